@@ -2,6 +2,7 @@
 (`reproduce/tests`)."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,6 +14,9 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # No test asks a hub of models.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# A shell has what it starts in the background ignore Ctrl-C, and so would all that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest
 from hypothesis import HealthCheck, settings

@@ -39,7 +39,7 @@ def main(
         Path,
         typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/, sick/ and vectors/."),
     ],
-    seconds: Annotated[float, typer.Option(min=0, help="Time to train each.")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=0, help="Processor time to train each.")] = 60.0,
     trees: Annotated[int, typer.Option(min=20, help="Trees of SST, pairs of SICK.")] = 1000,
     only: Annotated[
         list[str] | None, typer.Option(help="Those whose name ('MODEL on TASK') holds this.")

@@ -51,8 +51,8 @@ def prepare_process(threads: int) -> None:
 
 
 def learn(subject: Subject, data: Path, trees: int, seconds: float, seed: int) -> Result:
-    """Train a subject for so many seconds on so many trees or pairs. Raises what reading the data
-    or building it does."""
+    """Train a subject for so many seconds of the processor on so many trees or pairs. Raises what
+    reading the data or building it does."""
     config = with_relations(subject.config, subject.relations, data)
     material = material_of(subject.task, config, data, trees)
     torch.manual_seed(seed)
@@ -89,8 +89,8 @@ def train(
     optimizers = build_optimizers(model, config).values()
     draw = np.random.default_rng(seed)
     updates, best, kept = 0, math.inf, copy.deepcopy(model.state_dict())
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
+    end = time.process_time() + seconds
+    while time.process_time() < end:
         model.train()
         order = draw.permutation(len(material.train)).tolist()
         for batch in batches([material.train[number] for number in order], config.batch_size):
@@ -101,7 +101,7 @@ def train(
             for optimizer in optimizers:
                 optimizer.step()
             updates += 1
-            if time.perf_counter() > end:
+            if time.process_time() > end:
                 break
         if (held := mean_loss(model, material.held)) < best:
             best, kept = held, copy.deepcopy(model.state_dict())

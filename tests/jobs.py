@@ -26,5 +26,6 @@ JOBS = {
     "site": ("test_site.py",),
     "spacy": ("spacy_training/test_spacy_project.py",),
     "spark": ("integrations/test_spark_local.py",),
+    "versions": ("versions/test_versions.py",),
 }
 """What is not run by default but by `.ci/jobs/NAME`: starts of the tests' names."""

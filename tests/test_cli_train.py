@@ -116,7 +116,7 @@ def test_a_dependency_model_of_a_treebank_of_phrases(
     write_recipe(folder, cell="child_sum_lstm.v1")
     replace(folder, "recipe.toml", "[model]", '[model]\ntrees = "dependency"')
     message = refusal()
-    assert "train.txt: tree 0: has nodes without a word" in message
+    assert "train.txt: tree 0: expected a dependency tree" in message
     assert "CoNLL-U" in message
 
 

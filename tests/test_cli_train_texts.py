@@ -26,7 +26,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("content", "options", "problem"),
     [
-        ("text,label\nA.,x\nB.,x\n", (), "two classes or more, found the class 'x' alone"),
+        ("text,label\nA.,x\nB.,x\n", (), "two classes or more, found only the class 'x'"),
         ("review,label\nA.,x\n", (), "column 'text', found 'review', 'label'"),
         ("text,label\nA.,x\nB.,\n", (), "t.csv:3: "),
         ("text,label\nA.,x\nB.,X\n", (), "differ by case or spaces only"),

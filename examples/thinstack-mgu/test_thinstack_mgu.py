@@ -8,10 +8,9 @@ from thinstack.core.cell import Links
 from thinstack.testing import CELL_CHECKS
 
 
-@pytest.mark.parametrize("inner_size", [0, 5])
 @pytest.mark.parametrize("check", CELL_CHECKS.values(), ids=CELL_CHECKS)
-def test_contract(check, inner_size):
-    check("mgu.v1", {"forget_bias": 0.5}, input_size=5, hidden_size=4, inner_size=inner_size)
+def test_contract(check):
+    check("mgu.v1", {"forget_bias": 0.5}, input_size=5, hidden_size=4)
 
 
 def test_a_node_with_two_children():

@@ -6,7 +6,7 @@ const BUNDLE_SCHEMA = 1;
 export const MANIFEST_BYTES = 1 << 20;
 const MOST_FILES = 1000;
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]*(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/;
-export const MEND = "export, copy or install the bundle anew";
+export const MEND = "export, copy or install the bundle again";
 
 /** The digest and the size in bytes of one file. */
 export interface FileRecord {
@@ -34,7 +34,7 @@ export async function parseManifest(content: Uint8Array<ArrayBuffer>, source: st
     throw new BundleError(`${source}: not the manifest of a thinstack bundle`);
   }
   if (raw.digest !== (await sha256(new TextEncoder().encode(covered(text))))) {
-    throw new BundleError(`${source}: changed (its own digest does not fit); ${MEND}`);
+    throw new BundleError(`${source}: changed (its digest does not match); ${MEND}`);
   }
   checkSchema(raw, BUNDLE_SCHEMA, source, raw.producer);
   const { producer, metrics, data } = raw;

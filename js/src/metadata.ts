@@ -20,7 +20,7 @@ export function metadataOf(model: Uint8Array, source: string): Map<string, strin
     );
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new BundleError(`${source}: no ONNX file; export the model anew with thinstack`);
+    throw new BundleError(`${source}: no ONNX file that thinstack reads: ${error.message}; export the model again with thinstack`);
   }
 }
 

@@ -176,7 +176,7 @@ function checkWords(words: unknown, place: number): void {
   if (!Array.isArray(words)) throw new InputError(`sentence ${place}: expected its words, found ${typeof words}: split it first`);
   if (!words.length) throw new InputError(`sentence ${place} has no words: leave empty sentences out`);
   const odd = words.find((word) => typeof word !== "string");
-  if (odd !== undefined) throw new InputError(`sentence ${place}: a word is a string, found ${typeof odd}`);
+  if (odd !== undefined) throw new InputError(`sentence ${place}: expected words that are strings, found ${typeof odd}`);
 }
 
 function checkTrees(sentences: Sentences, trees: number[][]): void {

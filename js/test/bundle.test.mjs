@@ -60,7 +60,7 @@ test("a changed manifest", async (t) => {
   const folder = await copied(t);
   const path = join(folder, "manifest.json");
   await writeFile(path, (await readFile(path, "utf8")).replace("33.5", "99.5"));
-  await refused(folder, /its own digest does not fit.*export, copy or install the bundle anew/);
+  await refused(folder, /changed \(its digest does not match\); export, copy or install the bundle again/);
 });
 
 test("a file that is damaged, short, gone or not listed", async (t) => {
@@ -74,7 +74,7 @@ test("a file that is damaged, short, gone or not listed", async (t) => {
     await truncate(path, content.length - 1);
     await refused(folder, /bytes, but the manifest says/);
     await unlink(path);
-    await refused(folder, /cannot be read: ENOENT.*; export, copy or install the bundle anew/);
+    await refused(folder, /cannot be read: ENOENT.*; export, copy or install the bundle again/);
   }
   const folder = await copied(t);
   await resealed(folder, ({ files }) => delete files["onnx/model.onnx"]);

@@ -2,22 +2,19 @@
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from command_line import started
 
 from reproduce.workers import each
 
 ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
-import os, signal, sys, time
+import time
 from reproduce.workers import each
-
-# A process that a shell started in the background ignores it, and so would this one.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def work(seconds):
     print("at work", flush=True)
@@ -32,17 +29,12 @@ if __name__ == "__main__":
 def test_no_process_outlives_the_one_that_started_it(tmp_path: Path, way: signal.Signals) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
-    with subprocess.Popen(
-        [sys.executable, program],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with started([sys.executable, program], env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "at work\n"
         process.send_signal(way)
         # Every process holds the output, which ends with the last of them.
-        assert process.communicate(timeout=60)[0] == ""
+        assert process.communicate(timeout=300)[0] == ""
     assert process.returncode != 0
 
 

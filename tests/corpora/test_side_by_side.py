@@ -4,14 +4,13 @@ import json
 import multiprocessing
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Answer
+from command_line import Answer, started
 from deadly_model import DeadlyModel, StillbornModel, UnloadableModel
 
 from thinstack.bundle import Bundle, reading
@@ -138,19 +137,15 @@ def test_processes_end_with_their_parent(last_word: Bundle, tmp_path: Path) -> N
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     paths = os.pathsep.join(map(str, (ROOT, Path(__file__).parent)))
-    with subprocess.Popen(
-        [sys.executable, str(program), str(tmp_path), str(last_word.path)],
-        env={**os.environ, "PYTHONPATH": paths},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    command = [sys.executable, program, tmp_path, last_word.path]
+    with started(command, env={**os.environ, "PYTHONPATH": paths}) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if line == "16 24\n":  # all that can be; one process waits for ever
                 break
         process.send_signal(signal.SIGKILL)
         # Its end comes once no process has it any more.
-        assert process.communicate(timeout=60)[0] == ""
+        assert process.communicate(timeout=300)[0] == ""
     assert len(list((tmp_path / "out").glob("part*.jsonl"))) == 2
     last, told = run(texts.read_text().split(), tmp_path, Model(str(last_word.path)))
     assert (last.before, last.done, told[0]) == (16, 24, 16)

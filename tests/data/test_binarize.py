@@ -144,9 +144,9 @@ def test_labels_that_binarisation_could_have_made_are_refused(label: str, node: 
 
 
 MARKED = {
-    "(@S (A a) (B b))": "node 2 .* '@S'; '@' marks",
-    "(S (@A a) (B b))": "node 0 .* '@A'; '@' marks",
-    "(S (A a) (S+@B (B b) (C c)))": "node 3 .* 'S\\+@B'; '@' marks",
+    "(@S (A a) (B b))": "node 2 .* '@S'; expected '@' at nodes inside",
+    "(S (@A a) (B b))": "node 0 .* '@A'; expected '@' at nodes inside",
+    "(S (A a) (S+@B (B b) (C c)))": "node 3 .* 'S\\+@B'; expected '@' at nodes inside",
 }
 
 
@@ -154,9 +154,9 @@ MARKED = {
     ("convert", "tree", "message"),
     [
         *((convert, DEPENDENCY, "node 0 has both a word") for convert in CONVERSIONS),
-        (lambda tree: binarize(tree, [["a"]]), FOUR, "4 leaves .* got 1"),
-        (lambda tree: binarize(tree, [[]] * 4), FOUR, "none was left"),
-        *((headed(head), FOUR, f"node 4 has 4 children; heads gave {head}") for head in (-1, 4)),
+        (lambda tree: binarize(tree, [["a"]]), FOUR, "4 leaves, found 1;"),
+        (lambda tree: binarize(tree, [[]] * 4), FOUR, "found empty groups only"),
+        *((headed(head), FOUR, f"node 4: .*0 to 3, found {head};") for head in (-1, 4)),
         *((from_binary, from_brackets(text), message) for text, message in MARKED.items()),
     ],
 )

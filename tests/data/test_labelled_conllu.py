@@ -48,13 +48,13 @@ def test_labels_are_those_of_sentences_and_of_what_words_head(file: Path) -> Non
 
 
 MALFORMED = [
-    ("# label =  \n" + FILM, 1, 1, "the name of a class behind"),
-    (rows("1 good 2 Label=", "2 film 0 _"), 1, 24, "the name of a class behind"),
-    ("# label = a\n# text = b\n# label = c\n" + FILM, 3, 1, "one label of a node, found 'a'"),
-    ("# label = a\n" + rows("1 b 2 _", "2 c 0 Label=d"), 3, 21, "one label of a node, found 'a'"),
-    (rows("1 b 2 X=Y|Label=d|Label=e", "2 c 0 _"), 1, 21, "one label of a node, found 'd'"),
-    (rows("1-2 bc 2 Label=d", "1 b 2 _", "2 c 0 _"), 1, 24, "words alone, 1-2 is no word"),
-    (rows("1 b 0 _", "1.1 c _ Label=d"), 2, 23, "words alone, 1.1 is no word"),
+    ("# label =  \n" + FILM, 1, 1, "the name of a class after"),
+    (rows("1 good 2 Label=", "2 film 0 _"), 1, 24, "the name of a class after"),
+    ("# label = a\n# text = b\n# label = c\n" + FILM, 3, 1, "each node, found 'c' beside 'a'"),
+    ("# label = a\n" + rows("1 b 2 _", "2 c 0 Label=d"), 3, 21, "each node, found 'd' beside 'a'"),
+    (rows("1 b 2 X=Y|Label=d|Label=e", "2 c 0 _"), 1, 21, "each node, found 'e' beside 'd'"),
+    (rows("1-2 bc 2 Label=d", "1 b 2 _", "2 c 0 _"), 1, 24, "words only, 1-2 is no word"),
+    (rows("1 b 0 _", "1.1 c _ Label=d"), 2, 23, "words only, 1.1 is no word"),
     ("# label = a\n\n", 1, 1, "a sentence below its label"),
     ("# label = a\n1\tb\t_\n\n", 2, 6, "10 columns"),
 ]

@@ -206,7 +206,7 @@ def test_a_span_is_drawn_as_the_phrase_around_it(last_word: Bundle) -> None:
     assert thinstack.render(doc[2:5], "text") == thinstack.render([first, second], "text")
     drawn = thinstack.render(doc.spans["sentiment"])
     assert drawn == thinstack.render(list(doc.spans["sentiment"]))
-    with pytest.raises(InputError, match="found a Token"):
+    with pytest.raises(InputError, match="found Token"):
         thinstack.render(doc[0])
 
 

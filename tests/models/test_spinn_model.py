@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 import torch
-from models.configured import ENTRIES, H, X, far_from_zero
+from models.configured import ENTRIES, H, X, build, far_from_zero
 from oracle import Nodes, by_reference
 from torch import Tensor
 
@@ -66,6 +66,15 @@ def expected_of(model: Model, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
 def equal(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
     assert found.keys() == expected.keys()
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+def test_the_forget_biases_of_a_configuration() -> None:
+    """f_l and f_r of the composition are the third and fourth of five gates; f of the tracking LSTM
+    is the third of four."""
+    cell = {"name": "spinn_lstm.v1", "options": {"forget_bias": 0.5}}
+    encoder = build(cell, encoder={"tracker": {"size": 5, "forget_bias": 1}}).encoder
+    assert encoder.cell.b_comp.tolist() == [0] * 2 * H + [0.5] * 2 * H + [0] * H
+    assert encoder.tracker.b.tolist() == [0] * 10 + [1] * 5 + [0] * 5
 
 
 @pytest.mark.parametrize(

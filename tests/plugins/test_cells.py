@@ -76,7 +76,10 @@ REGISTERED = sorted(
 
 CASES = [
     pytest.param(
-        name, {"examples": 30 if number else 150, **asked}, check, id=f"{name}-{number}-{check}"
+        name,
+        {"inner_size": 0, "examples": 30 if number else 60, **asked},
+        check,
+        id=f"{name}-{number}-{check}",
     )
     for name in REGISTERED
     for number, asked in enumerate(CONFIGURATIONS.get(name, [{}]))

@@ -189,5 +189,5 @@ def test_without_peepholes_it_is_an_lstm() -> None:
 def test_what_a_constructor_refuses() -> None:
     with pytest.raises(KeyError, match="middle"):
         LexicalizedLSTM(input_size=X, hidden_size=H, lexicalize="middle")
-    with pytest.raises(ValueError, match="got 0"):
+    with pytest.raises(ValueError, match="found 0"):
         TopDownLSTM(input_size=X, hidden_size=H, kinds=0)

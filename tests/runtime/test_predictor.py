@@ -182,7 +182,7 @@ def test_threads_share_the_batches_of_a_call(
     def watch(self: Predictor, forest: Forest, places: list[int]) -> Scored:
         sizes.append(len(places))
         if len(sizes) <= 3:
-            met.wait(timeout=60)  # three batches run at a time, or this fails
+            met.wait(timeout=300)  # three batches run at a time, or this fails
         return run(self, forest, places)
 
     monkeypatch.setattr(Predictor, "_run", watch)

@@ -1,7 +1,6 @@
 """The page of `thinstack serve`, asked as browsers, and others, ask it."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -14,12 +13,16 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from command_line import started
 
 import thinstack
 from thinstack.errors import InputError
 from thinstack.runtime.documents import document_data
 from thinstack.runtime.text import predict_text
 from thinstack.serving.server import HOST, MAX_BODY, PageServer
+
+PATIENCE = 300
+"""Seconds after which an answer counts as one that never comes, on a machine under load too."""
 
 TEXT = "It is not a bad film. The 😀 music is awful, though (really)."
 
@@ -37,7 +40,7 @@ def ask(
     server: PageServer, method: str, path: str, body: bytes = b"", **headers: str
 ) -> tuple[HTTPResponse, bytes]:
     given = {name.replace("_", "-"): value for name, value in headers.items()}
-    with closing(HTTPConnection(HOST, server.port, timeout=30)) as connection:
+    with closing(HTTPConnection(HOST, server.port, timeout=PATIENCE)) as connection:
         connection.request(method, path, body or None, given)
         response = connection.getresponse()
         return response, response.read()
@@ -138,17 +141,15 @@ def test_a_port_that_is_taken_is_named(server: PageServer) -> None:
 
 def test_the_command_serves_until_it_is_interrupted() -> None:
     command = [sys.executable, "-m", "thinstack", "serve", "--port", "0", "--no-open"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
-    ) as process:
+    with started(command, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         said = process.stdout.readline()
         port = int(said.split("/")[2].split(":")[1])
-        with closing(HTTPConnection(HOST, port, timeout=30)) as connection:
+        with closing(HTTPConnection(HOST, port, timeout=PATIENCE)) as connection:
             connection.request("GET", "/model")
             response = connection.getresponse()
             assert (response.status, json.loads(response.read())["name"]) == (200, "sst")
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=PATIENCE)
     assert said.startswith("sst at http://127.0.0.1:")
     assert (process.returncode, errors) == (0, "")

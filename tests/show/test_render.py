@@ -99,8 +99,8 @@ def test_notebooks_show_it_and_keep_pages_apart() -> None:
     ("given", "message"),
     [
         ("A good film.", "predict it first"),
-        (3, "found a int"),
-        ([predict("(2 x)"), None], "found a NoneType"),
+        (3, "found int"),
+        ([predict("(2 x)"), None], "found NoneType"),
     ],
 )
 def test_what_cannot_be_drawn(given: object, message: str) -> None:

@@ -68,8 +68,8 @@ class InOrder(Good):
     """Takes the child states to come in the order of their nodes, and of equal number."""
 
     def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        weight = torch.arange(links.owner.shape[0]).to(inputs.dtype).unsqueeze(1)
-        below = children[0] @ self.u[0] * weight
+        weight = torch.arange(links.owner.shape[0], device=inputs.device)
+        below = children[0] @ self.u[0] * weight.to(inputs.dtype).unsqueeze(1)
         return sum_by_owner(below, links.owner, inputs.shape[0]) + self.b
 
 
@@ -85,7 +85,7 @@ class CountsResults(Good):
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         total = torch.addmm(self.b, inputs, self.w)
-        return [torch.tanh(total) * torch.ones([total.shape[0], 1], dtype=total.dtype)]
+        return [torch.tanh(total) * total.new_ones([total.shape[0], 1])]
 
 
 class Overwrites(Good):

@@ -123,7 +123,7 @@ class CountsRows(Good):
 
     def forward(self, rows: Tensor) -> Tensor:
         logits = self.linear(rows)
-        return logits * torch.arange(3) if rows.shape[0] > 4 else logits
+        return logits.cumsum(1) if rows.shape[0] > 4 else logits
 
 
 class Detached(Good):
@@ -147,7 +147,7 @@ class OtherwiseScripted(Good):
     """Computes something else in TorchScript."""
 
     def forward(self, rows: Tensor) -> Tensor:
-        return self.linear(rows) * (torch.arange(3) if torch.jit.is_scripting() else torch.ones(3))
+        return self.linear(rows).cumsum(1) if torch.jit.is_scripting() else self.linear(rows)
 
 
 class BranchesOnValues(Good):
@@ -162,4 +162,4 @@ class OtherwiseExported(Good):
 
     def forward(self, rows: Tensor) -> Tensor:
         compiling = torch.compiler.is_compiling()
-        return self.linear(rows) * (torch.arange(3) if compiling else torch.ones(3))
+        return self.linear(rows).cumsum(1) if compiling else self.linear(rows)

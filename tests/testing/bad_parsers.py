@@ -87,3 +87,32 @@ class OtherwiseExported(Good):
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
         found = self.score(words).squeeze(1)
         return found * 2 if torch.compiler.is_compiling() else found
+
+
+class NormAtZero(Good):
+    """Divides words by their norm, which is 0 for an unknown word."""
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        return super().forward(words / words.norm(dim=1, keepdim=True), lengths)
+
+
+class Overflows(Good):
+    """A logarithm of a sum of exponentials written out."""
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        return super().forward(words, lengths).exp().add(1).log()
+
+
+class NoDevice(Good):
+    """Numbers the words on the CPU."""
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        return super().forward(words, lengths) + torch.zeros(len(words), dtype=words.dtype)
+
+
+class LongSentences(Good):
+    """Forgets the words beyond the 512th."""
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        found = super().forward(words, lengths)
+        return torch.cat([found[:512], found[512:] * 0])

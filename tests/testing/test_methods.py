@@ -34,9 +34,25 @@ def test_shapes(arity: int) -> None:
 
 
 def test_some_children_are_missing() -> None:
-    mine, _ = two(2)
-    missing = [[False, False], [True, False], [False, False], [False, True], [False, False]]
-    assert (mine["compose"].values["links.kind"][0] == 0).tolist() == missing
+    """Of odd rows, by turns one child and all but one."""
+    missing = (two(3)[0]["compose"].values["links.kind"][0] == 0).sum(1)
+    assert missing.tolist() == [0, 1, 0, 2, 0]
+
+
+def test_some_rows_in_another_order() -> None:
+    rows = torch.tensor([4, 0, 2])
+    for arity in (0, 1, 3):
+        for method in two(arity)[0].values():
+            (whole,), (found,) = method(), method(method.taken(rows))
+            torch.testing.assert_close(found, whole[rows], rtol=0, atol=1e-14)
+
+
+def test_a_node_of_a_large_batch_has_many_children() -> None:
+    cell = Good(input_size=3, hidden_size=4, arity=0).double()
+    for n, most in ((99, 4), (100, 600)):
+        (owner,) = methods_of_cell(cell, n, kinds=1)["compose"].values[OWNER]
+        counts = torch.bincount(owner, minlength=n)
+        assert (counts.min(), counts.max(), (counts > 4).sum()) == (1, most, most > 4)
 
 
 @pytest.mark.parametrize("arity", [0, 1, 3])

@@ -27,7 +27,7 @@ def test_classes_keep_the_order_that_they_have(expected: tuple[str, ...]) -> Non
     ("labels", "problem"),
     [
         ([], "two classes or more, found no row"),
-        (["a", "a"], "found the class 'a' alone"),
+        (["a", "a"], "found only the class 'a';"),
         ([f"text {n}" for n in range(MOST + 1)], "at most 200 classes.*--label-column"),
         (["Good", "bad", "good", "good"], r"'Good' \(1 rows\) and 'good' \(2 rows\).*--labels"),
         (["not good", "not  good ", "x"], "differ by case or spaces only"),

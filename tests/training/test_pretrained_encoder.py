@@ -103,7 +103,7 @@ def of_one_layer(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (shutil.rmtree, r"nor is the hub's encoder to be had; OSError"),
+        (shutil.rmtree, r"or the encoder encoder on the hub; OSError"),
         (without("config.json"), "ValueError: .*model_type"),
         (written("config.json", "{"), "OSError: .*not a valid JSON"),
         (without("model.safetensors"), "OSError: .*no file named model.safetensors"),
@@ -146,7 +146,7 @@ def test_sizes_of_another_encoder_are_told_as_they_are_to_be_written(saved: Path
     with pytest.raises(ConfigError) as caught:
         read(saved, contextual_recipe(wrong, embedding={"size": 39}))
     write = f"write size = {WIDTH + 5}, heads = 4, feed_forward = 48, positions = 24, first = 2"
-    assert str(caught.value).startswith(f"model.embedding: of encoder, {write}, last = 3 (size")
+    assert str(caught.value).startswith(f"model.embedding: for encoder, {write}, last = 3 (size")
     assert "found size = 39, heads = 2" in str(caught.value)
     twice = contextual_recipe({"rows": True}, embedding={"size": WIDTH})
     with pytest.raises(ConfigError, match=f"write size = {2 * WIDTH} "):
@@ -201,7 +201,7 @@ def test_a_hub_that_does_not_answer_is_not_asked_twice(
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr(pretrained_encoder, "urlopen", refused)
-    with pytest.raises(DataError, match="nor is the hub's no/such to be had"):
+    with pytest.raises(DataError, match="or the encoder no/such on the hub"):
         read_encoder("no/such", tmp_path, contextual_recipe().model.embedding)
     assert len(asked) == 1
 
@@ -234,4 +234,4 @@ def test_the_command_line_says_so(tmp_path: Path, cli: Callable[..., Answer]) ->
     )
     found = cli("train", str(recipe), "--data", str(data), "--out", str(tmp_path / "out"))
     assert found.code == 2
-    assert f"weights in {data / 'gone'}, nor is the hub's gone to be had" in found.err
+    assert f"weights in {data / 'gone'}, or the encoder gone on the hub" in found.err

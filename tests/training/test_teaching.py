@@ -446,5 +446,5 @@ def test_a_teacher_of_whole_sentences_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Predictor, "_start", of_roots)
     config = recipe_of().teacher
     assert config is not None
-    with pytest.raises(ConfigError, match="scores whole sentences alone"):
+    with pytest.raises(ConfigError, match="scores only whole sentences"):
         Teacher(config, FIVE)

@@ -84,7 +84,7 @@ def test_a_name_is_made_fit(tmp_path: Path) -> None:
 
 def test_a_bundle_to_start_from_is_one_of_binary_trees(tmp_path: Path) -> None:
     bundle = tiny_texts.start(tmp_path / "b", trees="constituency", parser=None)
-    with pytest.raises(ConfigError, match="reads constituency trees"):
+    with pytest.raises(ConfigError, match="found one of constituency trees"):
         made(init=str(bundle))
     with pytest.raises(UnknownNameError, match="sst"):
         made(init="stt")

@@ -79,7 +79,7 @@ def test_turned_phrases_and_those_around_are_drawn_both_ways(tmp_path: Path) -> 
     ],
 )
 def test_what_does_not_turn(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ConfigError, match=r"found 0 and 2: leave it out"):
+    with pytest.raises(ConfigError, match=r"found 0 and 2; leave turning out"):
         drawn(read(tmp_path, [WORSE, text]), 4.0)
 
 

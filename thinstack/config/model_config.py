@@ -113,6 +113,11 @@ class TrackerConfig(Strict):
         default=0.0,
         description="Share of the entries of nodes' states that it reads dropped in training.",
     )
+    forget_bias: float = Field(
+        default=0.0,
+        description="Where the bias of its forget gate starts; 1 in the code of SPINN's authors. "
+        "`spinn_lstm.v1` has an option of the same name.",
+    )
 
     beam: int = Field(default=1, exclude=True, repr=False)
 

@@ -1,4 +1,4 @@
-"""From any constituency tree to a binary one, and back."""
+"""Makes constituency trees binary, and undoes it."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -15,18 +15,22 @@ __all__ = ["Branching", "Heads", "binarize", "from_binary", "to_binary"]
 Branching = Literal["right", "left", "head"]
 
 Heads = Callable[[str | None, Sequence[str | None]], int]
-"""A phrase's label and those of its children, at least two -> the position (0-based) of the head
-child."""
+"""Takes a phrase's label and the labels of its children, at least two. Gives the position of the
+head child, from 0."""
 
 ADDED, CHAIN = "@", "+"
 
 
 def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
-    """The binary tree of a constituency tree: `(A b c d)` becomes `(A b (c d))`, a chain of single
-    children its topmost node; new nodes have the label None. `to_binary` has a way back.
+    """The binary tree of a constituency tree: `(A b c d)` becomes `(A b (c d))`.
 
-    `leaves`: for each leaf, in order, the words to put in its place. Several become a phrase that
-    branches to the right; with none the leaf is left out, and every phrase that then has no word.
+    A chain of single children becomes its topmost node. New nodes have the label None. This cannot
+    be undone; what `to_binary` makes can.
+
+    `leaves`: for each leaf, in order, the words to put in its place. Several words become a phrase
+    that branches to the right. A leaf without words is left out, and so is every phrase that then
+    has no word.
+
     Raises TreeError for a tree with words at inner nodes, for another number of `leaves`, and if no
     word is left.
     """
@@ -34,7 +38,8 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
     groups = [(word,) for word in tree.words] if leaves is None else leaves
     if len(groups) != len(tree.words):
         raise TreeError(
-            f"{len(tree.words)} leaves need words for each of them, got {len(groups)} groups"
+            f"expected a group of words for each of the {len(tree.words)} leaves, found "
+            f"{len(groups)}; give an empty group for a leaf to leave out"
         )
     rest = iter(groups)
     parts = [0] * len(tree)  # how many words, or children with one, make up each node
@@ -56,27 +61,29 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
         if parent >= 0:
             parts[parent] += 1
     if not steps:
-        raise TreeError("a tree needs at least one word, but none was left")
+        raise TreeError(
+            "expected at least one word, found empty groups only; leave this tree out instead"
+        )
     words = [word for group in groups for word in group]
     return Tree.from_transitions(np.array(steps, np.int8), words, labels)
 
 
 def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None = None) -> Tree:
-    """The binary tree of a constituency tree, from which `from_binary` makes that tree again.
+    """The binary tree of a constituency tree. `from_binary` turns it back.
 
-    A node that is added bears `@` and the label of its phrase; a chain of single children becomes
-    one node, its labels joined by `+` from the topmost down (None as ""). `branching`:
+    The label of an added node is `@` and the label of its phrase. A chain of single children
+    becomes one node, its labels joined by `+` from the topmost down (None as ""). `branching`:
 
     - "right": right-branching (right-factored, in NLTK's terms): `(A b c d)` becomes `(A b (@A c
       d))`.
     - "left": left-branching (left-factored): `(A (@A b c) d)`.
-    - "head": head-outward (Collins 1999): the head child takes the siblings on its right one by
-      one, then those on its left: with the head c, `(A b (@A c d))`. `heads` tells the head child;
-      `thinstack.data.head_rules.english_head` knows the Penn Treebank's phrases.
+    - "head": head-outward (Collins 1999). The head child takes the siblings on its right one by
+      one, then the siblings on its left: with the head c, `(A b (@A c d))`. `heads` says which
+      child is the head; `thinstack.data.head_rules.english_head` knows the Penn Treebank's phrases.
 
-    Raises TreeError for a tree with words at inner nodes, for a label that is empty, holds `+` or
-    starts with `@`, and for a head that is not there; ValueError for another `branching`, and for
-    "head" without `heads`.
+    Raises TreeError for a tree with words at inner nodes, and for a label that is empty, holds `+`
+    or starts with `@`. Also where `heads` gives a child that is not there. Raises ValueError for
+    another `branching`, and for "head" without `heads`.
     """
     check_constituency(tree)
     _check_labels(tree)
@@ -106,8 +113,7 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
 
 
 def from_binary(tree: Tree) -> Tree:
-    """The tree that `to_binary` made this one from: what was added is taken out, and chains are
-    laid out again.
+    """The tree that `to_binary` made this one from, without the added nodes and with its chains.
 
     Raises TreeError for a tree with words at inner nodes, and where `@` marks a leaf, the root or a
     part of a chain.
@@ -117,7 +123,7 @@ def from_binary(tree: Tree) -> Tree:
     tokens: list[str | None] = []
     labels: list[str | None] = []
     orphans: list[int] = []  # nodes that still need a parent
-    counts: list[int] = []  # how many of them are of each subtree on the stack
+    counts: list[int] = []  # the number of orphans in each subtree on the stack
     nodes = zip(tree.arities.tolist(), tree.tokens, tree.labels, strict=True)
     for node, (arity, word, label) in enumerate(nodes):
         added = label is not None and label.startswith(ADDED)
@@ -125,7 +131,8 @@ def from_binary(tree: Tree) -> Tree:
         inside = arity and node < len(tree) - 1
         if any(part and part.startswith(ADDED) for part in chain) or (added and not inside):
             raise TreeError(
-                f"node {node} has the label {label!r}; '@' marks nodes inside a phrase only"
+                f"node {node} has the label {label!r}; expected '@' at nodes inside a phrase only, "
+                "as to_binary makes them; name the label differently"
             )
         counts.append(sum(counts.pop() for _ in range(arity)))
         for part in chain:
@@ -148,14 +155,15 @@ def _check_labels(tree: Tree) -> None:
     for node, label in enumerate(tree.labels):
         if label is not None and (not label or CHAIN in label or label.startswith(ADDED)):
             raise TreeError(
-                f"node {node} has the label {label!r}, which could be one that binarisation makes; "
-                "expected None, or one that is not empty, has no '+' and does not start with '@'"
+                f"node {node} has the label {label!r}; expected None, or a label that is not "
+                "empty, has no '+' and does not start with '@', for binarisation makes such "
+                "labels; rename it"
             )
 
 
 def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> list[int]:
-    """The child of each node, counted from 0, that binarisation starts from; 0 where there are
-    fewer than two."""
+    """The child of each node, from 0, that binarisation starts from; 0 for nodes with fewer than
+    two children."""
     if branching not in ("right", "left", "head"):
         raise ValueError(f"branching must be 'right', 'left' or 'head', got {branching!r}")
     found = [0] * len(tree)
@@ -170,6 +178,7 @@ def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> lis
             found[node] = heads(tree.labels[node], [tree.labels[child] for child in children])
             if not 0 <= found[node] < len(children):
                 raise TreeError(
-                    f"node {node} has {len(children)} children; heads gave {found[node]}"
+                    f"node {node}: expected heads to give one of its children, 0 to "
+                    f"{len(children) - 1}, found {found[node]}; mend heads"
                 )
     return found

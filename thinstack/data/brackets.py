@@ -1,8 +1,9 @@
-"""Penn Treebank brackets, with labels, `(3 (2 The) (4 acting))`, and without, `( The acting )`.
+"""Reads and writes Penn Treebank brackets, with labels, `(3 (2 The) (4 acting))`, and without them,
+`( The acting )`.
 
-With labels a bracket holds its label, then one word or children; the label may be missing where
-there are children, as in the outermost bracket of the treebank's files. Without, a bracket holds
-children, and each word is a leaf by itself.
+With labels, a bracket holds its label, then one word or children. The label may be missing where
+there are children, as in the outermost bracket of the treebank's files. Without labels, a bracket
+holds children, and each word is a leaf by itself.
 """
 
 import re
@@ -31,7 +32,7 @@ def from_brackets(
     `labelled=False`.
 
     `source` and `line`, the number of the text's first line, name the place in errors. Raises
-    TreeError, with line and column of what is wrong.
+    TreeError with the line and column of the fault.
     """
     reader = _Reader(labelled)
     at = 0
@@ -126,9 +127,9 @@ class _Reader:
 def to_brackets(tree: Tree, *, labelled: bool = True) -> str:
     """The bracket string of a constituency tree; `labelled=False` leaves the labels out.
 
-    Raises TreeError for a tree with a word at an inner node, for a leaf without a label, and for a
-    word or label that brackets cannot hold: an empty one, one with white space or with brackets
-    (write those `-LRB-` and `-RRB-`).
+    Raises TreeError for a tree with a word at an inner node and for a leaf without a label. Also
+    for a word or label that is empty, or holds white space or a bracket. Write brackets as `-LRB-`
+    and `-RRB-` (`ptb.escape`).
     """
     check_constituency(tree)
     # The brackets before each word, the innermost first.
@@ -136,11 +137,17 @@ def to_brackets(tree: Tree, *, labelled: bool = True) -> str:
     nodes = zip(tree.spans[:, 0].tolist(), tree.tokens, tree.labels, strict=True)
     for node, (start, word, label) in enumerate(nodes):
         if labelled and label is None and word is not None:
-            raise TreeError(f"node {node} has no label; labelled brackets need one at every word")
+            raise TreeError(
+                f"node {node} has no label; labelled brackets need one at every word; label it, or "
+                "write labelled=False"
+            )
         for what, text in (("label", label if labelled else None), ("word", word)):
             if text is not None and not _NAME.fullmatch(text):
-                expected = "brackets hold no white space, '(' or ')' inside one"
-                raise TreeError(f"node {node} has the {what} {text!r}; {expected}")
+                expected = f"a {what} that is not empty and has no white space, '(' or ')'"
+                raise TreeError(
+                    f"node {node} has the {what} {text!r}; expected {expected}; ptb.escape writes "
+                    "brackets as -LRB- and -RRB-"
+                )
         if labelled:
             opened[start].append(f"({label or ''} ")
         elif word is None:

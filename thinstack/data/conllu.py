@@ -1,8 +1,8 @@
-"""CoNLL-U: dependency trees, a word a line in ten columns
+"""Reads and writes CoNLL-U: dependency trees, one word a line in ten columns
 (https://universaldependencies.org/format.html).
 
-Node i of a tree is word i, its label the word's relation to its head. `_` in the column DEPREL is
-the label None.
+Node i of a tree is word i. Its label is the word's relation to its head; `_` in the column DEPREL
+gives the label None.
 """
 
 import re
@@ -21,16 +21,18 @@ ID, FORM, HEAD, DEPREL, COLUMNS = 0, 1, 6, 7, 10
 _NUMBER = "0|[1-9][0-9]{0,17}"  # digits that int64 holds
 # The ID of a word `3`, a multiword token `3-4`, an empty node `3.1`.
 _ID = re.compile(f"({_NUMBER})(?:([-.])([1-9][0-9]{{0,17}}))?")
-_ENDS = re.compile("[\t\n\r]")  # of a column, and of a line, to some readers
+_ENDS = re.compile("[\t\n\r]")  # These end a column, or for some readers a line.
 
 
 def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
-    """Read the sentences of a file; the words of multiword tokens (`3-4`) are read, they and empty
-    nodes (`3.1`) left out.
+    """The dependency tree of each sentence of a file.
 
-    Malformed sentences go to `skipped` (see `made`), with file, line and column. Raises TreeError
-    for the first of them without it; DataError for a file that is missing, is not UTF-8 or holds
-    no sentence.
+    A multiword token (`3-4`) and an empty node (`3.1`) are left out; the words of a multiword token
+    are read. The errors of malformed sentences go to the list `skipped` (see `made`). They give
+    file, line and column.
+
+    Raises TreeError for the first malformed sentence if there is no `skipped`. Raises DataError for
+    a file that is missing, is not UTF-8 or holds no sentence.
     """
     return made(tree_of, [rows for _, rows in blocks_of(path) if rows], skipped)
 
@@ -38,8 +40,8 @@ def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> 
 def write_conllu(trees: Iterable[Tree], path: str | Path) -> None:
     """Write a file that `read_conllu` reads as the same trees.
 
-    Raises what `to_conllu` raises, with the number of the tree, counted from 0; DataError where the
-    file cannot be written.
+    Raises what `to_conllu` raises, with the number of the tree, counted from 0. Raises DataError
+    where the file cannot be written.
     """
     lines: list[str] = []
     for number, tree in enumerate(trees):
@@ -51,30 +53,34 @@ def write_conllu(trees: Iterable[Tree], path: str | Path) -> None:
 
 
 def to_conllu(tree: Tree) -> str:
-    """The lines of a tree and the empty one behind them, with FORM, HEAD and DEPREL and `_` in the
-    other columns.
+    """The lines of a tree, and an empty line after them. They fill ID, FORM, HEAD and DEPREL, and
+    have `_` in the other columns.
 
-    Raises TreeError for a tree with a node without a word, and for a word or label that a column
-    cannot hold: an empty one, one with a tab or an end of line, a label `_`.
+    Raises TreeError for a node without a word. Also for a word or label that is empty, or holds a
+    tab or an end of line, and for the label `_`.
     """
     lines = []
     nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
     for node, (parent, word, label) in enumerate(nodes):
         if word is None:
-            raise TreeError(f"node {node} has no word; in CoNLL-U every node has one")
+            raise TreeError(
+                f"node {node} has no word; in CoNLL-U every node has one; write a dependency tree"
+            )
         for what, text in (("word", word), ("label", label)):
             if text is not None and (not text or _ENDS.search(text)):
-                expected = "CoNLL-U holds no empty one, no tab and no end of line"
-                raise TreeError(f"node {node} has the {what} {text!r}; {expected}")
+                expected = f"a {what} that is not empty and has no tab and no end of line"
+                raise TreeError(f"node {node} has the {what} {text!r}; CoNLL-U needs {expected}")
         if label == "_":
-            raise TreeError(f"node {node} has the label '_', CoNLL-U's sign for none; make it None")
+            raise TreeError(
+                f"node {node} has the label '_', which in CoNLL-U means no label; make it None"
+            )
         lines.append(f"{node + 1}\t{word}\t_\t_\t_\t_\t{parent + 1}\t{label or '_'}\t_\t_\n")
     return "".join(lines) + "\n"
 
 
 def blocks_of(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
-    """The lines between empty ones, cut into columns: comments, and those of a sentence. Raises
-    DataError as `read_conllu` does."""
+    """The blocks between empty lines, their lines cut into columns: for each block, its comments
+    and the lines of its sentence. Raises DataError as `read_conllu` does."""
     blocks: list[tuple[list[Row], list[Row]]] = [([], [])]
     for number, text in enumerate(read_lines(path), start=1):
         row = Row(str(path), number, text, text.split("\t"))
@@ -83,14 +89,14 @@ def blocks_of(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
         else:
             blocks[-1][not text.startswith("#")].append(row)
     if not any(rows for _, rows in blocks):
-        expected = f"sentences in CoNLL-U, a word a line in {COLUMNS} columns"
+        expected = f"sentences in CoNLL-U, one word a line in {COLUMNS} columns"
         raise DataError(f"{path}: expected {expected}, found none")
     return blocks
 
 
 def tree_of(sentence: list[Row]) -> Tree:
-    """The tree of a sentence, labelled with relations. Raises TreeError with the place of what is
-    malformed."""
+    """The tree of a sentence, labelled with relations. Raises TreeError with the place of the
+    fault."""
     words = words_of(sentence)
     forms, heads, labels = ([row.entries[n] for row in words] for n in (FORM, HEAD, DEPREL))
     parents = parse_parents(heads, lambda n, message: words[n].error(HEAD, message))
@@ -98,8 +104,11 @@ def tree_of(sentence: list[Row]) -> Tree:
 
 
 def words_of(sentence: list[Row]) -> list[Row]:
-    """The rows of words; TreeError for malformed ones. They count from 1; a multiword token stands
-    before its words, an empty node behind its word."""
+    """The rows of a sentence that are words, in order.
+
+    Words count from 1. A multiword token stands before its words, an empty node after its word.
+    Raises TreeError with the place of the first row that breaks this.
+    """
     words: list[Row] = []
     covered, cover = 0, sentence[0]
     for row in sentence:
@@ -126,6 +135,6 @@ def _check_columns(row: Row) -> None:
     if (found := len(row.entries)) != COLUMNS:
         message = f"expected {COLUMNS} columns between tabs, found {found}"
         raise row.error(min(COLUMNS, found), message)
-    for column, expected in ((FORM, "a word"), (DEPREL, "a relation, or _ for none")):
+    for column, expected in ((FORM, "a word"), (DEPREL, "a relation, or _ if it has none")):
         if not row.entries[column]:
             raise row.error(column, f"expected {expected}, found an empty column")

@@ -1,8 +1,8 @@
-"""Trees of raw words by syntactic distance (Shen et al. 2018, "Straight to the Tree").
+"""Makes trees of raw words by syntactic distance (Shen et al. 2018, "Straight to the Tree").
 
-Each gap between two neighbouring words has a distance, and a span is cut at its greatest. Here it
-is linear in the words around the gap: a table that bundles of version 0.1.0 bring along. New models
-have a parser (`thinstack.plugins.parsers`).
+Each gap between two neighbouring words has a distance. A span is cut at its greatest distance. Here
+a distance is a sum of weights of the words around the gap. Bundles of version 0.1.0 bring the table
+of these weights along; newer models have a parser (`thinstack.plugins.parsers`).
 """
 
 import json
@@ -28,11 +28,11 @@ _ENDINGS = "ing ed ly ness tion ity ment able ous ful ive al ic est er s y"
 
 
 def transitions_of(distances: Sequence[float]) -> NDArray[np.int8]:
-    """Transitions (2n-1,) of the binary tree over n words that cuts every span at its greatest of n
-    - 1 distances.
+    """Transitions (2n-1,) of the binary tree over n words that cuts every span at its greatest
+    distance. `distances`: one for each of the n - 1 gaps.
 
-    Equal distances are ranked by a scrambled position, so that words that repeat themselves make a
-    tree of logarithmic depth (a treap) and not a chain.
+    Equal distances are ranked by a scrambled position. So words that repeat themselves make a tree
+    of logarithmic depth (a treap) and not a chain.
     """
     steps = [0]
     open_gaps: list[tuple[float, int]] = []
@@ -48,15 +48,18 @@ def transitions_of(distances: Sequence[float]) -> NDArray[np.int8]:
 
 
 class DistanceTable:
-    """The distance of a gap: a sum of weights, one for each of the WINDOW words on either side.
+    """Gives each gap its distance: a sum of weights, one for each of the WINDOW words on either
+    side.
 
-    A word has a weight of its own if it is one of `words` (lower case), else that of its form: a
-    number, a compound, its ending, and whether it has a capital.
+    A word has a weight of its own if it is one of `words`, in lower case. Any other word has the
+    weight of its form: a number, a compound, or its ending with or without a capital.
 
     Args:
         words: the words that have weights of their own.
         weights: (2 WINDOW, F) by place, from WINDOW words before the gap to WINDOW after, and by
-            feature: 0 is what lies beyond the sentence, then `words`, then `forms()`.
+            feature. Feature 0 is a place beyond the sentence; `words` and `forms()` follow.
+
+    Raises DataError for words that are not distinct and for weights of another shape.
     """
 
     def __init__(self, words: Sequence[str], weights: NDArray[np.floating]):
@@ -64,18 +67,22 @@ class DistanceTable:
         features = (*self.words, *forms())
         if len(set(features)) < len(features):
             raise DataError(
-                "distance words: expected distinct ones, not spelt as a form (<number>)"
+                "distance words: expected distinct words that are not spelt as a form (<number>), "
+                "found one twice; the table is damaged, so get the bundle again"
             )
         self._features = {feature: number for number, feature in enumerate(features, start=1)}
         self.weights = np.asarray(weights, np.float32)
         expected = (2 * WINDOW, 1 + len(self._features))
         if self.weights.shape != expected or not np.isfinite(self.weights).all():
             found = self.weights.shape
-            raise DataError(f"distance weights: expected finite numbers {expected}, found {found}")
+            raise DataError(
+                f"distance weights: expected finite numbers of shape {expected}, found {found}; "
+                "the table is damaged, so get the bundle again"
+            )
         self._cache = Cache(self._feature)
 
     def features(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """Features (2 WINDOW, n - 1) of the words around each gap, by place."""
+        """Features (2 WINDOW, n - 1) of the words around each gap between n words, by place."""
         ids = np.zeros(len(words) + 2 * WINDOW, np.int64)
         ids[WINDOW : WINDOW + len(words)] = list(map(self._cache.__getitem__, words))
         gaps = max(len(words) - 1, 0)
@@ -92,7 +99,8 @@ class DistanceTable:
 
     @classmethod
     def from_bytes(cls, content: bytes, *, source: str) -> Self:
-        """Read the `distances.json` of a bundle. Raises DataError if it is anything else."""
+        """Read the `distances.json` of a bundle. Raises DataError for any other content. `source`
+        leads the message."""
         try:
             table: dict[str, Any] = json.loads(content)
             found = table["schema_version"], table["window"]
@@ -107,7 +115,7 @@ class DistanceTable:
 
 
 def forms() -> tuple[str, ...]:
-    """The forms that words without weights of their own have."""
+    """The names of all forms, such as `<number>` and `<Capital ing>`."""
     endings = (*_ENDINGS.split(), "")
     cased = (f"<{case}{ending}>" for case in ("", "Capital ") for ending in endings)
     return "<number>", "<compound>", *cased

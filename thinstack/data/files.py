@@ -1,5 +1,5 @@
-"""Files that are whole wherever their writer is killed: the old one stays until the new one is on
-the disk."""
+"""Writes files that are whole even if their writer is killed: the old file stays until the new one
+is on the disk."""
 
 import os
 from collections.abc import Iterator
@@ -10,16 +10,19 @@ __all__ = ["replacing", "sync", "write_atomically"]
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file, text in UTF-8, or leave the old one. Raises OSError."""
+    """Write a file, or leave the old one if that fails. Text is written in UTF-8. Raises
+    OSError."""
     with replacing(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def replacing(path: Path, *, mark: str = "") -> Iterator[Path]:
-    """A path beside `path` to write a file to; if the block ends without an error, that file takes
-    the place of the one at `path`, and else it is removed. `mark` is in its name, so that two
-    processes can write the same file. Raises OSError."""
+    """A path beside `path` to write a file to. If the block ends without an error, that file takes
+    the place of the one at `path`; else it is removed.
+
+    `mark` goes into its name, so that two processes can write the same file. Raises OSError.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}{mark}.partial")
     try:

@@ -1,12 +1,12 @@
-"""Head children of English phrases: the head table of Collins (1999, appendix A) for the labels of
-the Penn Treebank."""
+"""Finds the head child of an English phrase, by the head table of Collins (1999, appendix A) for
+the labels of the Penn Treebank."""
 
 import re
 from collections.abc import Collection, Sequence
 
 __all__ = ["english_head"]
 
-# From which end the children are searched, and for what: the first label first, then the next one.
+# The end from which the children are searched, and the labels to search for, one after the other.
 _TABLE = {
     "ADJP": ("left", "NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB"),
     "ADVP": ("right", "RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN"),
@@ -48,13 +48,16 @@ _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
 
 
 def english_head(label: str | None, children: Sequence[str | None]) -> int:
-    """The position (0-based) of the head child of a phrase over `children`, at least one.
+    """The position of the head child, from 0. `label` is the phrase's, `children` holds the labels
+    of its children, at least one.
 
-    Function tags and indices are left out of account (`NP-SBJ-1` is an NP). Of a coordination the
-    head is the conjunct before the conjunction. Where the table has no answer it is the outermost
-    child at the end where the search starts, which is the left for phrases that the table lacks
+    Function tags and indices are ignored (`NP-SBJ-1` is an NP). The head of a coordination is the
+    conjunct before the conjunction. Where the table has no answer, the head is the outermost child
+    at the end where the search starts. For phrases that the table lacks, that is the left end
     (Bikel 2004). Collins takes punctuation out of the trees first; here it is the head only where
-    there is nothing else. Raises ValueError without children.
+    there is nothing else.
+
+    Raises ValueError without children.
     """
     if not children:
         raise ValueError("a phrase without children has no head")

@@ -1,4 +1,4 @@
-"""Reading files of JSON objects, one a line, whose fields are texts."""
+"""Reads files of JSON objects, one a line, whose fields are texts."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -23,11 +23,13 @@ def read_records(
     *,
     skipped: list[TreeError] | None = None,
 ) -> list[Item]:
-    """What `make` makes of each line's `fields`; other fields and blank lines are ignored.
+    """What `make` makes of the `fields` of each line. Other fields and blank lines are ignored.
 
-    Lines that are no such object, or of which `make` raises TreeError, go to `skipped` (see
-    `made`), with file and line. Raises TreeError for the first of them without it; DataError for a
-    file that is missing, is not UTF-8 or holds no object.
+    A line is bad if it is no object with these fields, or if `make` raises TreeError for it. The
+    errors of bad lines, with file and line, go to the list `skipped` (see `made`).
+
+    Raises TreeError for the first bad line if there is no `skipped`. Raises DataError for a file
+    that is missing, is not UTF-8 or holds no object.
     """
     lines = [(n, line) for n, line in enumerate(read_lines(path), start=1) if line.strip()]
     expected = f"expected a JSON object with the fields {', '.join(fields)}"
@@ -46,10 +48,10 @@ def read_records(
 
 
 def binary_tree(record: dict[str, str], field: str, *, labelled: bool) -> Tree:
-    """The tree in a field's brackets as `binarize` makes it binary: a chain of single children
+    """The binary tree in a field's brackets, as `binarize` makes it: a chain of single children
     becomes its topmost node.
 
-    Raises TreeError that names the field and the character.
+    Raises TreeError, which names the field and the character.
     """
     try:
         return binarize(from_brackets(record[field], labelled=labelled))

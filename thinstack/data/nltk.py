@@ -1,4 +1,5 @@
-"""Constituency trees of nltk: `nltk.Tree("NN", ["dog"])` is one leaf, its label and its word."""
+"""Converts constituency trees from and to nltk: `nltk.Tree("NN", ["dog"])` is one leaf with its
+label and its word."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +14,17 @@ __all__ = ["from_nltk", "to_nltk"]
 
 
 def from_nltk(tree: "nltk.Tree") -> Tree:
-    """The same tree. A string that is its parent's only child is that parent's word, any other a
-    leaf without a label.
+    """The thinstack tree of an nltk tree. A string that is its parent's only child becomes that
+    parent's word. Any other string becomes a leaf without a label.
 
-    The label "" becomes None. Raises TreeError for what is no nltk Tree, for a node without
-    children, and for labels or words that are no strings; MissingExtraError without nltk.
+    The label "" becomes None. Raises TreeError for an object that is no nltk Tree, for a node
+    without children, and for labels or words that are no strings. Raises MissingExtraError without
+    nltk.
     """
     kind = _tree_type()
     if not isinstance(tree, kind):
-        raise TreeError(f"expected an nltk Tree, found {type(tree).__name__} {tree!r}")
+        found = f"{type(tree).__name__} {tree!r:.200}"
+        raise TreeError(f"expected an nltk Tree, found {found}; nltk.Tree.fromstring reads text")
     parents: list[int] = []
     words: list[str | None] = []
     labels: list[str | None] = []
@@ -37,10 +40,11 @@ def from_nltk(tree: "nltk.Tree") -> Tree:
 
 
 def to_nltk(tree: Tree) -> "nltk.Tree":
-    """The nltk tree that `from_nltk` reads as `tree`, each label None as "".
+    """The nltk tree that `from_nltk` reads as `tree`. The label None becomes "".
 
     A leaf without a label becomes a plain string if it has siblings, else a Tree labelled "" around
-    one. Raises TreeError for a word at an inner node or a label ""; MissingExtraError without nltk.
+    the string. Raises TreeError for a word at an inner node or a label "". Raises MissingExtraError
+    without nltk.
     """
     kind = _tree_type()
     check_constituency(tree)
@@ -50,7 +54,9 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
     nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
     for node, (parent, word, label) in enumerate(nodes):  # children come before their parent
         if label == "":
-            raise TreeError(f"node {node} has the label '', nltk's sign for none; make it None")
+            raise TreeError(
+                f"node {node} has the label '', which in nltk means no label; make it None"
+            )
         bare = label is None and not arities[node] and parent >= 0 and arities[parent] > 1
         made = word if bare else kind(label or "", below[node] or [word])
         if parent >= 0:

@@ -1,5 +1,5 @@
-"""Pairs of sentences, rated or classified: SICK, and SNLI (Bowman et al. 2015) with its binary
-parses."""
+"""Reads rated or classified pairs of sentences: SICK, and SNLI (Bowman et al. 2015) with its binary
+trees."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 __all__ = ["Pair", "PairTarget", "PairTrees", "read_pairs", "read_snli"]
 
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
-"""The trees that a model reads. Models of binary trees and of sequences get the constituency trees,
+"""The trees that a model reads. Models of binary trees and of sequences get constituency trees,
 which are binary."""
 
 PairTarget = Literal["relatedness", "entailment"]
@@ -26,7 +26,7 @@ HELD: dict[str, tuple[tuple[PairTrees, ...], tuple[PairTarget, ...]]] = {
     ),
     "snli.v1": (("binary", "constituency", "sequence"), ("entailment",)),
 }
-"""The trees and the targets that pairs of a format have."""
+"""The trees and the targets that the pairs of each format have."""
 
 LABELS = ("entailment", "neutral", "contradiction")
 UNDECIDED = "-"
@@ -38,9 +38,9 @@ class Pair:
     """Two sentences.
 
     Attributes:
-        id: as the file writes it.
-        trees: of the first and the second sentence.
-        target: relatedness, 1 to 5, or the class: neutral, entailment or contradiction.
+        id: the pair's name in the file.
+        trees: the trees of the first and the second sentence.
+        target: relatedness, from 1 to 5, or the class: neutral, entailment or contradiction.
     """
 
     id: str
@@ -51,12 +51,12 @@ class Pair:
 def read_pairs(
     path: str | Path, *, format: str, trees: PairTrees, target: PairTarget
 ) -> list[Pair]:
-    """Read the pairs of `sick.v1`, the folder of a split (`read_sick`), or of `snli.v1`, JSON lines
-    (`read_snli`).
+    """The pairs of a file or folder. The format `sick.v1` is the folder of a split (`read_sick`),
+    `snli.v1` a file of JSON lines (`read_snli`).
 
-    Raises UnknownNameError for another format, ConfigError for trees or a target that the format
-    does not have; DataError and TreeError as the formats' own functions do, and DataError for
-    entailment of a SICK folder without its source table.
+    Raises UnknownNameError for another format, and ConfigError for trees or a target that the
+    format does not have. Raises DataError and TreeError as `read_sick` and `read_snli` do, and
+    DataError where entailment is asked for and a SICK folder has no source table.
     """
     if format not in HELD:
         raise UnknownNameError("format of sentence pairs", format, (*HELD, TABLE))
@@ -68,8 +68,11 @@ def read_pairs(
 
 
 def read_snli(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Pair]:
-    """Read SNLI's JSON lines without the pairs on which the annotators found no majority, whose
-    `gold_label` is "-". Malformed lines are skipped or raise as in `read_records`."""
+    """The pairs of a file of SNLI's JSON lines. Pairs whose `gold_label` is "-", on which the
+    annotators found no majority, are left out.
+
+    Malformed lines are skipped or raise as in `read_records`.
+    """
     pairs = read_records(path, SNLI_FIELDS, _snli_pair, skipped=skipped)
     return [pair for pair in pairs if pair.target != UNDECIDED]
 
@@ -77,7 +80,7 @@ def read_snli(path: str | Path, *, skipped: list[TreeError] | None = None) -> li
 def _snli_pair(record: dict[str, str]) -> Pair:
     label = record["gold_label"]
     if label not in (*LABELS, UNDECIDED):
-        expected = f"{', '.join(LABELS)} or {UNDECIDED!r} for none"
+        expected = f"{', '.join(LABELS)} or {UNDECIDED!r} (undecided)"
         raise TreeError(f"expected gold_label to be one of {expected}, found {label!r:.60}")
     first, second = (
         binary_tree(record, f"sentence{side}_binary_parse", labelled=False) for side in (1, 2)

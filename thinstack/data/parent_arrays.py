@@ -1,8 +1,7 @@
-"""Trees in parallel files of parent arrays, as the SICK preprocessing of Tai et al. (2015) writes
-them.
+"""Reads and writes trees in parallel files of parent arrays, as the SICK preprocessing of Tai et
+al. (2015) makes them.
 
-Line i of every file is about sentence i. Nodes are counted from 1, and 0 stands for the parent of
-the root.
+Line i of every file is about sentence i. Nodes are counted from 1. 0 is the parent of the root.
 """
 
 import re
@@ -37,16 +36,17 @@ def read_dependency_trees(
     *,
     skipped: list[TreeError] | None = None,
 ) -> list[Tree]:
-    """Read sentences and the head of each word; node i of a tree is word i.
+    """The dependency trees of the sentences; node i of a tree is word i.
 
     Args:
-        toks: file of one sentence a line, its n words between spaces.
-        parents: file of n heads a line, 1 to n, 0 for the root.
-        rels: file of n names a line, each word's relation to its head, which become the labels.
-        skipped: takes the errors of malformed trees, see `made`.
+        toks: file of one sentence a line, its n words separated by spaces.
+        parents: file of n heads a line, from 1 to n, 0 for the root.
+        rels: file of n names a line: each word's relation to its head. They become the labels.
+        skipped: takes the errors of malformed trees (see `made`).
 
-    Raises TreeError with file, line and column of the first malformed tree without `skipped`;
-    DataError for a file that is missing, not UTF-8, empty, or not of as many lines as `toks`.
+    Raises TreeError with file, line and column for the first malformed tree if there is no
+    `skipped`. Raises DataError for a file that is missing, is not UTF-8, is empty, or has another
+    number of lines than `toks`.
     """
 
     def tree(rows: Sequence[Row]) -> Tree:
@@ -62,11 +62,12 @@ def read_dependency_trees(
 def read_constituency_trees(
     toks: str | Path, cparents: str | Path, *, skipped: list[TreeError] | None = None
 ) -> list[Tree]:
-    """Read sentences and their binary trees; the nodes come in transition order and have no labels.
+    """The binary trees of the sentences. Their nodes are in transition order and have no labels.
 
-    `cparents`: file of 2n-1 parents a line, 1 to 2n-1, 0 for the root: those of the n words, then
-    those of the phrases. For the rest see `read_dependency_trees`; a tree is malformed too unless
-    every phrase, and no word, has two children.
+    `cparents`: file of 2n-1 parents a line, from 1 to 2n-1, 0 for the root. The parents of the n
+    words come first, then the parents of the phrases. `toks`, `skipped` and errors are as in
+    `read_dependency_trees`. A tree is malformed too unless every phrase has two children and every
+    word has none.
     """
 
     def tree(rows: Sequence[Row]) -> Tree:
@@ -94,12 +95,12 @@ def read_constituency_trees(
 def write_dependency_trees(
     trees: Iterable[Tree], toks: str | Path, parents: str | Path, rels: str | Path | None = None
 ) -> None:
-    """Write files from which `read_dependency_trees` reads the same trees; labels are left out
+    """Write files from which `read_dependency_trees` reads the same trees. Labels are left out
     unless `rels` is given.
 
-    Raises TreeError, with the file and line that the tree would be on, for a word (and with `rels`
-    a label) that is missing, empty or holds white space; DataError for a file that cannot be
-    written.
+    Raises TreeError for a word, and with `rels` a label, that is missing, empty or holds white
+    space. The error names the file and the line that the tree would be on. Raises DataError for a
+    file that cannot be written.
     """
     kept = list(trees)
     words = _lines([tree.tokens for tree in kept], "word", toks)
@@ -111,10 +112,10 @@ def write_dependency_trees(
 
 
 def write_constituency_trees(trees: Iterable[Tree], toks: str | Path, cparents: str | Path) -> None:
-    """Write files from which `read_constituency_trees` reads the same trees, their labels left out.
+    """Write files from which `read_constituency_trees` reads the same trees, without their labels.
 
-    Raises what `write_dependency_trees` raises; also TreeError for a tree that is not binary or has
-    a word at an inner node.
+    Raises what `write_dependency_trees` raises. Also raises TreeError for a tree that is not binary
+    or has a word at an inner node.
     """
     words, numbers = [], []
     for number, tree in enumerate(trees, start=1):
@@ -133,10 +134,11 @@ def write_constituency_trees(trees: Iterable[Tree], toks: str | Path, cparents: 
 def parse_parents(
     entries: Sequence[str], error: Callable[[int, str], TreeError]
 ) -> NDArray[np.int64]:
-    """The parents (N,) of N nodes, 0-based and -1 for the one root, from "1" to "N" and "0".
+    """The parents (N,) of N nodes, counted from 0, and -1 for the one root. The entries count from
+    "1"; "0" is the parent of the root.
 
-    Raises what `error` makes of a node (0-based) and a message: for any other entry, another number
-    of roots, and a node that leads to a cycle.
+    Raises what `error` makes of a node (from 0) and a message. It does so for any other entry, for
+    no root or several, and for a node that leads to a cycle.
     """
     nodes = len(entries)
     numbers = {str(number): number - 1 for number in range(nodes + 1)}
@@ -155,12 +157,12 @@ def parse_parents(
 
 
 def _aligned(*paths: str | Path) -> Iterator[list[Row]]:
-    """The lines of several files, side by side."""
+    """The rows of several files that have the same number, together."""
     files = [read_lines(path) for path in paths]
     for path, lines in zip(paths, files, strict=True):
         if len(lines) != len(files[0]):
             expected = f"{len(files[0])} lines, as many as {paths[0]} has"
-            raise DataError(f"{path}: expected {expected}, found {len(lines)}")
+            raise DataError(f"{path}: expected {expected}, found {len(lines)} lines")
     for number, texts in enumerate(zip(*files, strict=True), start=1):
         placed = zip(map(str, paths), texts, strict=True)
         yield [Row(path, number, text, _ENTRY.findall(text)) for path, text in placed]
@@ -173,7 +175,7 @@ def _words(row: Row) -> list[str]:
 
 
 def _counted(row: Row, count: int, what: str) -> list[str]:
-    """The entries, if there are so many."""
+    """The entries of a row. Raises TreeError unless there are `count`."""
     if (found := len(row.entries)) != count:
         raise row.error(min(count, found), f"expected {count} {what}, found {found}")
     return row.entries
@@ -188,7 +190,7 @@ def _lines(trees: Sequence[Sequence[str | None]], what: str, path: str | Path) -
     for number, entries in enumerate(trees, start=1):
         for node, entry in enumerate(entries, start=1):
             if entry is None or not _ENTRY.fullmatch(entry):
-                expected = f"the file holds no empty {what}, and none with white space"
+                expected = f"expected a {what} that is not empty and has no white space"
                 message = f"the {what} {node} of the tree is {entry!r}; {expected}"
                 raise TreeError(message, source=str(path), line=number)
     return [" ".join(map(str, entries)) for entries in trees]

@@ -1,4 +1,4 @@
-"""Records of Arrow batches, and of a parquet file, some rows at a time."""
+"""Reads the records of Arrow batches, and of a parquet file some rows at a time."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,9 +15,10 @@ _BUFFER = 1 << 20
 
 
 def parquet_records(path: str | Path, wanted: Sequence[str]) -> Iterator[Found]:
-    """The columns of a file, then its rows, which hold the `wanted` columns only.
+    """The names of a file's columns, then its rows, which hold only the `wanted` columns.
 
-    Raises MissingExtraError without pyarrow, DataError for a file that is missing or damaged.
+    Raises MissingExtraError without pyarrow (extra `data`), and DataError for a file that is
+    missing or damaged.
     """
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
@@ -35,8 +36,8 @@ def parquet_records(path: str | Path, wanted: Sequence[str]) -> Iterator[Found]:
 
 
 def batch_records(batch: Any, wanted: Sequence[str], line: int) -> Iterator[Record]:
-    """The `wanted` columns of an Arrow record batch, whose first row is that of this line. Needs
-    pyarrow."""
+    """The rows of an Arrow record batch, with the `wanted` columns. `line` is the number of its
+    first row. Needs pyarrow."""
     import pyarrow as pa
 
     columns = [_values(pa, batch.column(name)) for name in wanted]

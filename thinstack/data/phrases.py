@@ -1,5 +1,5 @@
-"""The labelled phrases of a tree as sequences of words, to train a sequential model on (Tai et al.
-2015, 5.1)."""
+"""Turns the labelled phrases of a tree into sequences of words, to train a sequential model on (Tai
+et al. 2015, 5.1)."""
 
 from typing import NamedTuple
 
@@ -16,23 +16,23 @@ IntArray = NDArray[np.int64]
 
 
 def check_constituency(tree: Tree) -> None:
-    """Raises TreeError for a tree with a word at an inner node."""
+    """Raise TreeError for a tree with a word at an inner node."""
     for node in np.flatnonzero(tree.arities).tolist():
         if tree.tokens[node] is not None:
             raise TreeError(
-                f"node {node} has both a word and children; a constituency tree has words at its "
-                "leaves only"
+                f"node {node} has both a word and children; expected a constituency tree, which "
+                "has words at its leaves only"
             )
 
 
 def phrases_of(tree: Tree, labels: ArrayLike) -> tuple[IntArray, IntArray]:
-    """The labelled phrases: their words [start, end), (S, 2), and classes, (S,); last the whole
-    sentence, labelled or not.
+    """The S labelled phrases of a tree: their words [start, end), (S, 2), and their classes, (S,).
+    The last one is the whole sentence, labelled or not.
 
     Args:
-        tree: of any kind. A node whose subtree has gaps (`Tree.gaps`) is no phrase.
-        labels: class of each node, (N,), -1 for none. Of several nodes over the same words the
-            topmost one counts.
+        tree: a tree of any kind. A node whose subtree has gaps (`Tree.gaps`) is no phrase.
+        labels: (N,) the class of each node, -1 where it has none. If several nodes have the same
+            words, the topmost one counts.
     """
     classes = np.asarray(labels, np.int64)
     spans, contiguous = tree.spans.tolist(), (~tree.gaps).tolist()
@@ -48,13 +48,13 @@ def phrases_of(tree: Tree, labels: ArrayLike) -> tuple[IntArray, IntArray]:
 
 
 class Chains(NamedTuple):
-    """C sequences of words, one after the other.
+    """C sequences of T words in all, one after the other.
 
     Attributes:
-        words: (T,) position of each word in the sentence.
-        lengths: (C,) words of each sequence.
-        labels: (T,) class of the phrase that ends at a word and starts with its sequence, -1 for
-            none.
+        words: (T,) the position of each word in the sentence.
+        lengths: (C,) the number of words of each sequence.
+        labels: (T,) the class of the phrase that starts with the sequence and ends at this word,
+            -1 where there is no class.
     """
 
     words: IntArray
@@ -63,11 +63,15 @@ class Chains(NamedTuple):
 
 
 def prefixes_of(spans: ArrayLike, labels: ArrayLike) -> Chains:
-    """The phrases of `phrases_of` for a model that reads forwards, whose state behind a word is
-    that of the phrase it ends.
+    """The phrases of `phrases_of` as sequences for a model that reads forwards. Its state after a
+    word is the state of the phrase that ends there.
 
-    Phrases that start at the same word are prefixes of the longest one and share its sequence. The
-    sequence of the whole sentence is the last, and the last of all words is its end.
+    Phrases that start at the same word share the sequence of the longest one. The last sequence is
+    the whole sentence.
+
+    Args:
+        spans: (S, 2) words [start, end) of the phrases.
+        labels: (S,) their classes.
     """
     table, classes = np.asarray(spans, np.int64).reshape(-1, 2), np.asarray(labels, np.int64)
     # From the right, so that the sequence of word 0 is the last.
@@ -83,8 +87,8 @@ def prefixes_of(spans: ArrayLike, labels: ArrayLike) -> Chains:
 
 
 def depths_below(tree: Tree) -> NDArray[np.int64]:
-    """Edges from each node to the deepest leaf below it, (N,): the depth of Zhu et al. 2015, Fig.
-    4; a leaf's is 0."""
+    """The number of edges from each node to the deepest leaf below it, (N,); 0 for a leaf. This is
+    the depth of Zhu et al. (2015, figure 4)."""
     parents = tree.parents.tolist()
     below = [0] * len(parents)
     for node in np.argsort(-depths(tree.parents), kind="stable").tolist():  # children first

@@ -1,5 +1,5 @@
-"""Penn Treebank escapes: how treebanks write brackets, slashes, asterisks and quotation marks
-inside a word."""
+"""Writes and undoes Penn Treebank escapes: how treebanks spell brackets, slashes, asterisks and
+quotation marks inside a word."""
 
 import re
 
@@ -14,13 +14,13 @@ _QUOTES = {"``": '"', "''": '"'}
 
 
 def escape(word: str) -> str:
-    """The treebank's spelling of a word: `(` as `-LRB-`, `and/or` as `and\\/or`, `*` as `\\*`,
-    wherever they stand in it."""
+    """The treebank's spelling of a word: `(` becomes `-LRB-`, `and/or` becomes `and\\/or`, and `*`
+    becomes `\\*`, anywhere in the word."""
     return _SPECIAL.sub(lambda match: _ESCAPES[match.group()], word)
 
 
 def unescape(word: str) -> str:
-    """The inverse of `escape`; `-lrb-` and the like are read in either case."""
+    """The word without its escapes, as it was before `escape`. `-lrb-` is read as `-LRB-` is."""
     if "\\" not in word and "-" not in word:
         return word
     return _ESCAPED.sub(lambda match: _UNESCAPES[match.group().upper()], word)

@@ -1,4 +1,5 @@
-"""Questions and their classes (TREC, Li & Roth 2002) with constituency parses, in JSON lines."""
+"""Reads questions with their classes (TREC, Li & Roth 2002) and constituency trees, from JSON
+lines."""
 
 import re
 from pathlib import Path
@@ -14,13 +15,12 @@ _QUOTES = re.compile("[`'\"\\s]")  # parsers rewrite them
 
 
 def read_questions(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
-    """Read lines `{"sentence": ..., "label": ..., "parse": ...}`: a binary tree each, its root
-    labelled with `label`.
+    """One binary tree for each line `{"sentence": ..., "label": ..., "parse": ...}`. Its root has
+    the label `label`.
 
     `parse` is a tree in Penn Treebank brackets. Its words keep their escapes, its own labels are
-    dropped; a chain of single children becomes one node, and more than two children branch to the
-    right. Malformed lines, and parses of another sentence, are skipped or raise as in
-    `read_records`.
+    dropped. `binarize` makes it binary. Malformed lines, and lines whose `parse` has other words
+    than the sentence, are skipped or raise as in `read_records`.
     """
     return read_records(path, ("sentence", "label", "parse"), _question, skipped=skipped)
 
@@ -36,5 +36,5 @@ def _question(record: dict[str, str]) -> Tree:
 
 
 def _letters(words: tuple[str, ...] | list[str]) -> str:
-    """What stays the same however a sentence is cut into words and quoted."""
+    """The letters of a sentence, which are the same however it is cut into words and quoted."""
     return _QUOTES.sub("", "".join(map(ptb.unescape, words)))

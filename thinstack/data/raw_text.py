@@ -1,5 +1,4 @@
-"""From a general tokeniser's words to the treebank's, and from the treebank's words to running
-text."""
+"""Turns a general tokeniser's words into treebank words, and treebank words into running text."""
 
 import re
 from array import array
@@ -39,24 +38,25 @@ _TWO_IN_ONE = frozenset(
 def treebank_words(
     tokens: Sequence[str], spaces: Sequence[bool]
 ) -> tuple[list[str], NDArray[np.int64]]:
-    """The words of a sentence as the Penn Treebank would have them.
+    """The words of a sentence as the Penn Treebank writes them.
 
-    `tokens` are a general tokeniser's, `spaces[i]` says whether white space follows token i
-    (spaCy's `whitespace_`). Returns L words and their tokens, (L, 2) int64 as [first, last + 1);
-    every word comes from at least one token.
+    `tokens` come from a general tokeniser. `spaces[i]` says whether white space follows token i
+    (spaCy's `whitespace_`). Returns L words, and for each word its tokens [first, last + 1), (L, 2)
+    int64. Every word comes from at least one token.
 
     - Tokens of white space are dropped.
-    - What the treebank keeps whole is joined where no space stands between: `well-made`, `and/or`,
+    - Tokens that touch are joined where the treebank keeps them whole: `well-made`, `and/or`,
       `gonna`, `'80s`, `b.s.`; `can` and `not` stay two words.
-    - Double quotes become two backticks or two apostrophes, single ones a backtick or an
-      apostrophe: opening after a space, closing before one, else (double ones) by what is open.
-      Curly apostrophes become straight.
-    - Dashes become `--` (inside a token, `-`), an ellipsis `...`; brackets, `/` and `*` are escaped
-      (`ptb.escape`).
+    - Double quotes become two backticks or two apostrophes, single quotes a backtick or an
+      apostrophe. A quote opens after a space and closes before one; else a double quote closes if
+      one is open. Curly apostrophes become straight.
+    - Dashes become `--` (inside a token, `-`), an ellipsis becomes `...`. Brackets, `/` and `*` are
+      escaped (`ptb.escape`).
     """
     words: list[str] = []
     firsts, ends = array("q"), array("q")
-    # No space before this token; it goes on with the last word; a double quote is open.
+    # glued: no space stands before this token. joining: the token goes on with the last word.
+    # quoted: a double quote is open.
     glued = joining = quoted = False
     before = ""
     for i, token in enumerate(tokens):
@@ -107,9 +107,11 @@ def _spelt(token: str) -> str:
 
 
 def detokenize(words: Sequence[str]) -> str:
-    """Running text of treebank words: escapes undone, straight quotes, and spaces as in English
-    print (`n't` touches the word before, `$` the word after, `can not` becomes `cannot`). A full
-    stop after an abbreviation's is left out."""
+    """The running text of treebank words, with straight quotes and without escapes.
+
+    Spaces stand as in printed English: `n't` touches the word before, `$` the word after, and `can
+    not` becomes `cannot`. A full stop after an abbreviation that ends in one is left out.
+    """
     out: list[str] = []
     before, touches = "", True
     for word in words:

@@ -1,5 +1,5 @@
-"""Reading the sentence pairs of SICK (Marelli et al. 2014) with the parses that Tai et al. (2015)
-gave them."""
+"""Reads the sentence pairs of SICK (Marelli et al. 2014) with the trees that Tai et al. (2015) gave
+them."""
 
 import os
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ class SickPair:
 
     Attributes:
         id: the pair's number, as the files write it.
-        dependency: trees of the first and the second sentence; node i is word i, labelled with its
-            relation to its head.
+        dependency: dependency trees of the first and the second sentence. Node i is word i, and its
+            label is its relation to its head.
         constituency: binary trees of the first and the second sentence, without labels.
-        relatedness: mean score of the annotators, 1 to 5.
-        entailment: NEUTRAL, ENTAILMENT or CONTRADICTION as the source table has it; None without
+        relatedness: the annotators' mean score, from 1 to 5.
+        entailment: NEUTRAL, ENTAILMENT or CONTRADICTION, as the source table has it; None without
             that table.
     """
 
@@ -40,14 +40,14 @@ class SickPair:
 
 
 def read_sick(folder: str | Path) -> list[SickPair]:
-    """Read the folder of one split.
+    """The pairs in the folder of one split.
 
-    It holds `a.toks`, `a.parents`, `a.rels` and `a.cparents` (see `parent_arrays`), the same for
-    `b`, `id.txt` and `sim.txt`. For a folder named as one of `TABLES`, entailment comes from that
-    table, by id, where it stands beside the folder.
+    The folder holds `a.toks`, `a.parents`, `a.rels` and `a.cparents` (see `parent_arrays`), the
+    same files for `b`, `id.txt` and `sim.txt`. If the folder has a name of `TABLES`, and that table
+    stands beside the folder, entailment comes from the table, by id.
 
-    Raises DataError for a file that is missing or does not fit the others, with its path, and for a
-    score or a row that cannot be read; TreeError for a malformed tree.
+    Raises DataError, with the path, for a file that is missing or does not fit the others. Also for
+    a score or a row that cannot be read. Raises TreeError for a malformed tree.
     """
     folder = Path(os.path.abspath(folder))  # so that "." has a name too
     dependency, constituency = [], []
@@ -60,7 +60,10 @@ def read_sick(folder: str | Path) -> list[SickPair]:
     for name, found in (("b.toks", dependency[1]), ("id.txt", ids), ("sim.txt", scores)):
         if len(found) != len(dependency[0]):
             expected = f"{len(dependency[0])} lines, as many as a.toks has"
-            raise DataError(f"{folder / name}: expected {expected}, found {len(found)}")
+            raise DataError(
+                f"{folder / name}: expected {expected}, found {len(found)}; take all files of one "
+                "split from the same download"
+            )
     trees = zip(*dependency, strict=True), zip(*constituency, strict=True)
     parts = zip(ids, *trees, scores, _entailment(folder, ids), strict=True)
     return [SickPair(*part) for part in parts]

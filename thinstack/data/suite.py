@@ -1,4 +1,4 @@
-"""Suites of sentences whose polarity is known, with minimal pairs (CheckList, Ribeiro et al.
+"""Reads suites: sentences of known polarity, with minimal pairs (CheckList, Ribeiro et al.
 2020)."""
 
 from collections.abc import Mapping
@@ -14,22 +14,25 @@ SUITES = Path(__file__).parent / "suites"
 
 Polarity = Literal["positive", "negative", "neutral"]
 Half = Literal["open", "reported", "all"]
-"""What of a suite is taken: the half that may be looked at, the one that is reported, or both."""
+"""The part of a suite to take: the half that may be looked at, the half that is reported, or
+both."""
 HALVES: Final = ("open", "reported")
 
 
 class Case(NamedTuple):
-    """A text of a suite and what is expected of it.
+    """A text of a suite, and the answer that is expected.
 
     Attributes:
-        id: its name, which stays with it.
+        id: the name of the text, which never changes.
         half: "open" or "reported".
-        kind: what it shows, such as "negated_negatives".
-        polarity: what its readers say.
-        test: "MFT", the polarity alone; "INV", a change of the partner that changes no polarity;
-            "DIR", one that moves the score.
-        partner: the id of the text that it is a change of, in the same half; "-" for MFT.
-        moves: for DIR where the score goes from the partner's to its own, "up" or "down"; else "-".
+        kind: what the text tests, such as "negated_negatives".
+        polarity: the polarity that its readers found.
+        test: "MFT" tests only the polarity. "INV" is a changed partner with the same polarity.
+            "DIR" is a changed partner whose score moves.
+        partner: the id of the text that was changed into this one, in the same half; "-" for MFT.
+        moves: for DIR, "up" or "down": how the score moves from the partner's to this text's. "-"
+            for other tests.
+        text: the sentence or sentences.
     """
 
     id: str
@@ -56,11 +59,11 @@ def suite_names() -> list[str]:
 
 
 def read_suite(name_or_path: str | Path) -> list[Case]:
-    """The texts of a suite, by its name or the path of a table (`thinstack.data.tables`) with the
-    fields of `Case` as columns, "-" where there is nothing to say.
+    """The texts of a suite. `name_or_path`: the name of a suite that thinstack brings along, or the
+    path of a table (`thinstack.data.tables`) whose columns are the fields of `Case`.
 
-    Raises UnknownNameError for a name that is not known, DataError, with file and line, for a row
-    that is no case, an id or a text that stands there twice, and a pair that is none.
+    Raises UnknownNameError for an unknown name. Raises DataError, with file and line, for a row
+    that is no case. Also for an id or a text that occurs twice, and a partner that does not fit.
     """
     path = Path(name_or_path)
     if not is_table(path):
@@ -84,7 +87,7 @@ def read_suite(name_or_path: str | Path) -> list[Case]:
 
 
 def halves(cases: list[Case], half: Half) -> list[Case]:
-    """The cases of a half, or of both."""
+    """The cases of one half, or of both ("all")."""
     return [case for case in cases if half in ("all", case.half)]
 
 

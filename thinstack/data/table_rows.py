@@ -1,4 +1,4 @@
-"""Rows of a table whose cells are checked: each has a text in every column that is wanted."""
+"""Checks the rows of a table: each gets a text in every column that is wanted."""
 
 import math
 import re
@@ -32,9 +32,9 @@ class TableRow(NamedTuple):
     """A row of a table.
 
     Attributes:
-        line: its line in the file, from 1: the first one of a CSV record with line ends in quotes;
-            of parquet and of mappings the row, from 1.
-        values: the wanted columns, as texts that are not blank.
+        line: the line of the file where the row starts, from 1. In parquet and mappings, the number
+            of the row, from 1.
+        values: the texts of the wanted columns, by name. No text is blank.
     """
 
     line: int
@@ -42,8 +42,13 @@ class TableRow(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A row as its file has it, by line and column, and what is wrong with it, which cells (those
-    that could be read) do not tell."""
+    """A row as its file has it.
+
+    Attributes:
+        line: as in `TableRow`.
+        cells: the cells that could be read, by column.
+        problem: a fault of the row as a whole, such as a wrong number of cells, or None.
+    """
 
     line: int
     cells: Mapping[str, object]
@@ -51,7 +56,7 @@ class Record(NamedTuple):
 
 
 Found = list[str] | Record
-"""What a file gives, in its order: its columns (once, before the first record), or a record."""
+"""An item that a file gives, in order: its columns (once, before the first record), or a record."""
 
 
 def checked_rows(
@@ -64,10 +69,12 @@ def checked_rows(
 ) -> Iterator[TableRow]:
     """The records of `found` as rows of texts.
 
-    `source` leads every message; `advice` says how another column is named, and ends the message
-    where one is missing. A list `skipped` takes the DataErrors of bad rows, which are then left
-    out; without it the first one is raised. Raises DataError for a table without one of `columns`,
-    with two columns of one name, or without any row.
+    `source` leads every message. `advice` says how to name another column, and ends the message
+    where a column is missing. A list `skipped` takes the DataErrors of bad rows, which are then
+    left out; without it the first one is raised.
+
+    Raises DataError for a table without one of `columns`, with two columns of one name, or without
+    any row.
     """
     known: list[str] | None = None
     empty = True
@@ -90,12 +97,13 @@ def checked_rows(
 
 
 def cell_text(value: object) -> str:
-    """A cell as text: text as it is, a number as a person writes it (3 and 3.0 are "3"), truth as
-    "true" or "false".
+    """A cell as text. Text stays as it is. A number is written as a person writes it (3 and 3.0 are
+    "3"), a truth value as "true" or "false".
 
-    Raises DataError, without the place, for what is missing (None, NaN, blank text, and the texts
-    "nan" and "NaN", which tables get where a missing number was turned into text), for lists and
-    other objects, and for text that cannot be written in UTF-8 or holds a NUL character.
+    Raises DataError, without the place, for a cell that is missing: None, NaN or blank text. Also
+    for the texts "nan" and "NaN", which stand for a missing number that was turned into text. Also
+    for lists and other objects, and for text that cannot be written in UTF-8 or holds a NUL
+    character.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -142,13 +150,16 @@ def _row(source: str, record: Record, columns: Sequence[str]) -> TableRow | Data
 def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: str) -> None:
     """Raise DataError for a table without one of the wanted columns, or with two of one name.
 
-    Names of columns may be empty, as those of an index or behind a last comma are.
+    A column may have an empty name, as an index or a last comma gives it. `advice` ends the message
+    where a column is missing.
     """
     if missing := [column for column in wanted if column not in known]:
         expected = f"expected the column {missing[0]!r}, found {_listed(known)}"
         raise DataError(f"{source}: {expected}; {advice}")
     if twice := [column for column in known if column and known.count(column) > 1]:
-        raise DataError(f"{source}: expected columns of different names, found {twice[0]!r} twice")
+        raise DataError(
+            f"{source}: expected columns of different names, found {twice[0]!r} twice; rename one"
+        )
 
 
 def _listed(columns: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Reading tables of texts: CSV, tab-separated, JSON lines, parquet. No file is held in memory."""
+"""Reads tables of texts: CSV, tab-separated, JSON lines, parquet. No file is held in memory."""
 
 import csv
 import json
@@ -26,19 +26,19 @@ __all__ = [
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 LONGEST_CELL = 1 << 24
-"""Characters. It bounds what a quote that is never closed takes with it."""
+"""Characters. It bounds how much a quote that is never closed takes with it."""
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 def is_table(path: str | Path) -> bool:
-    """Whether a file's name ends as that of a table (`TABLE_SUFFIXES`, in any case)."""
+    """Whether the name of a file ends as a table's name does (`TABLE_SUFFIXES`, in any case)."""
     return Path(path).suffix.lower() in TABLE_SUFFIXES
 
 
 def columns_of(path: str | Path, *, encoding: str = "utf-8") -> list[str]:
-    """The names of a table's columns; of JSON lines the keys of the first object. Raises what
-    `read_table` raises, and DataError for rows before it that are no object."""
+    """The names of a table's columns. In JSON lines they are the keys of the first object. Raises
+    what `read_table` raises, and DataError for a line before it that is no object."""
     for found in table_records(path, (), encoding):
         if isinstance(found, list):
             return found
@@ -57,19 +57,20 @@ def read_table(
 ) -> Iterator[TableRow]:
     """The rows of a table, one after the other, with the texts of `columns`.
 
-    CSV is as RFC 4180 has it, tab-separated text the same with tabs: a cell in quotes may hold
-    separators and line ends, and a quote in it is doubled. JSON lines hold one object each, and
-    parquet is always UTF-8, whatever `encoding` is. A byte order mark and blank lines are ignored.
-    Cells become text as `cell_text` says; in CSV they are text, so 3.0 stays "3.0".
+    CSV is as in RFC 4180, tab-separated text the same with tabs. A cell in quotes may hold
+    separators and line ends, and a quote in it is doubled. JSON lines hold one object each. Parquet
+    is always UTF-8, whatever `encoding` is. A byte order mark and blank lines are ignored. Cells
+    become text as `cell_text` says; in CSV they are text already, so 3.0 stays "3.0".
 
-    Bad rows have a cell that `cell_text` refuses, too few or too many cells, a quote that is not
-    doubled or never closed, bytes that are not in `encoding`, or are no JSON object. Their
-    DataErrors, which lead with file and line, go to `skipped`; without it the first is raised.
+    A row is bad if `cell_text` refuses a cell, or if it has too few or too many cells. So is a row
+    with a quote that is not doubled or never closed, or with bytes that are not in `encoding`. So
+    is a line of JSON that is no object. The DataErrors of bad rows start with file and line. They
+    go to the list `skipped`; without it the first is raised.
 
-    Nothing is opened before the first row is asked for. Raises DataError then for a file that is
-    missing, is no table or has no row, and for a column that is missing (in the first object of
-    JSON lines; `advice` ends the message) or stands there twice; MissingExtraError for parquet
-    without pyarrow (extra `data`).
+    Nothing is opened before the first row is asked for. Then it raises DataError for a file that is
+    missing, is no table or has no row. Also for a column that is missing or occurs twice; in JSON
+    lines, the first object is looked at. `advice` ends the message where a column is missing.
+    Raises MissingExtraError for parquet without pyarrow (extra `data`).
     """
     found = table_records(path, columns, encoding)
     return checked_rows(str(path), found, columns, skipped=skipped, advice=advice)
@@ -83,8 +84,12 @@ def read_mappings(
     skipped: list[DataError] | None = None,
     advice: str = COLUMN_ADVICE,
 ) -> Iterator[TableRow]:
-    """What `read_table` gives, of rows in memory: mappings, numbered from 1. Raises what it raises
-    for cells and columns; the columns are the keys of the first row."""
+    """The rows of a table in memory, as `read_table` gives the rows of a file.
+
+    `rows`: mappings of columns to cells, numbered from 1. The columns of the table are the keys of
+    the first row. `source` leads every message. Raises what `read_table` raises for cells and
+    columns.
+    """
 
     def found() -> Iterator[Found]:
         first = True
@@ -103,8 +108,12 @@ def read_mappings(
 
 
 def table_records(path: str | Path, wanted: Sequence[str], encoding: str) -> Iterator[Found]:
-    """What a table holds, cells unchecked; of parquet the `wanted` columns only. Raises DataError
-    for a file that is missing, is no table or damaged, MissingExtraError as `read_table`."""
+    """The columns and the rows of a table, whose cells are not checked. From parquet only the
+    `wanted` columns are read.
+
+    Raises DataError for a file that is missing, is no table or is damaged, and MissingExtraError as
+    `read_table` does.
+    """
     suffix = Path(path).suffix.lower()
     if suffix == ".parquet":
         return parquet_records(path, wanted)
@@ -113,11 +122,11 @@ def table_records(path: str | Path, wanted: Sequence[str], encoding: str) -> Ite
     if is_table(path):
         return json_line_records(path, encoding)
     expected = f"expected a table, whose name ends in one of {', '.join(TABLE_SUFFIXES)}"
-    raise DataError(f"{path}: {expected}, found {suffix or 'no ending'!r}")
+    raise DataError(f"{path}: {expected}, found {suffix or 'no ending'!r}; rename or convert it")
 
 
 def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Found]:
-    # A limit of the whole process, like the module's own; others may have set it higher.
+    # This limit holds for the whole process; other code may have set it higher.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     with opened_text(path, encoding) as stream:
         reader = csv.reader(stream, delimiter=separator, strict=True)
@@ -151,7 +160,8 @@ def _separated(path: str | Path, encoding: str, separator: str) -> Iterator[Foun
 
 
 def json_line_records(path: str | Path, encoding: str) -> Iterator[Found]:
-    """`table_records` of a file of JSON lines, whatever its name."""
+    """The columns and the rows of a file of JSON lines, whatever its name, as `table_records` gives
+    them."""
     first = True
     with opened_text(path, encoding) as stream:
         for line, text in enumerate(stream, start=1):
@@ -189,4 +199,4 @@ def _check_separator(path: str | Path, line: int, header: list[str], separator: 
     other = re.search(r"[,;\t|]", header[0])
     if len(header) == 1 and other:
         expected = f"expected cells separated by {separator!r}, found {header[0]!r:.80}"
-        raise DataError(f"{path}:{line}: {expected}; write the table anew with {separator!r}")
+        raise DataError(f"{path}:{line}: {expected}; write the table with {separator!r}")

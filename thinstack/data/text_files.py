@@ -1,4 +1,4 @@
-"""Reading and writing the text files of treebanks."""
+"""Reads and writes the text files of treebanks."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -15,8 +15,8 @@ _MARK = "\ufeff"
 
 
 def read_text(path: str | Path, encoding: str = "utf-8") -> str:
-    """The text of a file, without a byte order mark. Raises DataError for a file that is missing or
-    is not in `encoding`."""
+    """The text of a file, without a byte order mark. Raises DataError for a file that is missing,
+    for text that is not in `encoding`, and for an unknown encoding."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -30,7 +30,10 @@ def read_text(path: str | Path, encoding: str = "utf-8") -> str:
             f"at position {error.start}; convert the file, or name its encoding"
         ) from None
     except LookupError:
-        raise DataError(f"{path}: unknown encoding {encoding!r}") from None
+        raise DataError(
+            f"{path}: unknown encoding {encoding!r}; name one that Python knows, such as utf-8 or "
+            "cp1252"
+        ) from None
 
 
 def read_lines(path: str | Path) -> list[str]:
@@ -44,7 +47,14 @@ def read_lines(path: str | Path) -> list[str]:
 
 
 class Row(NamedTuple):
-    """A line of a file, by its number from 1, and the entries in it."""
+    """A line of a file.
+
+    Attributes:
+        source: the file, as messages name it.
+        line: the number of the line, from 1.
+        text: the line without its end.
+        entries: the parts of the line, in order.
+    """
 
     source: str
     line: int
@@ -52,7 +62,8 @@ class Row(NamedTuple):
     entries: list[str]
 
     def error(self, place: int, message: str) -> TreeError:
-        """What is wrong at an entry (0-based), or at the end of the line if there is none."""
+        """A TreeError with the place of an entry, counted from 0, or of the end of the line if
+        there is no such entry."""
         at = 0
         for entry in self.entries[:place]:
             at = self.text.index(entry, at) + len(entry) + 1
@@ -65,7 +76,7 @@ def made(
     make: Callable[[Part], Item], parts: Iterable[Part], skipped: list[TreeError] | None
 ) -> list[Item]:
     """What `make` makes of each part of a file. A list `skipped` takes the TreeErrors of malformed
-    parts, which are then left out; without it the first one is raised."""
+    parts, which are then left out. Without it the first TreeError is raised."""
     found = []
     for part in parts:
         try:
@@ -78,15 +89,17 @@ def made(
 
 
 def write_lines(path: str | Path, lines: Iterable[str]) -> None:
-    """Write lines that hold no line end, in UTF-8; `read_lines` gives them back. Raises DataError
-    where that cannot be done."""
+    """Write lines, which hold no line end, to a file in UTF-8; `read_lines` gives them back. Raises
+    DataError for a file that cannot be written and for text that UTF-8 cannot hold."""
     text = "".join(f"{line}\n" for line in lines)
     if text.startswith(_MARK):
-        text = _MARK + text  # of two at the start of a file the second is text
+        text = _MARK + text  # Readers drop one mark at the start of a file; the second is text.
     try:
         Path(path).write_bytes(text.encode())
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
     except UnicodeEncodeError as error:
         line, char = text.count("\n", 0, error.start) + 1, text[error.start]
-        raise DataError(f"{path}:{line}: {char!r} cannot be written in UTF-8") from None
+        raise DataError(
+            f"{path}:{line}: {char!r} cannot be written in UTF-8; take it out"
+        ) from None

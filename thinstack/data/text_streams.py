@@ -1,4 +1,5 @@
-"""Reading text in a named encoding, line by line, so that bytes which are no text cost one line."""
+"""Reads text in a named encoding, line by line, so that bytes that are no text cost only their
+line."""
 
 import codecs
 import io
@@ -25,12 +26,12 @@ _UNDECODED = re.compile("[\0\udc80-\udcff]")
 def opened_text(
     source: str | Path | BinaryIO, encoding: str, *, name: str = ""
 ) -> Iterator[TextIO]:
-    """A stream of text without a byte order mark, of a file or an open stream of bytes, which
-    `name` names in messages.
+    """A stream of the text of a file, or of an open stream of bytes, without a byte order mark.
+    Messages call it `name`.
 
-    Bytes that are not in the encoding are lone surrogates in it, which `undecoded` finds, so that
-    the lines behind them can be read. Raises DataError for an encoding that is not known or cannot
-    go on behind such a byte, and for a file that cannot be read.
+    Bytes that are not in the encoding become lone surrogates, which `undecoded` finds. So the lines
+    after them can still be read. Raises DataError for an encoding that is unknown or cannot go on
+    after such a byte, and for a file that cannot be read.
     """
     name = name or str(source)
     try:
@@ -46,15 +47,15 @@ def opened_text(
             finally:
                 wrapper.detach()
     except LookupError:
-        raise DataError(f"{name}: unknown encoding {encoding!r}") from None
+        raise DataError(f"{name}: unknown encoding {encoding!r}; {ENCODING_ADVICE}") from None
     except OSError as error:
         raise DataError(f"{name}: cannot be read: {error.strerror or error}") from None
-    except UnicodeError as error:  # of encodings that cannot go on behind such a byte
+    except UnicodeError as error:  # Some encodings cannot go on after such a byte.
         raise DataError(f"{name}: not in {encoding}: {error}; {ENCODING_ADVICE}") from None
 
 
 def undecoded(source: str | Path, line: int, text: str, encoding: str) -> DataError | None:
-    """What is wrong with a row that holds bytes which are no text, if it does."""
+    """The DataError of a row that holds bytes that are not in the encoding, or None."""
     odd = _UNDECODED.search(text)
     if odd is None:
         return None
@@ -64,8 +65,8 @@ def undecoded(source: str | Path, line: int, text: str, encoding: str) -> DataEr
 
 
 def lines_of(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[str]:
-    """The lines of a stream of bytes, without their ends. Raises what `opened_text` does, and
-    DataError, with its number, for a line that is not in the encoding."""
+    """The lines of a stream of bytes, without their ends. Raises what `opened_text` raises, and
+    DataError for a line that is not in the encoding, with its number."""
     with opened_text(stream, encoding, name=name) as text:
         for number, line in enumerate(text, start=1):
             if problem := undecoded(name, number, line, encoding):

@@ -1,4 +1,4 @@
-"""Where the tree of a sentence comes from when there are only its words."""
+"""Chooses where the tree of a sentence comes from when there are only its words."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ from thinstack.errors import InputError
 __all__ = ["TreeMaker", "tree_maker"]
 
 TreeMaker = Callable[[Sequence[str]], NDArray[np.int8]]
-"""From the n >= 1 words of a sentence to the transitions (2n-1,) of its tree."""
+"""Takes the n >= 1 words of a sentence, and gives the transitions (2n-1,) of its tree."""
 
 SHAPES = {"balanced": transitions.balanced, "left": transitions.left, "right": transitions.right}
 
@@ -20,10 +20,10 @@ SHAPES = {"balanced": transitions.balanced, "left": transitions.left, "right": t
 def tree_maker(
     source: str, distances: DistanceTable | None = None, parser: TreeMaker | None = None
 ) -> TreeMaker:
-    """What makes the trees of `source`: "balanced", "left", "right", "distances" by the table
-    given, or "self", the parser.
+    """The function that makes the trees of `source`: "balanced", "left" or "right", "distances" by
+    the table `distances`, or "self" by `parser`.
 
-    Raises InputError for any other source, or if there is no table or parser.
+    Raises InputError for any other source, and if there is no such table or parser.
     """
     if source in SHAPES:
         shape = SHAPES[source]

@@ -1,8 +1,8 @@
-"""Reading treebanks of Penn Treebank brackets, such as the Stanford Sentiment Treebank.
+"""Reads treebanks of Penn Treebank brackets, such as the Stanford Sentiment Treebank.
 
-A tree may go on over lines that are indented deeper than its first or start with `)`, and the next
-one starts on another line. A blank line, and one that is indented no deeper than trees of the file
-are, ends a tree with brackets still open, so that a malformed tree harms no other.
+A tree may go on over lines that are indented deeper than its first line, or start with `)`. The
+next tree starts on another line. A tree whose brackets are still open ends at a blank line, and at
+a line indented no deeper than the trees of the file. So a malformed tree harms no other.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,13 +30,13 @@ def read_trees(
     encoding: str = "utf-8",
     skipped: list[TreeError] | None = None,
 ) -> list[Tree]:
-    """Read a file of bracketed trees; blank lines and a byte order mark are left out of account.
+    """The trees of a file in brackets. Blank lines and a byte order mark are ignored.
 
-    `labelled`: whether brackets have labels, as in `(3 (2 The) (4 acting))`, or have none, as in
-    `( The acting )`. `skipped` takes the errors of malformed trees, see `made`.
+    `labelled`: True for brackets with labels, as in `(3 (2 The) (4 acting))`, False for `( The
+    acting )`. The list `skipped` takes the errors of malformed trees (see `made`).
 
-    Raises TreeError with file, line and column of the first malformed tree without `skipped`;
-    DataError for a file that is missing, is not in `encoding` or holds no tree.
+    Raises TreeError with file, line and column for the first malformed tree if there is no
+    `skipped`. Raises DataError for a file that is missing, is not in `encoding` or holds no tree.
     """
     return [tree for _, tree in _numbered(path, labelled, encoding, skipped)]
 
@@ -50,14 +50,13 @@ def read_labelled(
     read: Callable[[str | Path], list[Tree]] | None = None,
     relabel: Mapping[str, str] | None = None,
 ) -> list[Labelled]:
-    """Read trees as `read_trees` does, or by the function `read`, each with its nodes' `label_ids`
-    (N,).
+    """The trees of a file, each with the classes (N,) of its nodes, as `label_ids` gives them.
 
-    `relabel`: other names for labels of the file, "" for none; where there are any, sentences
-    without a class are left out.
+    `read` reads the file; by default `read_trees` does. `relabel` gives other names to labels of
+    the file, or "" to take a label away. With `relabel`, sentences without a class are left out.
 
-    Raises what both raise; a tree with an unknown label counts as malformed, and its error has file
-    and line (the number of the tree, from 0, where `read` read it).
+    Raises what the reader and `label_ids` raise. A tree with an unknown label counts as malformed.
+    Its error names the file and the line, or with `read` the number of the tree, from 0.
     """
 
     def one(numbered: tuple[int, Tree]) -> Labelled:
@@ -79,10 +78,10 @@ def read_labelled(
 
 
 def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
-    """The class of each node, (N,); -1 where a node has no label.
+    """The class of each node, (N,), or -1 if the node has no label.
 
-    A node's label is the name of one of the C classes `labels`, or its number "0" to "C-1" (a name
-    wins over a number). Raises TreeError for any other label.
+    A node's label is the name of one of the C classes `labels`, or its number from "0" to "C-1". If
+    a name is also a number, the name counts. Raises TreeError for any other label.
     """
     known: dict[str | None, int] = {str(number): number for number in range(len(labels))}
     known.update((name, number) for number, name in enumerate(labels))
@@ -95,7 +94,8 @@ def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
         phrase = " ".join(tree.words[start:end])[:60]
         raise TreeError(
             f"node {node} ({phrase!r}) has the label {tree.labels[node]!r}; expected one of "
-            f"{', '.join(labels)} or a number from 0 to {len(labels) - 1}"
+            f"{', '.join(labels)} or a number from 0 to {len(labels) - 1}; mend the label, or "
+            "rename it (data.relabel of a recipe)"
         ) from None
 
 
@@ -113,7 +113,10 @@ def _numbered(
     blocks = list(_blocks(read_text(path, encoding)))
     if not blocks:
         example = "(3 (2 The) (4 acting))" if labelled else "( The acting )"
-        raise DataError(f"{path}: expected bracketed trees, such as {example}, found no tree")
+        raise DataError(
+            f"{path}: expected bracketed trees, such as {example}, found no tree; if the file has "
+            "another format, name it"
+        )
     for block in blocks:  # one by one: errors of labels come in between
         yield from chain.from_iterable(made(trees, [block], skipped))
 
@@ -124,7 +127,8 @@ def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
     lines = text.split("\n")
     block: list[tuple[int, str]] = []
     level = len(text)  # the least indentation of a tree so far
-    # Where the tree at hand starts, and how many of its brackets are open, or too many.
+    # The line where the current tree starts, and the number of its open brackets (negative if too
+    # many are closed).
     first = opened = 0
     for number, line in enumerate([*lines, ""]):
         indent = len(line) - len(line.lstrip(SPACE))

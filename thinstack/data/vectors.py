@@ -1,4 +1,4 @@
-"""Reading tables of pretrained word or word-piece vectors."""
+"""Reads tables of pretrained vectors of words or pieces."""
 
 import lzma
 import re
@@ -27,52 +27,63 @@ __all__ = [
 
 BUNDLED = Path(__file__).parents[1] / "bundled"
 
-# An array of more bytes than the first must not be compressed better than by the second factor;
-# vectors never are.
+# An array of more than `_UNQUESTIONED` bytes must not be compressed by more than `_DENSEST`:
+# vectors never compress so well.
 _UNQUESTIONED, _DENSEST = 1 << 28, 4
 
 _ZIP_ERRORS = zipfile.BadZipFile, zlib.error, lzma.LZMAError
 
+_SAVE = "save it by numpy.savez(path, words=WORDS, vectors=VECTORS), strings and floats"
+
 
 class WordVectors(NamedTuple):
-    """V distinct words (or pieces) in the order of the file, and their vectors (V, X), float32,
-    finite."""
+    """Words and their vectors.
+
+    Attributes:
+        words: V distinct words, or pieces, in the order of the file.
+        vectors: (V, X) float32, all finite.
+    """
 
     words: tuple[str, ...]
     vectors: NDArray[np.float32]
 
 
 def vectors_file(name: str, folder: Path) -> Path:
-    """The file of a recipe's vectors: `wordpieces`, which thinstack brings along
-    (`bundled/vectors.md` says what they are), or one in the folder of the data."""
+    """The file of a recipe's vectors. The name `wordpieces` stands for the vectors that thinstack
+    brings along (see `bundled/vectors.md`); any other name is a file in the folder of the data."""
     return BUNDLED / "wordpieces.npz" if name == "wordpieces" else folder / name
 
 
 def bundled_pieces() -> tuple[str, ...]:
-    """The pieces of `wordpieces`, stored once: as the vocabulary of the bundled model."""
+    """The pieces of the vectors `wordpieces`. They are stored once, as the vocabulary of the
+    bundled model."""
     return Vocabulary.load(BUNDLED / "sst" / "vocabulary.txt").entries
 
 
 def recipe_vectors(name: str, folder: Path) -> WordVectors:
-    """Those of a recipe, from `vectors_file`. Raises what `read_vectors` does."""
+    """The vectors of a recipe, read from `vectors_file`. Raises what `read_vectors` raises."""
     words = bundled_pieces() if name == "wordpieces" else None
     return read_vectors(vectors_file(name, folder), words)
 
 
 def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVectors:
-    """Read `.npz` (arrays `words` or `pieces`, and `vectors`, or these in 8 bits with a `scale`,
-    one or one a row; no pickle) or GloVe / word2vec text (`word v1 v2 ...`).
+    """The words and vectors of a file: an `.npz`, or text of GloVe or word2vec (`word v1 v2 ...`).
 
-    `words` are those of an `.npz` that stores none. In text the last X fields of a line are the
-    vector, so a word may contain spaces; a first line `V X` is skipped. Raises DataError with the
-    file and the word or line: missing or damaged file, no vectors, duplicate words, lines of
-    unequal length, values that are not finite, a column that is the same for all words.
+    An `.npz` has the arrays `words` (or `pieces`) and `vectors`, without pickle. Vectors may be in
+    8 bits, with an array `scale` of one number, or of one for each row. If the file stores no
+    words, `words` gives them. In text, the last X fields of a line are the vector, so a word may
+    contain spaces. A first line `V X` is skipped.
+
+    Raises DataError, with the file and the word or line, for a file that is missing, damaged or
+    without vectors. Also for a word that occurs twice, lines of unequal length, values that are not
+    finite, and a column of equal values.
     """
     try:
         found = _read_npz(path, words) if Path(path).suffix == ".npz" else _read_text(path)
     except UnicodeDecodeError as error:
+        found_bytes = error.object[error.start : error.end]
         raise DataError(
-            f"{path}: expected text in UTF-8, found {error.object[error.start : error.end]!r}"
+            f"{path}: expected text in UTF-8, found {found_bytes!r}; convert the file"
         ) from None
     # RuntimeError: a zip that is encrypted or compressed in an unknown way.
     except (OSError, EOFError, MemoryError, RuntimeError, *_ZIP_ERRORS) as error:
@@ -82,14 +93,17 @@ def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVe
 
 
 def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]:
-    """The vectors (V, X) scaled by one factor, so that the standard deviation over all their
-    entries is `std`.
+    """The vectors (V, X), scaled by one factor so that the standard deviation of all their entries
+    is `std`.
 
-    Raises DataError where their own is zero or not finite.
+    Raises DataError if their standard deviation is zero or not finite.
     """
     own = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
     if not np.isfinite(own) or own == 0:
-        raise DataError(f"vectors of standard deviation {own} cannot be scaled to {std}")
+        raise DataError(
+            f"vectors of standard deviation {own} cannot be scaled to {std}; check the file, or "
+            "leave data.vector_std out"
+        )
     return (vectors * (std / own)).astype(np.float32)
 
 
@@ -101,7 +115,7 @@ def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
         key = next((key for key in ("words", "pieces") if key in stored), None)
         if (key is None and known is None) or "vectors" not in stored:
             expected = "the arrays 'words' (or 'pieces') and 'vectors'"
-            raise DataError(f"{path}: expected {expected}, found {sorted(stored)}")
+            raise DataError(f"{path}: expected {expected}, found {sorted(stored)}; {_SAVE}")
         for member in members:
             if member.file_size > max(_UNQUESTIONED, _DENSEST * member.compress_size):
                 sizes = f"{member.compress_size:,} bytes to {member.file_size:,}"
@@ -116,15 +130,17 @@ def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
     except DataError:
         raise
     except ValueError as error:  # an array that would need unpickling, or a damaged header
-        raise DataError(f"{path}: holds no plain arrays: {error}") from None
+        raise DataError(f"{path}: holds no plain arrays: {error}; {_SAVE}") from None
     if not (isinstance(words, np.ndarray) and isinstance(vectors, np.ndarray)):
-        raise DataError(f"{path}: holds no plain arrays: expected {key}.npy and vectors.npy")
+        problem = f"holds no plain arrays: expected {key}.npy and vectors.npy"
+        raise DataError(f"{path}: {problem}; {_SAVE}")
     if words.ndim != 1 or words.dtype.kind != "U":
         found = f"{words.dtype} {words.shape}"
-        raise DataError(f"{path}: {key!r} must be a flat array of strings, found {found}")
+        raise DataError(f"{path}: {key!r} must be a flat array of strings, found {found}; {_SAVE}")
     if vectors.ndim != 2 or vectors.dtype.kind != "f" or len(vectors) != len(words):
         found = f"{vectors.dtype} {vectors.shape}"
-        raise DataError(f"{path}: expected float vectors ({len(words)}, X), found {found}")
+        expected = f"float vectors ({len(words)}, X)"
+        raise DataError(f"{path}: expected {expected}, found {found}; {_SAVE}")
     # What does not fit float32 becomes infinite, and `_check` refuses it.
     with np.errstate(over="ignore"):
         return WordVectors(tuple(words.tolist()), vectors.astype(np.float32, order="C"))
@@ -180,7 +196,10 @@ def _check(found: WordVectors, path: str | Path) -> None:
         raise DataError(f"{path}: the word {word!r} occurs twice; keep one of its vectors")
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if broken.size:
-        raise DataError(f"{path}: the vector of {words[broken[0]]!r} is not finite")
+        raise DataError(
+            f"{path}: the vector of {words[broken[0]]!r} is not finite; mend it, or take the word "
+            "out"
+        )
     constant = np.flatnonzero(np.ptp(vectors, axis=0) == 0)
     if constant.size and len(words) > 1:
         place = f"column {constant[0]} (of 0 to {vectors.shape[1] - 1})"

@@ -1,4 +1,4 @@
-"""Vocabularies: the ids of words, kept as text files of one entry a line."""
+"""Gives words their ids, by vocabularies that are kept as text files of one entry a line."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -17,8 +17,10 @@ Value = TypeVar("Value")
 
 
 class Cache(dict[str, Value]):
-    """`cache[word]` is `compute(word)`, remembered. Emptied when `limit` words are in it; very long
-    words are not kept."""
+    """Remembers what `compute` gives for a word: `cache[word]` is `compute(word)`.
+
+    It is emptied when it holds `limit` words. Words of more than `LONGEST` characters are not kept.
+    """
 
     LONGEST = 100
 
@@ -36,10 +38,10 @@ class Cache(dict[str, Value]):
 
 
 class Vocabulary:
-    """Distinct entries in id order, with a text form: UTF-8, one entry a line, "\\n" the only line
-    separator.
+    """Distinct entries in the order of their ids. The text form is UTF-8, one entry a line; only
+    "\\n" separates lines.
 
-    Raises DataError for duplicate or empty entries and for one that holds a line break.
+    Raises DataError for an entry that occurs twice, is empty or holds a line break.
     """
 
     entries: tuple[str, ...]
@@ -54,7 +56,9 @@ class Vocabulary:
                 expected = "expected a word without line breaks"
                 raise DataError(f"vocabulary entry {number}: {expected}, found {entry!r}")
             if self._position[entry] != number:
-                raise DataError(f"vocabulary entry {number}: {entry!r} occurs twice")
+                raise DataError(
+                    f"vocabulary entry {number}: {entry!r} occurs twice; keep one of them"
+                )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and self.entries == other.entries
@@ -66,13 +70,13 @@ class Vocabulary:
         return type(self), (self.entries,)
 
     def save(self, path: str | Path) -> None:
-        """Write the entries as text."""
+        """Write the text form to a file. Raises OSError."""
         Path(path).write_bytes(self.to_bytes())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what `save` wrote. Raises DataError for a file that is missing or holds anything
-        else."""
+        """The vocabulary that `save` wrote. Raises DataError for a file that is missing or holds
+        anything else."""
         try:
             text = Path(path).read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -85,7 +89,7 @@ class Vocabulary:
             raise DataError(f"{path}: {error}") from None
 
     def digest(self) -> str:
-        """SHA-256 (hex) of the text form: the digest of the saved file."""
+        """The SHA-256 of the text form in hex digits, which is the digest of the saved file."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     def to_bytes(self) -> bytes:
@@ -93,15 +97,16 @@ class Vocabulary:
         return "\n".join((*self.entries, "")).encode()
 
     def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-        """The words as fields of a `Forest`, by the names of `WORD_FIELDS`."""
+        """The ids of the words as the fields of a `Forest`, by the names of `WORD_FIELDS`."""
         raise NotImplementedError("a Vocabulary must define fields")
 
 
 class WordVocabulary(Vocabulary):
-    """V words with ids 1 to V; id 0 is the unknown word. `len()` is V + 1, the rows of its table.
+    """V words with the ids 1 to V; id 0 is the unknown word. `len()` is V + 1, the number of rows
+    of its table.
 
-    A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6), then, in
-    the same order, without its Penn Treebank escapes.
+    A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6). Then both
+    are tried without its Penn Treebank escapes.
     """
 
     UNKNOWN = 0
@@ -133,7 +138,7 @@ class WordVocabulary(Vocabulary):
 
 
 def mean_unknown(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The table (V + 1, X) of a `WordVocabulary`: row 0, the unknown word, is the mean of the V
-    vectors (V, X)."""
+    """The table (V + 1, X) of a `WordVocabulary`, from its `vectors` (V, X). Row 0, the unknown
+    word, is their mean."""
     mean = vectors.mean(axis=0, dtype=np.float64, keepdims=True).astype(np.float32)
     return np.concatenate([mean, vectors])

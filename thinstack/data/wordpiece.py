@@ -1,4 +1,4 @@
-"""Word pieces: an open vocabulary in which a word is a sequence of pieces (BERT, uncased)."""
+"""Cuts words into pieces of an open vocabulary (WordPiece, as BERT's uncased models have it)."""
 
 import string
 import unicodedata
@@ -23,19 +23,25 @@ _IDEOGRAPHS += [range(0x2F800, 0x2FA20)]
 
 
 class WordpieceVocabulary(Vocabulary):
-    """P pieces in id order, among them `[UNK]`; a piece that continues a word starts with `##`.
+    """P pieces in the order of their ids. One of them is `[UNK]`. A piece that continues a word
+    starts with `##`.
 
-    A treebank word is unescaped, cleaned of control characters, lower-cased, freed of accents,
-    split at punctuation and around ideographs, and each part cut greedily into the longest pieces
-    (Devlin et al. 2019). A part that cannot be cut, or is longer than 100 characters, is `[UNK]`;
-    so is a word of no part. Raises DataError without `[UNK]`.
+    A treebank word loses its escapes, control characters, capitals and accents. It is split at
+    punctuation and around ideographs. Each part is cut greedily into the longest pieces (Devlin et
+    al. 2019). A part that cannot be cut, or is longer than 100 characters, becomes `[UNK]`; so does
+    a word without parts.
+
+    Raises DataError without `[UNK]`.
     """
 
     def __init__(self, pieces: Iterable[str]):
         super().__init__(pieces)
         if UNKNOWN not in self._position:
             count = len(self.entries)
-            raise DataError(f"a vocabulary needs the piece {UNKNOWN}, not among {count} pieces")
+            raise DataError(
+                f"a vocabulary needs the piece {UNKNOWN}, not among {count} pieces; add it, or "
+                "take the vocabulary of a WordPiece model"
+            )
         self._unknown = self._position[UNKNOWN]
         self._cache = Cache(self._cut)
 
@@ -47,8 +53,8 @@ class WordpieceVocabulary(Vocabulary):
         return self._cache[word]
 
     def ids(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The ids of the pieces of L words, one word after the other, (P,), and the number of
-        pieces of each, (L,)."""
+        """The ids (P,) of the P pieces of L words, one word after the other, and the number of
+        pieces of each word, (L,)."""
         pieces = list(map(self._cache.__getitem__, words))
         flat = np.fromiter(chain.from_iterable(pieces), np.int64)
         return flat, np.fromiter(map(len, pieces), np.int64, len(pieces))

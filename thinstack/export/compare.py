@@ -1,8 +1,8 @@
 """Compare what a runtime makes of a model with the model itself.
 
-Two runtimes round differently, so that they may part where two choices of a parser score alike,
-and with them all scores after that. So the trees that a runtime makes are given to the model,
-which says what each choice was worth and what the scores over them are.
+Two runtimes round differently. So they may make different trees where two choices of a parser score
+alike, and then all later scores differ too. The comparison therefore gives the runtime's trees to
+the model. The model says what each choice was worth, and which scores belong to these trees.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,8 +25,15 @@ Run = Callable[[Forest], Scores]
 
 @dataclass(frozen=True, slots=True)
 class RuntimeReport:
-    """How far a runtime is from the model: the largest and the mean `distance` of a score, over so
-    many batches (`cases`), of so many trees and nodes in all."""
+    """How far the scores of a runtime are from the model's, over some batches.
+
+    Attributes:
+        runtime, version: the runtime.
+        cases: number of batches.
+        trees, nodes: number of trees and of nodes in all batches.
+        max_error, mean_error: the largest and the mean `thinstack.runtime.reference.distance` of a
+            score.
+    """
 
     runtime: str
     version: str
@@ -48,17 +55,23 @@ def compare(
     outputs: Sequence[str] | None = None,
     on_average: bool = False,
 ) -> RuntimeReport:
-    """Run the batches in both; the model must be in evaluation mode. Where it is to make the trees,
-    both are compared over those of the runtime.
+    """How far a runtime is from the model, which must be in evaluation mode. Both score the
+    batches; if the model is to make the trees, both use the trees of the runtime.
 
-    `outputs` are those to compare, all that the model gives by default. `on_average` holds the mean
-    difference, not the largest, against the tolerance: for a runtime that rounds where the model
-    does not, so that a rounding near the border between two choices can move single scores far, and
-    of its own trees it is only asked that they are trees.
+    Args:
+        runtime, version: names for the report.
+        run: gives the runtime's outputs for a batch.
+        model: the model.
+        batches: what is scored.
+        tolerance: the largest difference of a score that is allowed.
+        outputs: names of the outputs to compare; by default all that the model gives.
+        on_average: compare the mean difference with the tolerance, not the largest one. This is for
+            a runtime that rounds where the model does not: rounding near the border between two
+            choices can move single scores far. Its own trees must then be trees, and nothing more.
 
-    Raises ExportError if a score differs by more than `tolerance`, or is missing, if trees are none
-    or not the given ones, or a choice in the runtime's own is, to the model, the worse one by more
-    than `tolerance`.
+    Raises ExportError if a score differs by more than `tolerance`, or is missing. Raises it too if
+    the runtime gives no trees, or not the given ones. If it makes trees of its own, no choice in
+    them may score less, by the model, than the best one by more than `tolerance`.
     """
     found, cases, trees, nodes = [], 0, 0, 0
     for forest in batches:
@@ -67,14 +80,14 @@ def compare(
         chosen = makes_trees(model, forest) and not on_average
         if chosen and not (lost := worst_choice(model, same)) <= tolerance:
             raise ExportError(
-                f"the runtime's tree holds a choice that scores {lost:.2g} less than the best one; "
-                f"allowed {tolerance:.0e}"
+                f"{runtime} makes a tree with a choice that scores {lost:.2g} less than the best "
+                f"one; allowed {tolerance:.0e}"
             )
         wanted = eager_scores(model, same)
         for name in outputs or model.output_names:
             if scores[name].shape != wanted[name].shape:
                 raise ExportError(
-                    f"{name} of shape {scores[name].shape} where the model gives "
+                    f"{runtime} gives {name} of shape {scores[name].shape} where the model gives "
                     f"{wanted[name].shape}, for {len(forest.sizes)} trees"
                 )
             if name != "parse":
@@ -94,8 +107,8 @@ def compare(
 def as_given(model: Model, forest: Forest, found: Scores) -> Forest:
     """The batch, with the trees that a runtime `found` for it if the model has a parser.
 
-    Raises ExportError unless these are one tree for each sentence, and the given ones if there were
-    any.
+    Raises ExportError unless there is one tree for each sentence. If the batch had trees, they must
+    be the same.
     """
     if not model.parses:
         return forest
@@ -114,7 +127,8 @@ def as_given(model: Model, forest: Forest, found: Scores) -> Forest:
 
 
 def worst_choice(model: Model, forest: Forest) -> float:
-    """The encoder's `worst_choice` of these trees."""
+    """The encoder's `worst_choice` for the trees of a batch, see
+    `thinstack.core.encoder.Encoder`."""
     with torch.no_grad():
         joint = model.joint(model.inputs(forest))
         taken = torch.from_numpy(forest.transitions)

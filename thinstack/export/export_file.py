@@ -1,4 +1,4 @@
-"""`thinstack export`: one file of a bundle's model in another form, verified before it is
+"""`thinstack export`: the model of a bundle as one file in another form, verified before it is
 written."""
 
 import dataclasses
@@ -46,13 +46,22 @@ def export_file(
     report: Path | None,
     console: Console,
 ) -> None:
-    """Export the model of a bundle to `path`, which is written whole and only once the file has
-    been verified, or not at all.
+    """Export the model of a bundle to `path`. The file is written only if it was verified, and then
+    as a whole.
 
-    `options`: of ONNX alone, all that `export_onnx` has. `trees`: a file of labelled binary trees;
-    what the options cost in accuracy and save in size is told of it. `report`: where to write what
-    the verification found, JSON. Raises ExportError if the file does not answer as the model does,
-    or the options do not belong to the format; BundleError if the bundle has no torch weights.
+    Args:
+        source: name or folder of the bundle.
+        path: the file to write.
+        format: the form of the file.
+        options: options of ONNX files only, as `export_onnx` has them.
+        trees: a file of labelled binary trees; if given, the accuracy that the options cost and the
+            bytes that they save are printed and reported.
+        report: a file for what the verification found, as JSON.
+        console: where the results are printed.
+
+    Raises ExportError if the file does not answer as the model does. Raises it too if the options
+    do not belong to the format, or a file cannot be written. Raises BundleError if the bundle has
+    no torch weights, and DataError or TreeError if `trees` cannot be read.
     """
     if format != "onnx" and (options != DEFAULTS or trees is not None):
         raise ExportError(
@@ -87,7 +96,7 @@ def _treebank(model: Model, bundle: Bundle, trees: Path) -> list[Labelled]:
     if bundle.config.trees != "binary" or "node_scores" not in model.output_names:
         raise ExportError(
             "data is for models that score the nodes of binary trees; this one gives "
-            f"{model.output_names}"
+            f"{', '.join(model.output_names)}; leave data out"
         )
     return read_labelled(trees, bundle.config.labels, relabel=bundle.relabel())
 

@@ -1,4 +1,4 @@
-"""Smaller storage of weights, and what it makes of them."""
+"""Weights in fewer bits, and the model that results from them."""
 
 import copy
 from typing import Literal
@@ -15,31 +15,41 @@ from thinstack.models.weights import smoothing
 __all__ = ["Quantize", "dequantised", "factor_bounds", "quantize_columns", "quantize_rows"]
 
 Quantize = Literal["none", "fp16", "int8-tables", "int8"]
-"""How a file stores weights: as they are; in half precision; the leaf table in 8 bits and matrices
-in half precision; or both in 8 bits, and products with matrices computed so. All but the last
-compute in float32."""
+"""How a file stores weights:
+
+- `none`: as they are.
+- `fp16`: in half precision.
+- `int8-tables`: the leaf table in 8 bits and matrices in half precision.
+- `int8`: as `int8-tables`, and products with matrices are computed in 8 bits where that is
+  possible.
+
+Everything else is computed in float32.
+"""
 
 # Not 127: where a processor adds two products of 8 bits in 16, larger ones would overflow.
 WEIGHT_LEVELS = 64
 
 
 def quantize_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """A table (V, X) in 8 bits and the scale (V, 1) of each row: their product is the table, to
+    """A table (V, X) in 8 bits, and the scale (V, 1) of each row. Their product is the table, to
     half a scale."""
     return _whole_numbers(table, 127, axis=1)
 
 
 def quantize_columns(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """A matrix (K, W) in whole numbers to 64, the scale (W,) of each column: their product is the
-    matrix, to half a scale."""
+    """A matrix (K, W) in whole numbers from -64 to 64, and the scale (W,) of each column. Their
+    product is the matrix, to half a scale."""
     levels, scale = _whole_numbers(matrix, WEIGHT_LEVELS, axis=0)
     return levels, scale[0]
 
 
 def factor_bounds(embedding: Embedding) -> dict[str, NDArray[np.float32]]:
-    """What the absolute values of each column (K,) of what a matrix (K, W) is multiplied with
-    seldom exceed, by the matrix's name in the embedding: those of a pretrained encoder, once they
-    were observed."""
+    """Bounds (K,) of what each matrix (K, W) of a pretrained encoder is multiplied with, by the
+    name of the matrix in the embedding.
+
+    The absolute values of a column seldom exceed its bound. A matrix for which they were not
+    observed is left out.
+    """
     return {
         f"{name}.w": module.bound.cpu().numpy()
         for name, module in embedding.named_modules()
@@ -62,14 +72,17 @@ def _whole_numbers(
 
 
 def dequantised(model: Model, quantize: Quantize) -> Model:
-    """A copy of the model, on the CPU in evaluation mode, with its weights rounded as an export of
-    it stores them.
+    """A copy of the model, on the CPU in evaluation mode, whose weights are rounded as an export
+    stores them.
 
-    `fp16`: the leaf table and all matrices to half precision. `int8-tables`, `int8`: the leaf table
-    to 8 bits, matrices to half precision, the table too where the embedding does more than to look
-    words up in it; `int8` to 8 bits also the matrices of `factor_bounds`. What `int8`
-    rounds beyond that, in the products themselves, is not in the copy. Vectors, such as biases,
-    stay as they are. Raises ExportError if a weight is not finite, or too large for half precision.
+    - `fp16`: the leaf table and all matrices to half precision.
+    - `int8-tables`: the embedding's tables to 8 bits, other matrices to half precision. With lookup
+      `none`, its table counts as a matrix.
+    - `int8`: as `int8-tables`, and the matrices of `factor_bounds` to 8 bits.
+
+    The copy does not have what `int8` also rounds in the products themselves. Vectors, such as
+    biases, stay as they are. Raises ExportError if a weight is not finite, or too large for half
+    precision.
     """
     rounded = copy.deepcopy(model).cpu().float().eval()
     embedding = rounded.embedding

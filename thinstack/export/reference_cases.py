@@ -1,5 +1,5 @@
-"""The cases that are stored beside an export: inputs, and what any runtime of any language must
-make of them."""
+"""The reference cases of an export: inputs, and the scores that every runtime in every language
+must give for them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,12 +25,16 @@ LEAD, DRAWS = 1e-2, 30
 def reference_cases(
     model: Model, config: ModelConfig, *, quantize: Quantize = "none"
 ) -> dict[str, Any]:
-    """A few inputs and the scores that they must give, fit for JSON: any runtime of any language
-    can check itself on them.
+    """A few inputs and the scores that they must give, as data for JSON. Any runtime of any
+    language can check itself on them.
 
-    A model with a parser gets each over given trees and over its own, of words that leave it in
-    little doubt. Returns `schema_version`, `labels`, `tolerance` and `cases`, each {"inputs":
+    A model with a parser gets each input twice: with given trees, and with words whose trees it
+    makes itself and without much doubt.
+
+    Returns a dict of `schema_version`, `labels`, `tolerance` and `cases`. A case is {"inputs":
     {name: [...]}, "outputs": {name: [[...]]}}.
+
+    Raises ExportError as `dequantised` does.
     """
     generator = np.random.default_rng(0)
     rounded = dequantised(model, quantize)

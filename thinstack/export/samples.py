@@ -1,4 +1,4 @@
-"""Batches to try an export on, of other sizes than it was exported with, and the model's own scores
+"""Batches to try an export on, in other sizes than it was exported with, and the model's own scores
 of them."""
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,16 +23,19 @@ __all__ = [
 ]
 
 SOME = 64
-"""Words of a tree from which on further trees of any length are tried."""
+"""If trees of so many words are tried, sentences of any length are tried as well."""
 
 Scores = dict[str, NDArray[Any]]
-"""Outputs by name: scores in float32, and transitions of whole numbers as `parse`."""
+"""Outputs by name: scores in float32, and transitions in whole numbers as `parse`."""
 Steps = NDArray[np.int8]
 
 
 def sample_shapes(generator: np.random.Generator, *, longest: int = 512) -> Iterator[list[Steps]]:
-    """Forests to verify on: none, single trees of 1 to 512 words in all shapes, batches of 3 and 32
-    mixed trees."""
+    """Forests to verify an export on, each as a list of transitions.
+
+    They are: no tree, single trees of 1 to 512 words in all shapes, and batches of 3 and of 32
+    mixed trees. Trees have at most `longest` words.
+    """
     yield []
     yield [shapes.left(1)]
     for words in (2, 7, 64, 512):
@@ -51,8 +54,8 @@ def sample_shapes(generator: np.random.Generator, *, longest: int = 512) -> Iter
 def sample_trees(
     model: Model, forest: Sequence[Steps], generator: np.random.Generator
 ) -> list[Forest]:
-    """Trees (pairs of trees, for a head that reads pairs) like these, each by itself, with random
-    words."""
+    """One batch for each tree of the forest, of a tree like it with random words. For a head that
+    reads pairs, a batch is a pair of trees."""
     trees = [_sample_tree(model, steps, generator) for steps in forest]
     if model.head.reads != "pairs":
         return trees
@@ -65,7 +68,8 @@ def sample_trees(
 def sampled(model: Model, *, longest: int = 512) -> Iterator[Forest]:
     """Batches over `sample_shapes`, the same at every call.
 
-    A model with a parser makes its own trees of some as well, and of sentences of 1 to 200 words.
+    For a model with a parser, there are also batches without trees, over some of these and over
+    sentences of 1 to 200 words.
     """
     generator = np.random.default_rng(0)
     parsed: list[int] = []
@@ -87,8 +91,8 @@ def makes_trees(model: Model, forest: Forest) -> bool:
 
 
 def eager_scores(model: Model, forest: Forest, by: Callable[..., Any] | None = None) -> Scores:
-    """What the model, or the same `by` TorchScript, gives, by name; it must be in evaluation
-    mode."""
+    """What the model gives for a batch, by name; it must be in evaluation mode. `by`: the same
+    model in TorchScript, which is called instead."""
     with torch.no_grad():
         outputs = (by or model)(model.inputs(forest))
     return {name: outputs[name].numpy() for name in model.output_names}
@@ -160,7 +164,7 @@ def _with_single_children(
 
 
 def random_tree(words: int, generator: np.random.Generator) -> Steps:
-    """A random tree over so many words."""
+    """The transitions (2n - 1,) of a random tree over n `words`."""
     steps, stack, left = [], 0, words
     while left or stack > 1:
         reduce = stack > 1 and (not left or generator.random() < 0.5)

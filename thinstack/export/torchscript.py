@@ -1,8 +1,8 @@
 """TorchScript: the model as one file for libtorch.
 
-torch deprecates TorchScript (since 2.13 each of its functions warns). It works, and its warnings
-are silenced here, but this export will go when torch drops it; all that depends on it is in this
-file.
+torch deprecates TorchScript; since 2.13 each of its functions warns. It works, and the warnings are
+silenced here. This export will go when torch drops TorchScript, and all that depends on it is in
+this file.
 """
 
 import copy
@@ -25,14 +25,15 @@ TOLERANCE = 1e-5
 
 
 def export_torchscript(model: Model) -> tuple[bytes, RuntimeReport]:
-    """Script and freeze a copy of the model in evaluation mode, for `torch.jit.load` and libtorch's
-    `torch::jit::load`.
+    """A scripted and frozen copy of the model as a file for `torch.jit.load` and libtorch's
+    `torch::jit::load`, and the report of its verification.
 
-    It takes a dictionary of the inputs of the ONNX export, int64, and gives one of its outputs. It
-    checks its inputs as the model does, and raises torch.jit.Error where they do not fit together.
-    It is compared with the model on trees of many sizes at once, and the report of that is returned
-    beside it. Raises ExportError if the model cannot be scripted (and what TorchScript says of it),
-    or its scores differ.
+    The file takes a dictionary of the inputs of the ONNX export, int64, and gives a dictionary of
+    its outputs. It checks its inputs as the model does, and raises torch.jit.Error if they do not
+    fit together. It is compared with the model on trees of many sizes.
+
+    Raises ExportError, with TorchScript's reason, if the model cannot be scripted. Raises it too if
+    the scores differ.
     """
     evaluated = copy.deepcopy(model).cpu().float().eval()
     buffer = io.BytesIO()

@@ -158,6 +158,7 @@ def _stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEncoder:
         lookahead=tracker.lookahead,
         parses=tracker.parses,
         dropout=tracker.dropout,
+        forget_bias=tracker.forget_bias,
     )
     return StackEncoder(cell, tracking)
 

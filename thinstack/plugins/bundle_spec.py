@@ -41,14 +41,14 @@ class BundleSpec:
         self.name, self.folder = name, Path(folder)
 
     def missing(self) -> str | None:
-        """The problem, if the folder is not there."""
+        """What is wrong if the folder is not there, else None."""
         if os.path.isdir(self.folder):
             return None
-        return f"{self.folder}: no such folder; install the distribution anew"
+        return f"{self.folder}: no such folder; install the distribution again"
 
     @property
     def summary(self) -> str:
-        """The bundle's size on disk, and the start of the first paragraph of its card."""
+        """The bundle's size on disk in MB, and the start of the first paragraph of its card."""
         size, card = 0, b""
         with suppress(OSError):
             size = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())

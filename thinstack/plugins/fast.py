@@ -1,10 +1,11 @@
-"""Faster ways for an eager model to get the same results as plain torch.
+"""Faster ways to the results of plain torch, for eager models.
 
-`lstm_gates` is one node of the graph in training, and runs in place without gradients. `affine` and
-`tanh_` are for float32 on a CPU. On the AMD processor of our measurements, oneDNN was twice as fast
-as `torch.addmm` (MKL), and `tanh` took 7 to 10 times as long as `sigmoid`. A model that is traced,
-exported or scripted has plain operations. `torch.backends.mkldnn.enabled = False` turns all this
-off.
+In training, `lstm_gates` is one node of autograd's graph. Without gradients it works in place. For
+float32 on a CPU, `affine` uses oneDNN, and tanh is computed by the sigmoid. On our AMD processor
+oneDNN was twice as fast as `torch.addmm` (MKL), and `tanh` took 7 to 10 times as long as `sigmoid`.
+
+A model that is traced, exported or scripted has plain operations.
+`torch.backends.mkldnn.enabled = False` turns all of this off.
 """
 
 from typing import Any
@@ -29,15 +30,15 @@ _SMALL_PRODUCT, _SMALL_MATRIX = 1 << 22, 1 << 18
 
 
 def affine(bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
-    """bias (W,) + rows (n, K) @ weight (K, W)."""
+    """The sums (n, W) of `bias` (W,) and the product of `rows` (n, K) and `weight` (K, W)."""
     if not torch.jit.is_scripting():  # type: ignore[attr-defined]
         return _affine(bias, rows, weight)
     return torch.addmm(bias, rows, weight)
 
 
 def gelu(values: Tensor) -> Tensor:
-    """x times the share of a standard normal distribution that lies below x (Hendrycks & Gimpel
-    2016)."""
+    """Each value x times the probability that a standard normal variable is below x (Hendrycks &
+    Gimpel 2016)."""
     if not torch.jit.is_scripting() and not torch.compiler.is_compiling():  # type: ignore[attr-defined]
         return functional.gelu(values)
     # In this order onnxruntime knows it, and makes one operator of five.

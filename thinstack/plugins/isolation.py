@@ -38,7 +38,7 @@ HOOKS: dict[str, Any] = {
     "thinstack_readers": ReaderSpec,
     "thinstack_bundles": BundleSpec,
 }
-"""Hooks and what is made of all that they return."""
+"""The hooks by name, each with the kind of spec that is made of what it returns."""
 
 OTHER_VERSION = (
     f"the plugin may be written for another version of thinstack; this thinstack {__version__} has "
@@ -103,8 +103,8 @@ class Source:
         return PluginRecord(name, kind, self.distribution, self.version, status, error, **about)
 
     def failure(self, doing: str, error: BaseException) -> PluginRecord:
-        """The record of an exception that was raised while `doing`. A plugin that only lacks torch
-        is unavailable, not broken."""
+        """The record of an exception; `doing` says when it was raised, such as `on import`. A
+        plugin that only lacks torch is unavailable, not broken."""
         log.debug("plugin of %s, %s", self, doing, exc_info=error)
         if isinstance(error, ModuleNotFoundError) and error.name == "torch":
             return self.record("unavailable", str(MissingExtraError("torch", "train")))
@@ -118,8 +118,11 @@ class Source:
 
 
 def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
-    """Import one plugin, a class or a module of hooks, and call its hooks one by one. Gives the
-    specs that it provides, and a record of each failure."""
+    """The specs that one plugin provides, and a record of each failure.
+
+    The plugin is a class or a module of hooks. It is imported, and its hooks are called one by one.
+    An exception of the plugin becomes such a record.
+    """
     # A pluggy manager of its own: what a plugin registers (hook wrappers too) can touch no other,
     # and pluggy neither skips a second plugin of the same name in silence nor aborts a call that
     # other plugins share.

@@ -41,8 +41,8 @@ GROUP = "thinstack"
 """Entry-point group of plugins."""
 
 BLOCK_VARIABLE = "THINSTACK_BLOCK_PLUGINS"
-"""Environment variable: entry-point or distribution names, separated by commas, of plugins that are
-not to be imported."""
+"""Environment variable: the names of the plugins that must not be imported, separated by commas. A
+name is that of an entry point or of a distribution."""
 
 
 def _found(*folders: str) -> tuple[str, ...]:
@@ -60,7 +60,8 @@ BUNDLES = "thinstack.bundled"
 """The module whose hook names the built-in bundles."""
 
 BUILTINS = (*_found("cells", "embeddings", "heads", "parsers", "readers"), BUNDLES)
-"""Modules of the built-in plugins, in each but the last one public class that has a name."""
+"""Modules of the built-in plugins. Each holds one public class that has a name; the last one has
+the hook of the bundles."""
 
 READERS = _found("readers")
 """The built-in plugins that need no torch."""
@@ -127,8 +128,9 @@ class PluginManager:
     def cell(self, name: str) -> CellSpec:
         """The cell of this name.
 
-        Raises UnknownNameError, which lists the known cells; PluginError if two plugins provide it;
-        MissingExtraError if it is not known, and some plugins could not be loaded without torch.
+        Raises UnknownNameError, which lists the known cells, and PluginError if two plugins provide
+        it. Raises MissingExtraError for an unknown name if some plugins could not be loaded without
+        torch.
         """
         return self._find(CellSpec, name)
 
@@ -156,8 +158,8 @@ class PluginManager:
     def bundle(self, name: str) -> BundleSpec:
         """The bundle of this name.
 
-        Raises UnknownNameError, which lists the known bundles and the plugins that were left out;
-        PluginError if two plugins provide it or its folder is missing.
+        Raises UnknownNameError, which lists the known bundles and the plugins that were left out.
+        Raises PluginError if two plugins provide the bundle or its folder is missing.
         """
         try:
             return self._find(BundleSpec, name)
@@ -166,7 +168,7 @@ class PluginManager:
             raise UnknownNameError("model", name, error.known, [MORE, *left_out]) from None
 
     def records(self) -> list[PluginRecord]:
-        """The outcome of loading each plugin, in order."""
+        """The outcome of loading each plugin, in the order of loading."""
         return list(self._records)
 
     def _find(self, wanted: type[AnySpecType], name: str) -> AnySpecType:

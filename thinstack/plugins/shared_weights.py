@@ -21,15 +21,17 @@ __all__ = ["Factors", "Shared", "keep_factors", "one_weight_gradient", "shared"]
 _PASS_BACK: Any = getattr(torch._C, "_current_graph_task_id", None)
 
 Factors = dict[int, list[tuple[Tensor, Tensor]]]
-"""By the number of the pass back, rows x (n, K) and gradients G (n, W) of x times the weight."""
+"""What the gradient of a weight is made of: for the number of each backward pass, pairs of rows x
+(n, K) and the gradient G (n, W) of x times the weight."""
 
 
 class Shared(NamedTuple):
     """A weight in use.
 
     Attributes:
-        origin: the original; it is kept so that no other tensor takes its place in memory.
-        weight: the weight to multiply by. Its gradient is made of the `factors`.
+        origin: the original weight; it is kept so that no other tensor takes its place in memory.
+        weight: the weight to multiply by.
+        factors: what the gradient of `weight` is made of; `keep_factors` fills it.
     """
 
     origin: Tensor
@@ -42,8 +44,9 @@ _block = local()
 
 @contextmanager
 def one_weight_gradient() -> Iterator[None]:
-    """Within this block, the gradient of each weight of `thinstack.plugins.fast.affine` is computed
-    once, as x' G over all rows x that it was given. Gradients of gradients are not possible."""
+    """Within this block, the gradient of each weight of `thinstack.plugins.fast.affine` is one
+    product x' G, over all rows x that the weight was multiplied with. Gradients of gradients are
+    not possible."""
     before = getattr(_block, "weights", None)
     _block.weights = {}
     try:
@@ -53,8 +56,8 @@ def one_weight_gradient() -> Iterator[None]:
 
 
 def shared(weight: Tensor, dtype: torch.dtype) -> Shared | None:
-    """The weight to use instead of this one, in this type. None outside a block, and if no gradient
-    is wanted."""
+    """The weight to use instead of `weight`, in the type `dtype`. None outside a block, and if no
+    gradient is wanted."""
     weights: dict[Any, Shared] | None = getattr(_block, "weights", None)
     if weights is None or _PASS_BACK is None or not weight.requires_grad:
         return None
@@ -68,7 +71,8 @@ def shared(weight: Tensor, dtype: torch.dtype) -> Shared | None:
 
 
 def keep_factors(factors: Factors, rows: Tensor, grad: Tensor) -> None:
-    """In the backward pass, keep x and G of one use."""
+    """Keep rows x (n, K) and their gradient G (n, W) of one use of a weight. Call it in the
+    backward pass."""
     number = _PASS_BACK()
     if number not in factors:
         factors.clear()  # of a pass that never came to the weight

@@ -93,7 +93,8 @@ class Spec(Generic[Product]):
             ) from error
 
     def parse(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """All options, validated. Raises ConfigError, which names the plugin and the field."""
+        """All options of the plugin, validated. Raises ConfigError, which names the plugin and the
+        field."""
         try:
             return dict(self.options.model_validate(dict(options)))
         except ValidationError as error:

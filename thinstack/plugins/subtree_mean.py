@@ -9,8 +9,9 @@ __all__ = ["SubtreeMean"]
 
 
 class SubtreeMean(Cell):
-    """The state is the sum (n, X) of the leaf inputs below a node, and their number (n, 1). The
-    output is the mean (n, X).
+    """The mean (n, X) of the leaf inputs below each node.
+
+    The state is the sum (n, X) of these inputs and their number (n, 1).
 
     Args:
         input_size: width X of a leaf's input.

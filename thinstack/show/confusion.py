@@ -1,4 +1,4 @@
-"""What was taken for what, as a table in the terminal."""
+"""The table of a terminal that says which classes were taken for which."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,11 +11,12 @@ from rich.text import Text
 __all__ = ["WIDEST", "matrix"]
 
 WIDEST: Final = 12
-"""Classes of a matrix that fits a terminal."""
+"""The largest number of classes whose matrix fits a terminal."""
 
 
 def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> Table:
-    """How many texts of each class (rows) were taken for each (columns), (C, C)."""
+    """A table of `counts` (C, C): how many texts of each class (rows) were taken for each class
+    (columns). `labels` names the C classes."""
     table = Table(title="texts of each class (rows), taken for", title_justify="left")
     table.add_column("")
     for label in labels:

@@ -1,7 +1,7 @@
-"""Text in pictures: how wide it is, and what is shown of it where it is long.
+"""Text in pictures: how wide it is, and how a long one is shortened.
 
-By code points and a table, so that `js/src/drawnText.ts` does the same: no font is measured, and no
-table of a version of Unicode is asked.
+Widths come from a table of code points, so `js/src/drawnText.ts` finds the same ones. No font is
+measured, and nothing depends on a version of Unicode.
 """
 
 from typing import Final
@@ -20,7 +20,7 @@ _WIDE: Final = (range(0x1100, 0x1160), range(0x2600, 0x27C0), range(0x2E80, 0x11
 
 
 def text_width(text: str) -> int:
-    """How wide a text of 14 pixels is taken to be, in pixels: wider than common fonts are."""
+    """The width in pixels that a text of 14 pixels is taken to have. Common fonts are narrower."""
     return sum(_WIDTH[char] if char in _WIDTH else _other_width(ord(char)) for char in text)
 
 
@@ -33,7 +33,8 @@ def _other_width(code: int) -> int:
 
 
 def shorten(text: str, most: int) -> str:
-    """`text` in at most `most` >= 24 characters: words of its middle give way to dots."""
+    """`text` in at most `most` >= 24 characters. If it is longer, dots replace words in its
+    middle."""
     if len(text) <= most:
         return text
     room = most - len(DOTS)
@@ -49,7 +50,8 @@ def shorten(text: str, most: int) -> str:
 
 
 def excerpt(prediction: Prediction, start: int, end: int, most: int) -> str:
-    """Words [start, end) as they stand in the text, made visible and shortened."""
+    """The words [start, end) of a sentence as they stand in its text, made visible and shortened to
+    `most` characters."""
     # Words at either end that are sure to fill it: a long phrase costs no more than those.
     if end - start <= 2 * most:
         return shorten(visible(prediction.text_of(start, end)), most)
@@ -58,5 +60,5 @@ def excerpt(prediction: Prediction, start: int, end: int, most: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A probability as whole percents, half of one rounded up."""
+    """A probability in whole percents; a half is rounded up."""
     return f"{int(100 * share + 0.5)}%"

@@ -1,4 +1,4 @@
-"""Texts with their phrases coloured in place: what one reads where a tree would be too large."""
+"""Texts with their phrases coloured in place, for texts whose trees would be too large to read."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -17,8 +17,8 @@ _STYLE = files("thinstack.show").joinpath("heat.css").read_text(encoding="utf-8"
 def heat(predictions: Sequence[Prediction]) -> str:
     """The sentences as running text, in one `<div>`.
 
-    Phrases are marked, with sign and colour, where `thinstack.runtime.marked` says so. The title of
-    each names the probability of every class.
+    Phrases have a sign and a colour where `thinstack.runtime.marked` says so. The title of each
+    names the probability of every class.
     """
     sentences = (f"<p>{''.join(_sentence(prediction))}</p>\n" for prediction in predictions)
     return f'<div class="thinstack-text">\n<style>\n{_STYLE}</style>\n{"".join(sentences)}</div>\n'

@@ -1,4 +1,4 @@
-"""Predictions as one self-contained HTML page."""
+"""Predictions as one HTML page that needs no other file."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -22,10 +22,11 @@ from thinstack.show.outline import (
 __all__ = ["MAX_DEPTH", "MAX_HEADING", "MAX_TEXT", "page"]
 
 MAX_DEPTH = 32
-"""Levels of nested lists; what is deeper is listed flat: browsers give up on deep nesting."""
+"""Levels of nested lists. Deeper phrases are listed flat, because browsers give up on deep
+nesting."""
 
 MAX_TEXT, MAX_HEADING = 120, 300
-"""Columns of text shown of a phrase and of a heading; of a longer one, both ends."""
+"""Columns of text shown of a phrase and of a heading. A longer text shows both of its ends."""
 
 _STYLE = files("thinstack.show").joinpath("page.css").read_text(encoding="utf-8")
 _HEAD = """<!DOCTYPE html>
@@ -51,13 +52,18 @@ def page(
     title: str = "Sentences, phrase by phrase",
     whys: Sequence[Sequence[Contribution]] = (),
 ) -> str:
-    """An HTML5 page with the label, the probabilities and, where phrases have scores, the tree of
-    each sentence; it needs no other file and no script.
+    """An HTML5 page with the label and the probabilities of each sentence. If phrases have scores,
+    the page has the tree of the sentence too. It needs no other file and no script.
 
-    A tree is nested lists, each phrase once, with its label as text and the probability of every
-    class as the name of a small bar. Phrases more than MAX_DEPTH levels down are listed flat, and
-    the page says so. `whys`: what the phrases of each prediction contribute; the one that turns the
-    sentence is named and marked.
+    A tree is nested lists with each phrase once. A phrase has its label as text, and a small bar
+    whose name is the probability of every class. Phrases more than MAX_DEPTH levels down are listed
+    flat, and the page says so.
+
+    Args:
+        predictions: the sentences.
+        title: title and first heading of the page.
+        whys: for each prediction, what its phrases contribute. The phrase that turns the sentence
+            is named and marked.
     """
     parts = [_HEAD.format(title=_text(title), style=_STYLE)]
     pairs = zip(predictions, whys or repeat(()), strict=False)
@@ -87,7 +93,7 @@ class _Marks:
         self.certain = prediction.certain.tolist()
 
     def chip(self, label: int) -> str:
-        """The label as text; narrow screens show its sign and leave the name to screen readers."""
+        """The label as text. Narrow screens show its sign, and leave the name to screen readers."""
         if not self.tones:
             return f'<span class="chip plain">{self.names[label]}</span>'
         sign = SIGNS[self.tones[label]].replace("-", "−")
@@ -97,7 +103,8 @@ class _Marks:
         )
 
     def bar(self, node: int) -> str:
-        """The probabilities of all classes side by side (off a scale: of the label), named."""
+        """The probabilities of all classes side by side, with their names. Without a scale it is
+        the probability of the label."""
         scores = self.scores[node]
         if self.tones:
             blocks = list(zip(self.classes, accumulate(scores, initial=0.0), scores, strict=False))

@@ -1,4 +1,5 @@
-"""Where the phrases of a tree stand in a picture, in pixels; `js/src/layout.ts` does the same."""
+"""The places of the phrases of a tree in a picture, in pixels. `js/src/layout.ts` finds the same
+ones."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -10,24 +11,33 @@ from thinstack.show.outline import Row, outline
 __all__ = ["LEVEL", "MARGIN", "MAX_DEPTH", "MAX_PHRASES", "NODE", "Place", "places"]
 
 MAX_PHRASES: Final = 1_023
-"""Phrases drawn of one tree at most: all of a sentence of up to 512 words."""
+"""The most phrases that are drawn of one tree: all of a sentence of up to 512 words."""
 
 MAX_DEPTH: Final = 100
-"""Levels drawn at most; browsers give up on deep nesting."""
+"""The most levels that are drawn. Browsers give up on deep nesting."""
 
 MAX_TEXT: Final = 24
-"""Characters of a word, or of a phrase whose parts are not drawn."""
+"""Characters shown of a word, and of a phrase whose parts are not drawn."""
 
 MAX_ALONE: Final = 80
-"""Characters of a sentence whose phrases have no scores."""
+"""Characters shown of a sentence whose phrases have no scores."""
 
 LEVEL, NODE, GAP, MARGIN = 44, 22, 14, 16
-"""Pixels: from one level to the next, the height of a node, between two words, around all."""
+"""Sizes in pixels: the step from one level to the next, the height of a node, the gap between two
+words, and the margin around the picture."""
 
 
 class Place(NamedTuple):
-    """A phrase in the picture: the middle of its node, how wide the node is, its own text if it has
-    no parts there, and the numbers of its parts."""
+    """A phrase in the picture, in pixels.
+
+    Attributes:
+        row: its row in the outline.
+        x: the middle of its node.
+        y: the top of its node.
+        width: the width of its node.
+        text: its text if its parts are not drawn, else empty.
+        parts: the places of its parts, as numbers.
+    """
 
     row: Row
     x: int
@@ -38,14 +48,14 @@ class Place(NamedTuple):
 
 
 def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
-    """The phrases in reading order, each before its parts; `signs`: what stands in each node.
+    """The places of the phrases in reading order, each before its parts.
 
-    Words stand side by side on one line, each phrase in the middle above its two parts, one level
-    above the higher one. Beyond `MAX_PHRASES` and `MAX_DEPTH`, a phrase stands in place of its
-    words.
+    Words stand side by side on one line. A phrase stands in the middle above its two parts, one
+    level above the higher one. Beyond `MAX_PHRASES` and `MAX_DEPTH`, a phrase stands in place of
+    its words. `signs` is the text in each node, by the row of its scores.
     """
     spans = prediction.spans.tolist()
-    rows = [Row(0, 0, last=True, hidden=0)]  # the sentence alone
+    rows = [Row(0, 0, last=True, hidden=0)]  # only the sentence
     if prediction.phrases:
         rows = outline(prediction, depth=MAX_DEPTH, phrases=MAX_PHRASES)
     parts = _parts(rows)

@@ -1,4 +1,5 @@
-"""What every picture of a prediction shows of its phrases: names, signs, tones, probabilities."""
+"""What every picture of a prediction shows of its phrases: names, signs, tones and
+probabilities."""
 
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.tones import tones_of
@@ -9,12 +10,12 @@ __all__ = ["Marks"]
 
 
 class Marks:
-    """Of each phrase of a prediction, by its row of scores.
+    """The marks of each phrase of a prediction, by the row of its scores.
 
     Attributes:
         names: its label, or "uncertain".
-        signs: of a scale from negative to positive its sign, "?" where it is uncertain; else its
-            name.
+        signs: its sign on a scale from negative to positive, or "?" if it is uncertain. Without
+            such a scale it is the name.
         tones: its class in style sheets: "t0" (very negative) to "t4", or "plain".
     """
 
@@ -32,6 +33,6 @@ class Marks:
             self.tones = [f"t{scale[label]}" if certain else "plain" for label, certain in pairs]
 
     def scores(self, node: int) -> str:
-        """The probability of every class."""
+        """The probability of every class for one phrase, as text."""
         pairs = zip(self._labels, self._scores[node].tolist(), strict=True)
         return ", ".join(f"{label} {percent(score)}" for label, score in pairs)

@@ -1,5 +1,5 @@
-"""The phrases of a `Prediction` in reading order, and what every rendering of them shares: signs
-and safe text."""
+"""The phrases of a `Prediction` in reading order, and what all renderings share: signs, and text
+that is safe to show."""
 
 import re
 from typing import NamedTuple
@@ -26,10 +26,10 @@ __all__ = [
 ]
 
 SIGNS = ("--", "-", "0", "+", "++")
-"""The sign of each tone, 0 (very negative) to 4 (very positive)."""
+"""The signs of the tones, from 0 (very negative) to 4 (very positive)."""
 
 UNCERTAIN = "uncertain"
-"""In place of a label, where a prediction abstains."""
+"""What stands in place of a label if a prediction abstains."""
 
 _SPACE = re.compile(r"\s+")
 # C0, C1, line separators, bidirectional embeddings and isolates, lone surrogates, and what XML
@@ -40,7 +40,14 @@ _UNSAFE = re.compile(
 
 
 class Row(NamedTuple):
-    """One phrase of an outline. `hidden`: how many phrases inside it the outline leaves out."""
+    """One phrase of an outline.
+
+    Attributes:
+        node: the row of its scores.
+        depth: levels below the sentence.
+        last: whether no sibling follows it.
+        hidden: how many phrases inside it the outline leaves out.
+    """
 
     node: int
     depth: int
@@ -49,10 +56,11 @@ class Row(NamedTuple):
 
 
 def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -> list[Row]:
-    """The phrases at most `depth` levels below the sentence, each before those inside it, left
-    before right.
+    """The phrases at most `depth` levels below the sentence, each before the phrases inside it,
+    left before right.
 
-    With `phrases`, at most so many: the top of the tree, level by level and in whole pairs.
+    With `phrases` there are at most so many: the top of the tree, level by level and in whole
+    pairs.
     """
     steps, spans = prediction.transitions, prediction.spans
     parents, slots = parents_of(steps)
@@ -72,26 +80,27 @@ def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -
 
 
 def parts_note(prediction: Prediction) -> str:
-    """What is said of a sentence that was read in parts; nothing of any other."""
+    """What a picture says about a sentence that was read in parts; an empty text for any other."""
     count = len(prediction.parts)
     words = f"{len(prediction.words):,} words, read in {count:,} parts; above these stand means"
     return words if count > 1 else ""
 
 
 def visible(text: str) -> str:
-    """`text` on one line: white space is one space, other control characters are escaped."""
+    """`text` on one line. White space becomes one space, and other control characters are
+    escaped."""
     return inline(text).strip(" ")
 
 
 def inline(text: str) -> str:
-    """`visible`, with a space at either end where the text has one."""
+    """`visible`, but with a space at either end where the text has white space there."""
     line = _SPACE.sub(" ", text)
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), line)
 
 
 def phrase(prediction: Prediction, start: int, end: int, width: int, dots: str = " … ") -> str:
-    """Words [start, end) as they stand in the text, made visible, in at most `width` columns (see
-    `elide`)."""
+    """The words [start, end) as they stand in the text, made visible, in at most `width` columns
+    (see `elide`)."""
 
     def cut(first: int, behind: int) -> str:
         return visible(prediction.text_of(first, behind))
@@ -104,7 +113,8 @@ def phrase(prediction: Prediction, start: int, end: int, width: int, dots: str =
 
 
 def elide(text: str, width: int, dots: str = " … ") -> str:
-    """`text` in at most `width` terminal columns: words of its middle give way to `dots`."""
+    """`text` in at most `width` columns of a terminal. If it is wider, `dots` replace words in its
+    middle."""
     if cell_len(text) <= width:
         return text
     room = width - cell_len(dots)

@@ -1,4 +1,4 @@
-"""`thinstack.render`: predictions, Docs and trees as markup that notebooks show."""
+"""`thinstack.render`: predictions, spaCy Docs and trees as markup that notebooks show."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -26,7 +26,7 @@ FIVE: Final = ("very negative", "negative", "neutral", "positive", "very positiv
 
 
 class Markup(str):
-    """A picture as text: write it into a file or a page. Notebooks show it."""
+    """A picture as text. Notebooks show it, and you can write it into a file or a page."""
 
     __slots__ = ()
 
@@ -42,27 +42,31 @@ def render(
 ) -> Markup:
     """Draw sentences.
 
-    `x`: a prediction, a spaCy Doc or Span, a tree, a tree in brackets, or several of these. Of a
-    Span the smallest phrase around it is drawn, or the sentences that it reaches over.
-    `style`: "tree" is one SVG of trees with the class of every phrase; "text" the running text with
-    its phrases coloured in place; "list" an HTML page of nested lists with all probabilities.
-    `whys`: what the phrases of each prediction contribute (`Prediction.why`).
+    Args:
+        x: a prediction, a spaCy Doc or Span, a tree, a tree in brackets, or several of these. For a
+            Span, the smallest phrase around it is drawn, or the sentences that it reaches over.
+        style: "tree" is one SVG of trees with the class of every phrase. "text" is the running text
+            with its phrases coloured in place. "list" is an HTML page of nested lists with all
+            probabilities.
+        whys: for each prediction, what its phrases contribute (`Prediction.why`).
 
-    Raises InputError for what cannot be drawn, TreeError for a tree that is not binary.
+    Raises InputError for what cannot be drawn, and TreeError for a tree that is not binary.
     """
     if style not in get_args(Style):
         known = ", ".join(map(repr, get_args(Style)))
-        raise InputError(f"unknown style {style!r}; expected one of {known}")
+        raise InputError(f"expected a style among {known}, found {style!r}")
     found = predictions_of(x)
     if whys and len(whys) != len(found):
-        raise InputError(f"expected whys of {len(found)} predictions, found {len(whys)}")
+        raise InputError(
+            f"expected whys of {len(found)} predictions, found {len(whys)}: give one for each"
+        )
     if style == "text":
         return Markup(heat(found))
     return Markup(svg(found, whys=whys) if style == "tree" else page(found, whys=whys))
 
 
 def predictions_of(x: Any) -> list[Prediction]:
-    """What is drawn of `x`, as `render` takes it: a prediction for each tree."""
+    """A prediction for each tree that `render` draws for `x`. Raises as `render` does."""
     if isinstance(x, Prediction):
         return [x]
     if isinstance(x, str):
@@ -81,7 +85,8 @@ def predictions_of(x: Any) -> list[Prediction]:
     if isinstance(x, Iterable):
         return [prediction for each in x for prediction in predictions_of(each)]
     raise InputError(
-        f"expected predictions, a spaCy Doc or Span, or a tree, found a {type(x).__name__}"
+        f"expected predictions, a spaCy Doc or Span, or a tree, found {type(x).__name__}: predict "
+        "texts first"
     )
 
 

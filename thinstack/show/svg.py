@@ -19,16 +19,16 @@ from thinstack.show.outline import visible
 __all__ = ["svg"]
 
 HEADING: Final = 30
-"""Pixels of the line above a tree."""
+"""Height in pixels of the line above a tree."""
 
 WORDS: Final = 20
-"""Pixels of the line of words."""
+"""Height in pixels of the line of words."""
 
 MAX_CLOSED: Final = 40
-"""Characters of the text of a phrase that the reader has closed."""
+"""Characters shown of a phrase that the reader has closed."""
 
 MAX_NAME: Final = 300
-"""Characters of the text that is read out for a phrase."""
+"""Characters that are read out for a phrase."""
 
 _STYLE = files("thinstack.show").joinpath("tree.css").read_text(encoding="utf-8")
 # No script element: pages, notebooks among them, leave those out that are put in later.
@@ -43,11 +43,15 @@ _TOGGLE = (
 def svg(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contribution]] = ()) -> str:
     """The trees of sentences, one below the other, as one `<svg>` document.
 
-    Each phrase is a node with its sign (its label, where the labels are no scale from negative to
-    positive) and colour, above its words; its title, which a pointer shows, names the probability
-    of every class. A click on a node, or Enter, closes and opens a phrase; without scripts all are
-    open. Of a sentence without scores of phrases there is one node. `whys`: what the phrases of
-    each prediction contribute; the one that turns the sentence has a thick line.
+    Each phrase is a node above its words, with a colour and its sign. If the labels are no scale
+    from negative to positive, the label stands in place of the sign. The title of a node, which a
+    pointer shows, names the probability of every class.
+
+    A click on a node, or Enter, closes and opens a phrase. Without scripts all phrases are open. A
+    sentence whose phrases have no scores is one node.
+
+    `whys`: for each prediction, what its phrases contribute. The phrase that turns the sentence has
+    a thick line.
     """
     drawn, width, height = list[str](), 2 * MARGIN, MARGIN
     for prediction, why in zip(predictions, whys or repeat(()), strict=False):

@@ -1,4 +1,4 @@
-"""Drawing a `Prediction` in a terminal."""
+"""Draws a `Prediction` in a terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ from thinstack.show.outline import (
 __all__ = ["MAX_CLASSES", "MAX_PHRASES", "render", "render_text"]
 
 MAX_PHRASES = 127
-"""Phrases drawn of one tree at most: all of a sentence of up to 64 words."""
+"""The most phrases that are drawn of one tree: all of a sentence of up to 64 words."""
 
 MAX_CLASSES = 10
-"""Classes of a sentence drawn at most; of more, the most probable."""
+"""The most classes that are drawn of a sentence. If there are more, these are the most probable."""
 
 # Orange and blue: told apart by colour-blind readers, legible on black and on white.
 _TEXT_STYLES = ("bold color(166)", "color(166)", "", "color(32)", "bold color(32)")
@@ -38,22 +38,28 @@ _SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
 
 
 def render(prediction: Prediction, why: Sequence[Contribution] = ()) -> RenderableType:
-    """What a terminal shows of one sentence: its label, the probability of each class, and, where
-    phrases have scores, its tree.
+    """What a terminal shows of one sentence: its label and the probability of each class. If
+    phrases have scores, it shows the tree too.
 
-    A line of the tree holds the sign of a phrase (its label, where the labels are no scale from
-    negative to positive) and its text. Drawn are the top of the tree up to MAX_PHRASES phrases, no
-    deeper than guides in half the width can go; a phrase with `(+n)` has n more inside. It fits the
-    width and the encoding of its console and reads without colour. Where the prediction abstains,
-    the label is `uncertain`, the sign `?`. `why`: what its phrases contribute; the one that turns
-    the sentence is named and marked.
+    A line of the tree holds the sign of a phrase and its text. If the labels are no scale from
+    negative to positive, the label stands in place of the sign. The drawing has the top of the
+    tree, up to MAX_PHRASES phrases and as deep as guides in half the width can go. A phrase with
+    `(+n)` has n more inside.
+
+    The drawing fits the width and the encoding of its console, and reads without colour. If the
+    prediction abstains, the label is `uncertain` and the sign `?`.
+
+    `why`: what the phrases contribute. The phrase that turns the sentence is named and marked.
     """
     return _Drawing(prediction, turning(why))
 
 
 def render_text(sentences: Sequence[Prediction]) -> Text:
-    """What a terminal shows of a text of several sentences: its classes, the most probable first,
-    as the mean over the sentences, each counted by its words."""
+    """What a terminal shows of a text of several sentences: its classes with their probabilities,
+    the most probable first.
+
+    A probability is the mean over the sentences, weighted by their words.
+    """
     scores, labels = document_scores(sentences), sentences[0].labels
     best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
     shares = ", ".join(f"{visible(labels[place])} {scores[place]:.0%}" for place in best)

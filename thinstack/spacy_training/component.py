@@ -1,4 +1,5 @@
-"""`TreeClassifier`: the spaCy component that learns classes of texts; `factory` describes it."""
+"""Holds `TreeClassifier`, the spaCy component that learns classes of texts. `factory` describes its
+settings."""
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -32,12 +33,15 @@ if TYPE_CHECKING:
 __all__ = ["AVERAGE", "TreeClassifier"]
 
 AVERAGE: Final = 0.15
-"""Over which share of all updates the running average of the weights reaches back."""
+"""The share of all updates that the running average of the weights reaches back over."""
 
 
 class TreeClassifier(BatchedPipe):
-    """The component. It is blank until `initialize`, then learns; read from a finished pipeline, it
-    runs a bundle."""
+    """Learns classes of texts in a spaCy pipeline, and predicts them.
+
+    It is blank until `initialize`, and learns after that. Read from a finished pipeline, it runs a
+    bundle. The arguments are the settings that `factory` describes; `start` is its `model`.
+    """
 
     def __init__(
         self,
@@ -67,33 +71,33 @@ class TreeClassifier(BatchedPipe):
 
     @property
     def model(self) -> "TextLearner | Predictor | None":
-        """What scores: what learns, or the finished model; None before `initialize`."""
+        """The learner, or the finished model; None before `initialize`."""
         return self._learner or self._predictor
 
     @property
     def is_trainable(self) -> bool:
-        """It is."""
+        """True: spaCy trains this component."""
         return True
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The classes."""
+        """The classes, in their order."""
         return self._labels
 
     @property
     def label_data(self) -> list[str]:
-        """The classes, for `initialize` (`spacy init labels`)."""
+        """The classes as `initialize` takes them (for `spacy init labels`)."""
         return list(self._labels)
 
     def add_label(self, label: str) -> int:
-        """Add a class; 0 if it is there already, else 1. Raises InputError once the model is
-        made."""
+        """Add a class. Returns 1, or 0 if the class is there already. Raises InputError for a new
+        class once the model is made."""
         if label in self._labels:
             return 0
         if self.model is not None:
             raise InputError(
                 f"{self.name}: the classes ({', '.join(self._labels)}) are set when learning "
-                f"starts; to add {label!r}, add it before nlp.initialize, and train anew"
+                f"starts; to add {label!r}, add it before nlp.initialize, and train again"
             )
         self._labels += (label,)
         return 1
@@ -105,21 +109,23 @@ class TreeClassifier(BatchedPipe):
         nlp: Language | None = None,
         labels: Iterable[str] | None = None,
     ) -> None:
-        """Make the model, before it learns.
+        """Make the model that learns.
 
-        `labels`: the classes, in their order; by default those that were added, then those of the
-        examples, as `thinstack train` orders them. Raises InputError for fewer than two classes or
-        a Doc with several; what opening the bundle where learning starts raises; MissingExtraError
-        without torch.
+        `labels`: the classes, in their order. By default they are the classes that were added, then
+        the classes of the examples, as `thinstack train` orders them.
+
+        Raises InputError for fewer than two classes and for a Doc with several. Raises what opening
+        the bundle where learning starts raises, and MissingExtraError without torch.
         """
         validate_get_examples(get_examples, "TreeClassifier.initialize")
         if labels is None:
-            found = {label: None for one in get_examples() for label in self._categories(one)}
-            labels = (*self._labels, *ordered([name for name in found if name not in self._labels]))
+            seen = {label: None for one in get_examples() for label in self._categories(one)}
+            labels = (*self._labels, *ordered([name for name in seen if name not in self._labels]))
         names = tuple(labels)
         if len(names) < 2:
             problem = f"{self.name}: expected two classes or more in doc.cats, found"
-            raise InputError(f"{problem} {', '.join(map(repr, names)) or 'none'}")
+            found = ", ".join(map(repr, names)) or "none"
+            raise InputError(f"{problem} {found}; set doc.cats in the training corpus, or labels")
         with needs_extra("train"):
             from thinstack.training.text_learner import TextLearner
         self._take(TextLearner.start(names, self.start, **self._learning))
@@ -132,8 +138,12 @@ class TreeClassifier(BatchedPipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Add the gradients of the mean loss of the examples, and that to `losses`; with `sgd` also
-        `finish_update`. Raises InputError for a Doc with several classes or an unknown one."""
+        """Add the gradients of the mean loss of the examples, and add that loss to `losses`. With
+        `sgd`, also call `finish_update`. Returns `losses`.
+
+        Docs without a class or without words are left out. Raises InputError for a Doc with several
+        classes or an unknown one, and ConfigError where the loss is not finite.
+        """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
@@ -159,8 +169,8 @@ class TreeClassifier(BatchedPipe):
             self._learnt = False
 
     def predict(self, docs: Iterable[Doc]) -> NDArray[np.floating]:
-        """The probabilities (D, C) of the classes of Docs; nothing is set. Raises InputError before
-        `initialize`."""
+        """The probabilities (D, C) of the C classes for D Docs, without setting them. A Doc without
+        words has zeros. Raises InputError before `initialize`."""
         texts = [_words(doc) for doc in docs]
         scores = np.zeros((len(texts), len(self._labels)))
         if isinstance(self.model, Predictor):
@@ -174,35 +184,35 @@ class TreeClassifier(BatchedPipe):
         return scores
 
     def set_annotations(self, docs: Iterable[Doc], scores: NDArray[np.floating]) -> None:
-        """Set `doc.cats` of each Doc to its row of `scores` (D, C)."""
+        """Set `doc.cats` of each of the D Docs to its row of `scores` (D, C)."""
         for doc, row in zip(docs, scores.tolist(), strict=True):
             doc.cats.update(zip(self._labels, row, strict=True))
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write what it has learnt to the folder `path`: a bundle, which has an ONNX file if it is
-        finished."""
+        """Write the model to the folder `path`, as a bundle. A finished component's bundle has an
+        ONNX file."""
         write(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
-        """Read what `to_disk` or `thinstack finish` wrote. Raises BundleError for a damaged bundle,
-        and, where torch is missing, for one that is not finished."""
+        """Read the model that `to_disk` or `thinstack finish` wrote. Raises BundleError for a
+        damaged bundle and, without torch, for a bundle that is not finished."""
         if Path(path).exists():  # a blank one has nothing to save
             self._open(open_bundle(Path(path)))
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """What `to_disk` writes, as bytes."""
+        """The bundle that `to_disk` writes, as bytes."""
         return to_bytes(self._saved())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
-        """Read what `to_bytes` gave; otherwise as `from_disk`."""
+        """Read the bytes that `to_bytes` gave. Raises what `from_disk` raises."""
         if files := from_bytes(data):
             with unpacked(files, SOURCE) as bundle:
                 self._open(bundle)
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        """For worker processes: they read the model anew, from the same bytes."""
+        """Lets worker processes read the model again, from the same bytes."""
         rates, average = self._learning["rates"], self._learning["average"]
         settings = {**rates, "average": average, "device": self.device, "threads": self.threads}
         settings |= {"name": self.name, "start": self.start, "scorer": self.scorer}

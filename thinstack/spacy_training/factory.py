@@ -1,4 +1,4 @@
-"""`tree_classifier`, a spaCy component that learns classes of texts, which exclude each other.
+"""Registers `tree_classifier`, a spaCy component that learns classes of texts, one for each text.
 
     [components.tree_classifier]
     factory = "tree_classifier"
@@ -6,26 +6,28 @@
 
 Settings (the factory's arguments):
 
-- `model`: where learning starts: name or folder of a bundle, whose leaf table, cell and parser are
-  taken (default `sst`, which thinstack brings along), or `none`: word vectors, a fresh cell and
-  balanced trees.
-- `learning_rate`, `vector_learning_rate`: of all weights and of the leaf table; by default (None)
-  those of `thinstack train`, as all else is: 0.05 and 1, and less for the classes of the start.
-- `average`: what is scored and saved is a running average of the weights over this share of all
-  updates so far (default 0.15); 0 is the weights as they are, 1 the mean since the start.
-- `device`, `threads`: as those of `tree_sentiment`; learning takes one thread of the CPU.
-- `scorer`: for `nlp.evaluate`; by default that of spaCy's `textcat`.
+- `model`: where learning starts. The name or folder of a bundle (default `sst`, which thinstack
+  brings along) gives its leaf table, cell and parser. `none` starts from word vectors, a fresh cell
+  and balanced trees.
+- `learning_rate`, `vector_learning_rate`: the rates of the model's weights and of the leaf table.
+  By default (None) they are as in `thinstack train`: 0.05 and 1, and less if the classes are the
+  bundle's own.
+- `average`: the running average of the weights, which is scored and saved, reaches back over this
+  share of all updates so far (default 0.15). 0 takes the weights as they are, 1 their mean since
+  the start.
+- `device`, `threads`: as in `tree_sentiment`. Learning takes one thread of the CPU.
+- `scorer`: for `nlp.evaluate`; by default the scorer of spaCy's `textcat`.
 
-It learns from `doc.cats`, the one category above 0.5 of each Doc; Docs without one are left out.
-It sets `doc.cats`: for each class the mean of its probabilities over `doc.sents`, weighted by
-words, or over the whole Doc where no sentences are set; all 0.0 for a Doc without words. For
-sentences while it learns, put what sets them into `annotating_components`.
+It learns from `doc.cats`: the class of a Doc is its one category above 0.5. Docs without a class
+are left out. It sets `doc.cats`: each class gets the mean of its probabilities over `doc.sents`,
+weighted by words. If no sentences are set, the whole Doc is one. A Doc without words gets 0.0 for
+each class. To learn from sentences, put the component that sets them into `annotating_components`.
 
-It has optimisers of its own: spaCy's, and its `dropout`, are not used. `update` adds gradients up,
-`finish_update` moves the weights. Until it is finished it runs in torch and saves weights;
-`thinstack finish PIPELINE OUT` puts a bundle in their place, which needs no torch and which
-`tree_sentiment` and thinstack's commands read too. A finished one that is trained again goes on
-from its weights, and is to be finished again.
+It has its own optimisers, and does not use spaCy's or its `dropout`. `update` adds gradients up,
+`finish_update` moves the weights. Until it is finished it runs in torch and saves weights.
+`thinstack finish PIPELINE OUT` puts a bundle in their place. A bundle needs no torch, and
+`tree_sentiment` and thinstack's commands read it too. If you train a finished component again, it
+goes on from its weights; then finish it again.
 """
 
 from collections.abc import Callable
@@ -52,7 +54,7 @@ def make_tree_classifier(
     threads: int | None,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> TreeClassifier:
-    """The factory behind `nlp.add_pipe("tree_classifier")`; reads no model yet."""
+    """The component that `nlp.add_pipe("tree_classifier")` adds. It has read no model yet."""
     note_requirement(nlp.meta, device)
     rates = learning_rate, vector_learning_rate
     return TreeClassifier(name, model, *rates, average, device, threads, scorer)

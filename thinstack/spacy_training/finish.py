@@ -1,4 +1,4 @@
-"""`thinstack finish`: a trained spaCy pipeline with bundles in place of weights."""
+"""Runs `thinstack finish`: puts bundles in place of the weights of a trained spaCy pipeline."""
 
 import dataclasses
 import json
@@ -32,20 +32,25 @@ _PIPELINE_FILES = ("config.cfg", "meta.json")
 
 
 def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: Console) -> None:
-    """Copy the saved pipeline to `out`, in place of one that is there, with each `tree_classifier`
-    exported and verified. Nothing but these is loaded.
+    """Copy a saved pipeline to `out`, with each `tree_classifier` exported and verified. A pipeline
+    that `out` holds is replaced. Only the `tree_classifier` components are loaded.
 
-    Raises InputError if `pipeline` is no pipeline that has one, or `out` holds anything else;
-    ExportError if an ONNX file does not answer as its model does.
+    Raises InputError if `pipeline` is no pipeline with a `tree_classifier`, or if `out` holds
+    anything but a pipeline. Raises ExportError if an ONNX file does not answer as its model does.
     """
     if missing := [name for name in _PIPELINE_FILES if not (pipeline / name).is_file()]:
-        raise InputError(f"{pipeline}: expected a saved spaCy pipeline, found no {missing[0]}")
+        raise InputError(
+            f"{pipeline}: expected a saved spaCy pipeline, found no {missing[0]}; name the folder "
+            "that `spacy train` wrote, such as training/model-best"
+        )
     _check_out(pipeline, out)
     components = load_config(pipeline / "config.cfg").get("components", {})
     names = [name for name, found in components.items() if found.get("factory") == FACTORY]
     if not names:
         there = ", ".join(components) or "none"
-        raise InputError(f"{pipeline}: expected a component {FACTORY}, found {there}")
+        raise InputError(
+            f"{pipeline}: expected a component {FACTORY}, found {there}; train a pipeline with one"
+        )
     staging = out.parent / f".{out.name}.{secrets.token_hex(4)}.thinstack-new"
     try:
         shutil.copytree(pipeline, staging)
@@ -62,7 +67,9 @@ def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: C
 def _check_out(pipeline: Path, out: Path) -> None:
     inner, outer = out.resolve(), pipeline.resolve()
     if inner.is_relative_to(outer) or outer.is_relative_to(inner):
-        raise InputError(f"{out}: expected a folder beside {pipeline}, not the same or one inside")
+        raise InputError(
+            f"{out}: expected a folder beside {pipeline}, not the same or one inside; name another"
+        )
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: a file; expected a folder to write the pipeline to")
     is_pipeline = all((out / name).is_file() for name in _PIPELINE_FILES)

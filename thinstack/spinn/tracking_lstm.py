@@ -33,6 +33,7 @@ class TrackingLSTM(Tracker):
         lookahead: k, how many words of the buffer are read.
         parses: whether there is a transition classifier.
         dropout: the dropout on the outputs that are read.
+        forget_bias: where the bias of f starts. The authors' code has 1; the paper does not say.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class TrackingLSTM(Tracker):
         lookahead: int = 1,
         parses: bool = False,
         dropout: float = 0.0,
+        forget_bias: float = 0.0,
     ):
         super().__init__()
         self.input_size, self.size = int(input_size), int(size)
@@ -60,6 +62,7 @@ class TrackingLSTM(Tracker):
         for weight in (self.w_stack, self.w_buffer):
             nn.init.uniform_(weight, -bound, bound)
         fan_in_uniform_(self.u, self.w_transition)
+        nn.init.constant_(self.b[2 * self.size : 3 * self.size], forget_bias)
 
     def read_nodes(self, outputs: Tensor) -> Tensor:
         return affine(outputs.new_zeros([8 * self.size]), self.dropout(outputs), self.w_stack)

@@ -31,7 +31,7 @@ __all__ = [
     "torchscript_of_head",
 ]
 
-FORESTS: tuple[tuple[int, ...], ...] = ((12, 1, 7, 2), (), (1,), (1, 1, 25))
+FORESTS: tuple[tuple[int, ...], ...] = ((12, 1, 7, 2), (), (1,), (1, 1, 25), (3, 1) * 300)
 """Sizes of the trees of some forests."""
 ROWS = (7, 1, 0)
 LABELS, WORDS, EMBEDDING, HEAD = ["a", "b", "c"], 40, "words.v1", "node_classifier.v1"
@@ -60,7 +60,7 @@ def torchscript(subject: CellSubject) -> None:
         for with_gradients in (True, False):
             with torch.set_grad_enabled(with_gradients):
                 found, expected = (by_depth(run, cell, batch.copied()) for run in (scripted, eager))
-            what = f"scripted, the cell's outputs of trees of {sizes} nodes"
+            what = f"scripted, the cell's outputs of trees of {_said(sizes)} nodes"
             require_alike(found, expected, what, OTHERWISE_SCRIPTED)
     _saved(subject)
 
@@ -93,6 +93,10 @@ OTHERWISE_SCRIPTED = (
     "look for what TorchScript fixes when it compiles: attributes that change, is_scripting() "
     "branches, default arguments"
 )
+
+
+def _said(sizes: tuple[int, ...]) -> str:
+    return str(sizes) if len(sizes) < 10 else f"{len(sizes)} trees, of {sizes[:2]}.."
 
 
 def _saved(subject: CellSubject) -> None:
@@ -128,7 +132,7 @@ def onnx(subject: CellSubject) -> None:
         with torch.no_grad():
             scores = model({name: torch.from_numpy(values) for name, values in inputs.items()})
         expected = [scores[name] for name in model.output_names]
-        what = f"in onnxruntime the scores of trees of {sizes} nodes"
+        what = f"in onnxruntime the scores of trees of {_said(sizes)} nodes"
         require_alike(run(inputs), expected, what, OTHERWISE_EXPORTED, 1e-5)
 
 
@@ -207,6 +211,7 @@ def _model(cell: Cell, subject: CellSubject) -> Model:
         torch.manual_seed(0)
         embedding = manager().embedding(EMBEDDING).create({}, entries=WORDS, size=size)
         nn.init.normal_(embedding.table)
+        nn.init.zeros_(embedding.table[0])  # as unknown words are
         head = manager().head(HEAD).create({}, hidden_size=cell.hidden_size, classes=len(LABELS))
     encoder = TreeEncoder([Layer(cell)], structure="parents", words_at_leaves=cell.inner_size == 0)
     return Model(embedding=embedding, encoder=encoder, head=head).eval()

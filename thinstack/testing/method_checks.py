@@ -20,8 +20,8 @@ ROWS = 6
 
 
 def built_as_asked(subject: AnySubject) -> None:
-    """It has the sizes that it was asked for, its methods return them from inputs of the sizes
-    handed to the contract's __init__, and its parameters are there from the start."""
+    """It has the sizes that it was asked for. From inputs of the sizes that the contract's __init__
+    got, its methods return results of these sizes. Its parameters are there from the start."""
     plugin, contract = subject.create(), subject.contract
     if not isinstance(plugin, contract):
         raise AssertionError(
@@ -73,22 +73,32 @@ def has_shapes(method: Method, values: Values, n: int, dtype: torch.dtype = torc
 def inputs_are_kept(subject: AnySubject) -> None:
     """No method overwrites what it is given, which others read after it; only `children` are
     compose's to overwrite."""
-    plugin = subject.random()
-    with torch.no_grad():
-        for method in subject.methods(plugin, ROWS).values():
-            before = {name: [part.clone() for part in of] for name, of in method.values.items()}
-            method.run(method.values)
-            for name in sorted(method.values.keys() - {"children"}):
-                if apart(method.values[name], before[name]) > 0:
-                    raise AssertionError(
-                        f"{method.name} overwrites {name}; take the operation without the trailing "
-                        f"underscore, or clone {name} first"
-                    )
+    for n in (ROWS, 1):
+        for training, graph in ((False, False), (False, True), (True, False)):
+            plugin = subject.random().train(training and n > 1)
+            for method in subject.methods(plugin, n).values():
+                with torch.set_grad_enabled(graph), torch.random.fork_rng(devices=[]):
+                    _inputs_are_kept(method, "in training mode" if training else "")
+
+
+def _inputs_are_kept(method: Method, mode: str) -> None:
+    before = {name: [part.clone() for part in of] for name, of in method.values.items()}
+    method.run(method.values)
+    if any(part.requires_grad for of in method.values.values() for part in of):
+        raise AssertionError(
+            f"{method.name} turns requires_grad on for what it is given; leave that to the caller"
+        )
+    for name in sorted(method.values.keys() - {"children"}):
+        if apart(method.values[name], before[name]) > 0:
+            raise AssertionError(
+                f"{method.name} overwrites {name} {mode}".rstrip() + "; take the operation without "
+                f"the trailing underscore, or clone {name} first"
+            )
 
 
 def rows_are_independent(subject: AnySubject) -> None:
-    """In evaluation mode a row of a result depends on that row, or node, alone, however many are
-    computed together."""
+    """In evaluation mode a row of a result depends on that row, or node, and on no other, however
+    many are computed together."""
     plugin = subject.random()
     others = subject.methods(plugin, ROWS, seed=1)
     with torch.no_grad():
@@ -112,6 +122,11 @@ def _rows_are_independent(method: Method, other: Values) -> None:
             found = [part[rest] for part in method(method.replaced(row, other, name))]
             what = f"{method.name} reads other rows of `{name}` than its own, such as row {row}"
             require_alike(found, others, what, MIXED)
+            large = {name: [part * 1e4 for part in other[name]]}
+            if other[name][0].is_floating_point():
+                found = [part[rest] for part in method(method.replaced(row, large, name))]
+                what = f"{method.name} gives other rows less where `{name}` of row {row} is large"
+                require_alike(found, others, what, LARGE)
         mine = [part[row : row + 1] for part in whole]
         what = f"{method.name} depends on the number of rows: row {row} of {ROWS} by itself"
         require_alike(method(method.only(row)), mine, what, COUNTED)
@@ -126,12 +141,16 @@ MIXED = (
     "take no mean, sum, maximum or normalisation along dimension 0; sum over children with "
     "sum_by_owner; normalise with LayerNorm instead of BatchNorm"
 )
-COUNTED = "do not branch on the number of rows, nor calculate with it"
+LARGE = (
+    "scale nothing by a maximum or norm over all rows, nor subtract one before exp: take that of "
+    "each node, or softmax along dimension 1"
+)
+COUNTED = "do not branch on the number of rows, nor calculate with it or with where a row stands"
 
 
 def gradients(subject: AnySubject) -> None:
-    """Each method's gradients are those of finite differences, for what it reads and for
-    parameters; a head's scores need not have any."""
+    """Each method has the gradients that finite differences give, for what it reads and for
+    parameters. The scores of a head need not have any."""
     plugin = subject.random()
     parameters = {name: of for name, of in plugin.named_parameters() if of.requires_grad}
     for method in subject.methods(plugin, 3).values():

@@ -2,6 +2,7 @@
 them."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import NamedTuple
 
 import torch
@@ -10,10 +11,16 @@ from torch import Tensor
 from thinstack.core.cell import Cell, Links
 from thinstack.core.head import TaskHead
 
-__all__ = ["LINKED", "OWNER", "Method", "Values", "methods_of_cell", "methods_of_head"]
+__all__ = ["LINKED", "OWNER", "Change", "Method", "Values", "methods_of_cell", "methods_of_head"]
 
 Values = dict[str, list[Tensor]]
 """The tensors of each argument of a method, by name."""
+
+Change = Callable[[Tensor], Tensor]
+"""What makes other inputs of random ones."""
+
+CROWD, CROWDED = 600, 100
+"""One node of a batch of at least CROWDED has CROWD children, if a cell takes any number."""
 
 OWNER = "links.owner"
 LINKED = ("children", OWNER, "links.kind")
@@ -50,7 +57,7 @@ class Method(NamedTuple):
             ) from error
 
     def shapes(self, n: int) -> list[tuple[int, ...]]:
-        """Those of the results for n rows."""
+        """The shapes of the results for n rows."""
         return [(n, width) for width in self.widths] or [()]
 
     @property
@@ -74,31 +81,69 @@ class Method(NamedTuple):
 
     def only(self, row: int | None) -> Values:
         """The arguments of one row by itself, or of no row."""
-        kept = -1 if row is None else row
+        return self.taken(
+            torch.tensor([], dtype=torch.int64) if row is None else torch.tensor([row])
+        )
+
+    def taken(self, rows: Tensor) -> Values:
+        """The arguments of these rows (k,), no row twice, in the order given."""
+        first = next(iter(self.values.values()))[0]
+        place = torch.full([len(first)], -1)
+        place[rows] = torch.arange(len(rows))
+        if not self.has_owners:
+            alone = self.values.keys() - {OWNER}
+            return self.values | {n: [part[rows] for part in self.values[n]] for n in alone}
+        kept = place[self.values[OWNER][0]] >= 0
         found = {
-            name: [part[self.place(name) == kept] for part in parts]
+            name: [part[kept if name in LINKED else rows] for part in parts]
             for name, parts in self.values.items()
         }
-        if OWNER in found:
-            found[OWNER] = [torch.zeros_like(part) for part in found[OWNER]]
-        return found
+        return found | {OWNER: [place[found[OWNER][0]]]}
+
+
+def copied(cell: Cell) -> Cell:
+    """A copy of the cell. Raises AssertionError if it cannot be copied."""
+    try:
+        return deepcopy(cell)
+    except Exception as error:
+        raise AssertionError(
+            f"it cannot be copied after a call ({error!s:.60}..); keep no results in attributes: "
+            "no cache, and nothing from one call to the next"
+        ) from error
 
 
 def methods_of_cell(
-    cell: Cell, n: int, *, kinds: int, seed: int = 0, dtype: torch.dtype = torch.float64
+    cell: Cell,
+    n: int,
+    *,
+    kinds: int,
+    seed: int = 0,
+    dtype: torch.dtype = torch.float64,
+    change: Change = torch.clone,
 ) -> dict[str, Method]:
     """`leaf`, `compose` and `output`, for n rows each.
 
-    Child states are leaves of random inputs. Of a fixed arity above 1 some are missing; of any,
-    each node has some. Their owners are the same for every seed.
+    The inputs are random, and changed as asked. Child states are leaves of such inputs. With a
+    fixed arity above 1, some children are missing. With any number, each node has at least one.
+    The owners of children are the same for every seed. Child states come from a copy of the cell,
+    which is not called itself.
     """
+    below = copied(cell)
     generator = torch.Generator().manual_seed(seed)
 
     def draw(rows: int, width: int) -> Tensor:
-        return torch.randn([rows, width], generator=generator, dtype=torch.float64).to(dtype)
+        drawn = torch.randn([rows, width], generator=generator, dtype=torch.float64)
+        return change(drawn.to(dtype))
 
     def states(rows: int) -> list[Tensor]:
-        return [part.detach() for part in cell.leaf(draw(rows, cell.input_size))]
+        found = [part.detach() for part in below.leaf(draw(rows, cell.input_size))]
+        shapes = [tuple(part.shape) for part in found]
+        if shapes != (expected := [(rows, width) for width in cell.state_sizes]):
+            raise AssertionError(
+                f"leaf gives shapes {shapes} for {rows} rows, expected {expected}: mend it, or the "
+                "sizes handed to the contract's __init__"
+            )
+        return found
 
     def leaf(values: Values) -> list[Tensor]:
         return cell.leaf(*values["inputs"])
@@ -111,8 +156,11 @@ def methods_of_cell(
         return [cell.output(values["state"])]
 
     owner, kind = _random_links(cell.arity, n, kinds, generator)
-    below, there = states(kind.numel()), (kind > 0).unsqueeze(-1)
-    children = [part.view(*kind.shape, part.shape[1]) * there for part in below]
+    there = (kind > 0).unsqueeze(-1)
+    children = [
+        torch.where(there, part.reshape(*kind.shape, part.shape[1]), 0.0)
+        for part in states(kind.numel())
+    ]
     linked = dict(zip(LINKED, (children, [owner], [kind]), strict=True))
     inner = {"inputs": [draw(n, cell.inner_size)], **linked}
     words, state = {"inputs": [draw(n, cell.input_size)]}, {"state": states(n)}
@@ -128,11 +176,16 @@ def methods_of_cell(
 def _random_links(arity: int, n: int, kinds: int, generator: torch.Generator) -> Links:
     rows = torch.arange(n)
     if arity == 0:
-        owner = torch.cat([rows.flip(0), rows // 2, rows])
-        return Links(owner, torch.randint(1, kinds + 1, [3 * n], generator=generator))
+        counts = 1 + rows % 4
+        counts[n // 2 : n // 2 + (n >= CROWDED)] = CROWD
+        owner = torch.repeat_interleave(rows, counts)
+        owner = owner[torch.randperm(len(owner), generator=torch.Generator().manual_seed(n))]
+        return Links(owner, torch.randint(1, kinds + 1, owner.shape, generator=generator))
     kind = torch.randint(1, kinds + 1, [n, arity], generator=generator)
-    for row in range(1, n if arity > 1 else 0, 2):
-        kind[row, row // 2 % arity] = 0
+    if arity > 1:  # odd rows miss one child, and half of those all but one
+        at = (rows // 2 % arity).unsqueeze(1) == torch.arange(arity)
+        kind[(rows % 4 == 1).unsqueeze(1) & at] = 0
+        kind[(rows % 4 == 3).unsqueeze(1) & ~at] = 0
     return Links(rows[:0], kind)
 
 

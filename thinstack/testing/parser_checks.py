@@ -1,6 +1,6 @@
 """Contract checks of a parser."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -31,6 +31,7 @@ __all__ = [
 
 BATCHES: tuple[tuple[int, ...], ...] = ((5, 1, 12, 2), (1,), (2, 3), (40,))
 """Numbers of words of the sentences of some batches."""
+LONG = (700, 1, 300)
 
 
 def distances_of_all_words(subject: ParserSubject) -> None:
@@ -83,7 +84,7 @@ def sentences_are_apart(subject: ParserSubject) -> None:
     """In evaluation mode the distances of a sentence's gaps do not depend on other sentences."""
     parser = subject.random()
     with torch.no_grad():
-        for words, lengths in _batches(subject, torch.float64):
+        for words, lengths in _batches(subject, torch.float64, (*BATCHES, LONG)):
             together = torch.split(parser(words, lengths), lengths.tolist())
             for number, sentence in enumerate(torch.split(words, lengths.tolist())):
                 alone = parser(sentence, lengths[number : number + 1])
@@ -148,7 +149,9 @@ def _exported(parser: Parser) -> bytes:
     return g.model({})
 
 
-def _batches(subject: ParserSubject, dtype: torch.dtype) -> Iterator[tuple[Tensor, Tensor]]:
-    for sizes in BATCHES:
+def _batches(
+    subject: ParserSubject, dtype: torch.dtype, batches: Sequence[tuple[int, ...]] = BATCHES
+) -> Iterator[tuple[Tensor, Tensor]]:
+    for sizes in batches:
         words, lengths = subject.batch(sizes)
         yield words.to(dtype), lengths

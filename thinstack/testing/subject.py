@@ -1,7 +1,9 @@
 """What a contract check is run on: a plugin with its options and sizes."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Generic, TypeVar, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
 import torch
 from torch import Tensor
@@ -14,16 +16,25 @@ from thinstack.errors import ThinstackError
 from thinstack.plugins.manager import manager
 from thinstack.plugins.specs import CellSpec, HeadSpec, ParserSpec
 from thinstack.testing.forests import random_forest
-from thinstack.testing.methods import Method, methods_of_cell, methods_of_head
+from thinstack.testing.methods import Change, Method, methods_of_cell, methods_of_head
 
-__all__ = ["CellSubject", "HeadSubject", "ParserSubject", "Subject", "public"]
+__all__ = ["CellSubject", "HeadSubject", "ParserSubject", "Subject"]
 
 Plugin = TypeVar("Plugin", Cell, TaskHead, Parser)
-Tested = TypeVar("Tested", "CellSubject", "HeadSubject", "ParserSubject")
 
 SEED, STD = 20, 0.5
 CANDIDATES = [[1, 2], [0, -1], [0, 0], [1, 0], [0, 3], [2, 0], [-1, 1]]
 """Of three sentences; two of the trees are no sentence's candidates."""
+
+
+@contextmanager
+def _empty_is_nan() -> Iterator[None]:
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("warn")
+    try:
+        yield
+    finally:
+        torch.set_deterministic_debug_mode(before)
 
 
 class Subject(Generic[Plugin]):
@@ -47,11 +58,11 @@ class Subject(Generic[Plugin]):
         self.spec, self.options = spec, options
         self.sizes = self.defaults | sizes
 
-    def create(self) -> Plugin:
-        """The plugin as a model gets it, with the weights that it starts with. Raises as
-        `CellSpec.create` does."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(SEED)
+    def create(self, seed: int = SEED) -> Plugin:
+        """The plugin as a model gets it, with the weights that it starts with; what no one fills
+        is NaN. Raises as `CellSpec.create` does."""
+        with torch.random.fork_rng(devices=[]), _empty_is_nan():
+            torch.manual_seed(seed)
             plugin: Plugin = self.spec.create(self.options, **self.sizes)
         return plugin
 
@@ -66,10 +77,26 @@ class Subject(Generic[Plugin]):
                 part.copy_(std * torch.randn(part.shape, generator=generator, dtype=torch.float64))
         return plugin
 
+    def resized(self, sizes: Mapping[str, int]) -> Self:
+        """The same, asked for these sizes in place of its own."""
+        other = copy(self)
+        other.sizes = {**self.sizes, **sizes}
+        return other
+
+    def variants(self) -> Iterator[Self]:
+        """What else to check beside this: nothing, as a rule."""
+        return iter(())
+
     def methods(
-        self, plugin: Plugin, n: int, *, seed: int = 0, dtype: torch.dtype = torch.float64
+        self,
+        plugin: Plugin,
+        n: int,
+        *,
+        seed: int = 0,
+        dtype: torch.dtype = torch.float64,
+        change: Change = torch.clone,
     ) -> dict[str, Method]:
-        """The plugin's methods on n random rows."""
+        """The plugin's methods on n random rows, changed as asked."""
         raise NotImplementedError
 
     def misfit(self, plugin: Plugin) -> str | None:
@@ -79,6 +106,8 @@ class Subject(Generic[Plugin]):
 
 class CellSubject(Subject[Cell]):
     """A cell, with `examples`, the number of random batches where a check draws many.
+
+    `inner_size` is what it is asked for; None to try 0 and `input_size`.
 
     Raises ValueError for an `inner_size` that is neither 0 nor `input_size`, as models ask.
     """
@@ -91,12 +120,13 @@ class CellSubject(Subject[Cell]):
         cell: str | type[Cell],
         options: Mapping[str, Any] = {},
         *,
-        examples: int = 500,
+        examples: int = 60,
+        inner_size: int | None = None,
         **sizes: int,
     ):
         spec = manager().cell(cell) if isinstance(cell, str) else CellSpec(cell)
-        super().__init__(spec, options, **sizes)
-        self.examples = examples
+        super().__init__(spec, options, inner_size=inner_size or 0, **sizes)
+        self.examples, self.open = examples, inner_size is None
         if self.sizes["inner_size"] not in (0, self.sizes["input_size"]):
             raise ValueError(
                 f"inner_size must be 0 or input_size = {self.sizes['input_size']}, as models ask, "
@@ -104,7 +134,8 @@ class CellSubject(Subject[Cell]):
             )
 
     def edge_types(self, cell: Cell) -> int:
-        """Edge types to draw from: those of the model, unless the cell knows fewer."""
+        """How many edge types to draw from: as many as the model has, unless the cell knows
+        fewer."""
         kinds = self.sizes["kinds"]
         return max(1, min(kinds, cell.kinds or kinds))
 
@@ -113,11 +144,30 @@ class CellSubject(Subject[Cell]):
         kinds = self.edge_types(cell)
         return random_forest(sizes, arity=cell.arity, kinds=kinds, seed=seed)
 
+    def variants(self) -> Iterator[Self]:
+        """The cell with inputs at inner nodes, if it reads them when asked to, and nobody said
+        whether it should."""
+        if not self.open:
+            return
+        other = self.resized({"inner_size": self.sizes["input_size"]})
+        try:
+            reads = other.create().inner_size != self.create().inner_size
+        except ThinstackError:
+            reads = False
+        if reads:
+            yield other
+
     def methods(
-        self, plugin: Cell, n: int, *, seed: int = 0, dtype: torch.dtype = torch.float64
+        self,
+        plugin: Cell,
+        n: int,
+        *,
+        seed: int = 0,
+        dtype: torch.dtype = torch.float64,
+        change: Change = torch.clone,
     ) -> dict[str, Method]:
         kinds = self.edge_types(plugin)
-        return methods_of_cell(plugin, n, kinds=kinds, seed=seed, dtype=dtype)
+        return methods_of_cell(plugin, n, kinds=kinds, seed=seed, dtype=dtype, change=change)
 
     def misfit(self, plugin: Cell) -> str | None:
         inner, width = self.sizes["inner_size"], self.sizes["input_size"]
@@ -194,12 +244,18 @@ class HeadSubject(Subject[TaskHead]):
         return scores, labels
 
     def methods(
-        self, plugin: TaskHead, n: int, *, seed: int = 0, dtype: torch.dtype = torch.float64
+        self,
+        plugin: TaskHead,
+        n: int,
+        *,
+        seed: int = 0,
+        dtype: torch.dtype = torch.float64,
+        change: Change = torch.clone,
     ) -> dict[str, Method]:
         scores, labels = self.labelled(plugin)
         rows = self.rows(plugin, n, seed=seed).to(dtype)
         labels = labels.to(dtype) if labels.is_floating_point() else labels
-        return methods_of_head(plugin, rows, scores.to(dtype), labels)
+        return methods_of_head(plugin, change(rows), change(scores.to(dtype)), labels)
 
     def misfit(self, plugin: TaskHead) -> str | None:
         if plugin.reads in get_args(Reads):
@@ -224,35 +280,3 @@ class ParserSubject(Subject[Parser]):
         size = (sum(lengths), self.sizes["input_size"])
         words = torch.randn(size, generator=generator, dtype=torch.float64)
         return words, torch.tensor(lengths, dtype=torch.int64)
-
-
-def public(of: Callable[..., Tested], check: Callable[[Tested], None]) -> Callable[..., None]:
-    """A check of a subject as plugin authors call it: with what `of` makes the subject from."""
-
-    def checked(
-        plugin: str | type[Cell] | type[TaskHead] | type[Parser],
-        options: Mapping[str, Any] = {},
-        **sizes: int,
-    ) -> None:
-        _judge(check, of(plugin, options, **sizes))
-
-    checked.__name__, checked.__doc__ = check.__name__.removesuffix("_of_head"), check.__doc__
-    return checked
-
-
-def _judge(check: Callable[[Tested], None], subject: Tested) -> None:
-    """Run a check; whatever goes wrong in what is checked becomes an AssertionError that names it
-    and the rule. The errors of thinstack itself are raised as they are."""
-    try:
-        check(subject)
-    except ThinstackError:
-        raise
-    except Exception as error:
-        found = " ".join(str(error).split())
-        if not isinstance(error, AssertionError):
-            found = f"{type(error).__name__}: {found:.300}"
-        raise AssertionError(
-            f"{subject.spec.name}, {check.__name__.removesuffix('_of_head')}: {found}. The rule "
-            f"is: {' '.join((check.__doc__ or '').split())} Where an earlier check fails too, mend "
-            "that first"
-        ) from error

@@ -3,13 +3,13 @@ neighbours, and what parameters and inputs do."""
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
-from thinstack.errors import needs_extra
 from thinstack.models.top_down import TopDown
 from thinstack.testing import reference
 from thinstack.testing.forests import (
@@ -30,6 +30,7 @@ __all__ = [
     "chains",
     "gradients_of_forests",
     "inner_inputs_are_read",
+    "inputs_are_read",
     "mixed_forests",
     "neighbours",
     "no_rows",
@@ -39,7 +40,7 @@ __all__ = [
     "top_down",
 ]
 
-LONG, WIDE = 300, 50
+LONG, WIDE = 300, 200
 MIXED = [(1, 12, 2), (25, 1, 9, 4), (3, 3, 40)]
 """Sizes of the trees of some forests."""
 OF_MANY_SHAPES = (15, 1, 30, 6)
@@ -61,7 +62,7 @@ def chains(subject: CellSubject) -> None:
 
 
 def stars(subject: CellSubject) -> None:
-    """The executor agrees with the recursion on a node with 50 children, or as many as the cell
+    """The executor agrees with the recursion on a node with 200 children, or as many as the cell
     takes."""
     cell = subject.random()
     children = cell.arity or WIDE
@@ -78,8 +79,8 @@ def mixed_forests(subject: CellSubject) -> None:
 
 
 def no_rows(subject: CellSubject) -> None:
-    """n = 0 rows work, and so do nodes without a child, in every method and in the executor: take
-    widths from attributes and not from a -1 in view or reshape, and use no maximum or mean over
+    """No rows (n = 0) work, and so do nodes without a child, in every method and in the executor.
+    Take widths from attributes and not from a -1 in view or reshape. Use no maximum or mean over
     rows."""
     cell = subject.random()
     methods = subject.methods(cell, 6)
@@ -94,7 +95,8 @@ def no_rows(subject: CellSubject) -> None:
     if not all(bool(part.isfinite().all()) for part in compose(compose.values | childless)):
         raise AssertionError(
             "compose of nodes without children is not finite; clamp a number of children to at "
-            "least 1 before dividing by it"
+            "least 1 before dividing by it, add a small number to a norm or spread, and take no "
+            "maximum or softmax over no child"
         )
     batch = batch_of(cell, subject.forest(cell, [], 0))
     if any(len(part) for part in by_depth(DepthOrdered(cell), cell, batch)):
@@ -121,9 +123,9 @@ BY_ITSELF = "let leaf, compose and output treat every row by itself"
 
 
 def top_down(subject: CellSubject) -> None:
-    """A cell of one child or any number that reads an input at every node can also run from the
-    roots down, where the executor agrees with the recursion: a node's one child is its parent, the
-    kind of the link tells which child it is, and the root is a leaf."""
+    """A cell of one child or any number, which reads an input at every node, can also run from the
+    roots down. There the executor agrees with the recursion. A node's one child is then its parent,
+    the kind of the link tells which child it is, and the root is a leaf."""
     cell = subject.random()
     if cell.arity > 1 or cell.inner_size != cell.input_size:
         return
@@ -140,6 +142,33 @@ def top_down(subject: CellSubject) -> None:
         states = reference.encode_top_down(cell, forest, inputs)
         expected = torch.cat([cell.output(state) for state in states])
         require_alike([found], [expected], "from the root down, by level and one by one", BY_ITSELF)
+
+
+def inputs_are_read(subject: CellSubject) -> None:
+    """Every column of a leaf's input changes the leaf's state. The states of children change the
+    parent's state, in each place of a fixed arity."""
+    cell, n = subject.random(), 50
+    methods, others = subject.methods(cell, n), subject.methods(cell, n, seed=1)
+    leaf, compose = methods["leaf"], methods["compose"]
+    with torch.no_grad():
+        before, after = leaf(), compose()
+        for column in range(cell.input_size):
+            (inputs,) = (part.clone() for part in leaf.values["inputs"])
+            inputs[:, column] += 1
+            if apart(leaf({"inputs": [inputs]}), before) == 0:
+                raise AssertionError(
+                    f"column {column} of a leaf's inputs changes nothing; let leaf read all of them"
+                )
+        for slot in range(max(cell.arity, 1)):
+            parts = [part.clone() for part in compose.values["children"]]
+            for part, other in zip(parts, others["compose"].values["children"], strict=True):
+                here = part[:, slot] if cell.arity else part
+                here.copy_(torch.where(here != 0, other[:, slot] if cell.arity else other, 0.0))
+            if apart(compose(compose.values | {"children": parts}), after) == 0:
+                raise AssertionError(
+                    f"the states of children in place {slot} change nothing; let compose read "
+                    f"all {cell.arity or 'of them'}"
+                )
 
 
 def inner_inputs_are_read(subject: CellSubject) -> None:
@@ -160,31 +189,13 @@ def inner_inputs_are_read(subject: CellSubject) -> None:
 
 
 def neighbours(subject: CellSubject) -> None:
-    """A tree has the same outputs alone and in any batch: hypothesis draws as many batches as
-    `examples` says.
-
-    Raises MissingExtraError without hypothesis.
-    """
-    with needs_extra("testing"):
-        from hypothesis import HealthCheck, given, settings
-        from hypothesis import strategies as st
+    """A tree has the same outputs alone and in any batch. `examples` says how many random batches
+    are drawn."""
     cell = subject.random()
-    run = DepthOrdered(cell)
-
-    @settings(
-        max_examples=subject.examples,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(
-        sizes=st.lists(st.integers(1, 7), min_size=2, max_size=5),
-        own=st.integers(0, 4),
-        seed=st.integers(0, 2**31),
-    )
-    def alike(sizes: list[int], own: int, seed: int) -> None:
-        own %= len(sizes)
+    run, generator = DepthOrdered(cell), np.random.default_rng(0)
+    for seed in range(subject.examples):
+        sizes = generator.integers(1, 8, generator.integers(2, 6)).tolist()
+        own = int(generator.integers(len(sizes)))
         batch = batch_of(cell, subject.forest(cell, sizes, seed), seed)
         start, stop = sum(sizes[:own]), sum(sizes[: own + 1])
         with torch.no_grad():
@@ -192,8 +203,6 @@ def neighbours(subject: CellSubject) -> None:
             alone = by_depth(run, cell, batch.tree(start, stop))
         what = f"a tree of {sizes[own]} nodes, alone and in a batch of trees of {sizes} nodes"
         require_alike(alone[:1], [together[0][start:stop]], what, BY_ITSELF)
-
-    alike()
 
 
 def gradients_of_forests(subject: CellSubject) -> None:

@@ -1,4 +1,4 @@
-"""Phrases that are read by themselves, without their sentence."""
+"""Makes training examples of phrases that are read by themselves, without their sentence."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,9 +21,12 @@ MIDDLE_KEPT: Final = 0.4
 def phrases_alone(
     examples: Sequence[Example], share: float, classes: int, draw: np.random.Generator
 ) -> list[Example]:
-    """`share` phrases for each example, each of 3 to 20 words, with the labels of its nodes, as
-    examples of their own; of some sentences several, of others none. The classes go from negative
-    to positive."""
+    """Phrases of 3 to 20 words as examples of their own, with the labels of their nodes.
+
+    `share`: how many phrases are drawn for each example, on average. A sentence may give several
+    phrases, or no phrase. `classes`: the number of classes, which go from negative to positive. If
+    it is odd, phrases of the middle class are drawn less often. The examples have binary trees.
+    """
     found = []
     for place in draw.integers(len(examples), size=round(share * len(examples))).tolist():
         gold = examples[place].gold
@@ -39,7 +42,7 @@ def phrases_alone(
 
 
 def phrase_of(sentence: LabelledForest, node: int) -> LabelledForest:
-    """The phrase of a node of a binary tree as a sentence of its own."""
+    """The phrase at a node of a binary tree, as a sentence of its own with its labels."""
     forest = sentence.forest
     start, end = spans_of(forest.transitions)[node].tolist()
     nodes = slice(node + 2 - 2 * (end - start), node + 1)

@@ -1,5 +1,5 @@
-"""The temperature of a published model: fitted on development data, measured across its halves, and
-folded into the weights of the head."""
+"""Fits the temperature of a published model on development data, measures what it changes, and
+folds it into the weights of the head."""
 
 import copy
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ from thinstack.training.examples import Example, forests_of
 __all__ = ["FEWEST", "Calibration", "Cases", "calibrate", "calibrated", "fit_temperature"]
 
 FEWEST: Final = 50
-"""Sentences, texts or pairs with a class that a temperature is fitted on at least."""
+"""The least number of sentences, texts or pairs with a class that a temperature is fitted on."""
 
 BOUNDS: Final = (0.1, 10.0)
-"""Temperatures that are looked at. Where all cases are right, the likeliest is 0."""
+"""The least and the greatest temperature. Without the least, a model without errors would get 0."""
 
 TOLERANCE: Final = 1e-3
-"""How far scores may be from those of the temperature, after it is folded in."""
+"""How far scores may move when the temperature is folded in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Calibration:
     """The temperature of a model, and what it changes.
 
     Attributes:
-        temperature: what logits are divided by, fitted on all examples; None where none is.
-        of_halves: those fitted on the examples of even and of odd number (from 0).
+        temperature: the number that logits are divided by, fitted on all examples, or None.
+        of_halves: two temperatures, fitted on the examples of even and of odd number (from 0).
         trees: the tree source that it was fitted over.
-        cases: how many sentences, texts or pairs it was fitted on.
+        cases: the number of sentences, texts or pairs that it was fitted on.
         errors: the figures `root_calibration_error` and `phrase_calibration_error`, or
-            `calibration_error` of texts and pairs, in percentage points: "before", and "after" with
-            the temperature of the half that a case is not in.
-        reason: why there is none.
+            `calibration_error` for texts and pairs, in percentage points. "before" is without a
+            temperature. "after" is with the temperature of the half that a case is not in.
+        reason: why the temperature is None, else "".
     """
 
     temperature: float | None
@@ -55,13 +55,13 @@ class Calibration:
 
 
 class Cases(NamedTuple):
-    """K sentences, phrases, pairs or texts that have a class.
+    """K sentences, phrases, pairs or texts that have a class, with R rows of probabilities.
 
     Attributes:
-        scores: (R, C) the probabilities of sentences, phrases or pairs; of a text those of each of
-            its sentences, in order.
-        lengths: (R,) how much each counts in the mean of a text.
-        counts: (K,) how many rows of them each case has.
+        scores: (R, C) the probabilities, one row for a sentence, phrase or pair. A text has a row
+            for each of its sentences, in order.
+        lengths: (R,) how much each row counts in the mean of a text.
+        counts: (K,) the number of rows of each case.
         gold: (K,) the classes.
         half: (K,) 0 for cases of examples of even number, else 1.
     """
@@ -73,11 +73,11 @@ class Cases(NamedTuple):
     half: NDArray[np.int64]
 
     def at(self, temperature: float) -> NDArray[np.floating]:
-        """The probabilities (K, C) of the classes at this temperature."""
+        """The probabilities (K, C) of the C classes at this temperature."""
         return mean_scores(tempered(self.scores, temperature), self.lengths, self.counts)
 
     def of(self, half: int) -> "Cases":
-        """Those of one half."""
+        """The cases of one half, 0 or 1."""
         kept = self.half == half
         rows = np.repeat(kept, self.counts)
         parts = (self.scores[rows], self.lengths[rows])
@@ -87,11 +87,11 @@ class Cases(NamedTuple):
 def calibrate(model: Model, examples: Sequence[Example], recipe: Recipe) -> Calibration:
     """Fit a temperature on development examples, which no model was trained on.
 
-    The trees are those that raw words get, where the recipe measures these. Left out are ratings,
-    whose mean by the probabilities is the answer, heads that do not scale their logits, and too few
-    cases.
+    If the recipe measures the trees that raw words get, it is fitted over these trees. There is no
+    temperature for ratings, because their answer is a mean by the probabilities. Nor is there one
+    for heads that do not scale their logits, and for fewer than `FEWEST` cases.
     """
-    # The first are the data's own.
+    # The first source is the data's own trees, the second the trees that raw words get.
     source, task = recipe.measured_trees[:2][-1], recipe.data.task
     if task == "relatedness":
         return Calibration(None, [], source, 0, {}, "its scores are read as means of ratings")
@@ -121,8 +121,11 @@ def calibrate(model: Model, examples: Sequence[Example], recipe: Recipe) -> Cali
 
 
 def fit_temperature(kinds: Sequence[Cases]) -> float:
-    """The temperature, within `BOUNDS`, with the least mean over kinds of cases of their mean
-    negative log-likelihoods (Guo et al. 2017, section 4.2). Kinds have cases."""
+    """The likeliest temperature within `BOUNDS` (Guo et al. 2017, section 4.2).
+
+    Each kind of cases has a mean negative log-likelihood; the mean of these is the least at this
+    temperature. Each kind has at least one case.
+    """
 
     def loss(log_temperature: float) -> float:
         found = 0.0
@@ -138,8 +141,9 @@ def fit_temperature(kinds: Sequence[Cases]) -> float:
 
 @torch.inference_mode()
 def calibrated(model: Model, calibration: Calibration, examples: Sequence[Example]) -> Model:
-    """A copy of the model with the temperature in the weights of its head; the model itself where
-    there is none. Raises ExportError if the head's `scale_logits` does something else."""
+    """A copy of the model with the temperature in the weights of its head, or the model itself if
+    there is no temperature. Raises ExportError if the head's `scale_logits` does something
+    else."""
     if calibration.temperature is None:
         return model
     found = copy.deepcopy(model)
@@ -160,8 +164,8 @@ def calibrated(model: Model, calibration: Calibration, examples: Sequence[Exampl
 def _cases(
     scores: Sequence[NDArray[np.floating]], examples: Sequence[Example], source: str, recipe: Recipe
 ) -> dict[str, Cases]:
-    """By the name of their calibration error: sentences and, where there are others than these,
-    labelled phrases; or texts; or pairs."""
+    """The cases by the name of their calibration error: texts, pairs, or sentences. Sentences have
+    labelled phrases beside them if more than whole sentences have labels."""
     given = [example.trees[source] for example in examples]
     numbers = np.arange(len(given))
     if recipe.data.task == "texts":
@@ -189,7 +193,7 @@ def _cases(
 
 
 def _single(scores: NDArray[np.floating], gold: NDArray[Any], number: NDArray[np.int64]) -> Cases:
-    """Cases of one row each, those that have a class; `number`: of their example."""
+    """The cases that have a class, each of one row. `number`: the number of each row's example."""
     known = gold >= 0
     ones = np.ones(int(known.sum()), np.int64)
     return Cases(scores[known], ones, ones, gold[known], number[known] % 2)

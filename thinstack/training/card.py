@@ -1,4 +1,4 @@
-"""The model card of a bundle."""
+"""Writes the model card of a bundle."""
 
 from typing import Any
 
@@ -75,10 +75,11 @@ def card(
     *,
     size: int,
 ) -> str:
-    """The card, Markdown with front matter: what the model is, how it was made, its figures as
-    shipped and over all seeds, its calibration, those of suites, data and terms.
+    """The card, as Markdown with front matter. It says what the model is, how it was made, and what
+    its data and terms are. It gives its figures, also on suites, and its calibration.
 
-    `size`: bytes of the ONNX file.
+    `shipped`: the figures of the bundle, by tree source. `over_seeds`: their means over all seeds.
+    `suites`: the figures of each suite. `size`: the bytes of the ONNX file.
     """
     names = figure_names(recipe.data.task, recipe.model.labels)
     if recipe.data.task == "phrases":
@@ -130,16 +131,16 @@ def _taught(recipe: Recipe) -> str:
 
 
 def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
-    """What gives the figures of the file; where they are of set aside examples, no command
-    does."""
+    """The command that gives the figures of the file. There is no such command for examples that
+    were set aside."""
     if recipe.data.dev is None:
         return ""
     format = "" if recipe.data.format == "brackets.v1" else f" --format {recipe.data.format}"
-    text = "; of raw text, with `--source auto --text`" if "text" in shipped else ""
+    text = "; for raw text, with `--source auto --text`" if "text" in shipped else ""
     command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{format}`"
     auto = ", and with `--source auto`" if "auto" in shipped else ""
     return f"""
-The figures of this file are those of
+The figures of this file come from
 {command}{auto}{text}.
 """
 
@@ -155,11 +156,11 @@ def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     spans, exact = (percent(shipped["auto"][key]) for key in ("span_f1", "exact_trees"))
     raw = "*Raw text* is the sentences\ndetokenised, and cut into words again. "
     return f"""{binary}Trees are *gold*, or *auto*:
-made from the words, as raw text gets them; phrases are then those that the gold tree has too, so \
-that their accuracy is not to
-be compared with that of gold trees. These trees have
-{spans}% of the gold trees' phrases, whole sentences and single words not counted, and are equal \
-to them for
+made from the words, as raw text gets them. Phrases of *auto* are only those that the gold tree \
+has too, so their accuracy cannot be
+compared with that of gold trees. These trees have
+{spans}% of the gold trees' phrases, not counting whole sentences and single words, and equal \
+them for
 {exact}% of the sentences. {raw if "text" in shipped else ""}"""
 
 
@@ -177,10 +178,10 @@ percentage points, trees `{found.trees}`, before quantisation"""
         return f"No temperature was fitted: {found.reason}.{errors}"
     even, odd = found.of_halves
     return f"""The logits are divided by a temperature, {found.temperature:.3f}, that was fitted
-on {found.cases:,} cases of the same data; it is part of the weights. Which class of a sentence or
-phrase is the most probable stays; figures of sums and means of scores (*binary*, texts of several
-sentences) may move a little.
+on {found.cases:,} cases of the same data; it is part of the weights. The most probable
+class of a sentence or phrase stays the same. Figures that use sums and means of scores (*binary*,
+texts of several sentences) may move a little.
 
-{what}; "after": each half of
-the examples (every other one) with the temperature of the other half,
-{even:.3f} and {odd:.3f}.{table}"""
+{what}. For "after", each half of the
+examples (every other one) has the temperature of the other half: {even:.3f} and
+{odd:.3f}.{table}"""

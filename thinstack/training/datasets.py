@@ -1,4 +1,4 @@
-"""The data sets of a recipe, read from its files."""
+"""Reads the data sets of a recipe from its files."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,31 +39,31 @@ __all__ = [
 ]
 
 HELD_PART = 10
-"""One in so many training sentences is held out for early stopping."""
+"""One of so many training sentences is held out for early stopping."""
 
 Convert = Callable[[Sequence[Labelled]], list[Labelled]]
-"""Gives sentences other trees, with the classes of their nodes."""
+"""Takes sentences and gives them other trees, with the classes of their nodes."""
 
 Teach = Callable[[Recipe, Sequence[Labelled], Sequence[Labelled], Path], list[Lesson]]
-"""What makes the lessons of a teacher, as `teaching.lessons`."""
+"""Makes the lessons of a teacher, as `teaching.lessons` does."""
 
 Item = TypeVar("Item")
 Split = tuple[list[Item], list[Item], list[Item]]
-"""What is trained on, held out for early stopping, and reported on."""
+"""The items to train on, to hold out for early stopping, and to report on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Datasets:
-    """What a recipe trains on.
+    """The data sets of a recipe.
 
     Attributes:
-        vocabulary, table: the words and their first leaf vectors (V, W).
+        vocabulary, table: the words, or their pieces, and their first leaf vectors (V, W).
         train, watched, dev: examples to train on, to watch for early stopping, to report on.
-        texts: of task "texts", what is trained and reported on.
-        skipped: rows of tables that were left out, each with the reason.
-        pairs: of pairs from tables, what is trained and reported on.
-        weights: others of the leaf embedding that are pretrained, by name.
-        taught: where a teacher labels: how many examples to train on come from each source.
+        texts: for the task "texts", the texts to train on and to report on.
+        skipped: the errors of the rows of tables that were left out.
+        pairs: for pairs from tables, the pairs to train on and to report on.
+        weights: other pretrained weights of the leaf embedding, by name.
+        taught: with a teacher, how many training examples come from each source.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
@@ -81,9 +81,12 @@ class Datasets:
 def load_datasets(
     recipe: Recipe, data: Path, convert: Convert | None = None, teach: Teach = lessons
 ) -> Datasets:
-    """Read the files of a recipe from the folder `data`; `convert` is applied to the trees of a
-    task without pairs, and `teach` asks the recipe's teacher, if it has one. Raises DataError,
-    TreeError, ConfigError, or what opening the bundles of a teacher raises."""
+    """Read the files of a recipe from the folder `data`.
+
+    `convert` is applied to the trees of a treebank. `teach` asks the recipe's teacher, if it has
+    one. Raises ConfigError for settings that do not fit one another. Raises DataError and TreeError
+    for files that cannot be read, and what opening the bundles of a teacher raises.
+    """
     # Settings that do not fit one another are refused here, before any file is read.
     model = build_model(recipe.model, entries=1)
     width = model.embedding.table.shape[1]
@@ -156,20 +159,24 @@ def _check_head(recipe: Recipe, head: TaskHead) -> None:
     chains = recipe.model.trees == "sequence" and reads == "nodes"
     if chains and recipe.model.encoder.top_down is not None:
         raise ConfigError(
-            "model.head: phrases are read as parts of longer ones where a head reads nodes, which "
-            "a pass back from the last word does not allow; take a head that reads roots"
+            "model.head: for a head that reads nodes, a sequence model reads phrases as parts of "
+            "longer ones, which does not fit model.encoder.top_down; take a head that reads roots"
         )
 
 
 def tree_reader(files: DataConfig) -> Callable[[str | Path], list[Tree]] | None:
-    """What reads the tree files of a recipe; None for brackets, whose labels the treebank reader
-    checks line by line."""
+    """The function that reads the tree files of a recipe. None for brackets: `read_labelled` reads
+    these itself, and names the line of a wrong label. Raises UnknownNameError for an unknown
+    format."""
     return None if files.format == "brackets.v1" else readers().reader(files.format).trees
 
 
 def read_sentences(recipe: Recipe, data: Path, convert: Convert | None = None) -> Split[Labelled]:
-    """The trees of a recipe and the labels of their nodes. Raises DataError, TreeError or
-    ConfigError."""
+    """The trees of a recipe and the classes of their nodes.
+
+    `convert` is applied to the trees of each file. Raises DataError and TreeError for files that
+    cannot be read, and ConfigError for relations that the training file does not have.
+    """
     read = tree_reader(recipe.data)
 
     def labelled(file: str) -> list[Labelled]:
@@ -189,18 +196,24 @@ def _check_relations(recipe: Recipe, train: Sequence[Labelled]) -> None:
         raise ConfigError(
             f"model.relations: no node of {recipe.data.train} has one of them, as read by "
             f"{recipe.data.format}: a node has one label, its relation (conllu.v1) or its class "
-            "(labelled_conllu.v1); leave relations out, or name those of the file"
+            "(labelled_conllu.v1); leave relations out, or name relations of the file"
         )
 
 
 def read_pair_files(
     recipe: Recipe, data: Path, skipped: list[DataError] | None = None
 ) -> Split[Pair]:
-    """The pairs of a recipe; `skipped` takes rows of tables that are to be left out. Raises
-    DataError, TreeError or ConfigError."""
+    """The pairs of a recipe.
+
+    The list `skipped` takes the errors of bad rows of a table, if the recipe has them left out.
+    Raises DataError and TreeError for files that cannot be read, and ConfigError for `relabel`.
+    """
     files, model = recipe.data, recipe.model
     if recipe.data.relabel:
-        raise ConfigError("data.relabel is for classes of trees; pairs have those of their format")
+        raise ConfigError(
+            "data.relabel is for classes of trees, and the format of pairs names their classes; "
+            "leave it out"
+        )
     if files.from_table:
         bad = ([] if skipped is None else skipped) if files.skip_bad else None
         return _split(recipe, lambda file: read_pair_table(data / file, files, model, bad), data)
@@ -216,7 +229,10 @@ def read_pair_files(
 def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Split[Item]:
     def some(file: str) -> list[Item]:
         if not (found := read(file)):
-            raise DataError(f"{data / file}: expected examples that have a class, found none")
+            raise DataError(
+                f"{data / file}: expected examples that have a class, found none; label some, or "
+                "rename their labels (data.relabel)"
+            )
         return found
 
     train = some(recipe.data.train)
@@ -237,18 +253,22 @@ def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Spl
         )
     if not train:
         aside = len(dev if recipe.data.dev is None else held)
-        raise DataError(f"{data / recipe.data.train}: all examples ({aside}) are set aside")
+        raise DataError(
+            f"{data / recipe.data.train}: all examples ({aside}) are set aside, expected some to "
+            "train on; give more, or set fewer aside"
+        )
     return train, held, dev
 
 
 def _class_of(item: object) -> str:
-    """The class of a text or a pair; pairs with a rating are all of one."""
+    """The class of a text or a pair. All pairs with a rating have the same class, ""."""
     target = item.label if isinstance(item, Text) else getattr(item, "target", "")
     return target if isinstance(target, str) else ""
 
 
 def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item]]:
-    """The others, and `count` items at equal distances, the first among them."""
+    """The items without those set aside, and `count` items set aside at equal distances, from the
+    first on."""
     aside = set((np.arange(count) * len(items) // max(count, 1)).tolist())
     parts: tuple[list[Item], list[Item]] = [], []
     for place, item in enumerate(items):

@@ -1,4 +1,4 @@
-"""Digests of the data files of a recipe."""
+"""Computes digests of the data files of a recipe."""
 
 import hashlib
 import os
@@ -16,12 +16,14 @@ __all__ = ["data_digests"]
 
 
 def data_digests(recipe: Recipe, data: Path, *more: str) -> dict[str, str]:
-    """SHA-256 of every file that a recipe names, and of `more`, in the folder `data`. Raises
-    DataError for one that cannot be read.
+    """The SHA-256 of every file that a recipe names, and of `more`, by name. The files are in the
+    folder `data`.
 
-    That of the bundle where learning starts, or of a teacher, is that of its manifest, which has
-    the others'. That of a folder is over the names and digests of its files, and of the table of
-    SICK that stands beside it.
+    A bundle, where learning starts or of a teacher, is told by its manifest, which holds the
+    digests of its files. The digest of a folder covers the names and digests of its files, and the
+    table of SICK that stands beside it.
+
+    Raises DataError for a file that cannot be read, and what `open_bundle` raises.
     """
     files = recipe.data
     paths = {name: data / name for name in (files.train, files.dev, *more) if name is not None}
@@ -36,7 +38,7 @@ def data_digests(recipe: Recipe, data: Path, *more: str) -> dict[str, str]:
         parser = [recipe.teacher.parser] if recipe.teacher.parser is not None else []
         for name in (*recipe.teacher.bundles, *parser):
             paths[f"the teacher {name}"] = open_bundle(name).path / MANIFEST_FILE
-    # Not resolved, for a folder that is a link is read with the table beside the link.
+    # Links are not resolved: a folder that is a link is read with the table beside the link.
     return {name: _digest(Path(os.path.abspath(path))) for name, path in paths.items()}
 
 
@@ -58,7 +60,7 @@ def _digest(path: Path) -> str:
 
 @cache
 def _file_digest(path: Path, size: int, changed: int) -> str:
-    """Of many rows that name one file, the first reads it; `size` and `changed` are those of the
-    file that was read."""
+    """The digest of a file, which is read once, however many fields name it. A file of another
+    `size`, or `changed` at another time, is read again."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

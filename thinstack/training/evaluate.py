@@ -1,4 +1,4 @@
-"""What a model says of examples, and how right that is."""
+"""Evaluates a model on examples: its answers, and how right they are."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -20,18 +20,19 @@ from thinstack.training.own_trees import take_own_trees
 __all__ = ["Answers", "evaluate_model", "scores_of"]
 
 SCORES = {"nodes": "node_scores", "roots": "root_scores", "pairs": "pair_scores"}
-"""The output that holds a score for every target, by what the task head reads."""
+"""The name of the output with the scores of every target, by what the task head reads."""
 
 
 class Answers(NamedTuple):
-    """What a model says of K labelled nodes, or of K pairs; every array is (K,).
+    """The answers of a model for K labelled nodes, texts or pairs. Every array is (K,).
 
     Attributes:
         gold, predicted: class (int64) or rating (float).
-        example: the number of the example.
-        whole: whether it is the whole sentence or pair.
-        words: words of the phrase; of a pair the mean of both sentences.
-        depth: edges to the deepest leaf below, in the data's own tree; of a pair the mean.
+        example: the number of the example, from 0.
+        whole: whether the case is a whole sentence, text or pair.
+        words: the number of words of the phrase; for a pair, the mean of both sentences.
+        depth: the number of edges to the deepest leaf below, in the data's own tree; for a pair,
+            the mean of both trees, for a text -1.
         likelihood: the probability of the gold class, and `confidence`, the greatest one. NaN for
             ratings.
     """
@@ -49,11 +50,11 @@ class Answers(NamedTuple):
 def evaluate_model(
     model: Model, examples: Sequence[Example], source: str, task: Task, labels: Sequence[str]
 ) -> tuple[Figures, Answers]:
-    """The figures of `task` over the trees of `source` (the model's own for "self"), and what the
-    model says of each case.
+    """The figures of `task` over the trees of `source`, and the model's answers. The source "self"
+    is the model's own trees.
 
-    Of a model of whole sentences the figures of phrases are None, over no case, and of classes
-    `labels` without sides the binary ones.
+    The figures of phrases are None for a model that scores only whole sentences. The binary figures
+    are None if the classes `labels` have no negative and positive side.
     """
     scores = scores_of(model, examples, source, task)
     if task == "texts":
@@ -77,8 +78,8 @@ def evaluate_model(
 def scores_of(
     model: Model, examples: Sequence[Example], source: str, task: Task
 ) -> list[NDArray[np.floating]]:
-    """The scores (t, C) of the targets of each example, or of the sentences of a text, over the
-    trees of `source` (the model's own for "self")."""
+    """The scores (t, C) of each example over the trees of `source`: one row for each target, or for
+    each sentence of a text. The source "self" is the model's own trees."""
     if source == "self":
         take_own_trees(model, examples)
     model.eval()
@@ -96,7 +97,7 @@ def scores_of(
 def _of_texts(
     scores: Sequence[NDArray[np.floating]], examples: Sequence[Example], source: str
 ) -> list[NDArray[np.floating]]:
-    """The scores (1, C) of each text, of those of its sentences."""
+    """The scores (1, C) of each text: the mean of its sentences' scores, weighted by words."""
     lengths = np.concatenate([example.trees[source].forest.lengths for example in examples])
     means = mean_scores(np.concatenate(scores), lengths, np.array(list(map(len, scores))))
     return np.split(means, len(means))
@@ -105,7 +106,7 @@ def _of_texts(
 def _answers(
     scores: Sequence[NDArray[np.floating]], examples: Sequence[Example], source: str, task: Task
 ) -> Answers:
-    """What the model says of every labelled node, sentence or pair."""
+    """The answers for every labelled node, sentence, text or pair."""
     given = [example.trees[source] for example in examples]
     rows: NDArray[Any] = np.concatenate(scores)
     predicted = rows @ np.arange(1, rows.shape[1] + 1) if task == "relatedness" else rows.argmax(1)

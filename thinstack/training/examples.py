@@ -1,4 +1,4 @@
-"""Training examples: sentences as index arrays, made once, and minibatches that join them."""
+"""Makes training examples, which hold sentences as index arrays, and joins them to minibatches."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -41,10 +41,11 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What is drawn together: a sentence, a pair, or the phrases of a sentence as chains.
+    """A unit that is drawn as a whole: a sentence, a text, a pair, or the phrases of a sentence as
+    chains.
 
     Attributes:
-        trees: its words over the trees of each tree source, "gold" among them.
+        trees: its words over the trees of each tree source. "gold" is always there.
         parsed: whether a parser learns from its gold tree.
     """
 
@@ -58,22 +59,22 @@ class Example:
 
     @property
     def words(self) -> int:
-        """The number of its words."""
+        """The number of its words, in all sentences."""
         return int(self.gold.forest.lengths.sum())
 
 
 class Minibatch(NamedTuple):
-    """Several examples, those that a parser learns from first.
+    """Several examples, joined. The examples that a parser learns from come first.
 
     Attributes:
-        forest: their words and trees.
-        targets: (t,) what the task head's loss takes.
-        right: (N,) the right transitions for a parser, -1 unknown; those of the first trees alone
-            for a static oracle if no others are known, empty for other models.
+        forest: their words and trees, N nodes in all.
+        targets: (t,) the targets of the task head's loss.
+        right: (N,) the right transitions for a parser, -1 where unknown. With a static oracle, only
+            the nodes of examples that a parser learns from. Empty for models without a parser.
         trees: (size,) the number of trees of each example.
         size: the number of examples.
         counts: (size,) the number of targets of each example.
-        whole: (size,) which target is that of each whole example.
+        whole: (size,) the place among all targets of the target for the whole example.
         soft: (t, C) the soft labels that take the place of `targets`, or None.
     """
 
@@ -95,11 +96,12 @@ def examples_of(
     sources: Sequence[str] = (),
     file: Path | None = None,
 ) -> list[Example]:
-    """Index trees and their node labels (N,), for a task head that reads nodes or roots.
+    """The examples of trees with the labels (N,) of their nodes. `reads`: what the task head reads,
+    "nodes" or "roots".
 
-    Further `sources` make binary trees of the words; they keep the labels of spans that the gold
-    tree has. Trees of "self" are left to the model. Raises TreeError, naming the `file` and the
-    tree (from 0), for one that is not binary where the model's are.
+    Each of `sources` makes further binary trees of the words. They keep the labels of phrases that
+    the gold tree has too. The trees of "self" are left to the model. Raises TreeError for a tree
+    that does not fit the model, with the `file` and the number of the tree, from 0.
     """
     made = [source for source in sources if source not in ("gold", "self")]
     makers = {source: tree_maker(source) for source in made}
@@ -121,11 +123,11 @@ def examples_of(
 def pair_examples_of(
     pairs: Sequence[Pair], vocabulary: Vocabulary, config: ModelConfig
 ) -> list[Example]:
-    """Index pairs of sentences. Their classes are those of the model; ratings go from 1 to the
-    number of its classes.
+    """The examples of pairs of sentences. The model of `config` names their classes; ratings go
+    from 1 to the number of its classes.
 
-    Raises ConfigError for a class that the model does not have or a rating outside, TreeError for
-    trees it does not take.
+    Raises ConfigError for a class that the model does not have, and for a rating out of range.
+    Raises TreeError for trees that the model does not take.
     """
     targets = [_target(pair, config.labels) for pair in pairs]
     return [
@@ -137,8 +139,8 @@ def pair_examples_of(
 def text_examples_of(
     texts: Sequence[Text], vocabulary: Vocabulary, config: ModelConfig
 ) -> list[Example]:
-    """Index texts, whose labels are those of the model. Their trees are made of the words, balanced
-    ones where the model is to make its own."""
+    """The examples of texts whose labels are classes of the model. Their trees are made from the
+    words. If the model makes its own trees, they are balanced for now."""
     maker = tree_maker("balanced" if config.parses else config.tree_source)
     number = {name: place for place, name in enumerate(config.labels)}
     return [
@@ -150,8 +152,11 @@ def text_examples_of(
 def minibatch(
     examples: Sequence[Example], sources: Sequence[str], oracle: str | None = None
 ) -> Minibatch:
-    """Join examples, the i-th over the trees of `sources[i]`. `oracle`: that of a model that
-    parses, and so needs the right transitions, see `core.encoder.Encoder`."""
+    """The examples joined, example i over the trees of `sources[i]`.
+
+    `oracle`: "static" or "dynamic" for a model that parses, and so needs the right transitions (see
+    `core.encoder.Encoder`).
+    """
     pairs = zip(examples, sources, strict=True)
     drawn = sorted(pairs, key=lambda pair: not pair[0].parsed)
     chosen = [example.trees[source] for example, source in drawn]
@@ -177,7 +182,8 @@ def minibatch(
 def minibatch_places(
     order: IntArray, lengths: Sequence[int], config: TrainingConfig, draw: np.random.Generator
 ) -> Iterator[list[int]]:
-    """Positions of the examples of each minibatch, of like lengths within buckets."""
+    """The places of the examples of each minibatch, as `order` names them. Within a bucket,
+    examples of similar `lengths` (words) go together."""
     width = config.buckets * config.batch_size
     for start in range(0, len(order), width):
         bucket = order[start : start + width].tolist()
@@ -191,14 +197,15 @@ def minibatch_places(
 def forests_of(
     examples: Sequence[Example], source: str, size: int = 256
 ) -> Iterator[tuple[Sequence[Example], Forest]]:
-    """`size` examples at a time, and their words over the trees of `source`."""
+    """The examples, `size` at a time, with their words over the trees of `source`."""
     for start in range(0, len(examples), size):
         part = examples[start : start + size]
         yield part, join(example.trees[source].forest for example in part)
 
 
 def _right(example: Example, chosen: LabelledForest) -> IntArray:
-    """The right transitions along the chosen trees, all unknown where none are learnt."""
+    """The right transitions along the chosen trees; -1 for an example that no parser learns
+    from."""
     gold, taken = example.gold.forest, chosen.forest.transitions
     if not example.parsed:
         return np.full(len(taken), -1)
@@ -217,4 +224,6 @@ def _target(pair: Pair, labels: Sequence[str]) -> float | int:
         return float(pair.target)
     else:
         expected = f"a rating from 1 to {len(labels)} (model.labels)"
-    raise ConfigError(f"pair {pair.id}: expected {expected}, found {pair.target!r}")
+    raise ConfigError(
+        f"pair {pair.id}: expected {expected}, found {pair.target!r}; mend the pair or model.labels"
+    )

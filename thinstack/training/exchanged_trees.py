@@ -1,4 +1,4 @@
-"""Trees with exchanged subtrees: sentences whose phrases are those of others."""
+"""Makes sentences whose phrases come from other sentences, by exchanging subtrees."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,17 +12,17 @@ from thinstack.data.subtrees import phrase_sizes, replaced, subtree
 __all__ = ["MOST_WORDS", "exchanged_trees"]
 
 MOST_WORDS: Final = 8
-"""Of a phrase that is exchanged."""
+"""The most words of a phrase that is exchanged."""
 
 WORDS_AN_EXCHANGE: Final = 12
-"""A sentence has one exchange, and one more for so many words each, at most `MOST_EXCHANGES`."""
+"""A sentence has one exchange, and one more for every so many words, up to `MOST_EXCHANGES`."""
 MOST_EXCHANGES: Final = 3
 
 
 def exchanged_trees(trees: Sequence[Tree], count: int, draw: np.random.Generator) -> list[Tree]:
-    """`count` binary trees, each one of `trees` (all in turn) with phrases exchanged for phrases of
-    any of them that are as long, or longer or shorter by one word. They have no labels.
+    """`count` binary trees without labels, made from `trees` in turn by exchanging phrases.
 
+    A phrase is exchanged for a phrase of any tree that has as many words, or one more or fewer.
     Longer phrases are drawn more often. A tree of one word stays as it is. Raises TreeError for
     trees that are not binary.
     """

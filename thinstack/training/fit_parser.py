@@ -1,4 +1,4 @@
-"""A parser's last lessons: alone, over the words of a model that changes no more."""
+"""Trains a parser by itself at the end, when the rest of its model no longer changes."""
 
 from collections.abc import Callable, Sequence
 from typing import cast
@@ -26,11 +26,12 @@ def fit_parser(
     on_batch: Callable[[int, int, int], None],
     team: Team = ALONE,
 ) -> None:
-    """Train the parser of a model, and nothing else of it, for `parser_epochs` on the treebank's
-    trees (examples that are `parsed`). `on_batch` is called as in `training.loop.train`, with the
-    epochs after all others; `team` as there.
+    """Train only the parser of a model, for `parser_epochs` epochs, on the treebank's trees.
+    Examples that are not `parsed` are left out.
 
-    While the vectors of words change a parser lags behind them: on SST this is worth a point of F1.
+    `on_batch` and `team` are as in `training.loop.train`; the epochs count on from the model's
+    last. While the vectors of words change, a parser lags behind them. On SST these epochs are
+    worth a point of F1.
     """
     encoder = cast(ParsingEncoder, model.encoder)
     examples = [example for example in examples if example.parsed]
@@ -62,7 +63,7 @@ def fit_parser(
 def _loss(
     model: Model, encoder: ParsingEncoder, examples: Sequence[Example], config: TrainingConfig
 ) -> Tensor:
-    """The sum of the losses of the parser's choices."""
+    """The sum of the losses of the parser's choices, over all examples."""
     batch = minibatch(examples, ["gold"] * len(examples), "static")
     inputs = model.inputs(batch.forest)
     with torch.no_grad(), lower_precision(model, config):

@@ -1,4 +1,4 @@
-"""Starting from a bundle: its vocabulary, its leaf table, and weights of its model."""
+"""Makes the model of a recipe before it learns, with fresh weights or the weights of a bundle."""
 
 from collections.abc import Collection, Mapping
 
@@ -20,13 +20,13 @@ __all__ = ["freeze", "initial_model", "start_from", "vocabulary_of"]
 
 
 def vocabulary_of(init: InitConfig, kind: str) -> WordVocabulary | WordpieceVocabulary:
-    """The vocabulary of the bundle. Raises ConfigError unless it is of this kind, and what
-    `open_bundle` raises."""
+    """The vocabulary of the bundle where learning starts. `kind`: of the recipe's leaf embedding.
+    Raises ConfigError if the bundle's kind is another one, and what `open_bundle` raises."""
     config = (bundle := open_bundle(init.bundle)).config
     if config.embedding.kind != kind:
         raise ConfigError(
             f"init.bundle: expected model.embedding.kind = {config.embedding.kind!r}, as "
-            f"{init.bundle} has it, found {kind!r}"
+            f"{init.bundle} has it, found {kind!r}; describe the embedding as the bundle does"
         )
     return bundle.vocabulary()
 
@@ -34,9 +34,12 @@ def vocabulary_of(init: InitConfig, kind: str) -> WordVocabulary | WordpieceVoca
 def initial_model(
     recipe: Recipe, table: NDArray[np.float32], weights: Mapping[str, Tensor] | None = None
 ) -> Model:
-    """The model of a recipe before it learns: weights of its bundle, or fresh ones but for the leaf
-    table (V, W) and pretrained `weights`, by name. Raises what `build_model` and `start_from`
-    do."""
+    """The model of a recipe before it learns.
+
+    Its weights come from the recipe's bundle. Without a bundle they are fresh, except for the leaf
+    `table` (V, W) and pretrained `weights`, by name. Raises what `build_model` and `start_from`
+    raise.
+    """
     model = build_model(recipe.model, entries=len(table))
     if recipe.init is not None:
         start_from(model, recipe.init)
@@ -49,10 +52,10 @@ def initial_model(
 
 
 def start_from(model: Model, init: InitConfig) -> None:
-    """Put the bundle's weights into the named parts of a model.
+    """Put the bundle's weights into the parts of a model that `init` names.
 
-    Raises ConfigError for a part that one of them lacks or whose weights have other shapes;
-    BundleError for a bundle without torch weights.
+    Raises ConfigError for a part that the model or the bundle lacks, and for weights of other
+    shapes. Raises BundleError for a bundle without torch weights.
     """
     given, own = state_of(load_model(init.bundle)), state_of(model)
     for part in init.parts:
@@ -62,20 +65,22 @@ def start_from(model: Model, init: InitConfig) -> None:
             odd = sorted(set(names) ^ set(found))
             problem = f"they differ in {', '.join(odd[:3])}" if odd else "neither has one"
             raise ConfigError(
-                f"init.parts: the {part} of {init.bundle} does not fit the model: {problem}"
+                f"init.parts: the {part} of {init.bundle} does not fit the model: {problem}; "
+                "describe the model as the bundle's config.json does, or leave that part out"
             )
         for name in names:
             if given[name].shape != own[name].shape:
                 raise ConfigError(
                     f"init.parts: the {part} of {init.bundle} does not fit the model: expected "
-                    f"{name} of shape {tuple(own[name].shape)}, found {tuple(given[name].shape)}"
+                    f"{name} of shape {tuple(own[name].shape)}, found {tuple(given[name].shape)}; "
+                    "describe the model as the bundle's config.json does, or leave that part out"
                 )
             own[name] = given[name]
     load_state(model, own)
 
 
 def freeze(model: torch.nn.Module, parts: Collection[Part]) -> None:
-    """Keep these parts of a model as they are."""
+    """Keep these parts of a model as they are: they get no gradients."""
     for name, weight in model.named_parameters():
         if part_of(name) in parts:
             weight.requires_grad_(False)

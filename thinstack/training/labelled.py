@@ -1,4 +1,4 @@
-"""`LabelledForest`: the trees of a training example, and what a model should say of them."""
+"""Makes a `LabelledForest`: the trees of a training example, with the right answers."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -21,18 +21,19 @@ IntArray = NDArray[np.int64]
 
 
 class LabelledForest(NamedTuple):
-    """Trees and targets of an example.
+    """The trees and targets of an example.
 
     Attributes:
         forest: the words and their trees.
-        targets: (t,) what the task head's loss takes: classes of nodes or of sentences (-1
-            unknown), or the class of a text, or the class or rating of a pair.
-        whole: which of them is that of the whole sentence, text or pair.
-        words: (t,) how many words each is about; of a pair, the mean of both sentences.
-        depths: (t,) edges to the deepest leaf below (-1 unknown); of a pair, the mean of both
-            trees.
-        soft: (t, C) where a teacher labels: how often each class counts in the loss of a target, 0
-            where nothing is known. They take the place of `targets` in training.
+        targets: (t,) the targets of the task head's loss. They are classes of nodes or sentences
+            (-1 unknown), the class of a text, or the class or rating of a pair.
+        whole: the place of the target for the whole sentence, text or pair.
+        words: (t,) the number of words that each target is about; for a pair, the mean of both
+            sentences.
+        depths: (t,) the number of edges to the deepest leaf below, -1 if unknown; for a pair, the
+            mean of both trees.
+        soft: (t, C) with a teacher, how often each class counts in the loss of a target, 0 where
+            nothing is known. In training they take the place of `targets`.
     """
 
     forest: Forest
@@ -43,10 +44,10 @@ class LabelledForest(NamedTuple):
     soft: NDArray[np.float16] | None = None
 
     def over(self, steps: NDArray[np.integer]) -> "LabelledForest":
-        """The same words over other binary trees: phrases that the old trees have too keep their
-        labels; sentences and pairs keep theirs in any case.
+        """The same words over other binary trees.
 
-        `steps` (N,) are the transitions; of a pair, those of one tree after the other.
+        Phrases that the old trees have too keep their labels. Labels of whole sentences and pairs
+        always stay. `steps`: (N,) the transitions of the new trees, one tree after the other.
         """
         kept = self.forest.transitions.dtype
         forest = self.forest._replace(transitions=steps.astype(kept))
@@ -66,8 +67,12 @@ class LabelledForest(NamedTuple):
 def labelled_tree(
     tree: Tree, labels: IntArray, vocabulary: Vocabulary, config: ModelConfig, reads: str
 ) -> LabelledForest:
-    """A sentence with its tree and the labels (N,) of its nodes, or of its root for a task head
-    that `reads` roots. Raises as `_forest` does."""
+    """A sentence with its tree and the labels (N,) of its nodes. For a task head that `reads`
+    "roots", it has only the label of its root.
+
+    Raises TreeError for a tree that is not binary, if the model of `config` reads binary trees.
+    Also for a node without a word, if it reads dependency trees.
+    """
     spans = tree.spans
     words, depths = (spans[:, 1] - spans[:, 0]) * 1.0, depths_below(tree) * 1.0
     forest = _forest([tree], vocabulary, config)
@@ -82,9 +87,9 @@ def labelled_chains(
 ) -> LabelledForest:
     """The labelled phrases of a sentence as chains, each read by itself (Tai et al. 2015, 5.1).
 
-    A head that reads roots gets each phrase. For one that reads nodes, phrases that start with the
-    same word share the longest of them: the state of an LSTM after a word is that of the phrase
-    that ends there.
+    `labels`: (N,) the classes of the tree's nodes. A head that `reads` "roots" gets each phrase as
+    a chain. For a head that reads "nodes", phrases that start with the same word share the longest
+    one. There, the state after a word is the state of the phrase that ends with it.
     """
     spans, known = phrases_of(tree, labels)
     depth_of = dict(zip(map(tuple, tree.spans.tolist()), depths_below(tree).tolist(), strict=True))
@@ -110,8 +115,8 @@ def labelled_chains(
 def labelled_pair(
     trees: tuple[Tree, Tree], target: float | int, vocabulary: Vocabulary, config: ModelConfig
 ) -> LabelledForest:
-    """The two sentences of a pair, and their rating (float) or class (int). Raises as `_forest`
-    does."""
+    """The two sentences of a pair, with its rating (float) or class (int). Raises TreeError as
+    `labelled_tree` does."""
     return LabelledForest(
         _forest(trees, vocabulary, config),
         np.array([target], np.float32 if isinstance(target, float) else np.int64),
@@ -124,9 +129,10 @@ def labelled_pair(
 def labelled_text(
     sentences: Sequence[Sequence[str]], label: int, vocabulary: Vocabulary, maker: TreeMaker
 ) -> LabelledForest:
-    """The sentences of a text, each over the tree that `maker` makes of its words, and its class.
+    """The sentences of a text, each over the tree that `maker` makes of its words, with the text's
+    class.
 
-    Its arrays have fewer bits than a batch, which `join` makes of them: tables may hold a million
+    Its arrays have fewer bits than the batches that `join` makes, because tables may hold a million
     texts.
     """
     lengths = np.array([len(words) for words in sentences], np.int32)
@@ -147,8 +153,8 @@ def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) 
     """
     if config.trees == "dependency" and any(None in tree.tokens for tree in trees):
         raise TreeError(
-            "has nodes without a word, expected a dependency tree; name a file of those, such as "
-            "one in CoNLL-U"
+            "expected a dependency tree, found nodes without a word; name a file of dependency "
+            "trees, such as one in CoNLL-U"
         )
     if config.trees == "binary":
         forest = Forest.of_binary(trees)

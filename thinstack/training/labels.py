@@ -1,4 +1,4 @@
-"""The classes of a table of texts: found, checked and put in order."""
+"""Finds the classes of a table of texts, checks them and puts them in order."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from thinstack.errors import DataError
 __all__ = ["find_labels", "in_order", "ordered"]
 
 MOST: Final = 200
-"""Classes; a column of more holds something else."""
+"""The most classes: a column with more of them holds something else."""
 
 SCALES: Final = (
     ("very negative", "negative", "neutral", "mixed", "positive", "very positive"),
@@ -18,13 +18,15 @@ SCALES: Final = (
     ("bad", "neutral", "good"),
     ("never", "rarely", "sometimes", "often", "always"),
 )
-"""Classes that have an order, from one end to the other."""
+"""Scales of classes, each in order from one end to the other."""
 
 
 def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
-    """The distinct classes in order. Raises DataError, which names the `source`, for fewer than two
-    or more than `MOST` of them, and for some that differ by case or spaces only, for which a person
-    must say whether they are the same."""
+    """The distinct classes, in the order that `ordered` gives.
+
+    Raises DataError, which names the `source`, for fewer than two classes or more than `MOST`. Also
+    for classes that differ only by case or spaces: a person must say whether they are the same.
+    """
     counts: Counter[str] = Counter()
     for label in labels:
         counts[label] += 1
@@ -32,11 +34,13 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
             few = ", ".join(repr(name) for name in list(counts)[:3])
             raise DataError(
                 f"{source}: expected at most {MOST} classes, found more ({few} ...); it seems to "
-                "be a column of texts or numbers: name that of the labels (--label-column)"
+                "be a column of texts or numbers; name the column of labels (--label-column)"
             )
     if len(counts) < 2:
-        found = f"the class {next(iter(counts))!r} alone" if counts else "no row"
-        raise DataError(f"{source}: expected two classes or more, found {found}")
+        found = f"only the class {next(iter(counts))!r}" if counts else "no row"
+        raise DataError(
+            f"{source}: expected two classes or more, found {found}; add rows of another class"
+        )
     alike: dict[str, list[str]] = defaultdict(list)
     for label in counts:
         alike[" ".join(label.casefold().split())].append(label)
@@ -51,19 +55,20 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
 
 
 def ordered(labels: Sequence[str]) -> tuple[str, ...]:
-    """Classes in the order of their numbers, or of a known scale, else of the alphabet."""
+    """The classes in order: as numbers, as on a known scale, or else by the alphabet."""
     rank = _ranks(labels)
     return tuple(sorted(labels, key=rank.__getitem__) if rank else sorted(labels))
 
 
 def in_order(labels: Sequence[str]) -> bool:
-    """Whether these classes go from one end of a scale to the other, at least three of them."""
+    """Whether there are at least three classes, and they go from one end of a scale to the
+    other."""
     rank = _ranks(labels)
     return len(rank) > 2 and list(labels) == sorted(labels, key=rank.__getitem__)
 
 
 def _ranks(labels: Sequence[str]) -> dict[str, float]:
-    """The place of each class on its scale; empty for classes of none."""
+    """The place of each class on its scale; empty for classes without a scale."""
     try:
         return {label: float(label) for label in labels}
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the leaf embedding of a recipe starts from: a vocabulary and pretrained weights."""
+"""Gives the leaf embedding of a recipe its vocabulary and pretrained weights."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -25,12 +25,12 @@ STATIC: Final = "embedding.static"
 
 
 class Leaves(NamedTuple):
-    """What the leaf embedding of a recipe starts from.
+    """The vocabulary and the pretrained weights of a leaf embedding.
 
     Attributes:
-        vocabulary: the words, or their pieces.
+        vocabulary: V words, or pieces.
         table: (V, W) their vectors.
-        weights: others that are pretrained, by their names in a model.
+        weights: other pretrained weights, by their names in a model.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
@@ -39,13 +39,16 @@ class Leaves(NamedTuple):
 
 
 def first_leaves(recipe: Recipe, data: Path, words_used: Iterable[str], width: int) -> Leaves:
-    """What the leaf embedding of a recipe starts from; `width` is W.
+    """The vocabulary, the leaf table and other pretrained weights of a recipe. `width`: the columns
+    W of the table.
 
-    A word table holds the pretrained words and, drawn at random, those of the training data,
-    `words_used`, that they lack. Row 0, the unknown word, is the mean of the pretrained ones (0 if
-    there are none). Where learning starts from a bundle, the vocabulary is its own and the table is
-    not read. Raises ConfigError if the vectors are narrower than the table, DataError if they
-    cannot be read.
+    A table of words holds the pretrained vectors. Words of the training data, `words_used`, that
+    these lack get random vectors. Row 0, the unknown word, is the mean of the pretrained vectors,
+    or 0 without any. If learning starts from a bundle, the vocabulary is the bundle's, and the
+    table is 0 and not used.
+
+    Raises ConfigError if the vectors are narrower than the table or do not fit the encoder, and
+    DataError if they cannot be read. Raises what `read_encoder` raises for a pretrained encoder.
     """
     pieces = recipe.model.embedding.kind == "wordpieces"
     if recipe.init is not None:
@@ -56,7 +59,10 @@ def first_leaves(recipe: Recipe, data: Path, words_used: Iterable[str], width: i
     if recipe.data.vectors is not None:
         words, vectors = _pretrained(recipe.data, recipe.model.embedding, data, width)
     elif pieces:
-        raise ConfigError("data.vectors: a wordpiece model needs a file of pieces and vectors")
+        raise ConfigError(
+            "data.vectors: a wordpiece model needs a file of pieces and vectors, found none; "
+            "'wordpieces' names the vectors that thinstack brings along"
+        )
     else:
         words, vectors = (), np.zeros((0, width), np.float32)
     if pieces:
@@ -71,7 +77,7 @@ def first_leaves(recipe: Recipe, data: Path, words_used: Iterable[str], width: i
 
 
 def _encoder_leaves(recipe: Recipe, data: Path, encoder: str) -> Leaves:
-    """Those of a pretrained encoder, and its static columns."""
+    """The leaves of a pretrained encoder, with its static columns."""
     embedding = recipe.model.embedding
     read = read_encoder(encoder, data, embedding)
     weights, static = dict(read.weights), int(embedding.options.get("static", 0))
@@ -79,8 +85,9 @@ def _encoder_leaves(recipe: Recipe, data: Path, encoder: str) -> Leaves:
         pieces, vectors = _pretrained(recipe.data, embedding, data, static)
         if pieces != read.vocabulary.entries:
             raise ConfigError(
-                f"data.vectors: expected vectors of the pieces of {encoder}, in their order; those "
-                f"of {recipe.data.vectors} differ"
+                f"data.vectors: expected vectors of the pieces of {encoder}, in their order; the "
+                f"pieces of {recipe.data.vectors} differ; name another file, or leave out vectors "
+                "and the embedding's option static"
             )
         weights[STATIC] = torch.from_numpy(np.array(vectors, np.float32))
     return Leaves(read.vocabulary, read.table, weights)
@@ -95,6 +102,8 @@ def _pretrained(
     if vectors.shape[1] < width:
         table = f"{embedding.registered} of size {embedding.size} has a table of {width} columns"
         found = f"{files.vectors} has {vectors.shape[1]}"
-        raise ConfigError(f"model.embedding: {table}, but {found}")
+        raise ConfigError(
+            f"model.embedding: {table}, but {found}; make it smaller, or name wider vectors"
+        )
     kept = vectors[:, :width]
     return words, kept if files.vector_std is None else standardise(kept, files.vector_std)

@@ -80,8 +80,8 @@ def train(
     flushes denormals; on return it does not, whatever was set before, for torch has no getter.
     Every process of a `team` steps on its part of minibatches that are as many times as large; only
     the main one watches, writes and reports. Raises ConfigError where the training diverges
-    or asks for a precision that the model or its device does not have, DataError for a checkpoint
-    that cannot be used, StoppedError where a process of the team dies.
+    or asks for a precision that the model or its device does not have. Raises DataError for a
+    checkpoint that cannot be used, and StoppedError where a process of the team dies.
     """
     config = recipe.training
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")

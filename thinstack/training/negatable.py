@@ -1,4 +1,4 @@
-"""The labelled English phrases of a treebank that can be negated, and where."""
+"""Finds the labelled English phrases of a treebank that can be negated, and where."""
 
 import re
 from collections import defaultdict
@@ -12,7 +12,7 @@ from thinstack.data.treebank import Labelled
 __all__ = ["AUXILIARIES", "Negatable", "Place", "negatable"]
 
 MOST_WORDS: Final = 5
-"""Of a phrase that is negated."""
+"""The most words of a phrase that is negated."""
 
 AUXILIARIES: Final = {
     "can": ("ca n't", "can not"),
@@ -28,7 +28,7 @@ AUXILIARIES: Final = {
     },
     **{word: (f"not {word}",) for word in ("very", "so", "too", "quite", "really")},
 }
-"""How a word before a phrase is negated where it stands, in two words."""
+"""The negations of a word before a phrase, in two words each."""
 
 COPULAS: Final = frozenset({"is", "was", "are", "were", "'s", "'re", "be", "been", "seems"})
 DEGREES: Final = frozenset({"very", "so", "too", "quite", "really", "pretty", "more", "most"})
@@ -45,26 +45,31 @@ NO_COMPLEMENTS: Final = frozenset(
         *("their", "our", "my", "your"),
     )
 )
-"""First words of what may follow "is", but not every other form of "be"."""
+"""First words that may follow "is", but not in every sentence with another form of "be"."""
 NO_VERBS: Final = NO_COMPLEMENTS | ARTICLES | {"be", "once", "also", "still", "ever", "even"}
 _WORD: Final = re.compile(r"[a-z]+(-[a-z]+)*|'s")
 
 
 class Place(NamedTuple):
-    """Where a phrase can be negated: at the node of a word before it, of `AUXILIARIES`, or at a
-    noun phrase with an article."""
+    """A place where a phrase can be negated.
+
+    Attributes:
+        node: the node of a word of `AUXILIARIES` before the phrase, or the node of a noun phrase
+            with its article.
+        noun: whether it is a noun phrase.
+    """
 
     node: int
     noun: bool
 
 
 class Negatable(NamedTuple):
-    """What can be negated in a treebank.
+    """The phrases of a treebank that can be negated.
 
     Attributes:
-        phrases: by slot of `negation_templates`, those with a label below the middle class, and
-            those with one above.
-        places: of each tree.
+        phrases: for each slot of `negation_templates`, the phrases with a class below the middle,
+            and the phrases with a class above it.
+        places: for each tree, the places where a phrase can be negated.
     """
 
     phrases: dict[str, tuple[list[Tree], list[Tree]]]
@@ -72,8 +77,11 @@ class Negatable(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """A word or an auxiliary with its negation, and the phrase beside it: their nodes, the word,
-    whether it stands alone, and the words of the phrase in small letters."""
+    """A word, or an auxiliary with its negation, and the phrase after it.
+
+    `left` and `right` are their nodes. `alone` says that the word has no negation. `phrase` holds
+    the words of the phrase in lower case.
+    """
 
     left: int
     right: int
@@ -83,12 +91,14 @@ class _Pair(NamedTuple):
 
 
 def negatable(treebank: Sequence[Labelled], classes: int) -> Negatable:
-    """Find complements `c`, adjectives `a`, verb phrases `v` and noun phrases (with their article
-    `n`, without it `b`) by the word before them: what follows "is" is a complement, what follows
-    "can" a verb phrase.
+    """The phrases of a treebank that can be negated, by their slots, and the places of its trees.
 
-    Left out are phrases of the middle class, with a negation, of many words, or with anything but
-    words. Raises TreeError for trees that are not binary.
+    The slots are complements `c`, adjectives `a`, verb phrases `v`, and noun phrases with their
+    article `n` or without it `b`. The word before a phrase tells its slot: a complement follows
+    "is", a verb phrase follows "can".
+
+    A phrase is left out if it has the middle one of the `classes`, a negation, more than
+    `MOST_WORDS` words, or anything but words. Raises TreeError for trees that are not binary.
     """
     pairs = [list(_pairs(tree)) for tree, _ in treebank]
     after = {pair.phrase[0] for found in pairs for pair in found if pair.word in MODALS}
@@ -113,7 +123,7 @@ def negatable(treebank: Sequence[Labelled], classes: int) -> Negatable:
 
 
 def _pairs(tree: Tree) -> Iterator[_Pair]:
-    """What may be a word and a phrase that it tells something of."""
+    """Each word with the phrase after it whose kind the word may tell."""
     words, spans = tree.words, tree.spans.tolist()
     for below in tree.children:
         if len(below) != 2:

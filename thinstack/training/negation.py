@@ -1,10 +1,9 @@
-"""Negated variants of labelled English phrases, for a teacher to label.
+"""Makes negated variants of labelled English phrases, for a teacher to label.
 
-A variant is a sentence of the treebank with a phrase negated where it stands, or a short sentence
-of a template, filled with phrases of the treebank and everyday words. Its tree is made with it, not
-parsed: phrases keep the treebank's trees, and an auxiliary is joined with its negation first, as in
-the treebank. So a teacher need not parse, and no parser's mistakes with what it has seen seldom are
-taught.
+A variant may be a sentence of the treebank with a phrase negated where it stands. Or it is a short
+sentence from a template, filled with phrases of the treebank and everyday words. Its tree is made
+with it, not parsed. Phrases keep the treebank's trees, and an auxiliary is joined with its negation
+first, as in the treebank. So a teacher need not parse, and mistakes of a parser are not taught.
 """
 
 from collections.abc import Sequence
@@ -28,13 +27,13 @@ from thinstack.training.negation_templates import (
 __all__ = ["filled", "negated_in_place", "negated_variants"]
 
 IN_PLACE: Final = 0.4
-"""The share of variants that are sentences of the treebank, where one has a phrase to negate."""
+"""How often a sentence that has a phrase to negate is negated in place, and no template is used."""
 EVERYDAY_SHARE: Final = 0.25
-"""Of fillers that are everyday words."""
+"""The share of fillers that are everyday words."""
 PLURAL_SHARE: Final = 0.25
-"""Of subjects in the plural."""
+"""The share of subjects in the plural."""
 NO: Final = ("no", "not a", "not a single", "hardly a", "never a", "far from a", "without a")
-"""What takes the place of the article of a noun phrase."""
+"""The words that take the place of the article of a noun phrase."""
 
 Item = TypeVar("Item")
 
@@ -42,8 +41,8 @@ Item = TypeVar("Item")
 def negated_variants(
     treebank: Sequence[Labelled], classes: int, count: int, draw: np.random.Generator
 ) -> list[Tree]:
-    """`count` variants, of the trees in turn. They have no labels. Raises TreeError for trees that
-    are not binary."""
+    """`count` variants without labels, made from the trees in turn. `classes`: the number of
+    classes, which go from negative to positive. Raises TreeError for trees that are not binary."""
     found = negatable(treebank, classes)
     made = []
     for place in range(count):
@@ -57,7 +56,7 @@ def negated_variants(
 
 
 def negated_in_place(tree: Tree, place: Place, draw: np.random.Generator) -> Tree:
-    """The tree with the phrase at this place negated."""
+    """The binary tree with the phrase at this place negated, without labels."""
     here = subtree(tree, place.node)
     if not place.noun:
         negated = _one(AUXILIARIES[here.words[0]], draw)
@@ -69,7 +68,7 @@ def negated_in_place(tree: Tree, place: Place, draw: np.random.Generator) -> Tre
 
 
 def filled(template: str, found: Negatable, draw: np.random.Generator) -> Tree:
-    """A sentence of a template of `negation_templates`, filled at random."""
+    """A sentence from a template of `negation_templates`, filled at random, as a binary tree."""
     side, many = int(draw.integers(2)), bool(draw.random() < PLURAL_SHARE)
 
     def word(part: str) -> Tree:
@@ -100,7 +99,7 @@ def filled(template: str, found: Negatable, draw: np.random.Generator) -> Tree:
 
 
 def _filler(found: Negatable, slot: str, side: int, draw: np.random.Generator) -> Tree:
-    """A phrase of the treebank for a slot, of this side, or an everyday one."""
+    """A phrase for a slot, of the treebank or an everyday one. `side`: 0 negative, 1 positive."""
     own, kind = found.phrases.get(slot, ([], []))[side], {"c": "a", "b": "n"}.get(slot, slot)
     if own and draw.random() >= EVERYDAY_SHARE:
         return _one(own, draw)

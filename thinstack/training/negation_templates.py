@@ -1,13 +1,15 @@
-"""Short English sentences to negate phrases in: templates, and everyday words to fill them with.
+"""Holds templates of short English sentences to negate phrases in, and everyday words to fill them
+with.
 
-A template is its words, with slots in braces. Words joined by `~` are a phrase, `(` and `)` stand
-around others; what stands side by side branches to the right. Slots:
+A template is a sentence with slots in braces. Words joined by `~` form a phrase, and so do words
+between `(` and `)`. Words side by side branch to the right. The slots are:
 
-- `{s}`: what is spoken of; `{is}`, `{was}`, `{does}`, `{has}`, `{feels}` are inflected by it.
-- `{p}`: who speaks or acts, `{d}` what such people do.
-- `{c}`: a complement, what may follow "is"; `{a}` an adjective, `{x}` one of the other side.
+- `{s}`: a subject. The verbs `{is}`, `{was}`, `{does}`, `{has}` and `{feels}` agree with it.
+- `{p}`: a person who speaks or acts. `{d}`: a verb phrase that says what such a person does.
+- `{c}`: a complement, which may follow "is". `{a}`: an adjective. `{x}`: an adjective of the
+  opposite polarity.
 - `{v}`: a verb phrase in its base form.
-- `{n}`: a noun phrase with "a" or "an", `{b}` one without.
+- `{n}`: a noun phrase with "a" or "an". `{b}`: a noun phrase without an article.
 """
 
 from typing import Final
@@ -28,14 +30,14 @@ THINGS: Final = (
     ("that colour", "his music", "her voice", "the song", "the smell", "the design"),
     ("it", "it", "this", "that", "he", "she", "everything", "the whole thing", "my first one"),
 )
-"""What is spoken of, by field, in the singular."""
+"""Subjects in the singular, by field."""
 
 MANY: Final = (
     *("the jokes", "the actors", "the drinks", "the portions", "the beds", "the photos"),
     *("the menus", "the characters", "the staff", "these shoes", "the seats", "the rooms"),
     *("the instructions", "they", "the songs", "the rules", "their prices", "the lessons"),
 )
-"""The same in the plural."""
+"""Subjects in the plural."""
 
 PEOPLE: Final = (
     *("i", "i", "we", "you", "my wife", "my husband", "my parents", "the guests", "our kids"),
@@ -86,7 +88,7 @@ EVERYDAY: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
         ),
     ),
 }
-"""Fillers of slots that are no phrases of the treebank: bad ones and good ones."""
+"""For each slot, everyday fillers that are no phrases of the treebank: bad ones, then good ones."""
 
 COMPLEMENTS: Final = (
     *("{s} {was}~not {c} .", "{s} {was}~n't {c} .", "{s} {is}~n't {c} .", "{s} {is}~not {c} ."),
@@ -156,7 +158,7 @@ PLAIN: Final = (
     *("{s} {is} {c} .", "{s} {was} {c} .", "{s} {was} {a} and {a} .", "{s} {is} {n} ."),
     *("{s} {was} {a} , but also {x} .", "{s} may {v} .", "{p} had to {d} .", "i found {s} {c} ."),
 )
-"""Not negated: what the others are the opposites of."""
+"""Templates without a negation, the opposites of the others."""
 
 TEMPLATES: Final = (COMPLEMENTS, ADJECTIVES, VERBS, NOUNS, DOINGS, PLAIN)
-"""All of them in kinds, which are drawn evenly."""
+"""All templates, in kinds that are drawn equally often."""

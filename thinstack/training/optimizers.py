@@ -1,5 +1,5 @@
-"""The optimisers of a recipe: one for the model, and rules of their own for the leaf vectors and
-for a parser that stands in front of the encoder."""
+"""Builds the optimisers of a recipe: one for the model, one for its leaf table, and one for a
+parser in front of the encoder."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -19,9 +19,14 @@ ENCODER, LAYERS = "embedding.encoder.", "embedding.encoder.layers."
 
 
 def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimizer]:
-    """AdaGrad (Tai 5.3), RMSProp (Bowman 4.1), Adam with L2 or AdamW on every weight but the leaf
-    table and the parser's, Adam on the parser's, and plain SGD or AdaGrad on the table's sparse
-    gradient."""
+    """The optimisers of a model, by the names "model", "parser" and "vectors".
+
+    - "model": every weight but the leaf table and the parser's. Its rule is AdaGrad (Tai et al.
+      2015, 5.3), RMSProp (Bowman et al. 2016, 4.1), Adam with L2, or AdamW.
+    - "parser": the parser's weights, if there are any, by Adam.
+    - "vectors": the leaf table, by plain SGD or AdaGrad on its sparse gradient. If its learning
+      rate is 0 the table is frozen, and there is no such optimiser.
+    """
     table = model.embedding.table
     named = [(name, weight) for name, weight in model.named_parameters() if weight is not table]
     parser = [weight for name, weight in named if name.startswith("encoder.parser.")]
@@ -43,8 +48,8 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
 
 
 def _groups(named: Named, config: TrainingConfig) -> list[dict[str, Any]]:
-    """The weights of each learning rate and weight decay: a pretrained encoder's layers have rates
-    of their own, from the top down (Howard & Ruder 2018, 3.2)."""
+    """The weights grouped by learning rate and weight decay. The rates of a pretrained encoder's
+    layers fall from the top down (Howard & Ruder 2018, 3.2)."""
     encoder = [name for name, _ in named if name.startswith(LAYERS)]
     layers = len({name.removeprefix(LAYERS).partition(".")[0] for name in encoder})
     groups: dict[tuple[float, float], list[nn.Parameter]] = defaultdict(list)
@@ -65,8 +70,8 @@ def _groups(named: Named, config: TrainingConfig) -> list[dict[str, Any]]:
 
 
 def set_rates(optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float) -> None:
-    """Set all learning rates to those after so many epochs, as `warm_up` and `lower_parser_rate`
-    say."""
+    """Set all learning rates to their values after so many `epochs`, which may be a fraction.
+    `config.warm_up` and `lower_parser_rate` say how they change."""
     lower_parser_rate(optimizers, config, epochs)
     if config.warm_up == 0:
         return
@@ -80,14 +85,15 @@ def set_rates(optimizers: Mapping[str, Optimizer], config: TrainingConfig, epoch
 def lower_parser_rate(
     optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float
 ) -> None:
-    """Set the parser's learning rate after so many epochs: it falls in a line to 0 after all."""
+    """Set the parser's learning rate to its value after so many `epochs`, which may be a fraction.
+    It falls in a straight line, and reaches 0 after the last epoch."""
     if "parser" in optimizers:
         for group in optimizers["parser"].param_groups:
             group["lr"] = config.parser_learning_rate * (1 - epochs / config.epochs)
 
 
 def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
-    """The tensors of an optimiser's state, named `index.key`, fit for safetensors."""
+    """The tensors of an optimiser's state, named `index.key`, as safetensors takes them."""
     return {
         f"{index}.{key}": value
         for index, state in optimizer.state_dict()["state"].items()
@@ -97,11 +103,11 @@ def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
 
 
 def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -> None:
-    """Put back what `state_tensors` gave. Raises KeyError or RuntimeError if that was another
-    optimiser."""
+    """Put back the tensors that `state_tensors` gave. Raises KeyError or RuntimeError for the
+    tensors of another optimiser."""
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     names = [name.split(".", 1) for name in tensors]
-    # Rules that make their state at the first step have none yet.
+    # Some optimisers have no state before their first step.
     known = state_tensors(optimizer).keys() or {
         f"{index}.{key}" for index, _ in names for _, key in names
     }

@@ -1,5 +1,5 @@
-"""The right transition in any state of a shift-reduce parser, also after wrong ones: a dynamic
-oracle (Cross & Huang 2016)."""
+"""Finds the right transition in any state of a shift-reduce parser, even after wrong transitions.
+It is a dynamic oracle (Cross & Huang 2016)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,15 @@ IntArray = NDArray[np.int64]
 
 
 def right_transitions(gold: NDArray[np.integer], taken: NDArray[np.integer]) -> IntArray:
-    """The right transition before each of those `taken` (N,), for a sentence whose tree has the
-    transitions `gold` (N,).
+    """The right transitions (N,): one for each place of the transitions `taken` (N,). The tree of
+    the sentence has the transitions `gold` (N,).
 
-    It is the one after which most phrases of the gold tree can still be made: with the smallest of
-    them around the top of the stack that no wrong phrase cuts, SHIFT if it goes on to the right
-    alone, REDUCE if to the left alone, and -1, either, if to both sides. Along the gold tree it is
-    the gold transition. Where only one is possible it may be the other: mask it.
+    After the right transition, most phrases of the gold tree can still be made. It follows from the
+    smallest gold phrase around the top of the stack that no wrong phrase cuts. If that phrase goes
+    on only to the right, SHIFT is right; if only to the left, REDUCE is right. If it goes on to
+    both sides, either is right: -1. Along the gold tree, the right transition is the gold one.
+
+    Where only one transition is possible, the answer may be the other one: mask it.
     """
     parents, spans = parents_of(gold)[0].tolist(), spans_of(gold).tolist()
     words = [
@@ -41,8 +43,8 @@ def right_transitions(gold: NDArray[np.integer], taken: NDArray[np.integer]) -> 
 def _wanted(
     node: int, starts: list[int], end: int, parents: list[int], spans: list[list[int]]
 ) -> int:
-    """What to do with the top of the stack, the words [starts[-1], end); `node` is the gold leaf of
-    the first of them."""
+    """The right transition for a stack whose top has the words [starts[-1], end). `node` is the
+    gold leaf of the first of these words."""
     open_starts = set(starts)
     while (
         spans[node][1] < end

@@ -1,5 +1,5 @@
-"""The parses of a model in training: as trees to learn from and to evaluate on, and how right they
-are."""
+"""Lets a model in training parse: for trees to learn from and to evaluate on, and to measure how
+right its parses are."""
 
 from collections.abc import Sequence
 
@@ -18,8 +18,8 @@ __all__ = ["agreement", "own_trees", "take_own_trees"]
 
 @torch.inference_mode()
 def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int64]]:
-    """Transitions that the model chooses for each example, all its sentences', in evaluation mode.
-    It is left as it was."""
+    """The transitions (N,) that the model chooses for each example, one sentence after the other.
+    The model parses in evaluation mode, and its mode is restored."""
     training = model.training
     model.eval()
     order = np.argsort([example.words for example in examples], kind="stable").tolist()
@@ -35,8 +35,8 @@ def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int6
 
 
 def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None = None) -> None:
-    """Make the trees of "self" of all examples those of the model; in the first epoch of training,
-    the treebank's."""
+    """Set the trees of "self" of all examples to the model's parses. In the first `epoch` of
+    training (1), they are the treebank's trees."""
     if epoch == 1:
         for example in examples:
             example.trees["self"] = example.gold
@@ -46,9 +46,11 @@ def take_own_trees(model: Model, examples: Sequence[Example], epoch: int | None 
 
 
 def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | None]:
-    """How well the trees of "self", that were taken before, agree with the treebank's, by the names
-    of `bracketing`; and `choices_right`, the percent of a parser's choices along the treebank's
-    trees that are right.
+    """How well the trees of "self" agree with the treebank's, as `bracketing` measures it. Call
+    `take_own_trees` before.
+
+    The figure `choices_right` is added: the percentage of right choices that the parser makes along
+    the treebank's trees, or None without choices.
     """
     forests = (
         [example.trees[source].forest for example in examples] for source in ("self", "gold")

@@ -1,4 +1,4 @@
-"""How a plain rival does on pairs of sentences from a table."""
+"""Measures a plain rival on pairs of sentences from a table."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,9 +18,12 @@ OVERLAP: Final = "linear regression on shared words"
 
 
 def pair_rival(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
-    """What a plain rival is called, and its figures on `dev`: of classes the most frequent one of
-    `train`; of ratings a linear regression on the share of words that both sentences have, which
-    is the Jaccard index of their lower-cased words."""
+    """The name of a plain rival, and its figures on `dev`.
+
+    For classes, the rival always gives the most frequent class of `train`. For ratings, it is a
+    linear regression on the share of words that both sentences have: the Jaccard index of their
+    lower-cased words.
+    """
     gold = [pair.target for pair in dev]
     if isinstance(gold[0], str):
         commonest = Counter(pair.target for pair in train).most_common(1)[0][0]

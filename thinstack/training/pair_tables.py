@@ -1,4 +1,4 @@
-"""Pairs of sentences and their classes or scores, read from a table."""
+"""Reads pairs of sentences, with their classes or scores, from a table."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -17,18 +17,21 @@ from thinstack.training.texts import located, read_rows
 __all__ = ["find_scale", "read_pair_table", "shared_pairs"]
 
 MOST: Final = 21
-"""Ratings, whole numbers; a scale of more, such as 0 to 100, has too few pairs for each."""
+"""The most whole numbers on a scale. A longer scale, such as 0 to 100, has too few pairs for
+each."""
 
 
 def read_pair_table(
     path: Path, files: DataConfig, model: ModelConfig, skipped: list[DataError] | None = None
 ) -> list[Pair]:
-    """The pairs of a table, each side one sentence over a tree made of its words: balanced where
-    the model is to make its own.
+    """The pairs of a table. Each side is one sentence over a tree made from its words, which is
+    balanced if the model makes its own trees.
 
-    Scores become ratings, from 1 to the number of the model's labels; these are the whole numbers
-    that the scores go over. Raises ConfigError for other labels. A class or score that the model
-    does not have and a side without words are rows that cannot be used, see `read_rows`.
+    The labels of a model of scores are whole numbers. Scores become ratings, from 1 to the number
+    of labels. A row is bad if the model does not have its class or score, or if a side has no
+    words. Bad rows go to `skipped` or raise, as in `read_rows`.
+
+    Raises ConfigError for a model of scores whose labels are no consecutive whole numbers.
     """
     cut, found = splitter(sentences=False), list[Pair]()
     maker = tree_maker("balanced" if model.parses else model.tree_source)
@@ -47,16 +50,22 @@ def read_pair_table(
 
 
 def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
-    """The labels of a model of these scores: the whole numbers that they go over. What is no number
-    is passed over. Raises DataError, which names the `source`, for fewer than two of them or more
-    than `MOST`."""
+    """The labels of a model of these scores: the whole numbers from the least to the greatest
+    score. Texts that are no number are ignored.
+
+    Raises DataError, which names the `source`, if all scores are equal or there are none, and for a
+    scale of more than `MOST` whole numbers.
+    """
     least, greatest = math.inf, -math.inf
     for text in scores:
         if (score := _number(text)) is not None:
             least, greatest = min(least, score), max(greatest, score)
     if least >= greatest:
-        found = f"{least:g} alone" if least == greatest else "no number"
-        raise DataError(f"{source}: expected scores, numbers that differ, found {found}")
+        found = f"only {least:g}" if least == greatest else "no number"
+        raise DataError(
+            f"{source}: expected scores, numbers that differ, found {found}; name the column of "
+            "the scores with --score-column"
+        )
     low, high = math.floor(least), math.ceil(greatest)
     if high - low >= MOST:
         raise DataError(
@@ -68,7 +77,7 @@ def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
 
 
 def shared_pairs(train: Iterable[Pair], dev: Sequence[Pair]) -> int:
-    """How many of the second stand among the first too, word for word."""
+    """The number of pairs of `dev` that are also in `train`, word for word."""
     known = {_words(pair) for pair in train}
     return sum(_words(pair) in known for pair in dev)
 

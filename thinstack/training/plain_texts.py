@@ -1,4 +1,4 @@
-"""Sentences of plain texts, for a teacher to label."""
+"""Reads sentences of plain texts, for a teacher to label."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -17,12 +17,12 @@ COMMENT: Final = "# text = "
 def read_plain_texts(
     files: Sequence[Path], most_words: int, known: Collection[Sequence[str]] = ()
 ) -> list[tuple[str, ...]]:
-    """The words of the English sentences of some files, in treebank conventions, each sentence
+    """The words of the English sentences of some files, as the treebank spells them, each sentence
     once.
 
-    Files are read line by line; of `.conllu` the comments `# text`. Sentences of one word or more
-    than `most_words`, and those in `known`, whatever their case, are left out. Raises DataError for
-    a file that cannot be read or holds no sentence.
+    Each line of a file is a text; in a `.conllu` file, each comment `# text` is one. Left out are
+    sentences of one word or of more than `most_words`, and sentences that are in `known`, ignoring
+    case. Raises DataError for a file that cannot be read or holds no sentence.
     """
     cut, seen = splitter(), {_bare(words) for words in known}
     found: list[tuple[str, ...]] = []
@@ -30,7 +30,9 @@ def read_plain_texts(
         texts = _conllu_texts(file) if file.suffix == ".conllu" else read_lines(file)
         sentences = [tuple(one.words) for text in cut(texts) for one in text]
         if not sentences:
-            raise DataError(f"{file}: expected English sentences, found none")
+            raise DataError(
+                f"{file}: expected English sentences, found none; leave it out of teacher.texts"
+            )
         for words in sentences:
             if 1 < len(words) <= most_words and _bare(words) not in seen:
                 seen.add(_bare(words))

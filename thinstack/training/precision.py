@@ -1,5 +1,5 @@
-"""bfloat16 in training, by torch's autocast: products and states have half precision; weights,
-their gradients, optimisers, losses and evaluation stay in float32."""
+"""Trains in bfloat16, by torch's autocast. Products and states have half precision. Weights, their
+gradients, optimisers, losses and evaluation stay in float32."""
 
 import torch
 from torch import Tensor
@@ -16,15 +16,16 @@ __all__ = ["check_precision", "faster_in_bf16", "has_bf16", "joint_of", "lower_p
 def joint_of(
     model: Model, inputs: dict[str, Tensor], config: TrainingConfig, *, track: bool = True
 ) -> Joint:
-    """`model.joint(inputs, track)`, computed in the precision of the training and given in float32;
-    going back from it, each weight's gradient is one product."""
+    """The outputs of `model.joint(inputs, track)` in float32, computed in the precision of the
+    training. In the backward pass, each weight's gradient is one product."""
     with lower_precision(model, config), one_weight_gradient():
         joint = model.joint(inputs, track)
     return Joint(joint.logits.float(), joint.choices.float(), joint.free)
 
 
 def lower_precision(model: Model, config: TrainingConfig) -> torch.autocast:
-    """What computes in the precision of the training."""
+    """The context that computes in the precision of the training. For "auto", that is bfloat16 if
+    the device is faster in it and all cells take it."""
     device, lower = model.embedding.table.device, config.precision == "bf16"
     if config.precision == "auto":
         lower = faster_in_bf16(device) and not _refusing(model)
@@ -32,8 +33,8 @@ def lower_precision(model: Model, config: TrainingConfig) -> torch.autocast:
 
 
 def check_precision(model: Model, config: TrainingConfig) -> None:
-    """Raise ConfigError if bfloat16 is asked for and a cell of the model does not take it, or its
-    device has no arithmetic of it."""
+    """Raise ConfigError if bfloat16 is asked for, but a cell of the model does not compute in it or
+    the device only emulates it."""
     if config.precision != "bf16":
         return
     if refusing := _refusing(model):
@@ -55,7 +56,7 @@ def _refusing(model: Model) -> list[str]:
 
 
 def has_bf16(device: torch.device) -> bool:
-    """Whether a device has arithmetic of bfloat16, and does not emulate it."""
+    """Whether a device computes in bfloat16 and does not emulate it."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if not hasattr(torch.cpu, "get_capabilities"):  # as in torch 2.6
@@ -65,8 +66,12 @@ def has_bf16(device: torch.device) -> bool:
 
 
 def faster_in_bf16(device: torch.device) -> bool:
-    """A CPU has to have AMX: with AVX512_BF16 alone, a layer of MiniLM took 1.4 times as long, back
-    included, as in float32 (torch 2.13, one thread)."""
+    """Whether a device is faster in bfloat16 than in float32: a GPU that computes in it, or a CPU
+    with AMX.
+
+    With AVX512_BF16 but no AMX, a layer of MiniLM took 1.4 times as long as in float32, with its
+    backward pass (torch 2.13, one thread).
+    """
     if device.type == "cuda":
         return has_bf16(device)
     return hasattr(torch.cpu, "get_capabilities") and bool(

@@ -1,4 +1,4 @@
-"""The weights of a pretrained encoder, read by transformers, as `transformer.v1` has them."""
+"""Reads the weights of a pretrained encoder, by transformers, as `transformer.v1` has them."""
 
 import pickle
 from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ PRODUCTS: Final = {
     "output.dense": "narrower",
 }
 TOKENISERS: Final = ("tokenizer.json", "vocab.txt")
-"""Files of a tokeniser, of which one is needed."""
+"""Files of a tokeniser. One of them is needed."""
 NORMS: Final = {"attention.output.LayerNorm": "attended", "output.LayerNorm": "transformed"}
 
 
@@ -51,9 +51,9 @@ class PretrainedEncoder(NamedTuple):
     """A pretrained encoder.
 
     Attributes:
-        vocabulary: its pieces.
+        vocabulary: its V pieces.
         table: (V, D) their vectors.
-        weights: all others of a `transformer.v1`, by their names in a model.
+        weights: all other weights of a `transformer.v1`, by their names in a model.
     """
 
     vocabulary: WordpieceVocabulary
@@ -62,15 +62,18 @@ class PretrainedEncoder(NamedTuple):
 
 
 def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> PretrainedEncoder:
-    """Read the encoder `name`: a folder under `data`, or else one of the hub.
+    """Read the encoder `name`: a folder under `data`, or else an encoder of the hub.
 
-    Raises DataError if it is not there or lacks files, ConfigError for one that is no BERT, whose
-    tokeniser is not an uncased WordPiece, or of other sizes than the embedding; MissingExtraError
-    without transformers.
+    Raises DataError if it is not there or lacks files. Raises ConfigError for an encoder that is no
+    BERT, that has no uncased WordPiece tokeniser, or that has other sizes than the embedding.
+    Raises MissingExtraError without transformers (extra `transformers`).
     """
     if embedding.registered != NAME:
         found = f"found {embedding.registered}"
-        raise ConfigError(f"data.encoder: it is for model.embedding.name = {NAME!r}, {found}")
+        raise ConfigError(
+            f"data.encoder: it is for model.embedding.name = {NAME!r}, {found}; leave one of them "
+            "out"
+        )
     with needs_extra("transformers"):
         import transformers
     folder = data / name
@@ -84,7 +87,7 @@ def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> Pretraine
     if len(table) != len(vocabulary):
         raise ConfigError(
             f"data.encoder: {name} has vectors of {len(table)} pieces, but its tokeniser has "
-            f"{len(vocabulary)}; it is of another encoder"
+            f"{len(vocabulary)}; take the weights and the tokeniser of the same encoder"
         )
     return PretrainedEncoder(vocabulary, table, _weights(state, options["layers"]))
 
@@ -106,7 +109,7 @@ def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
         output_loading_info=True,
         local_files_only=near,
     )
-    # Fresh ones would take their place without a word.
+    # Without this check, fresh weights would take their place without a word.
     if lacking := sorted(each for each in read["missing_keys"] if "pooler" not in each):
         raise OSError(f"the weights lack {len(lacking)}, such as {lacking[0]}")
     return config, tokenizer, model
@@ -120,7 +123,7 @@ def _check_kind(name: str, config: Any) -> None:
             f"data.encoder: expected a BERT with gelu, found in {name} a {kind} with {activation}; "
             "take another encoder"
         )
-    # With others the vectors would differ without a word.
+    # With other settings, the vectors would differ without a word.
     assumed = {"position_embedding_type": "absolute", "layer_norm_eps": 1e-12}
     for field, expected in assumed.items():
         if (found := getattr(config, field, expected)) != expected:
@@ -139,7 +142,7 @@ def _hub_answers() -> bool:
     try:
         urlopen(constants.ENDPOINT, timeout=5).close()
     except HTTPError:
-        return True  # of a mirror that has no page there
+        return True  # A mirror answers, though it has no page there.
     except OSError:
         return False
     return True
@@ -147,7 +150,7 @@ def _hub_answers() -> bool:
 
 @contextmanager
 def _readable(name: str, folder: Path) -> Iterator[None]:
-    """Make DataError of what transformers raises where it finds no encoder."""
+    """Turn the errors that transformers raises where it finds no encoder into DataError."""
     problems = (OSError, ValueError, KeyError, RuntimeError, SafetensorError)
     try:
         yield
@@ -155,7 +158,7 @@ def _readable(name: str, folder: Path) -> Iterator[None]:
         if isinstance(error, ConfigError):
             raise
         first = next((line for line in str(error).splitlines() if line.strip()), "no message")
-        where = folder if folder.is_dir() else f"{folder}, nor is the hub's {name} to be had"
+        where = folder if folder.is_dir() else f"{folder}, or the encoder {name} on the hub"
         raise DataError(
             f"data.encoder: expected config.json, a tokeniser and weights in {where}; "
             f"{type(error).__name__}: {first:.300}"
@@ -164,7 +167,8 @@ def _readable(name: str, folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _quiet(transformers: Any) -> Iterator[None]:
-    """Without bars and warnings of weights that are not read, such as those of a pooler."""
+    """Silence transformers: no progress bars, and no warnings of weights that are not read, such as
+    a pooler's."""
     logging = transformers.utils.logging
     before = logging.get_verbosity()
     bars = logging.is_progress_bar_enabled()
@@ -179,8 +183,8 @@ def _quiet(transformers: Any) -> Iterator[None]:
 
 
 def variant_of(folder: Path) -> str | None:
-    """Of a folder whose one file of weights has a name such as model.fp16.safetensors, its middle
-    part."""
+    """The variant of the weights in a folder: "fp16" if their file is model.fp16.safetensors. None
+    if the folder has weights without a variant, or no weights."""
     if (folder / "model.safetensors").exists() or (folder / "pytorch_model.bin").exists():
         return None
     names = sorted(path.name for path in folder.glob("model.*.safetensors"))
@@ -202,13 +206,13 @@ def _check_sizes(
     if wrong := [each for each in expected if expected[each] != found[each]]:
         write = ", ".join(f"{each} = {expected[each]}" for each in wrong)
         raise ConfigError(
-            f"model.embedding: of {name}, write {write} (size beside kind, the others in options); "
-            f"found {', '.join(f'{each} = {found[each]}' for each in wrong)}"
+            f"model.embedding: for {name}, write {write} (size beside kind, the others in "
+            f"options); found {', '.join(f'{each} = {found[each]}' for each in wrong)}"
         )
     if options["layers"] > config.num_hidden_layers:
         raise ConfigError(
             f"model.embedding.options: {name} has {config.num_hidden_layers} layers, found layers "
-            f"= {options['layers']}"
+            f"= {options['layers']}; take fewer"
         )
 
 
@@ -220,8 +224,8 @@ def _vocabulary(name: str, tokenizer: Any) -> WordpieceVocabulary:
         if list(vocabulary.pieces_of(word)) != expected:
             pieces = tokenizer.convert_ids_to_tokens(expected)
             raise ConfigError(
-                f"data.encoder: expected an uncased WordPiece tokeniser; that of {name} cuts "
-                f"{word!r} into {pieces}; take an uncased encoder"
+                f"data.encoder: expected an uncased WordPiece tokeniser; the tokeniser of {name} "
+                f"cuts {word!r} into {pieces}; take an uncased encoder"
             )
     return vocabulary
 

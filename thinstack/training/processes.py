@@ -1,4 +1,4 @@
-"""A team of several processes, over `torch.distributed`."""
+"""Lets several processes train together as a team, over `torch.distributed`."""
 
 import os
 import signal
@@ -13,8 +13,9 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-# Optimisers import it. It keeps the group that it finds, whose threads then outlive the team;
-# one that holds a tensor while Python ends aborts the process.
+# Imported here, before any team is joined. Optimisers import it later, and it then keeps the group
+# of the team. The threads of that group would outlive the team, and a thread that holds a tensor
+# while Python ends aborts the process.
 import torch.distributed.nn
 from numpy.typing import NDArray
 from torch import Tensor
@@ -27,8 +28,8 @@ from thinstack.training.team import Team
 __all__ = ["Processes", "team_of"]
 
 PATIENCE: Final = timedelta(hours=6)
-"""How long a process waits for the others: while the main one evaluates, or reads with a teacher.
-One that has died is noticed at once."""
+"""How long a process waits for the others, for example while the main process evaluates. A process
+that has died is noticed at once."""
 
 ENDED: Final = (
     "a process of this run has died, or was stopped; start the same command again, and it goes on"
@@ -38,9 +39,12 @@ Value = TypeVar("Value")
 
 
 class Processes(Team):
-    """A process among several, each of which steps on its part of every minibatch.
+    """A process among several that train together. Each steps on its own part of every minibatch.
 
-    `store`: what the processes have in common while they live.
+    `rank`: the number of this process, from 0. `size`: the number of all processes. `store`: values
+    that the processes share while they run.
+
+    The methods that wait for other processes raise StoppedError if one of them has died.
     """
 
     def __init__(self, rank: int, size: int, store: Store):
@@ -69,27 +73,27 @@ class Processes(Team):
         return super().shared(found[0])
 
     def part(self) -> None:
-        self.shared(self.main)  # NCCL wants all to leave at the same time
+        self.shared(self.main)  # With NCCL, all processes must leave at the same time.
         dist.destroy_process_group()
 
     def check_same(self, what: str, value: object) -> None:
         if self.shared([value]) != [value]:
             raise DataError(
-                f"{what}: process {self.rank} finds something else there than the main process; "
-                "all machines of a run need the same files, and one folder for --out"
+                f"{what}: process {self.rank} found other content than the main process; give all "
+                "machines of a run the same files, and one folder for --out"
             )
 
     def tells(self) -> bool:
-        """Whether this process is the first of the team to ask, and so tells what ends it. Where
-        the store has died with the main process, it is the next one."""
+        """Whether this process tells the error that ends the team: the first process that asks
+        does. If the store has died with the main process, it is process 1."""
         try:
             return bool(self._store.add("told", 1) == 1)
         except RuntimeError:
             return self.rank == 1
 
     def _kinds(self, weights: Sequence[Tensor]) -> NDArray[np.int64]:
-        """(weights, processes): what gradient each process has of each weight. 0 is none, `DENSE`,
-        or `SPARSE` and the number of its rows."""
+        """(weights, processes): the kind of gradient that each process has for each weight. 0 is no
+        gradient; else it is `DENSE`, or `SPARSE` plus the number of its rows."""
         own = torch.tensor([_kind(weight) for weight in weights])
         found = [torch.zeros_like(own) for _ in range(self.size)]
         dist.all_gather(found, own)
@@ -109,7 +113,8 @@ def _kind(weight: Tensor) -> int:
 
 
 def _add_dense(weights: Sequence[Tensor]) -> None:
-    """All gradients travel as one array, for small ones take as long as large ones."""
+    """Add dense gradients over all processes. They travel as one array, because small arrays take
+    as long as large ones."""
     grads = [torch.zeros_like(w) if w.grad is None else w.grad for w in weights]
     whole = torch.cat([grad.flatten() for grad in grads])
     dist.all_reduce(whole)
@@ -119,7 +124,8 @@ def _add_dense(weights: Sequence[Tensor]) -> None:
 
 
 def _add_rows(weight: Tensor, counts: list[int]) -> None:
-    """The sum of gradients of some rows of a weight; `counts`: how many, of each process."""
+    """Add sparse gradients of a weight over all processes. `counts`: how many rows each process
+    has."""
     most = max(counts)
     rows = torch.zeros(most, dtype=torch.long, device=weight.device)
     values = weight.new_zeros([most, *weight.shape[1:]])
@@ -136,7 +142,7 @@ def _add_rows(weight: Tensor, counts: list[int]) -> None:
 
 @contextmanager
 def _waiting() -> Iterator[None]:
-    """Say in plain words that another process is gone."""
+    """Raise StoppedError, which says in plain words that another process has died."""
     try:
         yield
     except torch.OutOfMemoryError:
@@ -147,27 +153,31 @@ def _waiting() -> Iterator[None]:
 
 @contextmanager
 def team_of(rank: int, size: int) -> Iterator[Processes]:
-    """Join the other processes, and leave them at the end; as `team.joined`, with what the launcher
-    said."""
+    """The team of this process and the others. It joins them, and leaves them at the end.
+
+    `rank` and `size` come from the launcher. Raises what `team.joined` raises; of several errors in
+    a team only one is raised, and the other processes exit with code 2.
+    """
     team, last, failed = _join(rank, size), signal.getsignal(signal.SIGTERM), True
     signal.signal(signal.SIGTERM, _stopped)  # a launcher ends the others when one has died
     try:
         yield team
         failed = False
     except (ThinstackError, OSError):
-        last = signal.SIG_IGN  # it is ending, and has something to say
+        last = signal.SIG_IGN  # This process is ending: let it tell its error first.
         if not team.tells():
             sys.exit(2)
         raise
     finally:
-        waits = failed and torch.cuda.is_available()  # NCCL may wait for what has died
+        waits = failed and torch.cuda.is_available()  # NCCL may wait for a dead process.
         if dist.is_initialized() and not waits:
             dist.destroy_process_group()
         signal.signal(signal.SIGTERM, last)
 
 
 def _join(rank: int, size: int) -> Processes:
-    """Raises ConfigError where there is no GPU for this process, or the others are not found."""
+    """Join the other processes. Raises ConfigError if there is no GPU for this process, and if the
+    others are not found."""
     backend = "gloo"
     if torch.cuda.is_available():
         local, gpus = int(os.environ.get("LOCAL_RANK", rank)), torch.cuda.device_count()
@@ -180,7 +190,7 @@ def _join(rank: int, size: int) -> Processes:
         torch.cuda.set_device(local)
         backend = "cpu:gloo,cuda:nccl"
     try:
-        # The store of a launcher that starts processes again holds what the first ones have left.
+        # A launcher that starts processes again keeps its store, with values of the first ones.
         store = next(rendezvous("env://", timeout=PATIENCE))[0]
         store = PrefixStore(f"thinstack/{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
         dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=PATIENCE)

@@ -1,4 +1,5 @@
-"""From a trained model to its bundle: exported, verified, measured as shipped, and described."""
+"""Turns a trained model into a bundle: exports it, verifies it, measures it as shipped, and
+describes it."""
 
 import dataclasses
 import json
@@ -50,9 +51,9 @@ from thinstack.training.suite_report import measure_suites
 __all__ = ["publish"]
 
 VERIFICATION_BATCH = 64
-"""Sentences that the exported file is run on at a time when it is compared with the model."""
+"""The number of sentences in a batch when the exported file is compared with the model."""
 MOST_VERIFIED = 2000
-"""Development examples that it is run on."""
+"""The most development examples that the exported file is compared on."""
 
 Figures = dict[str, dict[str, Any]]
 
@@ -68,16 +69,19 @@ def publish(
     path: Path,
     console: Console,
 ) -> Bundle:
-    """Export a trained model, with its temperature, and write its bundle to `path`. The weights of
+    """Export a trained model with its temperature, and write its bundle to `path`. The weights of
     the model of `result` stay as they are.
 
-    The figures in its manifest and card are those over all seeds on the recipe's development data,
-    and, where predictors take such a model (phrases or sentences over binary trees, and plain
-    sentences), those of the ONNX file as shipped: with gold trees, with the trees that raw words
-    get, and from raw text; of classes of sentiment also those of the suites' reported half. It
-    holds no TorchScript file where the model cannot be scripted, and the console says why. Raises
-    ExportError if the ONNX file does not answer as the model does: on sampled trees, and on the
-    first `MOST_VERIFIED` development examples; and as `calibrated` does.
+    The manifest and the card give the figures over all seeds on the recipe's development data. If a
+    predictor takes such a model, they also give the figures of the ONNX file as shipped. These are
+    measured with gold trees, with the trees that raw words get, and from raw text. A model of
+    sentiment also has its figures on the reported half of the suites. Predictors take models that
+    read binary trees or plain sentences, but not pairs.
+
+    The bundle has no TorchScript file if the model cannot be scripted; the console says why.
+
+    Raises ExportError if the ONNX file does not answer as the model does, on sampled trees or on
+    the first `MOST_VERIFIED` development examples. Also as `calibrated` does.
     """
     if recipe.export.quantize == "int8":
         observe_ranges(result.model, datasets.train)
@@ -138,8 +142,8 @@ def _exports(
 
 
 def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
-    """The development examples, or many of them, in batches: over their gold trees and, if the
-    model parses, for it to make the trees."""
+    """The first development examples in batches, over their gold trees. If the model parses, each
+    batch comes again without trees, for the model to make them."""
     found = []
     for _, forest in forests_of(examples[:MOST_VERIFIED], "gold", VERIFICATION_BATCH):
         found += [forest, without_trees(forest)] if model.parses else [forest]
@@ -149,8 +153,8 @@ def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
 def _measure(
     files: dict[str, bytes], recipe: Recipe, datasets: Datasets, data: Path
 ) -> tuple[Figures, Figures]:
-    """The figures of the files as a bundle, on the data and on suites; nothing for models that
-    predictors do not take."""
+    """The figures of the files as a bundle, on the data and on suites. Both are empty for a model
+    that predictors do not take."""
     taken = recipe.model.trees in ("sequence", "binary")
     if not taken or recipe.data.task in PAIR_TASKS:
         return {}, {}
@@ -160,7 +164,7 @@ def _measure(
 
 
 def _measure_data(predictor: Predictor, recipe: Recipe, datasets: Datasets, data: Path) -> Figures:
-    """Accuracy by tree source, and as "text" that of raw text over automatic trees."""
+    """The figures by tree source. The source "text" is raw text over automatic trees."""
     if recipe.data.task == "texts":
         return {"text": _measure_texts(predictor, recipe, datasets)}
     plain = recipe.model.trees == "sequence"
@@ -174,7 +178,7 @@ def _measure_data(predictor: Predictor, recipe: Recipe, datasets: Datasets, data
 
 
 def _measure_texts(predictor: Predictor, recipe: Recipe, datasets: Datasets) -> dict[str, Any]:
-    """Of texts as a user gives them; of phrases, over their words."""
+    """The figures of texts, from the words of their sentences. A phrase is one sentence."""
     texts, labels = datasets.texts[1], recipe.model.labels
     sentences = [sentence for text in texts for sentence in text.sentences]
     roots = np.stack([found.scores[-1] for found in predictor.predict(sentences)])

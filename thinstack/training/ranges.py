@@ -1,4 +1,5 @@
-"""How large the inputs of a pretrained encoder's products become, for exports in 8 bits."""
+"""Measures how large the inputs of a pretrained encoder's products become, for exports in 8
+bits."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -12,13 +13,13 @@ from thinstack.training.examples import Example, forests_of
 __all__ = ["observe_ranges"]
 
 OBSERVED: Final = 512
-"""Examples that are looked at."""
+"""About how many examples are looked at."""
 
 
 @torch.inference_mode()
 def observe_ranges(model: Model, examples: Sequence[Example]) -> None:
-    """Set the `bound` of each product in the leaf embedding to the greatest absolute values that it
-    reads in some of the examples, evenly spread."""
+    """Set the `bound` of each product in the leaf embedding: for each of its inputs, the greatest
+    absolute value that it reads. About `OBSERVED` examples are read, evenly spread."""
     modules: list[Any] = [each for each in model.embedding.modules() if hasattr(each, "bound")]
     for module in modules:
         module.bound.zero_()

@@ -1,4 +1,4 @@
-"""The plain rival of a model of texts: TF-IDF and logistic regression, by scikit-learn."""
+"""Trains the plain rival of a model of texts: TF-IDF and logistic regression, by scikit-learn."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -18,12 +18,12 @@ __all__ = ["NAME", "learn_plain", "plain_rival"]
 NAME: Final = "TF-IDF, logistic regression"
 
 MOST: Final = 50_000
-"""Texts that it learns from; of more, so many evenly spread."""
+"""The most texts that the rival learns from. Of more texts it takes so many, evenly spread."""
 
 
 def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str]) -> Figures:
-    """Figures on `dev` of what `learn_plain` learns from `train`, of more than 50,000 texts from so
-    many."""
+    """The figures of the rival on `dev`, after `learn_plain` has learnt from `train`, or from
+    `MOST` of its texts. `labels`: all classes, in order."""
     learnt = [
         train[place] for place in np.linspace(0, len(train) - 1, min(len(train), MOST), dtype=int)
     ]
@@ -35,9 +35,11 @@ def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str
 def learn_plain(
     texts: Sequence[str], names: Sequence[str], labels: Sequence[str]
 ) -> Callable[[Sequence[str]], NDArray[np.float64]]:
-    """A logistic regression (C = 10) over TF-IDF-weighted 1- and 2-grams of the words of texts of
-    the classes `names`, words with spaces between: a function that gives texts the probabilities
-    (T, C) of `labels`."""
+    """A function that gives T texts the probabilities (T, C) of `labels`.
+
+    It is a logistic regression (C = 10) over TF-IDF-weighted 1- and 2-grams of words. It learns
+    from `texts` of the classes `names`. Texts are words with spaces between them.
+    """
     words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+")
     model = make_pipeline(words, LogisticRegression(C=10.0, max_iter=1000)).fit(texts, names)
 
@@ -50,5 +52,5 @@ def learn_plain(
 
 
 def _spaced(text: Text) -> str:
-    """The words of a text, as they were cut, with a space between."""
+    """The words of a text with spaces between them."""
     return " ".join(word for sentence in text.sentences for word in sentence)

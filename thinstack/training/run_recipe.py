@@ -1,5 +1,5 @@
-"""`thinstack train`: run a recipe with a progress bar, print the table, write the results and the
-bundle."""
+"""Runs a recipe for `thinstack train`: shows progress, prints the figures, and writes the results
+and the bundle."""
 
 import dataclasses
 import json
@@ -13,19 +13,19 @@ from typing import Any
 import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError, needs_extra
-from thinstack.measure.figures import figure_names, line, mean_and_std, shown
+from thinstack.measure.figures import Figures, line
 from thinstack.training.calibrate import Calibration, calibrate
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
 from thinstack.training.pair_report import pair_rival
 from thinstack.training.publish import publish
 from thinstack.training.rival import NAME, plain_rival
-from thinstack.training.seeds import SeedResult, Spreads, run_seed, summary, train_seed
+from thinstack.training.seed_report import show_seeds
+from thinstack.training.seeds import SeedResult, run_seed, summary, train_seed
 from thinstack.training.teaching import lessons
 from thinstack.training.team import ALONE, Team
 from thinstack.training.text_report import say_what_is_odd, show_texts
@@ -35,14 +35,6 @@ __all__ = ["run_recipe"]
 RECIPE_FILE = "recipe.json"
 SEEDS_FOLDER = "seeds"
 TEACHER_FOLDER = "teacher"
-
-PARSER_FIGURES = {
-    "choices_right": "right choices along the file's trees",
-    "span_f1": "unlabelled F1 of its own trees without the whole sentences",
-    "span_f1_with_root": "with them",
-    "span_f1_by_sentence": "as a mean over sentences",
-    "exact_trees": "exact trees",
-}
 
 
 def run_recipe(
@@ -55,18 +47,22 @@ def run_recipe(
     console: Console,
     team: Team = ALONE,
 ) -> None:
-    """Train `seeds` of a recipe in the folder `out`, and leave there `results.json` and one seed's
-    bundle, `model-best`, whose figures on suites are in both.
+    """Train the `seeds` of a recipe in the folder `out`, and write `results.json` and the bundle
+    `model-best` there.
 
-    That is the best seed by what was watched, else the first. Of a `team`, whose main process holds
-    the lock of `out`, the others come back when the last seed has learnt. Raises ConfigError if
-    `out` holds the work of another recipe, on other data or by another number of processes, or if a
-    seed is repeated; MissingExtraError without onnxruntime; DataError where processes read other
-    files; what training, reading the data and exporting raise.
+    The bundle is of the seed with the best watched figure, or of the first seed if nothing was
+    watched. Its figures on suites are in `results.json` too. In a `team`, only the main process
+    holds the lock of `out`, and writes; the others return when the last seed has learnt. `threads`:
+    for torch and for a teacher; None leaves their defaults.
+
+    Raises ConfigError if a seed is repeated, or if `out` holds the work of another recipe, on other
+    data or by another number of processes. Raises DataError where processes read different files.
+    Raises MissingExtraError without onnxruntime, and what reading the data, training and exporting
+    raise.
     """
     if len(set(seeds)) != len(seeds):
-        raise ConfigError(f"seeds must differ, got {list(seeds)}")
-    with needs_extra("cpu"):  # the bundle is run at the end: better missed now
+        raise ConfigError(f"seeds must differ, got {list(seeds)}; name each once")
+    with needs_extra("cpu"):  # The bundle is run at the end: better to fail before training.
         import onnxruntime  # noqa: F401
     if threads is not None:
         torch.set_num_threads(threads)
@@ -114,10 +110,11 @@ def _finish(
     console: Console,
     team: Team,
 ) -> None:
-    """Write and show the figures, and publish the best."""
+    """Write and show the figures, and publish the best seed."""
     best = max(results, key=lambda result: result.selection)
     over_seeds = summary(results)
     calibrations = [calibrate(one.model, datasets.dev, recipe) for one in results]
+    rival = _rival(recipe, datasets)
     figures: dict[str, Any] = {
         "recipe": recipe.model_dump(mode="json"),
         "seeds": _seeds(results, calibrations),
@@ -126,22 +123,13 @@ def _finish(
     }
     if team.size > 1:
         figures["processes"] = team.size
-    if recipe.data.task == "texts":
-        figures["rival"] = {NAME: plain_rival(*datasets.texts, recipe.model.labels)}
-    elif recipe.data.from_table:
-        figures["rival"] = dict([pair_rival(*datasets.pairs)])
+    if rival is not None:
+        figures["rival"] = dict([rival])
     _write(figures, out)
     if len(results) > 1 or recipe.data.task != "texts":
-        _show(results, over_seeds, recipe, console)
-    if recipe.data.task == "texts":
-        (source,) = recipe.measured_trees
-        rival = (NAME, figures["rival"][NAME])
-        show_texts(best.answers[source], best.dev[source], rival, recipe.model.labels, console)
-    elif recipe.data.from_table:
-        ((name, found),) = figures["rival"].items()
-        said = line(found, recipe.data.task, recipe.model.labels)
-        console.print(f"a plain rival, {name}: {said}")
-    path = out / "model-best"
+        show_seeds(results, over_seeds, recipe, console)
+    if rival is not None:
+        _show_beside(rival, best, recipe, console)
     bundle = publish(
         recipe,
         datasets,
@@ -149,11 +137,31 @@ def _finish(
         over_seeds,
         calibrations[results.index(best)],
         data=data,
-        path=path,
+        path=out / "model-best",
         console=console,
     )
     if suites := bundle.manifest.metrics["suites"]:
         _write(figures | {"suites": suites}, out)
+
+
+def _rival(recipe: Recipe, datasets: Datasets) -> tuple[str, Figures] | None:
+    """The name and the figures of the plain rival of a table; None for other data."""
+    if recipe.data.task == "texts":
+        return NAME, plain_rival(*datasets.texts, recipe.model.labels)
+    return pair_rival(*datasets.pairs) if recipe.data.from_table else None
+
+
+def _show_beside(
+    rival: tuple[str, Figures], best: SeedResult, recipe: Recipe, console: Console
+) -> None:
+    """Print the figures of the rival, for texts beside those of the best seed."""
+    labels = recipe.model.labels
+    if recipe.data.task == "texts":
+        (source,) = recipe.measured_trees
+        show_texts(best.answers[source], best.dev[source], rival, labels, console)
+    else:
+        name, figures = rival
+        console.print(f"a plain rival, {name}: {line(figures, recipe.data.task, labels)}")
 
 
 def _write(figures: dict[str, Any], out: Path) -> None:
@@ -174,10 +182,10 @@ def _seeds(
 
 
 def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
-    """Note the recipe, its data and the processes in `out`, so that the checkpoints in the folder
-    `seeds` are not taken for another's."""
+    """Note the recipe, its data and the processes in `out`, so that another recipe does not go on
+    from the checkpoints in the folder `seeds`."""
     digests = data_digests(recipe, data)
-    learnt = recipe.model_dump(mode="json", exclude={"card"})  # which says nothing of checkpoints
+    learnt = recipe.model_dump(mode="json", exclude={"card"})  # a card changes no checkpoint
     work: dict[str, Any] = {"recipe": learnt, "data": digests}
     if team.size > 1:
         work["processes"] = team.size
@@ -191,7 +199,7 @@ def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
         if found != text and (out / SEEDS_FOLDER).exists():
             if (count := _processes(found)) != team.size:
                 raise ConfigError(
-                    f"{out}: expected as many processes as began this run, {count}, for "
+                    f"{out}: expected as many processes as began this run, {count}, because "
                     f"minibatches depend on them, found {team.size}; start {count}, or name "
                     "another folder"
                 )
@@ -205,7 +213,7 @@ def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
 
 
 def _processes(note: str) -> int:
-    """How many processes a note of `_claim` is of."""
+    """The number of processes in a note that `_claim` wrote."""
     found = re.search(r'^  "processes": (\d+)$', note, re.MULTILINE)
     return int(found[1]) if found else 1
 
@@ -213,12 +221,12 @@ def _processes(note: str) -> int:
 def _load(
     recipe: Recipe, data: Path, cache: Path, threads: int | None, console: Console, team: Team
 ) -> Datasets:
-    """The data sets; what a teacher answers the main process is kept in the folder `cache`, where
-    the others find it."""
+    """The data sets of the recipe. The main process asks a teacher, and keeps its answers in the
+    folder `cache`, where the others find them."""
     if recipe.teacher is None:
         return load_datasets(recipe, data)
     found = _load_taught(recipe, data, cache, threads, console) if team.main else None
-    team.shared(team.main)  # the others wait
+    team.shared(team.main)  # The others wait here for the teacher's answers.
     return found or _load_taught(recipe, data, cache, threads, console)
 
 
@@ -263,35 +271,3 @@ def _run_seed(
         return run_seed(
             recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch, team=team
         )
-
-
-def _show(
-    results: Sequence[SeedResult], over_seeds: Spreads, recipe: Recipe, console: Console
-) -> None:
-    plus_minus = "+-" if console.options.ascii_only else "±"
-    console.print(_table(results, over_seeds, recipe, plus_minus))
-    own = over_seeds.get("self", {})
-    if "choices_right" in own:
-        figures = ", ".join(
-            f"{mean_and_std('accuracy', own[key], plus_minus)} {name}"
-            for key, name in PARSER_FIGURES.items()
-        )
-        console.print(f"as a parser, mean of all seeds, percent: {figures}")
-
-
-def _table(
-    results: Sequence[SeedResult], over_seeds: Spreads, recipe: Recipe, plus_minus: str
-) -> Table:
-    names = figure_names(recipe.data.task, recipe.model.labels)
-    table = Table(title="on the development data, accuracies in percent", title_justify="left")
-    table.add_column("trees")
-    table.add_column("seed")
-    for name in names.values():
-        table.add_column(name, justify="right")
-    for source, spread in over_seeds.items():
-        for result in results:
-            figures = result.dev[source]
-            table.add_row(source, str(result.seed), *(shown(key, figures[key]) for key in names))
-        means = (mean_and_std(key, spread[key], plus_minus) for key in names)
-        table.add_row(source, "mean", *means, style="bold", end_section=True)
-    return table

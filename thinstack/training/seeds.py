@@ -1,4 +1,4 @@
-"""Running a recipe: train a seed and measure it, and the mean over seeds."""
+"""Trains and measures the seeds of a recipe, and takes means over them."""
 
 import statistics
 from collections.abc import Sequence
@@ -20,13 +20,20 @@ from thinstack.training.team import ALONE, Team
 __all__ = ["SeedResult", "Spreads", "run_seed", "summary", "train_seed"]
 
 Spreads = dict[str, dict[str, dict[str, float | None]]]
-"""By tree source and figure, its "mean" and "std"."""
+"""The "mean" and the "std" over seeds, by tree source and figure."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeedResult:
-    """A trained model, the record of its epochs, and by tree source its figures on the development
-    data and what it says of every case there."""
+    """A trained seed.
+
+    Attributes:
+        seed: the number of the seed.
+        model: the trained model, on the CPU.
+        history: a record for each epoch.
+        dev: the figures on the development data, by tree source.
+        answers: the model's answers on the development data, by tree source.
+    """
 
     seed: int
     model: Model
@@ -41,7 +48,7 @@ class SeedResult:
 
     @property
     def selection(self) -> float:
-        """What the epoch was chosen by; -inf where nothing was watched."""
+        """The watched figure that the epoch was chosen by, or -inf if nothing was watched."""
         record = self.history[self.epoch - 1]
         return record["selection"] if record["watched"] else float("-inf")
 
@@ -56,8 +63,12 @@ def train_seed(
     on_epoch: Report = lambda record: None,
     team: Team = ALONE,
 ) -> tuple[Model, list[dict[str, Any]]]:
-    """Train one seed in `folder`, going on from its checkpoint if there is one; the weights to keep
-    and the record of every epoch, as `loop.train` gives them."""
+    """Train one seed in `folder`. Returns the model with the weights to keep, and the record of
+    every epoch, as `loop.train` gives them.
+
+    If `folder` has a checkpoint, training goes on from it. Raises what `initial_model` and
+    `loop.train` raise.
+    """
     torch.manual_seed(seed)
     model = initial_model(recipe, datasets.table, datasets.weights)
     return train(model, datasets, recipe, seed, folder, on_batch, on_epoch, team)
@@ -73,8 +84,11 @@ def run_seed(
     on_epoch: Report = lambda record: None,
     team: Team = ALONE,
 ) -> SeedResult:
-    """Train one seed as `train_seed` does, and measure it on the development file; of a team, only
-    the main process calls this, and the others call `train_seed`."""
+    """Train one seed as `train_seed` does, and measure it on the development data.
+
+    In a team, only the main process calls this; the others call `train_seed`. Raises what
+    `train_seed` raises.
+    """
     model, history = train_seed(
         recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch, team=team
     )
@@ -90,8 +104,8 @@ def run_seed(
 
 
 def summary(results: Sequence[SeedResult]) -> Spreads:
-    """Mean and standard deviation (0 for one seed) over the seeds, by tree source and figure; None
-    where there is no case."""
+    """The mean and the standard deviation (0 for one seed) over seeds, by tree source and figure.
+    Both are None for a figure without cases."""
     found = {source: [result.dev[source] for result in results] for source in results[0].dev}
     return {
         source: {name: _spread([one[name] for one in figures]) for name in figures[0]}

@@ -1,4 +1,4 @@
-"""What a model of sentiment makes of the suites that thinstack brings along: for its card and its
+"""Measures a model of sentiment on the suites that thinstack brings along, for its card and its
 results."""
 
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ English sentences of known polarity, from raw text: the reported half of the sui
 
 
 def measure_suites(predictor: Predictor) -> dict[str, dict[str, Any]]:
-    """The figures of the reported half of each suite (`thinstack.measure.polarity`), by its name;
-    none for a model whose classes are not those of sentiment."""
+    """The figures on the reported half of each suite, by its name (`thinstack.measure.polarity`).
+    Empty for a model whose classes have no negative and positive side."""
     if sides_of(predictor.labels) is None:
         return {}
     return {
@@ -35,7 +35,7 @@ def measure_suites(predictor: Predictor) -> dict[str, dict[str, Any]]:
 
 
 def suite_section(suites: Mapping[str, Mapping[str, Any]]) -> str:
-    """Sections of a card, Markdown; "" for no suite."""
+    """The sections of a card on suites, as Markdown. `suites`: the figures of each suite."""
     sections = []
     for name, figures in suites.items():
         rows = "\n".join(

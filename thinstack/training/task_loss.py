@@ -1,4 +1,4 @@
-"""The loss of phrases, sentences and pairs."""
+"""Computes the loss of phrases, sentences and pairs."""
 
 import numpy as np
 import torch
@@ -14,9 +14,11 @@ __all__ = ["soft_labels", "task_loss"]
 def task_loss(
     head: TaskHead, logits: Tensor, batch: Minibatch, root_weight: float
 ) -> tuple[Tensor, int]:
-    """The loss of a minibatch, for the logits (t, C) of its targets, and over how many labelled
-    ones it is a sum. A `root_weight` above 0, and labels of a teacher, need a head that takes
-    `soft_labels`."""
+    """The loss of a minibatch, summed over its labelled targets, and the number of these targets.
+
+    `logits`: (t, C), a row for each target. `root_weight`: as in `soft_labels`. A `root_weight`
+    above 0, and labels of a teacher, need a head that takes `soft_labels`.
+    """
     if batch.soft is None and root_weight == 0:
         labelled = int((batch.targets >= 0).sum())
         return head.loss(logits, torch.from_numpy(batch.targets).to(logits.device)), labelled
@@ -26,9 +28,12 @@ def task_loss(
 
 
 def soft_labels(batch: Minibatch, classes: int, root_weight: float) -> NDArray[np.float32]:
-    """How often each class counts in the loss of each target, (t, C): the labels of a teacher, or 1
-    for a target's own class. A whole example counts `root_weight` times the number of its labelled
-    targets more."""
+    """How often each class counts in the loss of each target, (t, C): as a teacher says, or once
+    for the target's own class.
+
+    The target of a whole example is multiplied by 1 + `root_weight` n, where n is the number of the
+    example's labelled targets.
+    """
     if batch.soft is None:
         labels: NDArray[np.float32] = np.eye(classes, dtype=np.float32)[batch.targets]
         labels[batch.targets < 0] = 0

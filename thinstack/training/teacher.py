@@ -1,5 +1,5 @@
-"""A teacher: bundles that give trees to sentences and probabilities to all phrases, whose answers
-are kept in files."""
+"""Asks a teacher: bundles that give trees to sentences and probabilities to all phrases. Their
+answers are kept in files."""
 
 import hashlib
 import json
@@ -22,21 +22,25 @@ from thinstack.runtime.predictor import Predictor
 __all__ = ["OnRead", "Teacher"]
 
 OnRead = Callable[[str, int, int], None]
-"""Takes what a teacher reads, how many sentences it has read, and of how many."""
+"""Takes the name of what a teacher reads, how many sentences it has read, and how many there
+are."""
 
 AT_ONCE: Final = 1000
-"""Sentences whose answers are a file of the cache: what a stopped run reads again at most."""
+"""The sentences whose answers are in one file of the cache. A stopped run reads no more than these
+again."""
 
 
 class Teacher:
     """The bundles of a recipe's teacher.
 
-    Answers are kept in the folder `cache`, a file for some sentences, named by the digest of the
-    bundles' manifests and of these sentences, so that what was asked before is not asked again and
-    nothing else is taken for it. `close` removes files that this teacher did not use.
+    Answers are kept in the folder `cache`, each file with the answers for some sentences. Its name
+    is the digest of the bundles' manifests and these sentences. So the same question is not asked
+    again, and an answer is never used for another question. `close` removes files that this teacher
+    did not use. `threads`: as a `Predictor` takes them. `on_read` is called after each file.
 
-    Raises ConfigError for a bundle that has other classes than `labels` or scores no phrases, and
-    for texts where no bundle parses; what `open_bundle` and `Predictor` raise.
+    Raises ConfigError for a bundle that has other classes than `labels` or does not score phrases.
+    Also for a recipe with texts but no bundle that parses. Raises what `open_bundle` and
+    `Predictor` raise.
     """
 
     def __init__(
@@ -53,8 +57,8 @@ class Teacher:
         self._cache, self._on_read, self._used = cache, on_read, set[Path]()
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[Tree]:
-        """The trees of sentences of words, by the bundle that parses. Only for a recipe with
-        texts."""
+        """The binary tree of each sentence of words, by the bundle that parses. Only for a recipe
+        with texts."""
         parser = self._parser
         assert parser is not None
 
@@ -70,8 +74,8 @@ class Teacher:
         ]
 
     def probabilities(self, trees: Sequence[Tree], what: str) -> list[NDArray[np.float16]]:
-        """The mean probabilities (N, C) of the nodes of each binary tree. `what`: what these are,
-        for whoever waits."""
+        """The probabilities (N, C) of the nodes of each binary tree, as the mean over all bundles.
+        `what` names the trees for `on_read`."""
 
         def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
             words, steps = [tree.words for tree in part], [tree.transitions for tree in part]
@@ -83,7 +87,7 @@ class Teacher:
         return _cut(found, [len(tree) for tree in trees])
 
     def close(self) -> None:
-        """Remove files of the cache that were not used."""
+        """Remove the files of the cache that this teacher did not use."""
         if self._cache is not None and self._cache.is_dir():
             for path in set(self._cache.glob("*.npy")) - self._used:
                 path.unlink()
@@ -95,7 +99,7 @@ class Teacher:
         asked: Sequence[Any],
         ask: Callable[[Sequence[Any]], NDArray[Any]],
     ) -> Iterator[NDArray[Any]]:
-        """The rows of what `ask` gives for the sentences, some at a time."""
+        """The rows that `ask` gives for the sentences, some sentences at a time."""
         digests = [bundle.bundle.manifest.digest for bundle in bundles]
         for start in range(0, len(asked), AT_ONCE):
             part = asked[start : start + AT_ONCE]
@@ -114,11 +118,11 @@ def _bundle(name: str, labels: Sequence[str], threads: int | None) -> Predictor:
     if tuple(found.labels) != tuple(labels):
         raise ConfigError(
             f"teacher.bundles: expected the classes of model.labels ({', '.join(labels)}), but "
-            f"{name} has {', '.join(found.labels)}"
+            f"{name} has {', '.join(found.labels)}; name a bundle with the classes of the model"
         )
     if not found.phrases:
         raise ConfigError(
-            f"teacher.bundles: {name} scores whole sentences alone; name a bundle that was trained "
+            f"teacher.bundles: {name} scores only whole sentences; name a bundle that was trained "
             "on phrases"
         )
     return found
@@ -139,7 +143,7 @@ def _parser_of(
 
 
 def _kept(path: Path, ask: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-    """What a file holds, or what `ask` gives, which is then written to it."""
+    """The answers in a file. If there are none, those that `ask` gives, which are then kept."""
     with suppress(OSError, ValueError):
         found: NDArray[Any] = np.load(path, allow_pickle=False)
         return found
@@ -150,7 +154,7 @@ def _kept(path: Path, ask: Callable[[], NDArray[Any]]) -> NDArray[Any]:
 
 
 def _digest(bundles: Sequence[str], part: Sequence[Any]) -> str:
-    """Of these bundles and the trees or the words that they are asked about."""
+    """The digest of a question: the bundles, and the trees or the words that they are asked for."""
     asked = [
         [each.words, each.transitions.tolist()] if isinstance(each, Tree) else each for each in part
     ]

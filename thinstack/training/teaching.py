@@ -1,5 +1,5 @@
-"""What a teacher teaches: soft labels of every phrase, of the training trees and of sentences
-without labels (Hinton et al. 2015)."""
+"""Makes the lessons of a teacher: soft labels for every phrase of the training trees, and of
+sentences without labels (Hinton et al. 2015)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,18 +23,17 @@ from thinstack.training.teacher import OnRead, Teacher
 __all__ = ["Lesson", "lessons", "taught_examples"]
 
 TREEBANK: Final = "trees"
-"""The source of the lessons of the training file; the others are fields of `SourceWeights`."""
+"""The source of lessons from the training file. Other sources are fields of `SourceWeights`."""
 
 
 class Lesson(NamedTuple):
     """A tree to learn from.
 
     Attributes:
-        source: where it comes from, "trees", "exchanged", "negated" or "texts".
-        tree: binary.
-        labels: (N,) classes that the treebank gives its nodes, -1 for none.
-        soft: (N, C) how often each class counts in the loss of a node, as
-            `LabelledForest` has it.
+        source: where the tree comes from: "trees", "exchanged", "negated" or "texts".
+        tree: the binary tree.
+        labels: (N,) the classes that the treebank gives to its nodes, -1 where it gives none.
+        soft: (N, C) how often each class counts in the loss of a node, as in `LabelledForest`.
     """
 
     source: str
@@ -53,11 +52,14 @@ def lessons(
     threads: int | None = None,
     on_read: OnRead | None = None,
 ) -> list[Lesson]:
-    """The lessons of a recipe with a teacher: of the trees `train` first, then of what is made of
-    them and of texts, none of them a sentence of `aside`.
+    """The lessons of a recipe with a teacher, the same for all seeds.
 
-    `cache`, `threads`, `on_read`: as a `Teacher` has them. The same for all seeds. Raises
-    ConfigError, DataError, TreeError, or what opening the bundles raises.
+    Lessons of the trees `train` come first. Then come lessons of trees made from them, and of
+    texts. Sentences of `aside`, which are kept for measuring, are never taken from texts. `cache`,
+    `threads` and `on_read` are as a `Teacher` takes them.
+
+    Raises TreeError for trees that are not binary, DataError for texts that cannot be read, and
+    what a `Teacher` raises.
     """
     assert recipe.teacher is not None
     config, labels = recipe.teacher, recipe.model.labels
@@ -73,8 +75,8 @@ def lessons(
     for source, trees in made.items():
         weight = getattr(config.weights, source)
         for tree, each in zip(trees, teacher.probabilities(trees, source), strict=True):
-            none = np.full(len(tree), -1)
-            found.append(Lesson(source, tree, none, each * np.float16(weight)))
+            unknown = np.full(len(tree), -1)
+            found.append(Lesson(source, tree, unknown, each * np.float16(weight)))
     teacher.close()
     return found
 
@@ -82,8 +84,9 @@ def lessons(
 def with_labels(
     probabilities: NDArray[np.floating], labels: NDArray[np.int64], alpha: float
 ) -> NDArray[np.float16]:
-    """Soft labels (N, C): a share `alpha` is on the known labels (N,) and the rest as the teacher's
-    probabilities have it; where there is no label (-1), all of it."""
+    """Soft labels (N, C): a mixture of the known labels (N,) and the teacher's `probabilities` (N,
+    C). The known labels have the share `alpha`. Where there is no label (-1), the teacher has it
+    all."""
     known = (labels >= 0)[:, np.newaxis]
     own = np.eye(probabilities.shape[1])[labels]
     mixed = alpha * own + (1 - alpha) * probabilities.astype(np.float64)
@@ -97,8 +100,8 @@ def taught_examples(
     sources: Sequence[str],
     file: Path,
 ) -> list[Example]:
-    """Index lessons as `examples_of` does trees, for a task head that reads nodes. A parser learns
-    from those of the treebank alone."""
+    """The examples of lessons, as `examples_of` makes them of trees, for a task head that reads
+    nodes. A parser learns only from lessons of the treebank."""
     treebank = [(lesson.tree, lesson.labels) for lesson in taught]
     found = []
     for lesson, example in zip(
@@ -123,8 +126,8 @@ def _unlabelled(
     aside: Sequence[Labelled],
     data: Path,
 ) -> dict[str, list[Tree]]:
-    """The trees that only a teacher labels, by their source. Each source has draws of its own, so
-    that more of one leaves the others as they are."""
+    """The trees that only a teacher labels, by their source. Each source has its own random draws,
+    so that more trees of one source change no other source."""
     exchanged, negated = (np.random.default_rng(number) for number in range(2))
     known, size = [tree for tree, _ in train], len(train)
     made = {

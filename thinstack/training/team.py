@@ -1,4 +1,5 @@
-"""The processes that train one model together. Here is the team of one; a launcher makes others."""
+"""Describes a team of processes that train one model together. Here is the team of one process; a
+launcher makes larger ones."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -21,48 +22,48 @@ Value = TypeVar("Value")
 
 
 class Team:
-    """A process that trains by itself, as the first of one.
+    """A team of one process, which trains by itself. `processes.Processes` is a larger team.
 
     All processes of a team call the same methods in the same order, and wait in them for one
-    another. Each draws the same examples and holds the same weights; only the main one writes files
-    and prints.
+    another. Each process draws the same examples and holds the same weights. Only the main process
+    writes files and prints.
 
     Attributes:
         rank: the number of this process, from 0.
-        size: the number of all.
+        size: the number of all processes.
     """
 
     rank, size = 0, 1
 
     @property
     def main(self) -> bool:
-        """Whether this process writes files and prints."""
+        """Whether this is the main process, which writes files and prints."""
         return self.rank == 0
 
     def deal(self, chosen: Sequence[int]) -> list[int]:
-        """This process's part of a minibatch, which may be empty: every `size`-th example, for
-        neighbours are of like lengths."""
+        """This process's part of a minibatch, which may be empty: every `size`-th example, because
+        neighbours have similar lengths."""
         return list(chosen[self.rank :: self.size])
 
     def alone_in(self, folder: Path) -> AbstractContextManager[None]:
-        """Hold the lock of a folder for the team. Raises what `locked` does."""
+        """Hold the lock of a folder for the team. Raises what `locked` raises."""
         return locked(folder) if self.main else nullcontext()
 
     def add_gradients(self, weights: Sequence["Tensor"]) -> None:
-        """Make the gradient of each weight the sum over all processes; None where no process has
-        one."""
+        """Make the gradient of each weight the sum over all processes. If no process has one, it
+        stays None."""
 
     def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum of numbers over all processes."""
+        """The sum of the arrays of all processes, which have the same shape."""
         return values
 
     def shared(self, value: Value | None) -> Value:
-        """The value of the main process; what others give is not looked at."""
+        """The value of the main process. The values of the others are ignored."""
         assert value is not None, "the main process has one"
         return value
 
     def part(self) -> None:
-        """All have learnt; from here on each goes on by itself."""
+        """End the team when all have learnt. From here on each process goes on by itself."""
 
     def check_same(self, what: str, value: object) -> None:
         """Raise DataError in a process that finds another value than the main one does."""
@@ -73,12 +74,12 @@ ALONE = Team()
 
 @contextmanager
 def joined() -> Iterator[Team]:
-    """The team that this process belongs to: the processes of a launcher, if it has set RANK and
-    WORLD_SIZE (`torchrun`, `accelerate launch`), else a team of one.
+    """The team that this process belongs to. If a launcher has set RANK and WORLD_SIZE (`torchrun`,
+    `accelerate launch`), it has all processes of the launcher; else it has one.
 
-    Of all errors that end the processes of a team, the first one is raised, in its process; the
-    others exit with code 2. Raises ConfigError for variables or devices that do not fit,
-    StoppedError where a process dies or is told to end (SIGTERM).
+    If several processes of a team fail, only the first error is raised, in its process. The others
+    exit with code 2. Raises ConfigError for variables or devices that do not fit, and StoppedError
+    where a process dies or is told to end (SIGTERM).
     """
     size = os.environ.get("WORLD_SIZE", "1")
     if "RANK" not in os.environ or size == "1":

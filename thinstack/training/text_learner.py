@@ -1,4 +1,5 @@
-"""`TextLearner`: a classifier of texts that learns batch by batch, for training loops of others."""
+"""Holds `TextLearner`, a classifier of texts that learns batch by batch, for training loops of
+other programs."""
 
 import copy
 import json
@@ -38,17 +39,21 @@ __all__ = ["RESUME_FILES", "TextLearner"]
 TRAINING_FILE = "training.json"
 OPTIMIZER_FILE = "optimizer.safetensors"
 RESUME_FILES = (TRAINING_FILE, OPTIMIZER_FILE)
-"""In the bundle of a learner: how it learns, a recipe's `[training]` as JSON, and the state of its
-optimisers, without which the first steps of AdaGrad are as large as at the start."""
+"""Files in the bundle of a learner: a recipe's `[training]` as JSON, and the state of its
+optimisers. Without that state, the first steps of AdaGrad would be as large as at the start."""
 
 Words = Sequence[Sequence[str]]
-"""The words of each sentence of a text; at least one sentence, and no sentence without words."""
+"""The words of each sentence of a text. It has at least one sentence, and each sentence has
+words."""
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Batches are so small that threads wait for each other: on two busy cores, two of them took
-    six times as long. Others' models keep theirs."""
+    """Let torch use one thread, and restore its number of threads for other models.
+
+    Batches are so small that threads wait for each other: on two busy cores, two threads took six
+    times as long.
+    """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -58,17 +63,21 @@ def _one_thread() -> Iterator[None]:
 
 
 class TextLearner:
-    """A model of classes of texts, learning.
+    """A classifier of texts that learns.
 
-    It has the defaults of `thinstack train TABLE`, but knows no epochs: `learn` adds gradients of a
-    batch, `step` moves the weights. It is scored and kept with a running average of the weights
-    that reaches back over a share, `average`, of all steps so far: the weights after step t get the
-    weight 1 / (average * t). So it fits however many steps there are to be, and however large
-    batches are. 0 stands for the last weights, 1 for the mean of all.
+    It has the defaults of `thinstack train TABLE`, but no epochs: `learn` adds the gradients of a
+    batch, `step` moves the weights.
+
+    Scores and files come from a running average of the weights. It reaches back over the share
+    `average` of all steps so far: after step t, the new weights count 1 / (average * t), at most 1.
+    So the number of steps need not be known, and batches may have any size. An `average` of 0
+    gives the last weights, 1 the mean of all.
 
     Attributes:
-        config: of the model, with its classes.
-        training: how it learns.
+        config: the model's configuration, with its classes.
+        training: the settings that it learns with.
+
+    Raises ConfigError for an `average` that is no share, and DeviceError without a GPU for "cuda".
     """
 
     def __init__(
@@ -82,7 +91,9 @@ class TextLearner:
         device: Device,
     ):
         if not 0 <= average <= 1:
-            raise ConfigError(f"average: expected a share from 0 to 1, found {average}")
+            raise ConfigError(
+                f"average: expected a share from 0 to 1, found {average}; leave it out for 0.15"
+            )
         self.config, self.training, self._vocabulary = config, training, vocabulary
         self._share, self._steps = average, 0
         self._model = model.to(_device(device))
@@ -101,11 +112,11 @@ class TextLearner:
         average: float,
         device: Device = "cpu",
     ) -> Self:
-        """A model before it learns these classes.
+        """A learner of these classes, before its first step.
 
-        `init`: name or folder of the bundle where learning starts, or "none". `rates`: fields of
-        `TrainingConfig` in place of the defaults, which None leaves. Raises what `text_recipe` and
-        `initial_model` do, and ConfigError for rates that are none.
+        `init`: the name or folder of the bundle where learning starts, or "none". `rates`: values
+        for fields of `TrainingConfig`; None leaves the default. Raises what `text_recipe` and
+        `initial_model` raise, and ConfigError for values that are no rates.
         """
         files = DataConfig(train="texts", dev="texts", task="texts")
         recipe = text_recipe("texts", files, labels, texts=1, init=init)
@@ -129,9 +140,11 @@ class TextLearner:
         average: float,
         device: Device = "cpu",
     ) -> Self:
-        """The model that `files` gave, to learn on; it counts its steps from 0 again. Where phrases
-        are held to those of the start, that is now this model. Raises BundleError for another
-        bundle."""
+        """The learner whose `files` are in a bundle, to learn on. It counts its steps from 0 again.
+
+        If the settings have a `phrase_penalty`, phrases are now held to the meaning that they have
+        in this model. Raises BundleError for a bundle of something else.
+        """
         raw = json.loads(bundle.read(TRAINING_FILE))
         training = TrainingConfig.parse(raw, source=str(bundle.path / TRAINING_FILE))
         found = cls(
@@ -149,7 +162,7 @@ class TextLearner:
     @process_settings()
     def learn(self, texts: Sequence[Words], labels: Sequence[str]) -> float:
         """Add the gradients of the mean loss of these texts, at least one, and return that loss.
-        Raises ConfigError where it is not finite."""
+        `labels`: the class of each text. Raises ConfigError for a loss that is not finite."""
         examples = self._examples(texts, labels)
         source = "gold"
         if self._model.parses:
@@ -181,8 +194,8 @@ class TextLearner:
     @_one_thread()
     @torch.inference_mode()
     def scores(self, texts: Sequence[Words]) -> NDArray[np.float32]:
-        """The probabilities (T, C) of the classes of texts, over the trees that the model makes of
-        their sentences."""
+        """The probabilities (T, C) of the C classes for T texts. A model that parses reads each
+        sentence over its own tree."""
         model, found = self._average, [np.zeros((0, len(self.config.labels)), np.float32)]
         examples = self._examples(texts, [self.config.labels[0]] * len(texts))
         for part, forest in forests_of(examples, "gold", 64):
@@ -193,7 +206,7 @@ class TextLearner:
         return np.concatenate(found)
 
     def files(self) -> dict[str, bytes]:
-        """What `resume` needs, as the files of a bundle beside its `config`."""
+        """The files of a bundle that `resume` needs, by name. The bundle also needs `config`."""
         return {
             VOCABULARY_FILE: self._vocabulary.to_bytes(),
             WEIGHTS_FILE: weights_of(self._average),
@@ -218,7 +231,9 @@ class TextLearner:
                 state = {key.removeprefix(start): value for key, value in own.items()}
                 load_state_tensors(optimizer, state)
         except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
-            raise BundleError(f"{source}: not the state of its optimisers: {error}") from None
+            raise BundleError(
+                f"{source}: not the state of this model's optimisers: {error}; train it again"
+            ) from None
 
     def _examples(self, texts: Sequence[Words], labels: Sequence[str]) -> list[Example]:
         given = [

@@ -1,4 +1,4 @@
-"""The loss of texts, whose class is a mean over their sentences."""
+"""Computes the loss of texts. The probabilities of a text are a mean over its sentences."""
 
 from collections.abc import Sequence
 
@@ -16,15 +16,16 @@ __all__ = ["near_classes", "phrases_of", "text_losses"]
 
 
 def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
-    """Distributions (T, C) over classes in an order that have the `share` on the neighbours of the
-    targets (T,), halves of it where there are two, and the rest on the targets."""
+    """Distributions (T, C) over `classes` ordered classes, for the `targets` (T,). The neighbours
+    of a target have the `share`, half of it each if there are two. The target has the rest."""
     own = functional.one_hot(targets, classes).float()
     beside = functional.pad(own[:, 1:], (0, 1)) + functional.pad(own[:, :-1], (1, 0))
     return (1 - share) * own + share * beside / beside.sum(1, keepdim=True)
 
 
 def phrases_of(model: Model, texts: Sequence[Example]) -> int:
-    """How many phrases of these texts the model scores: all, or whole sentences."""
+    """The number of phrases of these texts that the model scores: all phrases, or only whole
+    sentences."""
     forests = [text.gold.forest for text in texts]
     if model.head.reads == "nodes":
         return sum(int(forest.sizes.sum()) for forest in forests)
@@ -38,13 +39,16 @@ def text_losses(
     initial: Model | None,
     whole: tuple[int, int] | None = None,
 ) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
-    """The loss of texts, and over how many of them it is a sum; no parser learns from texts.
+    """The losses of the texts and of a parser, each summed, and the numbers of cases in each sum.
+    The loss of a parser is 0 over 0 cases, because no parser learns from texts.
 
-    The probabilities of a text's classes are the mean of its sentences', weighted by their words,
-    as predictions have them; with `neighbours`, the target is `near_classes`. `initial`: the model
-    that learning started from. Where a `phrase_penalty` is asked for, each text adds the mean over
-    its minibatch's phrases of the divergence KL(initial || model), so many times. `whole`: how many
-    texts and `phrases_of` them the minibatch has, where `batch` is a part of it.
+    The probabilities of a text are the mean of its sentences' probabilities, weighted by words, as
+    in predictions. With `config.neighbours`, its target is the distribution of `near_classes`.
+
+    With `config.phrase_penalty`, each text adds that many times the mean of the divergence
+    KL(initial || model) over the minibatch's phrases. `initial` is the model that learning started
+    from. `whole`: the numbers of texts and of their `phrases_of` in the whole minibatch, if `batch`
+    is only a part of it.
     """
     inputs = model.inputs(batch.forest)
     logits = joint_of(model, inputs, config, track=False).logits

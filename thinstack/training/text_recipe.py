@@ -1,4 +1,4 @@
-"""The recipe that `thinstack train TABLE` runs."""
+"""Makes the recipe that `thinstack train TABLE` runs."""
 
 import json
 import re
@@ -19,8 +19,8 @@ from thinstack.training.labels import in_order
 __all__ = ["commented", "text_recipe"]
 
 SEEN: Final = 120_000
-"""Texts that a model is shown, in so many epochs as that takes, within bounds: what did well on
-held-out training texts of TREC and SST, from 500 to 8,000 of them."""
+"""The number of texts that a model is shown. The number of epochs follows from it, within bounds.
+It did well on held-out training texts of TREC and SST, from 500 to 8,000 of them."""
 
 OWN_CLASSES: Final = {
     "epochs": 5,
@@ -28,8 +28,8 @@ OWN_CLASSES: Final = {
     "vector_learning_rate": 0.1,
     "phrase_penalty": 5.0,
 }
-"""Settings where the classes are the bundle's own: small steps, for AdaGrad's first ones are as
-large as its rate, and one of 0.05 undoes what the treebank taught."""
+"""Settings for classes that are the bundle's own. Steps are small: AdaGrad's first steps are as
+large as its rate, and steps of 0.05 undo what the treebank taught."""
 
 SEEN_IN_CONTEXT: Final = 20_000
 CONTEXT: Final = "transformer.v1"
@@ -45,7 +45,7 @@ IN_CONTEXT: Final = {
     "clip": 5.0,
     "precision": "auto",
 }
-"""Settings where a pretrained encoder learns on: few epochs with falling rates."""
+"""Settings for a pretrained encoder that learns on: few epochs with falling rates."""
 OWN_CLASSES_IN_CONTEXT: Final = {
     "learning_rate": 2e-4,
     "encoder_learning_rate": 3e-5,
@@ -53,7 +53,8 @@ OWN_CLASSES_IN_CONTEXT: Final = {
 }
 
 NEIGHBOURS: Final = 0.2
-"""Of ordered classes; on held-out SST sentences it is worth a point."""
+"""The share of the loss on neighbours of ordered classes. On held-out SST sentences it is worth a
+point."""
 
 VECTORS: Final = """Word vectors start from the input table of
 sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."""
@@ -73,13 +74,14 @@ DESCRIPTIONS: Final[dict[Task, str]] = {
 def text_recipe(
     name: str, files: DataConfig, labels: Sequence[str], *, texts: int, init: str
 ) -> Recipe:
-    """A recipe for so many `texts`, or pairs, with these classes.
+    """The recipe for a table of so many `texts`, or pairs, with these classes.
 
-    `init`: name or folder of the bundle where learning starts, or "none": then the wordpiece
-    vectors that thinstack brings along, a fresh cell and balanced trees. Where the classes are the
-    bundle's own, its head is kept too, and its phrases keep their meaning; not of pairs. Models of
-    spans score phrases, those of texts sentences alone. Raises what `open_bundle` does, ConfigError
-    for a bundle of other trees than binary ones.
+    `init`: the name or folder of the bundle where learning starts. "none" starts from the wordpiece
+    vectors that thinstack brings along, a fresh cell and balanced trees. If the classes of texts
+    are the bundle's own, its head is kept too, and its phrases keep their meaning. Models of spans
+    score phrases, models of texts only sentences.
+
+    Raises what `open_bundle` raises, and ConfigError for a bundle whose trees are not binary.
     """
     pairs = files.task in PAIR_TASKS
     own = not pairs and init != "none" and tuple(labels) == open_bundle(init).config.labels
@@ -157,16 +159,16 @@ def _started(init: str, labels: Sequence[str]) -> dict[str, Any]:
     """The model of a bundle, with these labels."""
     config = open_bundle(init).config
     if config.trees != "binary":
-        problem = f"its model reads {config.trees} trees, and texts have binary ones"
-        raise ConfigError(f"{init}: expected a bundle to start from, but {problem}")
+        problem = f"found one of {config.trees} trees; name another bundle, or none"
+        raise ConfigError(f"{init}: expected a bundle of binary trees to start from, {problem}")
     model = config.model_dump(mode="json", exclude_defaults=True, exclude={"schema_version"})
     model["labels"] = list(labels)
     return model
 
 
 def commented(recipe: Recipe, *, first: str) -> str:
-    """A recipe as TOML, each field with a comment that says what it is; `first` are the comments at
-    its top."""
+    """A recipe as TOML, with a comment before each field that says what it is. `first`: the text of
+    the comments at its top."""
     lines = [f"# {line}".rstrip() for line in first.splitlines()]
     return "\n".join([*lines, "", *_lines(recipe, "")]) + "\n"
 

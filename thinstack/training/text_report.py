@@ -1,5 +1,5 @@
-"""What `thinstack train` says of texts: what was left out, what was taken for what, and how a plain
-rival does."""
+"""Prints what `thinstack train` says about texts: which rows were left out, how the answers are
+spread, and how a plain rival does."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,8 +24,8 @@ SKIPPED_FILE: Final = "skipped.txt"
 
 
 def say_what_is_odd(datasets: Datasets, out: Path, console: Console) -> None:
-    """Tell how many rows were left out, with the file that lists them, and how many texts, or
-    pairs, stand in both parts."""
+    """Print how many rows were left out, and how many texts or pairs are in both parts. The errors
+    of the rows go to `skipped.txt` in the folder `out`. Raises OSError if that fails."""
     if datasets.skipped:
         lines = "".join(f"{error}\n" for error in datasets.skipped)
         write_atomically(out / SKIPPED_FILE, lines)
@@ -33,14 +33,14 @@ def say_what_is_odd(datasets: Datasets, out: Path, console: Console) -> None:
         console.print(Line(f"{count} ({out / SKIPPED_FILE} lists them)", style="yellow"))
     if shared := shared_texts(*datasets.texts) + shared_pairs(*datasets.pairs):
         what = "pairs" if datasets.pairs[0] else "texts"
-        problem = f"{shared:,} of the {what} to report on stand among those to train on too"
-        console.print(Line(f"{problem}: the figures flatter", style="yellow"))
+        problem = f"{shared:,} of the {what} to report on are also among those to train on"
+        console.print(Line(f"{problem}: the figures are too good", style="yellow"))
 
 
 def show_texts(
     answers: Answers, own: Figures, rival: tuple[str, Figures], labels: Sequence[str], to: Console
 ) -> None:
-    """The figures beside the rival's, and the confusion matrix of a seed's answers."""
+    """Print the figures of a seed beside the rival's, and the confusion matrix of its answers."""
     names = figure_names("texts", labels)
     table = Table(title="beside a plain rival, percent", title_justify="left")
     table.add_column("")
@@ -53,6 +53,6 @@ def show_texts(
     assert accuracy is not None
     assert texts is not None
     error = (accuracy * (100 - accuracy) / texts) ** 0.5
-    to.print(f"of {texts:,} texts: by chance alone an accuracy is off by some {error:.1f}")
+    to.print(f"of {texts:,} texts: just by chance, an accuracy is off by some {error:.1f}")
     if len(labels) <= WIDEST:
         to.print(matrix(confusion(answers.predicted, answers.gold, len(labels)), labels))

@@ -1,4 +1,4 @@
-"""Texts and their classes, read from a table."""
+"""Reads texts and their classes from a table."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ PAIR_ADVICE: Final = (
     "--score-column (ratings)"
 )
 AT_ONCE: Final = 1000
-"""Texts that are cut into words at a time."""
+"""The number of texts that are cut into words at a time."""
 
 
 Item = TypeVar("Item")
@@ -33,10 +33,10 @@ class Text(NamedTuple):
     """A text, or a phrase of one, with its class.
 
     Attributes:
-        text: as the table has it.
-        sentences: the words of each of its sentences; of a phrase, its words.
+        text: the text as the table has it.
+        sentences: the words of each of its sentences. A phrase is one sentence.
         label: its class.
-        line: of the table.
+        line: its line in the table, from 1.
     """
 
     text: str
@@ -48,9 +48,11 @@ class Text(NamedTuple):
 def read_rows(
     path: Path, files: DataConfig, skipped: list[DataError] | None = None
 ) -> Iterator[TableRow]:
-    """The rows of a table of texts, or of pairs, with the columns that `files` names. Rows that
-    cannot be used go to `skipped`; without it the first of them is raised, as DataError with file
-    and line."""
+    """The rows of a table of texts or pairs, with the columns that `files` names.
+
+    The errors of bad rows, with file and line, go to the list `skipped`; without it the first is
+    raised. Raises what `read_table` or, for `.spacy` files, `read_doc_bin` raises.
+    """
     if files.task in PAIR_TASKS:
         columns = [*files.pair_columns, files.target_column]
         return read_table(
@@ -69,9 +71,11 @@ def read_rows(
 def read_texts(
     path: Path, files: DataConfig, labels: Sequence[str], skipped: list[DataError] | None = None
 ) -> list[Text]:
-    """The texts of a table, cut into sentences of words. A label that is none of `labels`, a text
-    without words and a span that is no phrase of its text are rows that cannot be used, see
-    `read_rows`."""
+    """The texts of a table, cut into sentences of words.
+
+    A row is bad if its class is not one of `labels` or its text has no words. So is a row whose
+    span is no phrase of the text. Bad rows go to `skipped` or raise, as in `read_rows`.
+    """
     found: list[Text] = []
     rows, cut = read_rows(path, files, skipped), splitter(sentences=not files.spans)
     while batch := list(islice(rows, AT_ONCE)):
@@ -83,8 +87,8 @@ def read_texts(
 
 @contextmanager
 def located(path: Path, row: TableRow, skipped: list[DataError] | None) -> Iterator[None]:
-    """Name file and line in a DataError of the block, and add it to `skipped`; without a list it is
-    raised."""
+    """Put file and line before a DataError of the block, and add it to the list `skipped`. Without
+    a list it is raised."""
     try:
         yield
     except DataError as error:
@@ -97,8 +101,11 @@ def located(path: Path, row: TableRow, skipped: list[DataError] | None) -> Itera
 def set_aside_share(
     items: Sequence[Item], share: float, label_of: Callable[[Item], str]
 ) -> tuple[list[Item], list[Item]]:
-    """The others, and a share of the items of each class, drawn with the same seed always: at least
-    one of a class of two items or more."""
+    """The items without those set aside, and the items set aside: a `share` of each class.
+
+    A class of two items or more has at least one set aside. They are always drawn with the same
+    seed.
+    """
     by_label: dict[str, list[int]] = defaultdict(list)
     for place, item in enumerate(items):
         by_label[label_of(item)].append(place)
@@ -114,7 +121,7 @@ def set_aside_share(
 
 
 def shared_texts(train: Iterable[Text], dev: Sequence[Text]) -> int:
-    """How many of the second stand among the first too, word for word."""
+    """The number of texts of `dev` that are also in `train`, character for character."""
     known = Counter(text.text for text in train)
     return sum(text.text in known for text in dev)
 
@@ -135,7 +142,7 @@ def _text(
     words = [sentence.words for sentence in sentences]
     if files.spans:
         words = [_phrase(row, text, sentences[0])]
-    # Of a million texts most words are the same ones.
+    # In a million texts most words repeat, so each is kept in memory once.
     return Text(text, [[intern(word) for word in each] for each in words], intern(label), row.line)
 
 

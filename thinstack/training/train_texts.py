@@ -1,4 +1,4 @@
-"""From a table of texts or pairs to a bundle: the recipe that does it is written, then run."""
+"""Trains on a table of texts or pairs: writes the recipe for it, and runs that."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,15 +42,17 @@ def train_table(
     console: Console,
     team: Team = ALONE,
 ) -> Recipe:
-    """Train on a table, as `run_recipe` does, and leave the recipe in `out` beside what that
-    leaves. The main process of a `team` makes the recipe for all.
+    """Train on a table, and write the recipe and what `run_recipe` writes to the folder `out`.
+    Returns the recipe, which the main process of a `team` makes for all.
 
     `files`, `text_columns`: as `table_data` takes them. `labels`: the classes in their order, or
-    the whole numbers that scores go over; by default those of the table. `threads`: one, for
-    minibatches are so small that several wait for each other; on a busy machine they take many
-    times as long. Where `out` has the recipe of an earlier call that was stopped, the run goes on.
-    Raises what `table_data`, `find_classes`, `text_recipe` and `run_recipe` do, and ConfigError
-    where `out` was trained by another recipe.
+    the whole numbers on the scale of scores; by default they come from the table. `threads`: keep
+    1, because minibatches are so small that several threads wait for each other. On a busy machine
+    they take many times as long. If `out` has the recipe of an earlier call that was stopped, the
+    run goes on.
+
+    Raises what `table_data`, `find_classes`, `text_recipe` and `run_recipe` raise, and ConfigError
+    if `out` was trained by another recipe.
     """
     folder = table.resolve().parent
     made = None
@@ -72,7 +74,7 @@ def _made_recipe(
     labels: Sequence[str],
     seeds: Sequence[int],
 ) -> Recipe:
-    """The recipe of a table, as it is read from `out`, where it is written."""
+    """The recipe of a table. It is written to `out`, and read again from there."""
     folder = table.resolve().parent
     data = table_data(table, files, text_columns=text_columns)
     skipped: list[DataError] = []
@@ -89,13 +91,13 @@ def _made_recipe(
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:
-    """Write the recipe, but not in place of one that somebody changed or that `out` was trained
-    by."""
+    """Write the recipe. Raises ConfigError if `out` was trained by another one, or if somebody
+    changed it since."""
     note, started = out / RECIPE, (out / SEEDS_FOLDER).exists()
     if started and note.exists() and note.read_text(encoding="utf-8") != text:
         raise ConfigError(
-            f"{note}: is not the recipe of this table and these options, it was changed or is of "
-            f"others; run it itself (thinstack train {note} --data {folder} --out ANOTHER), or "
+            f"{note}: expected the recipe of this table and these options, found another or a "
+            f"changed one; to run that, thinstack train {note} --data {folder} --out ANOTHER; or "
             "name another folder"
         )
     write_atomically(note, text)
@@ -110,8 +112,13 @@ def train_rows(
     init: str,
     out: Path,
 ) -> None:
-    """`train_table` of rows in memory, which are kept in `out` as JSON lines, in one process.
-    Raises what `read_mappings` does for rows that cannot be used, and `locked` for `out`."""
+    """Train on rows in memory as `train_table` does on a table, in one process. The rows are kept
+    in `out` as JSON lines.
+
+    `text`, `label`: the columns. `dev`: rows to report on; without them a share of `rows` is set
+    aside. `init`: as in `train_table`. Raises what `train_table` raises, `read_mappings` for bad
+    rows, and `locked` for `out`.
+    """
     files: dict[str, Any] = {"label_column": label}
     with locked(out):
         table = _kept(rows, (text, label), out / "data" / "train.jsonl")

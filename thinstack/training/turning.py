@@ -1,5 +1,5 @@
-"""Phrases in which the polarity of a part turns into its opposite ("not bad"), read by themselves:
-a treebank has few of them, and they are what a reader tries first."""
+"""Makes training examples of phrases that turn the polarity of a part into its opposite ("not
+bad"). A treebank has few of them, and users try them first."""
 
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -16,39 +16,40 @@ from thinstack.training.labelled import LabelledForest
 __all__ = ["MOST_EXCHANGED", "TurningPhrases", "with_part"]
 
 MOST_TURNERS: Final = 2
-"""Words of what turns a phrase."""
+"""The most words that turn a phrase."""
 
 LEAST_EXCHANGED, MOST_EXCHANGED = 2, 6
-"""Words of a part that is exchanged. Of several words, the first one says what kind of phrase it
-begins ("a ...", "to ..."); a single word could be a noun or a verb."""
+"""The least and the most words of a part that is exchanged. The first of several words tells the
+kind of the phrase ("a ...", "to ..."); a single word could be a noun or a verb."""
 
 LIMIT: Final = 1 << 24
-"""Above every word's id and every sentence's length."""
+"""A number above every word's id and every sentence's length."""
 
 IntArray = NDArray[np.int64]
 
 
 class _Nodes(NamedTuple):
-    """All nodes of all sentences (N,), counted over the sentences."""
+    """All N nodes of all sentences, one sentence after the other. Every field but `first` is
+    (N,)."""
 
-    first: IntArray  # of each sentence, its first node
+    first: IntArray  # the first node of each sentence
     targets: IntArray
     side: IntArray  # -1 negative, 0 neutral or unknown, 1 positive
     words: IntArray
-    left: IntArray  # -1 of leaves
-    parent: IntArray  # -1 of roots
+    left: IntArray  # the left child, -1 for leaves
+    parent: IntArray  # -1 for roots
     keys: IntArray  # the same for phrases of one class, one length and one first word
 
 
 class TurningPhrases:
-    """The turning phrases of labelled sentences over binary trees.
+    """Draws turning phrases from labelled sentences over binary trees.
 
-    A node *turns* its right child if one is positive and the other negative, and if the left child,
-    what turns it, has at most `MOST_TURNERS` words and is not positive ("not", "wo n't"). Drawn is
-    the phrase of such a node, or a longer one around it of the same polarity and at most `LONGEST`
-    words. Classes go from negative to positive.
+    A node *turns* its right child if one of them is positive and the other negative. Its left child
+    must then have at most `MOST_TURNERS` words, and not be positive ("not", "wo n't"). A draw gives
+    the phrase of such a node, or a longer phrase around it. That phrase has the same polarity and
+    at most `LONGEST` words. `classes`: the number of classes, which go from negative to positive.
 
-    Raises ConfigError where no phrase is turned to the better, or none to the worse.
+    Raises ConfigError if no phrase is turned to the better, or no phrase to the worse.
     """
 
     def __init__(self, examples: Sequence[Example], classes: int) -> None:
@@ -59,15 +60,18 @@ class TurningPhrases:
         if not (better and worse):
             raise ConfigError(
                 "training.turning: expected a treebank with phrases that a word or two turn to the "
-                f"better and to the worse, found {better:,} and {worse:,}: leave it out"
+                f"better and to the worse, found {better:,} and {worse:,}; leave turning out"
             )
         self._parts = np.argsort(self._nodes.keys, kind="stable")
         self._keys = self._nodes.keys[self._parts]
 
     def draw(self, share: float, draw: np.random.Generator) -> list[Example]:
-        """`share` phrases for each sentence, as many to the better as to the worse. In every other
-        one, a part that is turned is exchanged for a phrase of its class, length and first word,
-        and has the labels of that phrase."""
+        """Phrases as examples of their own, as many turned to the better as to the worse.
+
+        `share`: the number of phrases for each sentence, on average. In about half of them, the
+        part that is turned is exchanged for a phrase of the same class, length and first word. It
+        then has the labels of that phrase.
+        """
         found = []
         for place in range(round(share * len(self._examples))):
             pairs = self._by_polarity[place % 2]
@@ -93,7 +97,7 @@ class TurningPhrases:
 
 
 def with_part(phrase: LabelledForest, node: int, part: LabelledForest) -> LabelledForest:
-    """The phrase with another one in the place of that of `node`, which has as many words."""
+    """The phrase with `part` in the place of the phrase at `node`, which has as many words."""
     first = node + 1 - len(part.targets)
     forest, new = phrase.forest, part.forest
     start, end = spans_of(forest.transitions)[node].tolist()
@@ -140,7 +144,7 @@ def _nodes_of(examples: Sequence[Example], classes: int) -> _Nodes:
 
 
 def _words_of(examples: Sequence[Example]) -> IntArray:
-    """What each word is told by: its id, or that of its first piece."""
+    """A number for each word: its id, or the id of its first piece."""
     found = []
     for example in examples:
         forest = example.gold.forest
@@ -150,7 +154,8 @@ def _words_of(examples: Sequence[Example]) -> IntArray:
 
 
 def _climbing(nodes: _Nodes) -> tuple[IntArray, IntArray]:
-    """Phrases to the better and to the worse, each (n, 2): a node and the node below that turns."""
+    """The phrases turned to the better, and those turned to the worse. Each is (n, 2): the node of
+    the phrase, and the node in it that turns."""
     inner = np.flatnonzero(nodes.left >= 0)
     left = nodes.left[inner]
     turner = (nodes.words[left] <= MOST_TURNERS) & (nodes.side[left] <= 0)

@@ -1,4 +1,4 @@
-"""The parser `distances.v1` in an ONNX graph, as `thinstack.plugins.parsers.distances` has it."""
+"""The parser `distances.v1` of `thinstack.plugins.parsers.distances`, in an ONNX graph."""
 
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ GATES = [0, 3, 1, 2]
 
 
 def distances(g: Graph, parser: Distances, words: Value, lengths: Any) -> Value:
-    """As `thinstack.export.onnx.parser.distances` has it."""
+    """Distances (L,) of the gap after each word, see `thinstack.export.onnx.parser.distances`."""
     bounds: Any = sentence_bounds(lengths, words)  # type: ignore[arg-type]
     states, width = _linear(g, parser.input, words), parser.input.out_features
     around: Any = g.constant(parser.around.numpy())

@@ -1,4 +1,5 @@
-"""Leaf embeddings as ONNX: words looked up in a table, or put together from their pieces."""
+"""Leaf embeddings in an ONNX graph: words are looked up in a table, or put together from their
+pieces."""
 
 from typing import NamedTuple
 
@@ -18,8 +19,10 @@ TABLE = "embedding.table"
 
 
 class Table:
-    """A table (V, X) of vectors, stored as `quantize` says under this name; only the rows that are
-    looked up are brought back to float32."""
+    """A table (V, X) of vectors, stored under `name` as `quantize` says.
+
+    Only the rows that are looked up are cast back to float32.
+    """
 
     def __init__(
         self, g: Graph, values: NDArray[np.float32], quantize: Quantize, name: str = TABLE
@@ -35,7 +38,7 @@ class Table:
         self._is_float = quantize == "none"
 
     def rows(self, ids: Value) -> Value:
-        """Vectors (n, X) of `ids` (n,)."""
+        """Vectors (n, X), float32, of the entries `ids` (n,)."""
         rows = self._rows.index_select(0, ids)
         if not self._is_float:
             rows = rows.float()
@@ -45,19 +48,21 @@ class Table:
 def written_words(
     g: Graph, embedding: Embedding, inputs: dict[str, Value], quantize: Quantize
 ) -> Words:
-    """Vectors of the words by the module that the embedding names, by its function `words` of the
-    same arguments. Raises ExportError if it cannot be exported."""
+    """Vectors of the words, as written by the function `words` of the module that the embedding
+    names as `onnx`. It takes the same arguments. Raises ExportError if there is no such module or
+    function."""
     written = writer_of(embedding, embedding.onnx, "words")
     found: Words = written(g, embedding, inputs, quantize)
     return found
 
 
 def mean_of_pieces(table: Table, piece_ids: Value, pieces_per_word: Value) -> Words:
-    """Vectors of L words: the mean of the vectors of their pieces (P,), of which each has at least
-    one.
+    """Vectors of L words: the mean of the vectors of their pieces. There are P pieces, and each
+    word has at least one.
 
-    Most words are one piece: each takes its first piece as it is, and only further ones are added.
-    Words that are the same piece are equal, those of several pieces are not looked at.
+    Most words are one piece. So each word takes its first piece as it is, and only further pieces
+    are added. Words that are the same single piece are equal; words of several pieces are never
+    compared.
     """
     counts = pieces_per_word.long()
     words = words_of(piece_ids, counts)
@@ -79,7 +84,8 @@ class PiecesOfWords(NamedTuple):
 
 
 def words_of(piece_ids: Value, counts: Value) -> PiecesOfWords:
-    """The words of `counts` (L,) of the pieces (P,)."""
+    """Which of the pieces (P,) make the words, by the numbers of pieces `counts` (L,) of each
+    word."""
     starts = counts.op("CumSum", 0, exclusive=1)
     is_first = piece_ids.zeros_like().index_fill(0, starts, 1)
     further = Value.arange(piece_ids.size(0)).masked_select(is_first < 1)
@@ -89,13 +95,14 @@ def words_of(piece_ids: Value, counts: Value) -> PiecesOfWords:
 
 
 def mean_by_word(firsts: Value, added: Value, words: PiecesOfWords) -> Value:
-    """The means (L, X) of the vectors of words' first pieces (L, X) and of further ones (F, X)."""
+    """The means (L, X) over each word's pieces, from the vectors of the first pieces (L, X) and of
+    the further ones (F, X)."""
     across = words.owner.unsqueeze(1).op("Expand", added.op("Shape"))
     return firsts.scatter_add(0, across, added) / words.shares
 
 
 def distinct(numbers: Value) -> tuple[Value, Value, Value]:
-    """The different ones (U,) among `numbers` (L,), where each stands first, and which of them each
-    number is (L,)."""
+    """The different values (U,) in `numbers` (L,), the place where each occurs first (U,), and for
+    each number its place among the different ones (L,)."""
     found, places, rows, _ = numbers.graph.ops("Unique", numbers, outputs=4, sorted=1)
     return found, places, rows.shaped_as(numbers)

@@ -1,4 +1,5 @@
-"""What exports an encoder: the module that its class names as `onnx`, with a function `encode`."""
+"""Exports an encoder, by the module that its class names as `onnx`. That module has a function
+`encode`."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -14,18 +15,19 @@ __all__ = ["Encoding", "Words", "encode", "writer_of"]
 
 
 class Words(NamedTuple):
-    """Vectors of the L words."""
+    """Vectors of the L words of a batch."""
 
     vectors: Value  # (L, X), one for each word
-    distinct: Value  # (U, X), those of equal words once, or `vectors`
+    distinct: Value  # (U, X), one for all equal words, or `vectors`
     rows: Value | None = (
         None  # (L,) the row of each word in `distinct`; None where each has its own
     )
 
 
 class Encoding(NamedTuple):
-    """As `thinstack.core.encoder.Encoding`; what is not wanted, or not there, is None. `scores`
-    (N, C) may be given in place of the outputs `stacked` (N, H) that they are made of."""
+    """What an encoder gives, as `thinstack.core.encoder.Encoding` has it. A value that is not
+    wanted, or not there, is None. `scores` (N, C) may be given in place of `stacked` (N, H), from
+    which they are made."""
 
     root_nodes: Value
     places: Value | None = None
@@ -47,13 +49,19 @@ def encode(
     head: TaskHead | None = None,
     roots_only: bool = False,
 ) -> Encoding:
-    """Encode a forest in a graph, by the module that the encoder names; what it writes is called
-    with the same arguments.
+    """The encoding of a forest in the graph `g`, as written by the module that the encoder names.
+    Its function `encode` takes the same arguments.
 
-    `inputs` are those of the model, of whatever integers. `head`: one that reads single nodes; its
-    scores may be given in place of the outputs that they are made of. `roots_only`: nothing but
-    `roots`, `root_nodes` and `transitions` is wanted. Raises ExportError if there is no such
-    module.
+    Args:
+        g: the graph.
+        encoder: the encoder.
+        words: vectors of the words.
+        inputs: inputs of the model by name, int32 or int64.
+        head: a task head that reads single nodes. The encoding may hold its scores in place of the
+            outputs that they are made from.
+        roots_only: whether only `roots`, `root_nodes` and `transitions` are wanted.
+
+    Raises ExportError if there is no such module or function.
     """
     written = writer_of(encoder, encoder.onnx, "encode")
     encoding: Encoding = written(g, encoder, words, inputs, head=head, roots_only=roots_only)
@@ -61,8 +69,8 @@ def encode(
 
 
 def writer_of(part: object, module: str, function: str) -> Callable[..., Any]:
-    """The function that exports a part of a model, of the module that its class names as `onnx`.
-    Raises ExportError if there is none."""
+    """The function that exports a part of a model, from the module that the part's class names as
+    `onnx`. Raises ExportError if the module or the function is missing."""
     try:
         written: Callable[..., Any] = getattr(import_module(module or "without a module"), function)
     except (ImportError, AttributeError) as error:

@@ -1,7 +1,8 @@
-"""What a graph computes of its weights alone, computed once when it is exported.
+"""What a graph computes from its weights only, computed once, when it is exported.
 
-Runtimes would do so each time they load the file; and a file in which nothing but weights stands
-for large values is one that `thinstack.bundle.onnx_gate.check_onnx` can tell from a bomb.
+Otherwise a runtime would compute it each time that it loads the file. It also makes large values
+easy to judge: they are all weights, so `thinstack.bundle.onnx_gate.check_onnx` can tell the file
+from a bomb.
 """
 
 from collections.abc import Iterable
@@ -21,8 +22,8 @@ KEPT = {"Constant", "ConstantOfShape", "Cast"}
 
 
 def fold_constants(g: Graph) -> None:
-    """Put weights in the place of the nodes of a finished main graph, and of the loops in it, that
-    read nothing else."""
+    """Replace nodes that read nothing but weights by weights, in a finished main graph and in the
+    loops in it."""
     nodes, g.nodes[:] = list(g.nodes), []
     left = _Folder(g).folded(nodes, kept={output.name for output in g.outputs})
     stored = {tensor.name for tensor in g.weights}
@@ -38,7 +39,7 @@ class _Folder:
         self._renamed: dict[str, str] = {}
 
     def folded(self, nodes: Iterable[onnx.NodeProto], kept: set[str]) -> list[onnx.NodeProto]:
-        """The nodes that are left, those of subgraphs replaced in place; values in `kept` keep
+        """The nodes that are left. Nodes of subgraphs are replaced in place. Values in `kept` keep
         their names."""
         found = []
         for node in nodes:

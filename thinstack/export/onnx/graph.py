@@ -1,4 +1,4 @@
-"""A small builder of ONNX graphs: nodes with generated names, weights stored once at the root,
+"""A small builder of ONNX graphs. It names nodes, stores each weight once at the root, and makes
 subgraphs for loops."""
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,13 +24,15 @@ class Graph:
     """A graph under construction. Values have names that are unique in the whole model.
 
     Args:
-        name: of the graph.
-        outer: the graph whose node will hold this one, None for the main graph.
-        half: store matrices of float32 in float16 wherever no digit is lost by it, and cast them
-            back before use.
+        name: name of the graph.
+        outer: the graph that has a node with this graph in it; None for the main graph.
+        half: whether to store a float32 matrix in float16 if that loses no digit. It is cast back
+            before use.
 
     Attributes:
-        depth: how many graphs this one lies in.
+        depth: how many graphs are around this one.
+        root: the main graph.
+        step: in the body of a loop, the number of the step, from 0.
     """
 
     def __init__(self, name: str, *, outer: "Graph | None" = None, half: bool = False):
@@ -47,7 +49,7 @@ class Graph:
         self._made: dict[bytes, list[Value]] = {}
 
     def unique(self, name: str) -> str:
-        """`name`, with a number after it if the model has it already."""
+        """`name`, followed by a number if the model has that name already."""
         taken, candidate, number = self.root._names, name, 1
         while candidate in taken:
             number += 1
@@ -56,11 +58,12 @@ class Graph:
         return candidate
 
     def op(self, kind: str, *inputs: Operand, **attributes: Any) -> Value:
-        """The output of a node."""
+        """The output of a node with one output, see `ops`."""
         return self.ops(kind, *inputs, outputs=1, **attributes)[0]
 
     def ops(self, kind: str, *inputs: Operand, outputs: int, **attributes: Any) -> list[Value]:
-        """The outputs of a node: of a new one, unless this graph or one around it has the like."""
+        """The outputs of a node of this kind. The node is new unless this graph, or one around it,
+        has an equal one."""
         read = [each if isinstance(each, Value) else self.constant(each) for each in inputs]
         names = [value.name for value in read]
         node = helper.make_node(kind, names, [""] * outputs, **attributes)
@@ -79,7 +82,7 @@ class Graph:
         return graph._made[key]
 
     def constant(self, value: Operand) -> Value:
-        """A small constant: of a scalar, int64 or float32, a list of int64, or an array."""
+        """A small constant: a scalar (int64 or float32), a vector of int64, or an array."""
         if isinstance(value, float):
             value = np.array(value, np.float32)
         array = value if isinstance(value, np.ndarray) else np.array(value, np.int64)
@@ -90,15 +93,15 @@ class Graph:
         return self.op("ConstantOfShape", list(array.shape), value=zero)
 
     def zeros(self, *sizes: Operand) -> Value:
-        """Float32 zeros; a size is a whole number or a vector of one."""
+        """Float32 zeros of these sizes. A size is a whole number or a vector of one."""
         parts = [self.constant([size]) if isinstance(size, int) else size for size in sizes]
         return self.op("ConstantOfShape", self.op("Concat", *parts, axis=0))
 
     def weight(self, value: Array, name: str) -> Value:
-        """A weight, stored once at the root however often an equal one is asked for.
+        """A weight, which is stored once at the root, however often an equal one is asked for.
 
-        With `half`, a float32 matrix that float16 holds without loss is stored so, and cast back at
-        the root, where runtimes do it once and for all when they load the model.
+        With `half`, a float32 matrix that float16 holds without loss is stored in float16. It is
+        cast back at the root, where runtimes do so once, when they load the model.
         """
         root, key = self.root, (value.dtype.str, value.shape, value.tobytes())
         if key not in root._stored:
@@ -110,24 +113,24 @@ class Graph:
         return root._stored[key]
 
     def store(self, value: Array, name: str) -> Value:
-        """An initializer of the root, as it is."""
+        """An initializer of the root, stored as it is."""
         stored = self.root.unique(name)
         self.root.weights.append(numpy_helper.from_array(np.ascontiguousarray(value), stored))
         return Value(self.root, stored)
 
     def input(self, name: str, dtype: int, shape: list[str | int]) -> Value:
-        """Declare an input, in order."""
+        """Declare an input. Inputs keep the order of these calls."""
         name = self.unique(name)
         self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
         value = Value(self, name)
         return value.as_vector() if len(shape) == 1 else value
 
     def output(self, value: Value, name: str, dtype: int, shape: list[str | int]) -> None:
-        """Declare `value` an output, in order: of this name in the main graph, where names matter;
-        a body's are its nodes' own.
+        """Declare `value` an output. Outputs keep the order of these calls.
 
-        Runtimes cannot leave out a node that does nothing but give an output its name, and run it
-        at each step.
+        In the main graph, where names matter, the output is called `name`. In a body it keeps the
+        name of its node where possible. Runtimes cannot leave out a node that only gives an output
+        its name, and would run it at each step.
         """
         made = any(value.name in node.output for node in self.nodes)
         told = any(value.name == output.name for output in self.outputs)
@@ -140,8 +143,8 @@ class Graph:
         self.outputs.append(helper.make_tensor_value_info(name, dtype, shape))
 
     def body(self, name: str) -> "Graph":
-        """The body of a loop of this graph, to which `loop` gives its outputs. It sees the values
-        of this one, and has a `step` from 0."""
+        """The body of a loop of this graph. Give it outputs, then pass it to `loop`. It sees the
+        values of this graph, and has a `step`."""
         body = Graph(name, outer=self)
         body.step = body.input("step", onnx.TensorProto.INT64, [])
         body.input("going", onnx.TensorProto.BOOL, [])
@@ -150,9 +153,14 @@ class Graph:
     def loop(
         self, body: "Graph", steps: Operand, start: Sequence[Value], going: Value | None = None
     ) -> list[Value]:
-        """What a loop gives: the last states, which are `start` at first, then what it collects.
+        """What a loop gives: the last states, then what the loop collects.
 
-        `going` tells whether to go on after a step, beside that there are at most `steps`.
+        Args:
+            body: the body. Its outputs are the next states, then what is collected.
+            steps: the largest number of steps.
+            start: the first states.
+            going: a value of the body that says whether to go on after a step; by default the loop
+                takes all steps.
         """
         # A constant costs runtimes nothing, where a node that hands `going` on runs at each step.
         going = body.constant(np.array(True)) if going is None else going
@@ -162,13 +170,13 @@ class Graph:
         return self.ops("Loop", steps, np.array(True), *start, outputs=outputs, body=body.build())
 
     def choose(self, condition: Value, then: "Graph", otherwise: "Graph") -> list[Value]:
-        """The outputs of one of two graphs within this one, which have no inputs and equally many
-        outputs."""
+        """The outputs of one of two graphs, `then` if the condition holds. The two lie in this
+        graph, have no inputs, and have the same number of outputs."""
         branches = {"then_branch": then.build(), "else_branch": otherwise.build()}
         return self.ops("If", condition, outputs=len(then.outputs), **branches)
 
     def build(self) -> onnx.GraphProto:
-        """The finished graph, without nodes and weights that nothing reads."""
+        """The finished graph, without the nodes and weights that nothing reads."""
         needed = {output.name for output in self.outputs}
         nodes: list[onnx.NodeProto] = []
         for node in reversed(self.nodes):
@@ -179,8 +187,8 @@ class Graph:
         return helper.make_graph(nodes[::-1], self.name, self.inputs, self.outputs, weights)
 
     def model(self, metadata: dict[str, str]) -> bytes:
-        """The finished model as a file, checked. Raises onnx.checker.ValidationError if it is no
-        valid ONNX."""
+        """The finished model as the bytes of a file. Raises onnx.checker.ValidationError if it is
+        not valid ONNX."""
         model = helper.make_model(
             self.build(),
             opset_imports=[helper.make_opsetid("", OPSET)],
@@ -200,7 +208,7 @@ def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
 
 
 def walk(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
-    """Nodes, and those of the graphs in them."""
+    """These nodes, and the nodes of all graphs in them."""
     for node in nodes:
         yield node
         for graph in subgraphs(node):
@@ -208,6 +216,6 @@ def walk(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
 
 
 def set_nodes(graph: onnx.GraphProto, nodes: list[onnx.NodeProto]) -> None:
-    """Put nodes in the place of those of a graph."""
+    """Replace the nodes of a graph by these."""
     del graph.node[:]
     graph.node.extend(nodes)

@@ -1,10 +1,13 @@
-"""Matrix products in 8 bits: rows are made whole numbers, multiplied by whole numbers, and brought
-back to float32.
+"""Matrix products in 8 bits: rows are rounded to whole numbers, multiplied by whole numbers, and
+cast back to float32.
 
-The scale of the activations is static, from what they can at most be (`ranges`) or, of a pretrained
-encoder, seldom exceed; so a row's result does not depend on the rows beside it. The weights have a
-scale a column. A product of activations without a known bound stays in float32, and so do all
-others beside a pretrained encoder: they would gain little time and lose as much as it does.
+The scale of the activations is static, so a row's result does not depend on the rows beside it. It
+comes from a bound of the values: what they can at most be (`ranges`), or what they seldom exceed in
+a pretrained encoder. Weights have a scale for each column.
+
+A product of activations without a known bound stays in float32. If there is a pretrained encoder,
+all products outside it stay in float32 too: in 8 bits they would gain little time, and lose as much
+accuracy as the encoder does.
 """
 
 from collections.abc import Iterable
@@ -28,18 +31,22 @@ NARROWEST = 16  # columns of a matrix; a task head's few are worth their digits,
 ACTIVATION_LEVELS, ZERO = 127, 128
 Array = NDArray[np.float32]
 PLAIN = {"alpha": 1.0, "beta": 1.0, "transA": 0}
-"""Attributes of a product that is one and nothing else."""
+"""Attributes of a plain matrix product."""
 
 
 def quantize_products(
     g: Graph, known: dict[str, float], factors: dict[str, Array] | None = None
 ) -> tuple[int, int]:
-    """Rewrite the products of a finished graph, and of the loops in it; `known` are bounds of
-    values beside those found. `factors`: the bounds (K,) of the columns of what weights of these
-    names are multiplied with; if there are any, only these products are rewritten.
+    """Rewrite the products of a finished graph, and of the loops in it, to 8 bits.
 
-    Returns how many of the products with a matrix of weights are computed in 8 bits, and how many
-    there are.
+    Args:
+        g: the finished graph.
+        known: bounds of values by name, beside those that follow from the graph.
+        factors: by the name of a weight (K, W), bounds (K,) of the columns that it is multiplied
+            with. If there are any, only these products are rewritten.
+
+    Returns the number of products with a matrix of weights that are computed in 8 bits, and the
+    number of all such products.
     """
     rewriter = _Rewriter(g, known, factors or {})
     nodes = rewriter.rewritten(g.nodes)
@@ -66,11 +73,11 @@ class _Rewriter:
         # Of a matrix that is read in float32 anyway there is no second copy.
         self._plain = {node.input[1] for node in products if not self._fits(node)}
         self.done, self.seen = 0, len(products)
-        self.scaling: list[onnx.NodeProto] = []  # of weights alone: runtimes do it once
+        self.scaling: list[onnx.NodeProto] = []  # of weights only: runtimes do it once
         self._whole: dict[tuple[str, bytes], str] = {}
 
     def rewritten(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodeProto]:
-        """The nodes, with those of subgraphs rewritten in place."""
+        """The nodes after rewriting. Nodes of subgraphs are rewritten in place."""
         found: list[onnx.NodeProto] = []
         for node in nodes:
             for graph in subgraphs(node):

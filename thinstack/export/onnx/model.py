@@ -1,9 +1,9 @@
-"""A whole model as one ONNX file: indices and trees in, the scores of every node and of every tree
-out.
+"""A whole model as one ONNX file: indices and trees go in, the scores of every node and of every
+tree come out.
 
-The executors' loops and their schedule are part of the graph, written by hand; what a plugin wrote
-(leaf, compose and output of the cell, scores of the task head, an embedding that does more than to
-look words up) is exported by torch and put in its place.
+The loops of the executors and their schedule are part of the graph, and are written by hand. What a
+plugin wrote is exported by torch and put in its place. That is a cell's leaf, compose and output, a
+head's scores, or an embedding that does more than look words up.
 """
 
 import json
@@ -40,11 +40,12 @@ FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.Tenso
 
 IndexType = Literal["int32", "int64"]
 Outputs = Literal["nodes", "roots"]
-"""Scores of all nodes and of the roots among them, or of the roots alone."""
+"""Which scores a file gives: `nodes`, the scores of all nodes and of the roots among them; `roots`,
+only the scores of the roots."""
 
 
 class Options(TypedDict, total=False):
-    """What of a file may be chosen: how it stores weights, of what type whole numbers are, and
+    """What can be chosen about a file: how it stores weights, the type of its whole numbers, and
     which scores it gives."""
 
     quantize: Quantize
@@ -52,24 +53,34 @@ class Options(TypedDict, total=False):
     outputs: Outputs
 
 
+OWN = "; give the configuration that the model was built from"
+
 DEFAULTS: Options = {"quantize": "none", "index_type": "int32", "outputs": "nodes"}
 
 
 def export_onnx(
     model: Model, config: ModelConfig, *, vocabulary_digest: str, **options: Unpack[Options]
 ) -> bytes:
-    """Export a model; the user's module is left as it is. `options` are those of `DEFAULTS` where
-    they are not given.
+    """A model as an ONNX file. The module `model` is left as it is.
 
-    Inputs, of `index_type`, and outputs, scores in float32 and transitions of `index_type`, have
-    the names, shapes and meaning that the model gives them; a model with a parser makes the trees
-    itself where `transitions` are empty. (They are no input that may be left out: of an initializer
-    among the inputs, runtimes make different things.) With `outputs` "roots" there are no
-    `node_scores`, and only the last states are kept. Inputs are not validated in the graph: a
-    negative id would wrap silently. The metadata tell what the file holds.
+    Args:
+        model: the model.
+        config: its configuration.
+        vocabulary_digest: digest of its vocabulary, for the metadata.
+        options: see `Options`. Where one is not given, that of `DEFAULTS` holds.
 
-    Raises ExportError if the configuration is not the model's, the model has no such outputs, or a
-    part cannot be exported (which, and why).
+    Inputs and outputs have the names, shapes and meaning that the model gives them. Inputs are of
+    `index_type`. Scores are float32, and transitions of `index_type`. With `outputs` "roots" there
+    are no `node_scores`, and only the last states are kept.
+
+    A model with a parser makes the trees itself if `transitions` are empty. They are not an
+    optional input: runtimes differ in what they make of an input with an initializer.
+
+    The graph does not validate its inputs: a negative id would silently count from the end. The
+    metadata say what the file holds.
+
+    Raises ExportError if the configuration is not the model's, or the model has no such outputs.
+    Raises it too, with the part and the reason, if a part cannot be exported.
     """
     return export_stages(model, config, vocabulary_digest=vocabulary_digest, **options)[-1]
 
@@ -77,8 +88,11 @@ def export_onnx(
 def export_stages(
     model: Model, config: ModelConfig, *, vocabulary_digest: str, **options: Unpack[Options]
 ) -> list[bytes]:
-    """What `export_onnx` gives, and for "int8" before that what it gives for "int8-tables": one
-    graph, before and after its products are rounded."""
+    """The file that `export_onnx` gives, last in a list.
+
+    With `quantize` "int8", the file for "int8-tables" comes before it: the same graph before its
+    products are rounded.
+    """
     chosen = DEFAULTS | options
     _check(model, config, chosen["outputs"])
     quantize, dtype = chosen["quantize"], INT32 if chosen["index_type"] == "int32" else INT64
@@ -113,7 +127,7 @@ def _bounds(stored: Model, words: Words) -> dict[str, float]:
 
 
 def metadata_of(config: ModelConfig) -> dict[str, str]:
-    """What the metadata of a file tell of its configuration."""
+    """What the metadata of a file say about its configuration, by key."""
     return {
         "schema_version": str(SCHEMA_VERSION),
         "labels": json.dumps(config.labels, ensure_ascii=False),
@@ -131,27 +145,28 @@ def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
     found = "words" if "token_ids" in model.embedding.index_names else "wordpieces"
     if found != config.embedding.kind:
         raise ExportError(
-            f"the configuration says embedding {config.embedding.kind!r}, the model's is of {found}"
+            f"the configuration says embedding {config.embedding.kind!r}, the model reads {found}"
+            f"{OWN}"
         )
     if model.head.classes != len(config.labels):
         raise ExportError(
             f"the configuration has {len(config.labels)} labels, the model {model.head.classes} "
-            "classes"
+            f"classes{OWN}"
         )
     if model.encoder.structure != STRUCTURES[config.trees]:
         raise ExportError(
-            f"the configuration says trees {config.trees!r}, the model is told its trees as "
-            f"{model.encoder.structure}"
+            f"the configuration says trees {config.trees!r}, the model takes its trees as "
+            f"{model.encoder.structure}{OWN}"
         )
     if model.parses != config.parses:
-        own = "makes trees of its own" if model.parses else "makes none"
+        own = "makes trees of its own" if model.parses else "makes no trees"
         raise ExportError(
-            f"the configuration says parses = {json.dumps(config.parses)}, the model {own}"
+            f"the configuration says parses = {json.dumps(config.parses)}, the model {own}{OWN}"
         )
     if outputs != "nodes" and "root_scores" not in model.output_names:
         raise ExportError(
             f"outputs = {outputs!r} is for models that score nodes; this one gives "
-            f"{', '.join(model.output_names)}"
+            f"{', '.join(model.output_names)}; leave outputs out"
         )
 
 
@@ -211,7 +226,10 @@ def _score(
 def _there(value: Value | None) -> Any:
     """What an encoder's export must have given."""
     if value is None:
-        raise ExportError("the encoder's export left out something that it was asked for")
+        raise ExportError(
+            "expected all values that were asked for, found one missing: mend the function "
+            "`encode` that exports the encoder"
+        )
     return value
 
 

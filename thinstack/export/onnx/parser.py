@@ -1,5 +1,5 @@
-"""An encoder behind a parser in an ONNX graph, as `thinstack.models.parsing_encoder` and
-`thinstack.core.distance_trees` have them."""
+"""An encoder with a parser in an ONNX graph, as in `thinstack.models.parsing_encoder` and
+`thinstack.core.distance_trees`."""
 
 from typing import Any, cast
 
@@ -38,7 +38,8 @@ def encode(
     head: TaskHead | None = None,
     roots_only: bool = False,
 ) -> Encoding:
-    """As `thinstack.export.onnx.encoder.encode` has it."""
+    """The encoding over given trees, or over the trees that the parser makes, see
+    `thinstack.export.onnx.encoder.encode`."""
     steps, vectors = inputs["transitions"], words.vectors
     # An empty batch has nothing to parse: onnxruntime's LSTM would end the process.
     own, given = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
@@ -57,15 +58,17 @@ def encode(
 
 
 def is_unparsed(transitions: Value, words: Value) -> Value:
-    """Whether there are words (L, ...) and no transitions (N,) over them. An empty batch is not."""
+    """Whether there are words (L, ...) and no transitions (N,) over them, as a scalar. It is false
+    for an empty batch."""
     return (transitions.size(0) < words.size(0).minimum([1])).squeeze(0)
 
 
 def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
     """Distances (L,) of the gap after each word, from words (L, X), L >= 1, and lengths (B,).
 
-    The module that the parser names writes them, by a function of the same name and arguments, else
-    torch. Raises ExportError if they cannot be exported.
+    They are written by the module that the parser names, by its function of the same name and
+    arguments. If it names no module, torch exports the parser. Raises ExportError if they cannot be
+    exported.
     """
     if not parser.onnx:
         return inline(g, export_parser(parser), [words, lengths])[0]
@@ -80,7 +83,8 @@ def _give(g: Graph, trees: Any) -> None:
 
 
 def trees_of_distances(g: Graph, distances: Any, lengths: Any) -> BinaryTrees:
-    """The trees that cut every span at its greatest gap, from distances (L,) and lengths (B,)."""
+    """The trees that cut every span at its greatest gap, from distances (L,) and lengths (B,), see
+    `thinstack.core.distance_trees`."""
     keys: Any = gap_keys(distances, lengths)
     line, bounds = (cast(Value, each) for each in two_sided(keys))
     position: Any = Value.arange(line.size(0))

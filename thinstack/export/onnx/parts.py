@@ -1,5 +1,5 @@
-"""What plugins write, as ONNX: parts of a cell, the scores of a task head, the words of an
-embedding, exported by torch."""
+"""What plugins write, exported to ONNX by torch: parts of cells, scores of task heads, words of
+embeddings, distances of parsers."""
 
 import copy
 import logging
@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 ROWS, EDGES = 5, 7  # of the examples: sizes that no cell has a reason to have built in
+MOST_ROWS = 2**31 - 1  # torch 2.6 refuses sizes without an end, which could be its infinity
 
 
 class Parts(NamedTuple):
@@ -61,11 +62,13 @@ class _Part(nn.Module):
 
 
 def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
-    """Export a cell, from a copy in evaluation mode; the module itself is left as it is.
+    """The parts of a cell, exported from a copy in evaluation mode. The module itself is left as it
+    is.
 
-    What is read of its states are the scores (n, C) of `head` if one is given, else its output (n,
-    H) and, if it has one, the head-word vector (n, W). Raises ExportError that names the module and
-    the method, and why it cannot be exported.
+    With a `head`, the part `read` gives the head's scores (n, C). Otherwise it gives the cell's
+    output (n, H) and, if the cell has one, the head-word vector (n, W).
+
+    Raises ExportError, which names the module and the method, and why it cannot be exported.
     """
     cell, name, n = copy.deepcopy(cell).eval(), type(cell).__name__, _any("n")
     if cell.arity > 0:
@@ -93,11 +96,15 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
 
 def _any(name: str) -> dict[int, Any]:
     """Any number of rows, none too."""
-    return {0: torch.export.Dim(name, min=0)}
+    return {0: _size(name)}
+
+
+def _size(name: str) -> Any:
+    return torch.export.Dim(name, min=0, max=MOST_ROWS)
 
 
 def export_reading(cell: Cell, head: TaskHead | None = None) -> onnx.GraphProto:
-    """What `export_cell` has as `read`."""
+    """The part `read` of a cell, as `export_cell` has it. Raises as `export_cell` does."""
     if head is None and type(cell).output is Cell.output:
         return _first_part(cell)
     cell, head = copy.deepcopy(cell).eval(), copy.deepcopy(head).eval() if head else None
@@ -126,7 +133,7 @@ def _first_part(cell: Cell) -> onnx.GraphProto:
 
 
 def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
-    """Export the scores (n, C) of a task head from rows (n, width). Raises as `export_cell`
+    """The scores (n, C) of a task head, exported from rows (n, width). Raises as `export_cell`
     does."""
     head = copy.deepcopy(head).eval()
     part = _Part(head.scores, head=head)
@@ -134,8 +141,8 @@ def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
 
 
 def export_embedding(embedding: Embedding) -> onnx.GraphProto:
-    """Export the vectors (L, X) of words from the embedding's index inputs, int64, in order. Raises
-    as `export_cell` does."""
+    """The vectors (L, X) of words, exported from the embedding's index inputs, int64, in order.
+    Raises as `export_cell` does."""
     embedding, names = copy.deepcopy(embedding).eval(), embedding.index_names
     spare = (torch.arange(ROWS) < EDGES - ROWS).long()
     examples = {
@@ -154,8 +161,8 @@ def export_embedding(embedding: Embedding) -> onnx.GraphProto:
 
 
 def export_transformer(encoder: nn.Module, width: int) -> onnx.GraphProto:
-    """Export the contextual vectors (M, D) of tokens from what `Bert.forward` reads. Raises as
-    `export_cell` does."""
+    """The vectors (M, D) of tokens in their context, exported from the arguments of `Bert.forward`.
+    Raises as `export_cell` does."""
     encoder, tokens = copy.deepcopy(encoder).eval(), _any("tokens")
     examples = [
         torch.rand(EDGES, width),
@@ -164,14 +171,14 @@ def export_transformer(encoder: nn.Module, width: int) -> onnx.GraphProto:
         torch.zeros(2, 1, 1, ROWS),
         torch.zeros(EDGES, dtype=torch.long),
     ]
-    batch, time = torch.export.Dim("sentences", min=0), torch.export.Dim("time", min=0)
+    batch, time = _size("sentences"), _size("time")
     sizes = [tokens, tokens, {0: batch, 1: time}, {0: batch, 3: time}, tokens]
     return _export("transformer.v1", _Part(encoder, encoder=encoder), examples, sizes)
 
 
 def export_parser(parser: Parser) -> onnx.GraphProto:
-    """Export the distances (L,) of gaps from words (L, X) and the lengths (B,) of their sentences.
-    Raises as `export_cell` does."""
+    """The distances (L,) of gaps, exported from words (L, X) and the lengths (B,) of their
+    sentences. Raises as `export_cell` does."""
     parser = copy.deepcopy(parser).eval()
     examples = [torch.rand(ROWS, parser.input_size), torch.tensor([2, ROWS - 2])]
     part, sizes = _Part(parser, parser=parser), [_any("words"), _any("sentences")]
@@ -183,8 +190,8 @@ def _export(
 ) -> onnx.GraphProto:
     """Export one part, called `name` in errors, for any number of rows.
 
-    `torch.onnx.export` alone would keep the example's branch of an `if` on the number of rows
-    without a word; with named sizes `torch.export.export` refuses it.
+    By itself, `torch.onnx.export` would silently keep the example's branch of an `if` on the number
+    of rows; with named sizes `torch.export.export` refuses it.
     """
     try:
         with torch.no_grad(), _quiet():
@@ -204,8 +211,8 @@ def _export(
         )
     if len(model.graph.input) != len(example):
         raise ExportError(
-            f"{name} cannot be exported to ONNX: {len(example)} inputs became "
-            f"{len(model.graph.input)}"
+            f"{name} cannot be exported to ONNX: expected {len(example)} inputs, found "
+            f"{len(model.graph.input)}; let it read all of its inputs"
         )
     return model.graph
 
@@ -234,7 +241,7 @@ def _reason(error: BaseException) -> str:
         details = "; ".join(dict.fromkeys(found))
         return (
             "it does otherwise for other numbers of rows, by an `if` or a loop over them; let it "
-            f"treat any alike ({details})"
+            f"treat all numbers alike ({details})"
         )
     place = re.findall(
         r'^ *File "([^"]+)", line (\d+), in (\w+)\n *(.*)$', str(error), re.MULTILINE
@@ -251,10 +258,11 @@ def _reason(error: BaseException) -> str:
 
 
 def inline(g: Graph, part: onnx.GraphProto, inputs: list[Value]) -> list[Value]:
-    """Copy the nodes of an exported part into `g`, fed by `inputs`; returns its outputs.
+    """Copy the nodes of an exported part into `g`, with `inputs` as its inputs, and return its
+    outputs.
 
-    Only operators, names and attributes are copied, so none of the exporter's stack traces and
-    paths. Weights go to the root.
+    Only operators, names and attributes are copied. The exporter's stack traces and paths are left
+    out. Weights go to the root.
     """
     names = {value.name: given.name for value, given in zip(part.input, inputs, strict=True)}
     for tensor in part.initializer:
@@ -284,7 +292,7 @@ def _renamed(node: onnx.NodeProto, names: dict[str, str], g: Graph) -> onnx.Node
 
 
 def _rename_graph(graph: onnx.GraphProto, names: dict[str, str], g: Graph) -> None:
-    """Make the names of a subgraph unique in the model of `g`; `names` maps those of the graphs
+    """Make the names of a subgraph unique in the model of `g`. `names` maps the names of the graphs
     around it."""
     for value in (*graph.input, *graph.initializer):
         names[value.name] = g.unique("inner")

@@ -1,5 +1,5 @@
-"""The schedule and the two passes of a cell in an ONNX graph, as `thinstack.core.schedule`,
-`depth_ordered` and `top_down` have them; the cell's own operations are put into the loops."""
+"""The schedule and the two passes of a cell in an ONNX graph, as in `thinstack.core.schedule`,
+`depth_ordered` and `top_down`. The cell's own operations are put into the loops."""
 
 from typing import Any, cast
 
@@ -18,14 +18,16 @@ __all__ = ["Plan", "depth_ordered", "depths_of", "schedule_parents", "top_down"]
 FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
 
 Plan = Any
-"""A `Schedule` of values."""
+"""A `Schedule` whose fields are values."""
 
 
 def schedule_parents(
     parents: Any, slots: Any, kinds: Any, arity: int, depths: Value | None = None
 ) -> Plan:
-    """Schedule of a forest of N nodes, at these `depths` (N,) if they are known; what is not read
-    of it costs nothing, the graph drops it."""
+    """The schedule of a forest of N nodes. `depths` (N,) are the nodes' depths if they are known.
+
+    What is not read of a schedule costs nothing: the graph drops it.
+    """
     depths = depths or depths_of(parents)
     # Without the zero the greatest depth of an empty forest would be the least int64.
     zero = depths.graph.constant([0])
@@ -47,8 +49,10 @@ def depths_of(parents: Any) -> Value:
 
 
 def bounds(counts: list[Value]) -> Value:
-    """(D, 2K) for each step, [start, end) of its share of what these `counts` (D,) divide: first
-    the K starts."""
+    """The bounds (D, 2K) of each of D steps in arrays that all steps share: K starts, then K ends.
+
+    Each of the `counts` (D,) says how many rows of one array belong to each step.
+    """
     stacked = Value.stack(counts, 1)
     ends = stacked.cumsum(0)
     return Value.cat([ends - stacked, ends], 1)
@@ -65,11 +69,18 @@ def depth_ordered(
     *,
     roots_only: bool = False,
 ) -> list[Value]:
-    """What `parts` read of the states of all nodes, (N, width) each in stacked order; or of the
-    roots alone, (B, width) each.
+    """What `parts` read of the states of all nodes, (N, width) each, in stacked order. With
+    `roots_only`, what they read of the roots, (B, width) each.
 
-    `leaf_inputs` (U, X), of which each leaf in stacked order has the row that `leaf_rows` (L,)
-    says; equal leaves may share one. `inner_inputs` (I, inner_size) are in stacked order.
+    Args:
+        g: the graph.
+        cell: the cell.
+        parts: its exported parts.
+        leaf_inputs: (U, X) inputs of leaves; equal leaves may share one.
+        leaf_rows: (L,) the row of `leaf_inputs` for each leaf in stacked order.
+        inner_inputs: (I, inner_size) inputs of inner nodes in stacked order.
+        plan: the schedule.
+        roots_only: whether only roots are read.
     """
     widths, kept = cell.state_sizes, [] if roots_only else parts.widths
     leaves = inline(g, parts.leaf, [leaf_inputs])

@@ -1,5 +1,5 @@
-"""How large the values of an ONNX graph can become, whatever its inputs: what static scales of
-activations are taken from.
+"""Bounds of the values of an ONNX graph, for any inputs. The static scales of activations come from
+them.
 
 A squashed value is below 1, a looked-up one is below the greatest entry of its table, and moving
 values about changes nothing. Products with matrices, and sums over any number of rows, get no
@@ -18,7 +18,7 @@ from thinstack.export.onnx.graph import subgraphs
 __all__ = ["Bounds"]
 
 SQUASHING = {"Tanh", "Sigmoid", "Softmax"}
-# Operators that give no larger values than those of these inputs.
+# Operators that give no larger values than these inputs have.
 MOVING: dict[str, slice] = {
     **dict.fromkeys(("Concat", "Max", "Min"), slice(None)),
     **dict.fromkeys(("Gather", "GatherElements", "Slice", "Split", "Compress"), slice(1)),
@@ -32,7 +32,7 @@ ROUNDS = 4  # through the body of a loop, after which what still grows is taken 
 
 
 class Bounds:
-    """Bounds of the absolute values of a model's values, by name; infinite where none is known.
+    """Bounds of the absolute values of a model's values, by name; infinite if no bound is known.
 
     Args:
         weights: the model's initializers.
@@ -47,7 +47,7 @@ class Bounds:
         return self._found.get(name, inf)
 
     def follow(self, nodes: Iterable[onnx.NodeProto]) -> None:
-        """Find the bounds of what nodes give, and of all values in the graphs in them. Names
+        """Find the bounds of what these nodes give, and of all values in the graphs in them. Names
         are unique in a model."""
         for node in nodes:
             if node.op_type == "Loop":

@@ -1,10 +1,10 @@
-"""The shift-reduce executor in an ONNX graph: one Loop, transition by transition, as
-`thinstack.core.shift_reduce` has them.
+"""The shift-reduce executor in an ONNX graph: one Loop over the transitions, as in
+`thinstack.core.shift_reduce`.
 
-All that a step makes is carried to the next, and a runtime copies it: so the states of words stay
-outside the loop, and those of other nodes, written once as they are made, are all that grows. In
-`core` sentences drop out of the steps once they are done; here they WAIT, for what a loop carries
-keeps its shape.
+A runtime copies all that a step hands to the next. So the states of words stay outside the loop.
+Only the states of other nodes grow, and each is written once, when it is made. In `core`, sentences
+drop out of the steps once they are done; here they WAIT, because what a loop carries keeps its
+shape.
 """
 
 from itertools import accumulate
@@ -26,12 +26,12 @@ __all__ = ["Timetable", "shift_reduce", "timetable"]
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 MOVES = np.array([(-1, 1), (0, -1), (0, 0)])
-"""What SHIFT, REDUCE and WAIT add to the words left and to the height of the stack."""
+"""What SHIFT, REDUCE and WAIT add to the number of words left and to the height of the stack."""
 
 
 class Timetable(NamedTuple):
-    """When the transitions of B sentences of n words each are taken; N is the sum of 2n - 1, T the
-    greatest, or 1."""
+    """When the transitions of B sentences of n words each are taken. N is the sum of 2n - 1, and T
+    the greatest 2n - 1, or 1 for an empty batch."""
 
     lengths: Value  # (B,) n
     ends: Value  # (B,) the word after each sentence's last
@@ -42,11 +42,11 @@ class Timetable(NamedTuple):
 
 
 def timetable(lengths: Value, transitions: Value, words: Value) -> Timetable:
-    """The timetable of sentences of these lengths (B,), int64, and the transitions (N,) that they
-    are told; (0,) tells them nothing.
+    """The timetable of sentences of `lengths` (B,), int64, and the `transitions` (N,) that they are
+    told. Empty transitions (0,) tell them nothing.
 
-    There are as many words as `words` (L, ...) has rows: lengths that add up to more are an error
-    once the graph runs, and not as much memory as they say.
+    `words` (L, ...) has one row for each word. If lengths add up to more, the graph fails when it
+    runs, and does not take as much memory as they say.
     """
     g, given, most = lengths.graph, transitions.long(), words.size(0) * 2
     sizes = 2 * lengths - 1
@@ -78,11 +78,12 @@ def shift_reduce(
     inputs: dict[str, Value],
     read: onnx.GraphProto,
 ) -> Encoding:
-    """The encoding of sentences, over given trees or those that the tracker chooses; `stacked` is
-    what `read` gives of the states of all nodes, and of the roots among them `roots`.
+    """The encoding of sentences, over given trees or over the trees that the tracker chooses.
+    `stacked` is what `read` gives of the states of all nodes, and `roots` the rows of the roots in
+    it.
 
-    Words go by the numbers -1 .. -L, other nodes by 1 and up, in the order in which they are made,
-    and 0 is no node.
+    Words have the numbers -1 .. -L. Other nodes have the numbers from 1, in the order in which they
+    are made. 0 is no node.
     """
     transitions: Any = inputs["transitions"]
     told: Any = inputs["lengths"].long() if encoder.parses else sentence_lengths(transitions)
@@ -127,8 +128,8 @@ class _Loop:
         self.after = (table.ends + 1).unsqueeze(1)
 
     def run(self, g: Graph) -> tuple[Value, Value]:
-        """The numbers (N,) of all nodes, and the states, after a row of nothing, of those that are
-        no words, in the order in which they are made."""
+        """The numbers (N,) of all nodes, and the states of the nodes that are not words, in the
+        order in which they are made. A row of zeros comes before these states."""
         table = self.table
         body = self._step(g.body("take_one_transition"))
         left = table.lengths.unsqueeze(1)
@@ -189,8 +190,8 @@ class _Loop:
         return outputs.view(-1, 2 * size)
 
     def _reduce(self, body: Graph, pairs: Value, hidden: Value, rows: Value) -> Value:
-        """States (r, W) of nodes from those of their children (r, 2, W); `rows` are those of h
-        (B, T) that go with them."""
+        """States (r, W) of nodes from the states of their children (r, 2, W). `rows` are the rows
+        of h (B, T) that go with them."""
         context = (
             hidden.op("Compress", rows, axis=0)
             if self.cell.inner_size
@@ -206,8 +207,8 @@ class _Loop:
         return Value.cat(inline(body, self.parts.compose, [context, *links, *children]), 1)
 
     def split(self, states: Value, dim: int = 1) -> list[Value]:
-        """The parts of states that stand side by side. One by one, so that what is not read of
-        them costs nothing."""
+        """The parts of states that stand side by side. They are cut one by one, so a part that is
+        not read costs nothing."""
         ends = accumulate(self.cell.state_sizes)
         return [
             states.narrow(dim, end - width, width)

@@ -1,4 +1,4 @@
-"""The encoder of SPINN in an ONNX graph, as `thinstack.spinn.stack_encoder` has it."""
+"""The encoder of SPINN, `thinstack.spinn.stack_encoder`, in an ONNX graph."""
 
 from collections.abc import Sequence
 
@@ -28,10 +28,10 @@ def encode(
     head: TaskHead | None = None,
     roots_only: bool = False,
 ) -> Encoding:
-    """As `thinstack.export.onnx.encoder.encode` has it.
+    """The encoding of sentences by SPINN, see `thinstack.export.onnx.encoder.encode`.
 
-    Transition by transition go what the encoder parses, and trees whose composition the tracking
-    LSTM feeds; other given trees go by depth, in a branch of their own.
+    Sentences that the encoder parses go transition by transition. So do given trees if the tracking
+    LSTM feeds their composition. Other given trees go by depth, in a branch of their own.
     """
     cell = encoder.cell
     if encoder.feeds:
@@ -72,5 +72,5 @@ def _give(g: Graph, encoding: Encoding, names: Sequence[str], width: int) -> Non
 
 
 def _told(found: Encoding, head: TaskHead | None) -> Encoding:
-    """With scores called so, if those of `head` were read."""
+    """The encoding; if the scores of `head` were read, they are called scores."""
     return found._replace(stacked=None, scores=found.stacked) if head else found

@@ -1,5 +1,5 @@
-"""The tracking LSTM of `thinstack.spinn.tracking_lstm` and its transition classifier, in an ONNX
-graph."""
+"""The tracking LSTM of `thinstack.spinn.tracking_lstm` and its classifier of transitions, in an
+ONNX graph."""
 
 from typing import NamedTuple
 
@@ -14,14 +14,14 @@ from thinstack.spinn.tracking_lstm import TrackingLSTM
 __all__ = ["FREE", "REDUCE", "SHIFT", "WAIT", "Buffer", "choose", "read_buffer", "step"]
 
 SHIFT, REDUCE, WAIT, FREE = range(4)
-"""What is told to a sentence at a step; FREE is nothing."""
+"""What a sentence is told to do at a step. FREE leaves the choice to the tracking LSTM."""
 
 Floats = NDArray[np.float32]
 
 
 class Buffer(NamedTuple):
-    """What the buffers add to the gates. Each sentence has a row for each word, when that is the
-    first of its buffer, and one for the empty buffer after them."""
+    """What the buffers add to the gates. Each sentence has one row for each word, for when that
+    word is first in the buffer. A row for the empty buffer follows."""
 
     gates: Value  # (L + B, 4T), with b
     empty: Value  # (B, 1) the row of the empty buffer; with w words left, the row is w before that
@@ -29,7 +29,7 @@ class Buffer(NamedTuple):
 
 def read_buffer(g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value) -> Buffer:
     """The buffers of all sentences, from the outputs (L, H) of their words and the word after the
-    last of each (B,)."""
+    last word of each sentence, `ends` (B,)."""
     words = outputs.size(0)
     empty = ends + Value.arange(ends.size(0))
     is_empty = ends.new_zeros([words + ends.size(0)]).index_fill(0, empty, 1)
@@ -48,8 +48,14 @@ def read_buffer(g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value) ->
 def step(
     tracker: TrackingLSTM, read: Value, buffer: Value, hidden: Value, memory: Value
 ) -> tuple[Value, Value]:
-    """The next h and c (B, T) from the outputs of the two nodes on top of each stack (B, 2H), what
-    its buffer adds to the gates (B, 4T), and the last h and c."""
+    """The next h and c (B, T) of the tracking LSTM.
+
+    Args:
+        tracker: the tracking LSTM.
+        read: (B, 2H) outputs of the two nodes on top of each stack.
+        buffer: (B, 4T) what each buffer adds to the gates.
+        hidden, memory: (B, T) the last h and c.
+    """
     g, size = hidden.graph, tracker.size
     weight = np.concatenate([_columns(tracker.w_stack, 2), _values(tracker.u)])
     gates = buffer.addmm(Value.cat([read, hidden], 1), _weight(g, weight, "w_stack_u"))

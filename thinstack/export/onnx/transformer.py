@@ -1,5 +1,4 @@
-"""Words in their context in an ONNX graph, as `thinstack.plugins.embeddings.transformer` has
-them."""
+"""Words in their context, `thinstack.plugins.embeddings.transformer`, in an ONNX graph."""
 
 from typing import Any
 
@@ -27,7 +26,7 @@ EPSILON = 1e-5  # of torch's layer_norm
 def words(
     g: Graph, embedding: TransformerEmbedding, inputs: dict[str, Value], quantize: Quantize
 ) -> Words:
-    """Vectors of words, as `TransformerEmbedding.forward` has them."""
+    """Vectors of words in their context, as `TransformerEmbedding.forward` gives them."""
     given: list[Any] = [inputs[name].long() for name in embedding.index_names]
     pieces, counts, lengths = given
     tokens: Any = tokens_of(pieces, counts, lengths, embedding.first, embedding.last)

@@ -1,4 +1,4 @@
-"""The encoder of given trees in an ONNX graph, as `thinstack.models.tree_encoder` has it."""
+"""The encoder of given trees, `thinstack.models.tree_encoder`, in an ONNX graph."""
 
 from typing import Any
 
@@ -25,10 +25,10 @@ def encode(
     head: TaskHead | None = None,
     roots_only: bool = False,
 ) -> Encoding:
-    """As `thinstack.export.onnx.encoder.encode` has it.
+    """The encoding of given trees, see `thinstack.export.onnx.encoder.encode`.
 
-    Over one bottom-up layer `head` runs inside the loop, which then collects C numbers a node
-    instead of H; and with `roots_only` no other node is kept.
+    Over one bottom-up layer, `head` runs inside the loop, which then collects C numbers for each
+    node instead of H. With `roots_only` no other node is kept.
     """
     one_pass = len(encoder.layers) == 1 and encoder.stack()[0].down is None
     if one_pass and (head or roots_only):
@@ -61,7 +61,7 @@ def in_one_pass(
     roots_only: bool,
 ) -> Encoding:
     """The encoding of given trees by one bottom-up pass of a cell. `stacked` is what `parts` read
-    of the states of all nodes; with `roots_only` there are `roots` instead."""
+    of the states of all nodes. With `roots_only` there are `roots` instead."""
     plan = _schedule(encoder, inputs, words.vectors)
     read = _word_inputs(g, encoder, words, plan)
     found = depth_ordered(g, cell, parts, *read, plan, roots_only=roots_only)[0]
@@ -86,8 +86,9 @@ def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
 
 
 def chains(lengths: Any, words: Value) -> Plan:
-    """The schedule of sentences as chains. Lengths (B,) that add up to more than `words` (L, ...)
-    has rows are an error once the graph runs, and not as much memory as they say."""
+    """The schedule of sentences as chains, from `lengths` (B,) and `words` (L, ...). If lengths add
+    up to more than L, the graph fails when it runs, and does not take as much memory as they
+    say."""
     told: Any = lengths.op("ReduceSum", keepdims=1).minimum(words.size(0))
     parents: Any = parents_of_lengths(lengths, told)
     return schedule_parents(parents, parents.zeros_like(), parents.ones_like(), 1)

@@ -1,4 +1,4 @@
-"""Values of an ONNX graph that are written like tensors, so that one function serves both."""
+"""Values of an ONNX graph that are written like tensors, so one function serves both."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Union
@@ -29,13 +29,19 @@ def _node(kind: str, **attributes: Any) -> Callable[..., "Value"]:
 
 
 class Value:
-    """A value that a runtime will compute. An operator or a method appends the node that does what
-    torch does under that name; functions of torch, such as `torch.cat`, take values as well.
+    """A value that a runtime will compute. Each operator or method appends the node that does what
+    torch does under that name. Functions of torch, such as `torch.cat`, take values as well.
 
-    `like` is a value of the same shape, often an input: sizes are asked of that, and so only once.
-    Of a vector that was made to a size, `length` is that size; a size `is_number`.
-    There are no dtypes: what torch would make of another tensor's dtype (`new_zeros`,
-    `torch.zeros_like`) is of int64, as all index tensors are. A size is a vector of one number.
+    Values have no dtypes. Where torch would take the dtype of another tensor (`new_zeros`,
+    `torch.zeros_like`), a new value is int64, as all index tensors are. A size is a vector of one
+    number.
+
+    Attributes:
+        like: a value of the same shape, often an input. Sizes are asked of that value, and so only
+            once.
+        length: the size of a vector that was made to a size.
+        is_vector: whether it is known to be a vector.
+        is_number: whether it is a size, or made of sizes.
     """
 
     device = None
@@ -54,14 +60,15 @@ class Value:
         return getattr(cls, function.__name__)(*args, **(kwargs or {}))
 
     def op(self, kind: str, *others: Operand, **attributes: Any) -> "Value":
-        """A node over this value and others, in the innermost of their graphs."""
+        """The output of a node over this value and others, in the innermost of their graphs."""
         made = innermost(self, *others).op(kind, self, *others, **attributes)
         if kind in KEEPING:
             return made.shaped_as(self, *others)
         return made
 
     def shaped_as(self, *values: Operand) -> "Value":
-        """This value, known to have the one shape of all these that are no numbers."""
+        """This value, now known to have the shape that all of these values that are not numbers
+        share."""
         likes = {value.like for value in values if isinstance(value, Value)}
         shapes = {like for like in likes if not like.is_number}
         self.is_number = self.is_number or not shapes
@@ -70,7 +77,7 @@ class Value:
         return self
 
     def as_vector(self, length: "Value | None" = None) -> "Value":
-        """This value, known to be a vector, and of this length."""
+        """This value, now known to be a vector, of this length if one is given."""
         self.is_vector, self.length = True, length
         return self
 
@@ -89,7 +96,7 @@ class Value:
     take = _node("Gather", axis=0)  # of a vector
 
     def within(self, graph: "Graph") -> "Value":
-        """This value of a graph around `graph`, where what is made of it belongs."""
+        """This value of a graph around `graph`, so that what is made from it belongs to `graph`."""
         inside = Value(graph, self.name)
         inside.is_vector = self.like.is_vector
         return inside
@@ -209,7 +216,8 @@ class Value:
 
 
 def innermost(*operands: Operand) -> "Graph":
-    """The innermost graph of these values: the body of a loop sees what is around it."""
+    """The innermost graph of these values. The body of a loop sees the values of the graphs around
+    it."""
     graphs = [operand.graph for operand in operands if isinstance(operand, Value)]
     return max(graphs, key=lambda graph: graph.depth)
 

@@ -38,30 +38,31 @@ __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
 
 LONGEST = {"onnxruntime": 512, "onnx.reference": 64}  # words of a tree; the second is slow
 LONGEST_IN_CONTEXT = LONGEST | {"onnx.reference": 7}
-"""Where words go through a transformer, and the reference multiplies integers one by one: it
-would take a quarter of an hour. It is not asked of real inputs then."""
+"""The longest trees if words go through a transformer. The reference evaluator multiplies integers
+one by one, and longer trees would take a quarter of an hour. It gets no real inputs then."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """What was found when an ONNX file was compared with its model.
+    """The results of a comparison of an ONNX file with its model.
 
     Attributes:
         tolerance: the largest difference (`runtime.reference.distance`) that was allowed in
-            `runtimes`, `development`, `neighbour_error`; for a file that computes in 8 bits, the
-            largest mean difference, and `neighbour_error` may be as large.
-        runtimes: each runtime against the model, its weights rounded as the file stores them, on
-            sampled trees and words.
-        development: the same on the real inputs that were handed in; empty without them.
-        neighbour_error: largest difference between a tree scored alone and in a batch
-            (onnxruntime).
+            `runtimes`, `development` and `neighbour_error`. For a file that computes in 8 bits it
+            is the largest mean difference, and `neighbour_error` may be as large.
+        runtimes: each runtime against the model on sampled trees and words. The model's weights are
+            rounded as the file stores them.
+        development: the same on the real inputs that were given; empty without them.
+        neighbour_error: the largest difference between a tree that is scored by itself and in a
+            batch (onnxruntime).
         quantization: how weights are stored.
         int8_products: how many of the products with matrices are computed in 8 bits, such as "2 of
-            3".
-        max_deviation, mean_deviation: what that costs: the scores against those of the model with
-            its own weights, over given trees.
-        opset, ir_version, operators: what a runtime must know; the operators in alphabetical order.
-        provider: execution provider of the onnxruntime session.
+            3"; empty if all are in float32.
+        max_deviation, mean_deviation: what quantisation costs: the differences from the scores of
+            the model with its own weights, over given trees.
+        opset, ir_version, operators: what a runtime must support; the operators in alphabetical
+            order.
+        provider: execution provider of the session of onnxruntime.
         versions: of thinstack, torch, onnx, numpy and Python.
     """
 
@@ -88,11 +89,11 @@ def export_verified_onnx(
     development: Sequence[Forest] = (),
     **options: Unpack[Options],
 ) -> tuple[bytes, VerificationReport]:
-    """`export_onnx`, then `verify_onnx`: the file, with the report in its metadata as
-    `verification` (JSON), and the report.
+    """The file of `export_onnx`, verified by `verify_onnx`, and the report. The metadata of the
+    file hold the report too, as `verification` (JSON).
 
-    With `quantize` "int8" the same graph is verified with products in float32 first, to the
-    tolerance of those.
+    With `quantize` "int8", the same graph is first verified with products in float32, to the
+    tolerance for float32. Raises what `export_onnx` and `verify_onnx` raise.
     """
     stages = export_stages(model, config, vocabulary_digest=vocabulary_digest, **options)
     for file in stages[:-1]:
@@ -114,16 +115,25 @@ def verify_onnx(
     runtimes: Sequence[str] = tuple(LONGEST),
     rounded: Model | None = None,
 ) -> VerificationReport:
-    """Run `exported` in onnxruntime and in onnx's reference evaluator on trees of other sizes than
-    it was exported with.
+    """The report of a comparison of `exported` with its model. Both run on trees of other sizes
+    than the file was exported with, the file in onnxruntime and in onnx's reference evaluator.
 
-    `development`: batches of real inputs, such as those of a development file, to compare on as
-    well. A quantised file is compared with a copy of the model that has the rounded weights, so the
-    tolerance (1e-4) is the same; what the rounding costs is reported beside it. For a file that
-    computes in 8 bits it is 0.02, of the mean difference. `rounded`: a copy with other weights to
-    compare with in its place. Raises ExportError if the file is not of
-    this configuration, or its scores differ from the model's, or a tree's scores depend on the
-    trees beside it, or `thinstack.load` would refuse it; MissingExtraError without onnxruntime.
+    Args:
+        exported: the ONNX file.
+        model: the model that it came from.
+        config: the configuration of the model.
+        development: batches of real inputs to compare on as well, such as the batches of a
+            development file.
+        runtimes: names of the runtimes, `onnxruntime` and `onnx.reference`.
+        rounded: a copy of the model with other weights, to compare with in place of the copy below.
+
+    A quantised file is compared with a copy of the model that has the rounded weights, so the
+    tolerance (1e-4) is the same. What the rounding costs is reported beside it. For a file that
+    computes in 8 bits the tolerance is 0.02, for the mean difference.
+
+    Raises ExportError if the file is not of this configuration, or if its scores differ from the
+    model's. Raises it too if a tree's scores depend on the trees beside it, or if `thinstack.load`
+    would refuse the file. Raises MissingExtraError without onnxruntime.
     """
     file = _File(exported, model, config)
     rough = file.quantize == "int8"
@@ -201,26 +211,28 @@ def _check_metadata(found: dict[str, str], config: ModelConfig) -> Quantize:
     stored = {key: found.get(key) for key in expected}
     if stored != expected:
         raise ExportError(
-            f"the ONNX file is of another model: expected {expected}, its metadata say {stored}"
+            f"the ONNX file is of another model: expected {expected}, its metadata say {stored}; "
+            "verify it with the model and configuration that it was exported from"
         )
     quantize = found.get("quantization")
     if quantize not in get_args(Quantize):
         known = ", ".join(get_args(Quantize))
         raise ExportError(
-            f"the ONNX file's metadata say quantization {quantize!r}; expected one of {known}"
+            f"the ONNX file's metadata say quantization {quantize!r}; expected one of {known}: "
+            "export the model again"
         )
     return cast(Quantize, quantize)
 
 
 def _outputs(proto: onnx.ModelProto, model: Model) -> list[str]:
-    """The outputs that the file gives. Raises ExportError unless they are the model's, those of all
-    nodes being optional."""
+    """The outputs that the file gives. Raises ExportError unless they are the model's;
+    `node_scores` may be missing."""
     found = [value.name for value in proto.graph.output]
     expected = [name for name in model.output_names if name != "node_scores" or name in found]
     if found != expected:
         raise ExportError(
             f"the ONNX file gives {', '.join(found)} where the model gives "
-            f"{', '.join(model.output_names)}"
+            f"{', '.join(model.output_names)}; export the model again"
         )
     return found
 

@@ -1,4 +1,4 @@
-"""A bundle as one string of bytes: how a spaCy component hands its model on."""
+"""A bundle as one string of bytes, in which a spaCy component hands its model on."""
 
 import srsly  # type: ignore[import-untyped]
 
@@ -8,7 +8,9 @@ from thinstack.errors import BundleError
 __all__ = ["SOURCE", "from_bytes", "to_bytes"]
 
 SOURCE = "the saved tree_sentiment"
-"""What leads messages about a bundle that was handed on."""
+"""What messages about such a bundle begin with."""
+
+OTHER = "found other bytes; save the pipeline again"
 
 
 def to_bytes(files: Files) -> bytes:
@@ -18,11 +20,12 @@ def to_bytes(files: Files) -> bytes:
 
 
 def from_bytes(data: bytes) -> Files:
-    """What `to_bytes` was given; only its form is checked. Raises BundleError for another."""
+    """The files that `to_bytes` was given. Only their form is checked. Raises BundleError for other
+    bytes."""
     try:
         files = srsly.msgpack_loads(data)
     except Exception as error:  # msgpack raises errors of many kinds
-        raise BundleError(f"{SOURCE}: not what to_bytes writes: {error}") from None
+        raise BundleError(f"{SOURCE}: expected the files of a bundle, {OTHER} ({error})") from None
     if not isinstance(files, dict) or not all(isinstance(x, bytes) for x in files.values()):
-        raise BundleError(f"{SOURCE}: not what to_bytes writes, expected the files of a bundle")
+        raise BundleError(f"{SOURCE}: expected the files of a bundle, {OTHER}")
     return files

@@ -8,34 +8,38 @@ Settings (the factory's arguments):
 
 - `model`: name or folder of a bundle; default `sst`, which thinstack brings along.
 - `source`: where the tree of a sentence comes from. `auto` (default) is what the model was trained
-  for; `self` is the parse of a model that has a parser; `balanced`, `left` and `right` are fixed
-  shapes; `benepar` reads the parses of the component of that name.
-- `device`: `cpu` (default), `cuda` (an error where CUDA does not run), or `auto` (CUDA where it
-  runs, else a warning and the CPU). `spacy.prefer_gpu` does not matter.
-- `threads`: that share the batches on the CPU, at most 256; None (default) is all the cores that
-  the process may use. With several, `nlp.pipe` reads a batch ahead. With `n_process`, set it to 1.
-- `aggregation`: what `doc.cats` is over the sentences of a Doc: `words` (default), the mean of
-  their probabilities weighted by their numbers of words, or `sentences`, the plain mean.
-- `classes`: 3 adds the five of a sentiment model up to `negative`, `neutral` and `positive`; 2
-  leaves out the mass of neutral too. None (default) is the model's own.
-- `abstain`: a phrase or sentence has no label (None) where no class is as probable as this; None
-  (default) is always to have one. Scores stay.
-- `max_words`: a sentence of more words (default 400) is read in parts of at most so many, cut at
-  punctuation (`thinstack.runtime.long_sentences`), unless benepar gives its tree.
-- `spans_key`: of `doc.spans`, which then holds the phrases that say something, as displaCy draws
-  them; None (default) is not to set it.
+  for. `self` is the parse of a model that has a parser. `balanced`, `left` and `right` are fixed
+  shapes. `benepar` reads the parses of the component of that name.
+- `device`: `cpu` (default), `cuda` (an error if CUDA does not run), or `auto` (CUDA if it runs,
+  else a warning and the CPU). `spacy.prefer_gpu` does not matter.
+- `threads`: how many threads share the batches on the CPU, at most 256. None (default) is all the
+  cores that the process may use. With several, `nlp.pipe` reads a batch ahead. With `n_process`,
+  set it to 1.
+- `aggregation`: how `doc.cats` joins the sentences of a Doc. `words` (default) is the mean of their
+  probabilities, weighted by their words. `sentences` is the plain mean.
+- `classes`: 3 adds the five classes of a sentiment model up to `negative`, `neutral` and
+  `positive`. 2 also leaves out the probability of neutral. None (default) is the model's own
+  classes.
+- `abstain`: a phrase or sentence has no label (None) if no class is as probable as this. With None
+  (default) it always has one. Scores stay.
+- `max_words`: a sentence of more words (default 400) is read in parts of at most so many words. It
+  is cut at punctuation (`thinstack.runtime.long_sentences`), unless benepar gives its tree.
+- `spans_key`: a key of `doc.spans`, which then holds the phrases that say something, as displaCy
+  draws them. With None (default) it is not set.
 - `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
 
-It sets `doc.cats`, {label: probability} for every label of the model, summing to 1, all 0.0 for a
-Doc without words, and what `thinstack.integrations.spacy.results` describes. Several components
-have results of their own, by their names; `doc.cats` has the labels of all, and of a label that two
-have, what the later one says. `predictions(doc)` gives sentences that can be drawn: `doc.sents`,
-else the whole Doc, which is told once by a NoSentencesWarning.
+The component sets `doc.cats`, {label: probability} for every label of the model. They sum to 1, and
+are all 0.0 for a Doc without words. It also sets what `thinstack.integrations.spacy.results`
+describes. Several components have results of their own, by their names. `doc.cats` has the labels
+of all; if two have the same label, it has what the later one says.
 
-It does not learn: in training it warns so, unless it is among `frozen_components`, and runs as it
-is. `tree_classifier` (`thinstack.spacy_training`) learns.
+`predictions(doc)` gives sentences that can be drawn. They are `doc.sents`, or the whole Doc if
+nothing has set sentences. A NoSentencesWarning says so once.
 
-A saved pipeline holds the whole bundle, in a folder that is one, and checks it when it is read; the
+The component does not learn. In training it says so in a warning, unless it is among
+`frozen_components`, and stays as it is. `tree_classifier` (`thinstack.spacy_training`) learns.
+
+A saved pipeline holds the whole bundle, as a folder in it, and checks it when it is read. The
 folder that `model` names is not needed any more. All settings can be overridden on loading.
 """
 
@@ -76,7 +80,8 @@ Aggregation = Literal["words", "sentences"]
 
 
 class TreeSentiment(BatchedPipe):
-    """The component; its model is read by `load`, `from_disk` or `from_bytes`, or at first need."""
+    """The component. Its model is read by `load`, `from_disk` or `from_bytes`, or else when it is
+    first needed."""
 
     def __init__(
         self,
@@ -106,21 +111,21 @@ class TreeSentiment(BatchedPipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The classes that are shown, once the model was read."""
+        """The classes that are shown; empty until the model is read."""
         return self._labels
 
     def predict(self, docs: Iterable[Doc]) -> list[list[Annotated]]:
-        """The scored trees of the sentences of each Doc; nothing is set. Raises InputError where
-        parses are asked for and cannot be used, BundleError if the model fails."""
+        """The scored trees of the sentences of each Doc. Nothing is set. Raises InputError if
+        parses are asked for and cannot be used, and BundleError if the model fails."""
         return self.run(self.read(docs))
 
     @property
     def threads_at_work(self) -> int:  # type: ignore[override]
-        """Threads that score, of a model that was read."""
+        """How many threads score; 1 until the model is read."""
         return 1 if self._predictor is None else self._predictor.pool.threads
 
     def read(self, docs: Iterable[Doc]) -> Reading:
-        """What `run` needs of Docs. Raises what `predict` does, but for the model's failing."""
+        """What `run` needs of Docs. Raises what `predict` raises before the model runs."""
         _ = self.predictor  # a missing model is an error of Docs without words too
         reading = read(docs, self.source)
         if reading.unset and not self._told:
@@ -129,12 +134,12 @@ class TreeSentiment(BatchedPipe):
         return reading
 
     def run(self, reading: Reading) -> list[list[Annotated]]:
-        """What `predict` gives of what was read; any thread may ask for it."""
+        """What `predict` gives, from what was read. It can be called in any thread."""
         return scored(self.predictor, reading)
 
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
-        """Set `doc.cats`, the results of the component, and `doc.spans[spans_key]` of each Doc by
-        what `predict` gave."""
+        """Set `doc.cats`, the results of the component, and `doc.spans[spans_key]` of each Doc,
+        from what `predict` gave."""
         for doc, sentences in zip(docs, found, strict=True):
             names = {"name": self.name, "aggregation": self.aggregation}
             store(doc, sentences, self.labels, self.abstain, **names)
@@ -144,22 +149,26 @@ class TreeSentiment(BatchedPipe):
                 fill_group(doc, self.spans_key, self.name)
 
     def results(self, x: Doc | Span) -> Results | None:
-        """What this component says of a Doc or of any span of it: `label`, `scores`, `exact` and
-        more. None where there are no words, or no component has seen the Doc. Raises
-        UnknownNameError where others have."""
+        """What this component says about a Doc or about any span of it: `label`, `scores`, `exact`
+        and more. None if there are no words, or if no component has seen the Doc. Raises
+        UnknownNameError if only other components have seen it."""
         return results(x, self.name)
 
     def why(self, doc: Doc) -> list[list[dict[str, Any]]]:
-        """What each phrase of each sentence of a Doc contributes to the label of its sentence, as
-        dicts with `start`, `end` (tokens), `text`, `contribution` and `turning`, which
-        `thinstack.runtime.why.Contribution` describes. The model runs anew, so ask where it
-        matters. Raises InputError as `thinstack.runtime.why.contributions`."""
+        """What each phrase contributes to the label of its sentence: for each sentence of a Doc, a
+        list of dicts.
+
+        A dict has `start` and `end` (tokens), `text`, `contribution` and `turning`, see
+        `thinstack.runtime.why.Contribution`. The model runs again, so ask only where it matters.
+        Raises InputError as `thinstack.runtime.why.contributions` does.
+        """
         return contributions_of(doc, self.predictor, self.name)
 
     def update(
         self, examples: Iterable[Any], *, losses: dict[str, float] | None = None, **settings: Any
     ) -> dict[str, float]:
-        """Warn, once, that nothing is learnt: spaCy calls this in training."""
+        """Warn, once, that this component does not learn. spaCy calls it in training. Returns
+        `losses`, or an empty dict."""
         if not self._warned:
             self._warned = True
             warnings.warn(
@@ -172,7 +181,7 @@ class TreeSentiment(BatchedPipe):
 
     @property
     def predictor(self) -> Predictor:
-        """The running model. Raises what `load` does where it has to be read first."""
+        """The running model. If it is read now, raises what `load` raises."""
         if self._predictor is None:
             self._unpack(self._files) if self._files else self.load()
         assert self._predictor is not None
@@ -181,8 +190,8 @@ class TreeSentiment(BatchedPipe):
     def load(self) -> None:
         """Read the bundle that `model` names and start it.
 
-        Raises UnknownNameError, BundleError, DeviceError, InputError if the model does not have the
-        source or the classes, and MissingExtraError where onnxruntime is not installed.
+        Raises UnknownNameError, BundleError and DeviceError. Raises InputError if the model does
+        not have the source or the classes, and MissingExtraError if onnxruntime is not installed.
         """
         self._start(open_bundle(self.model))
 
@@ -209,11 +218,13 @@ class TreeSentiment(BatchedPipe):
         return _rebuilt, ({**self.__dict__, "name": self.name, "_predictor": None},)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the bundle to the folder `path`; thinstack's commands read it as any other."""
+        """Write the bundle to the folder `path`. thinstack's commands read it as any other
+        bundle."""
         write(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start the bundle in `path`, unless `model` was overridden. Raises as `load`."""
+        """Read and start the bundle in `path`, unless `model` was overridden. Raises what `load`
+        raises."""
         if not self._keeps_model():
             self._start(open_bundle(Path(path)))
         return self
@@ -223,13 +234,14 @@ class TreeSentiment(BatchedPipe):
         return to_bytes(self._saved())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
-        """Read and start what `to_bytes` gave; otherwise as `from_disk`."""
+        """Read and start what `to_bytes` gave. Otherwise this is `from_disk`."""
         if not self._keeps_model():
             self._unpack(from_bytes(data))
         return self
 
     def note(self, meta: dict[str, Any], *, overridden: bool) -> None:
-        """Note `model` in the meta of the pipeline. `overridden`: do not take the next bundle."""
+        """Note `model` in the meta of the pipeline. `overridden`: whether the next bundle that is
+        read must not replace the model."""
         self._meta, self._overridden = meta, overridden
         meta["thinstack"] = {**meta.get("thinstack", {}), self.name: self.model}
         note_requirement(meta, self.device)
@@ -259,11 +271,12 @@ def make_tree_sentiment(
     max_words: int,
     spans_key: str | None,
 ) -> TreeSentiment:
-    """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` does.
+    """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` raises.
 
-    spaCy reads a saved pipeline by calling the factory, then `from_disk`. The pipeline's `meta`
-    notes the `model` that it was saved with. If the setting is that one, its bundle may be missing
-    or unfit; if not, it was overridden, and `from_disk` leaves it in place.
+    spaCy reads a saved pipeline by calling the factory, then `from_disk`. The `meta` of the
+    pipeline notes the `model` that it was saved with. If the setting is that model, its bundle may
+    be missing or unusable. If not, the setting was overridden, and `from_disk` leaves its model in
+    place.
     """
     views = classes, abstain, max_words, spans_key
     component = TreeSentiment(name, model, source, device, threads, aggregation, scorer, *views)

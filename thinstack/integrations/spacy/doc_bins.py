@@ -1,4 +1,4 @@
-"""Reading texts and labels from spaCy's own files of Docs (`.spacy`)."""
+"""Reads texts and labels from spaCy's own files of Docs (`.spacy`)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,32 +21,35 @@ def read_doc_bin(
     span_group: str | None = None,
     skipped: list[DataError] | None = None,
 ) -> Iterator[TableRow]:
-    """The Docs of a DocBin as rows; their `line` is the number of the Doc, from 1.
+    """The Docs of a DocBin as rows. The `line` of a row is the number of its Doc, from 1.
 
-    Columns are `text` and `label`, the one category of `doc.cats` above 0.5. With `span_group`
-    there is a row for each span of that group, whose columns are `text` (of the Doc), `start` and
-    `end` (characters of it) and `label`; a Doc without the group has no row.
+    The columns are `text` and `label`, the one category of `doc.cats` above 0.5. With `span_group`
+    there is a row for each span of that group. Its columns are `text` (of the Doc), `start` and
+    `end` (characters in it) and `label`. A Doc without the group has no row.
 
-    A Doc without a category, or with several, is a bad row, as is one without text or label: their
-    DataErrors, which lead with file and number, go to `skipped`; without it the first is raised.
-    Raises DataError for a file that is missing, is no DocBin or has no Doc, for other `columns`,
-    and where no Doc has the group.
+    A Doc without a category, or with several, is a bad row. So is a Doc without text or label. The
+    DataErrors of bad rows begin with file and number. They go to the list `skipped`; without it the
+    first one is raised.
+
+    Raises DataError for a file that is missing, is not a DocBin or has no Doc. Raises it too for
+    other `columns`, and if no Doc has the group.
     """
     found = _spans(path, span_group) if span_group else _docs(path)
-    advice = "a file of Docs has no others: leave --text-column and --label-column (text=, label=)"
+    advice = "a file of Docs has no others: leave out --text-column, --label-column (text=, label=)"
     return checked_rows(str(path), found, columns, skipped=skipped, advice=advice)
 
 
 def doc_texts(path: str | Path) -> Iterator[Found]:
     """The texts of the Docs of a DocBin, as records of a table with the column `text`. Raises
-    DataError for a file that is missing or is no DocBin."""
+    DataError for a file that is missing or is not a DocBin."""
     yield ["text"]
     for number, doc in enumerate(_read(path), start=1):
         yield Record(number, {"text": doc.text})
 
 
 def chosen_categories(doc: Doc) -> list[str]:
-    """The categories of `doc.cats` above 0.5; where classes exclude each other, one or none."""
+    """The categories of `doc.cats` above 0.5. If classes exclude each other, there is at most
+    one."""
     return [label for label, score in doc.cats.items() if score > _CHOSEN]
 
 

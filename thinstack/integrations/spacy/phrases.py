@@ -1,4 +1,4 @@
-"""Where a span of a spaCy Doc stands in the trees that are stored on it."""
+"""Finds a span of a spaCy Doc in the trees that are stored on the Doc."""
 
 import struct
 from bisect import bisect_left, bisect_right
@@ -23,8 +23,15 @@ Stored = dict[str, Any]
 
 
 class Phrase(NamedTuple):
-    """A node of a tree, as it is stored: in which Doc and results, the record of its sentence, and
-    the words [first, behind) of that."""
+    """A node of a tree, as it is stored on a Doc.
+
+    Attributes:
+        doc: the Doc.
+        stored: the results of one component.
+        record: the record of its sentence.
+        first, behind: its words [first, behind) in the sentence.
+        node: the row of its scores.
+    """
 
     doc: Doc
     stored: Stored
@@ -35,21 +42,21 @@ class Phrase(NamedTuple):
 
     @property
     def row(self) -> tuple[float, ...]:
-        """The probabilities of the phrase alone. They are read without numpy, which takes three
-        times as long over so few."""
+        """The probabilities of the phrase. They are read without numpy, which takes three times as
+        long for so few."""
         form, rows = struct.Struct(f"<{len(self.stored['labels'])}f"), self.record["scores"]
         return form.unpack_from(rows, min(form.size * self.node, len(rows) - form.size))
 
     @property
     def weight(self) -> float:
-        """What each of its words counts in a mean of sentences."""
+        """The weight of each of its words in a mean of sentences."""
         weight: float = self.record.get("weight", 1.0)
         return weight
 
     @property
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
-        """The tokens of its words, and the transitions and scores of the nodes at and below it (one
-        row of the sentence alone)."""
+        """The tokens of its words, and the transitions and the scores of the nodes at and below it.
+        If only the sentence has scores, there is one row of them."""
         words, record = slice(self.first, self.behind), self.record
         nodes = slice(self.node + 1 - _nodes(self.first, self.behind), self.node + 1)
         tokens = np.frombuffer(record["tokens"], "<i4").reshape(-1, 2)[words]
@@ -58,20 +65,20 @@ class Phrase(NamedTuple):
 
     @property
     def parts(self) -> Spans:
-        """Of a sentence that was cut, the words [start, end) of its parts; else none."""
+        """The words [start, end) of its parts, if it is a sentence that was cut; else empty."""
         whole = self.behind - self.first == len(self.record["words"])
         return tuple((start, end) for start, end in self.record.get("parts", ()) if whole)
 
     @property
     def token_parts(self) -> list[tuple[int, int]]:
-        """The tokens [start, end) of its parts, of what was not cut its own."""
+        """The tokens [start, end) of its parts; if it was not cut, its own tokens."""
         tokens = np.frombuffer(self.record["tokens"], "<i4").reshape(-1, 2)
         spans = self.parts or ((self.first, self.behind),)
         return [(int(tokens[start, 0]), int(tokens[end - 1, 1])) for start, end in spans]
 
     @property
     def prediction(self) -> Prediction:
-        """What can be drawn of it."""
+        """The phrase as a prediction, which can be drawn."""
         tokens, transitions, scores = self.arrays
         text, offsets = text_of(self.doc, tokens)
         words = tuple(self.record["words"][self.first : self.behind])
@@ -109,8 +116,8 @@ def sentences_in(doc: Doc, stored: Stored) -> list[Phrase]:
 
 
 def phrases_around(span: Span, stored: Stored) -> tuple[list[Phrase], bool]:
-    """The smallest phrase around a span, or, where it reaches over several sentences, these; and
-    whether the span is just that. No phrases where the span has no words."""
+    """The smallest phrase around a span, and whether the span is just that phrase. If the span
+    reaches over several sentences, it is these sentences. A span without words has no phrases."""
     doc, start, end = span.doc, span.start, span.end
     while start < end and doc[start].is_space:
         start += 1
@@ -139,7 +146,7 @@ def _around(
     exact = (tokens[2 * first], tokens[2 * behind - 1]) == (start, end)
     if behind - first == len(record["words"]):
         return [_sentence(doc, stored, record)], exact
-    if len(record["scores"]) == 4 * len(stored["labels"]):  # those of the sentence alone
+    if len(record["scores"]) == 4 * len(stored["labels"]):  # only the sentence has scores
         return [_sentence(doc, stored, record)], False
     node = _node_over(record["transitions"], first, behind)
     if node is not None:

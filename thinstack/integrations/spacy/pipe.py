@@ -1,4 +1,4 @@
-"""What the components have in common: Docs are annotated in batches."""
+"""What the components have in common: they annotate Docs in batches."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from thinstack.runtime.batching import in_batches
 __all__ = ["BATCH_TOKENS", "BatchedPipe"]
 
 BATCH_TOKENS: Final = 1 << 16
-"""Tokens of the Docs that go to the model in one call, at most, or one Doc."""
+"""The most tokens of the Docs that go to the model in one call. One longer Doc may have more."""
 
 Batch = list[Doc]
 Result = Callable[[], Any]
@@ -23,8 +23,9 @@ Result = Callable[[], Any]
 class BatchedPipe(Pipe):
     """A component that has `predict(docs)` and `set_annotations(docs, found)`.
 
-    One that can score while its thread does other things has `threads_at_work` above 1, and
-    `read(docs)` and `run(reading)` that make `predict` together: `read` alone touches Docs.
+    A component that can score while its thread does other things has `threads_at_work` above 1. It
+    has `read(docs)` and `run(reading)`, which together do what `predict` does. Only `read` touches
+    Docs.
     """
 
     predict: Any
@@ -34,18 +35,20 @@ class BatchedPipe(Pipe):
     threads_at_work = 1
 
     def __call__(self, doc: Doc) -> Doc:
-        """Annotate one Doc. Raises what `predict` does."""
+        """Annotate one Doc. Raises what `predict` raises."""
         self.set_annotations([doc], self.predict([doc]))
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Annotate Docs in order, `batch_size` in one call of the model, or fewer long ones.
+        """Annotate Docs in order. One call of the model takes `batch_size` Docs, or fewer long
+        ones.
 
-        With several threads the next batch is read (tokenised, for what stands before in the
-        pipeline is read as it is asked for) while one is scored, unless `batch_size` is 1. What
-        `stream` raises is raised behind the Docs before it. When a batch fails, its Docs are tried
-        one by one. One that fails then goes to the error handler (`nlp.set_error_handler`; the
-        default raises) and is left out.
+        With several threads, the next batch is read while one is scored, unless `batch_size` is 1.
+        Reading a batch also runs the components before this one. What `stream` raises is raised
+        after the Docs before it.
+
+        If a batch fails, its Docs are tried one by one. A Doc that fails then goes to the error
+        handler (`nlp.set_error_handler`; the default raises) and is left out.
         """
         tokens = BATCH_TOKENS * self.threads_at_work
         batches = in_batches(stream, batch_size, len, tokens)

@@ -1,4 +1,4 @@
-"""What of Docs goes to the model."""
+"""Reads what the model needs of Docs, and scores it."""
 
 import warnings
 from collections.abc import Iterable
@@ -20,9 +20,10 @@ class Reading(NamedTuple):
     """Docs as the model is given them.
 
     Attributes:
-        sentences: those of each Doc.
-        trees: where the trees of all sentences come from, or their transitions.
-        unset: whether nothing has set the sentences of a Doc with words, which is read as one.
+        sentences: the sentences of each Doc.
+        trees: the source of the trees of all sentences, or their transitions.
+        unset: whether nothing has set the sentences of some Doc with words. Such a Doc is read as
+            one sentence.
     """
 
     sentences: list[list[DocSentence]]
@@ -31,8 +32,8 @@ class Reading(NamedTuple):
 
 
 def read(docs: Iterable[Doc], source: Trees | str) -> Reading:
-    """Read Docs whose trees come from this source; "benepar" is the parses that they hold. Raises
-    InputError where parses are asked for and cannot be used."""
+    """Read Docs, with trees from this source; "benepar" means the parses that the Docs hold. Raises
+    InputError if parses are asked for and cannot be used."""
     found = [(doc, sentences_of(doc)) for doc in docs]
     unset = any(sentences and not has_sentences(doc) for doc, sentences in found)
     trees: Trees = source  # type: ignore[assignment]
@@ -42,14 +43,15 @@ def read(docs: Iterable[Doc], source: Trees | str) -> Reading:
 
 
 def scored(predictor: Predictor, reading: Reading) -> list[list[Annotated]]:
-    """The scored trees of the sentences of each Doc. Raises as `Predictor.trees_and_scores`."""
+    """The scored trees of the sentences of each Doc. Raises what `Predictor.trees_and_scores`
+    raises."""
     words = [sentence.words for sentence in chain.from_iterable(reading.sentences)]
     rows = iter(predictor.trees_and_scores(words, reading.trees) if words else ())
     return [[Annotated(item, *next(rows)) for item in items] for items in reading.sentences]
 
 
 def warn_of_no_sentences(name: str) -> None:
-    """Say that the component `name` reads Docs as one sentence, and what to add."""
+    """Warn that the component `name` reads Docs as one sentence, and say what to add."""
     warnings.warn(
         f"{name}: expected Docs whose sentences are known, found one where nothing has set them; "
         "each such Doc is read as one sentence, in parts if it is long. Put a component that sets "

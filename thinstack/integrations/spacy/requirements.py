@@ -1,4 +1,4 @@
-"""What a packaged pipeline needs to be installed beside spaCy."""
+"""The packages that a packaged pipeline needs beside spaCy."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ __all__ = ["note_requirement"]
 
 
 def note_requirement(meta: dict[str, Any], device: Device) -> None:
-    """Name thinstack among the requirements of a pipeline's `meta`, unless it is named there.
+    """Add thinstack to the requirements in a pipeline's `meta`, unless it is there already.
 
     `spacy package` writes them into the wheel. By itself it finds only packages that have a file
     top_level.txt, which thinstack's build does not write.

@@ -1,35 +1,39 @@
-"""What can be read of a spaCy Doc that `tree_sentiment` has seen.
+"""What can be read from a spaCy Doc that `tree_sentiment` has seen.
 
-How results are stored, `thinstack.integrations.spacy.stored` says. All else is computed from that
-when asked for. A span has the results of the smallest phrase around it, so of any span:
+`thinstack.integrations.spacy.stored` says how results are stored. Everything else is computed from
+that when it is asked for. A span has the results of the smallest phrase around it, so any span has:
 
-- `Span._.sentiment_label`: the most probable class, None where the component abstains.
+- `Span._.sentiment_label`: the most probable class, None if the component abstains.
 - `Span._.sentiment_scores`: {label: probability}.
-- `Span._.sentiment_exact`: whether these are of the span itself, and not of more words around it.
-- `Span._.sentiment_span`: the Span that they are of.
-- `Span._.sentiment_tree`: the tree over that in labelled brackets, labels being class numbers.
-- `Span._.sentiment_phrases`: the phrases of that tree, as the Doc's.
-- `Span._.sentiment_parts`: the tokens (start, end) of the parts of a sentence too long to be read
-  as a whole; of any other phrase, its own alone.
+- `Span._.sentiment_exact`: whether the results are about the span itself, and not about more words
+  around it.
+- `Span._.sentiment_span`: the Span that they are about.
+- `Span._.sentiment_tree`: the tree over that Span in labelled brackets, where labels are class
+  numbers.
+- `Span._.sentiment_phrases`: the phrases of that tree, as the Doc has them.
+- `Span._.sentiment_parts`: the tokens (start, end) of each part of a sentence that was too long to
+  be read as a whole. Any other phrase has its own tokens only.
 
-White space at the ends of a span does not matter. One that is white space only, and any span of a
-Doc without results, has None for all of them, and is not exact. Around a span that reaches over
-several sentences there is no phrase: it has the mean of these sentences, whole ones, as `doc.cats`
-has that of all; their phrases and parts in turn; and no tree. From a model without phrases the
-sentences alone are phrases, and their trees have no labels; from one of plain sentences there is no
-tree. Merge or split tokens before the component runs, not after.
+White space at the ends of a span does not matter. A span of white space only has None for all of
+these, and is not exact. So has any span of a Doc without results.
 
-- `Doc._.sentiment_label`: the most probable class of the Doc, None where the component abstains or
+There is no phrase around a span that reaches over several sentences. It has the mean of these
+sentences as a whole, as `doc.cats` has the mean of all. It has their phrases and parts in turn, and
+no tree. From a model without phrases, only the sentences are phrases, and their trees have no
+labels. A model of plain sentences gives no tree. Merge or split tokens before the component runs,
+not after.
+
+- `Doc._.sentiment_label`: the most probable class of the Doc, None if the component abstains or
   there are no words.
-- `Doc._.sentiment_scores`: {label: probability}, as `doc.cats`; None where there are no words.
-- `Doc._.sentiment_phrases`: every phrase of every sentence in transition order, a list of dicts
-  with `start`, `end` (tokens), `start_char`, `end_char`, `text`, `label` and `scores` {label:
-  probability}; a phrase may be one word. Where the component abstains the label is None.
-- `Doc._.tree_sentiment`: what all this is read from, as plain data.
+- `Doc._.sentiment_scores`: {label: probability}, as `doc.cats`; None if there are no words.
+- `Doc._.sentiment_phrases`: every phrase of every sentence in transition order, as dicts. A dict
+  has `start`, `end` (tokens), `start_char`, `end_char`, `text`, `label` and `scores` {label:
+  probability}. A phrase may be one word. If the component abstains, the label is None.
+- `Doc._.tree_sentiment`: the stored results that all of this is read from, as plain data.
 
-The four of a Doc are fit for `doc.to_json(underscore=[...])`.
+The four attributes of a Doc can be passed to `doc.to_json(underscore=[...])`.
 
-Where several components have left results, the attributes read those of the one that is called
+If several components have left results, the attributes read the results of the one that is called
 `tree_sentiment`, or else of the last one. `results` and `predictions` take a name.
 """
 
@@ -53,10 +57,11 @@ __all__ = ["Results", "contributions_of", "predictions", "register_extensions", 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What one component says of a Doc or a span: of one phrase, or of several sentences.
+    """What one component says about a Doc or a span: the results of one phrase, or of several
+    sentences.
 
     Attributes:
-        exact: whether it is of just the words that were asked about.
+        exact: whether it is about just the words that were asked about.
         found: the phrase, or the sentences in order; at least one.
     """
 
@@ -65,13 +70,13 @@ class Results:
 
     @property
     def span(self) -> Span:
-        """The tokens that it is of."""
+        """The tokens that the results are about."""
         first, last = self.found[0], self.found[-1]
         return first.doc[first.token_parts[0][0] : last.token_parts[-1][1]]
 
     @property
     def label(self) -> str | None:
-        """The most probable class; None where it is less probable than the component asks for."""
+        """The most probable class. None if it is less probable than the component asks for."""
         row, stored = self._row(), self.found[0].stored
         top = max(row)
         label: str = stored["labels"][row.index(top)]
@@ -79,12 +84,12 @@ class Results:
 
     @property
     def scores(self) -> dict[str, float]:
-        """{label: probability}."""
+        """The probability of each class, {label: probability}."""
         return dict(zip(self.found[0].stored["labels"], self._row(), strict=True))
 
     @property
     def tree(self) -> str | None:
-        """The tree in brackets; None of several sentences, and from a model of plain sentences."""
+        """The tree in brackets. None for several sentences, and from a model of plain sentences."""
         return self.found[0].prediction.brackets if len(self.found) == 1 else None
 
     @property
@@ -94,7 +99,7 @@ class Results:
 
     @property
     def parts(self) -> list[tuple[int, int]]:
-        """The tokens (start, end) of what was read as a whole."""
+        """The tokens (start, end) of each stretch that was read as a whole."""
         return list(chain.from_iterable(phrase.token_parts for phrase in self.found))
 
     def _row(self) -> tuple[float, ...]:
@@ -107,11 +112,11 @@ class Results:
 
 
 def results(x: Doc | Span, name: str | None = None) -> Results | None:
-    """What the component `name` says of a Doc or of any span of it.
+    """What the component `name` says about a Doc or any span of it. Without a name, it is the
+    component that the attributes read.
 
-    None where there are no words, or no component has seen the Doc. Without a name it is the
-    component that the attributes read. Raises UnknownNameError for one that has left nothing on a
-    Doc that others have seen.
+    None if there are no words, or if no component has seen the Doc. Raises UnknownNameError if only
+    other components have left results on the Doc.
     """
     stored = stored_of(x.doc, name)
     if stored is None:
@@ -124,12 +129,12 @@ def results(x: Doc | Span, name: str | None = None) -> Results | None:
 
 
 def predictions(x: Doc | Span, name: str | None = None) -> list[Prediction]:
-    """One `Prediction` for each sentence of a Doc that a `tree_sentiment` found words in; of a
-    span, that of the smallest phrase around it, or of the sentences that it reaches over.
+    """One `Prediction` for each sentence of a Doc in which a `tree_sentiment` found words. For a
+    span it is the smallest phrase around it, or the sentences that it reaches over.
 
-    `name` and errors: as of `results`. The Doc may come from a DocBin, in a process without the
-    component; of one that no component has seen there are none. Raises ConfigError as
-    `register_extensions` does.
+    `name` is as in `results`. The Doc may come from a DocBin, in a process without the component. A
+    Doc that no component has seen has no predictions. Raises UnknownNameError as `results` does,
+    and ConfigError as `register_extensions` does.
     """
     register_extensions()
     known = results(x, name)
@@ -137,8 +142,8 @@ def predictions(x: Doc | Span, name: str | None = None) -> list[Prediction]:
 
 
 def contributions_of(doc: Doc, predictor: Predictor, name: str) -> list[list[dict[str, Any]]]:
-    """What `TreeSentiment.why` gives, by the predictor of the component `name`, which scored the
-    Doc."""
+    """What `TreeSentiment.why` gives for a Doc, computed by the predictor of the component `name`,
+    which scored the Doc."""
     known, found = results(doc, name), []
     for sentence in known.found if known else ():
         tokens, _, _ = sentence.arrays
@@ -170,7 +175,8 @@ class _Getter:
 
 
 def register_extensions() -> None:
-    """Make the attributes known to spaCy. Raises ConfigError where another has taken a name."""
+    """Make the attributes known to spaCy. Raises ConfigError if something else has taken one of
+    their names."""
     for kind, name, options in (
         (Doc, "tree_sentiment", {"getter": as_plain, "setter": put_plain}),
         (Doc, "sentiment_label", {"getter": _Getter("label")}),

@@ -1,4 +1,5 @@
-"""How `nlp.evaluate` scores the components: the scorer `thinstack.tree_sentiment_scorer.v1`."""
+"""The scorer `thinstack.tree_sentiment_scorer.v1`, by which `nlp.evaluate` scores the
+components."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,11 +13,12 @@ _PARTS = ("micro_p", "micro_r", "micro_f", "macro_p", "macro_r", "macro_f", "mac
 SCORE_WEIGHTS: dict[str, float | None] = {"cats_score": 1.0} | {
     f"cats_{name}": None for name in ("score_desc", *_PARTS, "f_per_type")
 }
-"""What counts in the score of a training run; the other figures of `Scorer.score_cats` do not."""
+"""The weights of the figures in the score of a training run. Only `cats_score` counts."""
 
 
 def score(examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
-    """`Scorer.score_cats` for exclusive classes: macro F, accuracy (`cats_micro_f`) and more."""
+    """The figures of `Scorer.score_cats` for exclusive classes: macro F, accuracy (`cats_micro_f`)
+    and more."""
     return Scorer.score_cats(examples, "cats", **{**settings, "multi_label": False})
 
 

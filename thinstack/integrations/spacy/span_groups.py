@@ -1,4 +1,4 @@
-"""Phrases as a group of spans, which displaCy draws."""
+"""Puts phrases into a group of spans, which displaCy draws."""
 
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup
@@ -12,9 +12,10 @@ __all__ = ["fill_group"]
 def fill_group(doc: Doc, key: str, name: str) -> None:
     """Set `doc.spans[key]` to the phrases that say something, by the component `name`.
 
-    They are those that `thinstack.render(doc, "text")` colours and that have a label: neither
-    neutral, nor labelled as the phrase of the group around them. Its attribute `scores`, float32
-    (number of spans,), holds the probabilities of their labels, as those of spaCy's `spancat` do.
+    They are the phrases that `thinstack.render(doc, "text")` colours and that have a label. They
+    are not neutral, and their label is not that of the phrase of the group around them. The group's
+    attribute `scores`, float32 (number of spans,), holds the probabilities of their labels, as
+    spaCy's `spancat` stores them.
     """
     known, spans, scores = results(doc, name), [], []
     for sentence in known.found if known else ():

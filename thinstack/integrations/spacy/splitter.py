@@ -1,4 +1,5 @@
-"""Sentences and treebank words of a spaCy Doc, by its own tokens and sentence boundaries."""
+"""Finds the sentences and treebank words of a spaCy Doc, by its own tokens and sentence
+boundaries."""
 
 from collections.abc import Iterable
 from itertools import chain
@@ -17,8 +18,13 @@ _TEXT, _SPACE = attrgetter("text"), attrgetter("whitespace_")
 
 
 class DocSentence(NamedTuple):
-    """Tokens [start, end) of a Doc as L words, and the tokens [first, last + 1) of the Doc that
-    each word was made of, (L, 2)."""
+    """A sentence of a Doc.
+
+    Attributes:
+        start, end: its tokens [start, end).
+        words: its L treebank words.
+        tokens: (L, 2) the tokens [first, last + 1) of the Doc that each word was made from.
+    """
 
     start: int
     end: int
@@ -33,20 +39,20 @@ def sentences_of(doc: Doc) -> list[DocSentence]:
 
 
 def has_sentences(doc: Doc) -> bool:
-    """Whether something has set where the sentences of a Doc begin; of one token there is no
-    doubt."""
+    """Whether something has set where the sentences of a Doc begin. It is true for a Doc of one
+    token."""
     found: bool = doc.has_annotation("SENT_START")
     return found
 
 
 def sentence_spans(doc: Doc) -> Iterable[Span]:
-    """The sentences of a Doc, or all of it where no boundaries are set."""
+    """The sentences of a Doc, or all of it if no boundaries are set."""
     return doc.sents if len(doc) and has_sentences(doc) else (doc[:],)
 
 
 def text_of(doc: Doc, tokens: NDArray[np.integer]) -> tuple[str, NDArray[np.int64]]:
-    """The text over words made of these tokens of a Doc (L, 2), and the characters [start, end) of
-    each word in it, (L, 2)."""
+    """The text over words that were made from these tokens of a Doc (L, 2). With it, the characters
+    [start, end) of each word in that text, (L, 2)."""
     span = doc[int(tokens[0, 0]) : int(tokens[-1, 1])]
     offsets = [(doc[a].idx, doc[b - 1].idx + len(doc[b - 1])) for a, b in tokens.tolist()]
     return span.text, np.array(offsets, np.int64) - span.start_char

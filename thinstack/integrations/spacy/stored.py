@@ -8,20 +8,20 @@ They are plain data that survives `to_bytes`, DocBin (`store_user_data=True`) an
          "sentences": [{"start": first token, "end": last token + 1,
                         "words": [L words as the model read them],
                         "tokens": (L, 2) int32, the tokens [first, last + 1) of the Doc that a word
-                        was made of, "transitions": (2L - 1,) int8, the tree,
+                        was made from, "transitions": (2L - 1,) int8, the tree,
                         "scores": (2L - 1, C) float32, the probabilities of each phrase, or (1, C)
-                        of the sentence alone, from a model without phrases,
+                        for the sentence only, from a model without phrases,
                         "parts": words [start, end) of the parts of a sentence that was read in
-                        parts, a list of pairs; no such key of any other}, ...]}}
+                        parts, a list of pairs; other sentences have no such key}, ...]}}
 
-with arrays as little-endian bytes; `"abstain"` stands beside the labels where the component
-abstains, and `"weight"` in a sentence where a class is left out, as `Prediction` has them. A
-sentence without words (white space only) has no entry.
+Arrays are stored as little-endian bytes. If the component abstains, `"abstain"` stands beside the
+labels. If a class is left out, a sentence has a `"weight"`, as `Prediction` has it. A sentence
+without words (white space only) has no entry.
 
-`Doc._.tree_sentiment` is one of these with lists in place of bytes, so it is fit for JSON. Setting
-it, as `Doc.from_json` does, takes lists or bytes.
+`Doc._.tree_sentiment` is the entry of one component, with lists in place of bytes, so it can be
+written as JSON. Setting it, as `Doc.from_json` does, takes lists or bytes.
 
-Results of 0.1.0 were stored under the attribute's own name, those of one component, and without an
+Version 0.1.0 stored the results of one component under the attribute's own name, and without an
 aggregation. They are moved when they are first read.
 """
 
@@ -39,7 +39,7 @@ from thinstack.runtime.prediction import Spans
 __all__ = ["DEFAULT_NAME", "Annotated", "as_plain", "put_plain", "store", "stored_of"]
 
 DEFAULT_NAME: Final = "tree_sentiment"
-"""The component whose results are read where none is named."""
+"""The component whose results are read if no name is given."""
 
 # As spaCy names attributes of a Doc: it drops them where it takes a Doc apart (`Span.as_doc`).
 _KEY = ("._.", "tree_sentiment_by_name", None, None)
@@ -48,7 +48,7 @@ _ARRAYS = {"tokens": "<i4", "transitions": "i1", "scores": "<f4"}
 
 
 class Annotated(NamedTuple):
-    """A sentence with its tree and scores, as `runtime.predictor.Scored` has them."""
+    """A sentence with its tree and scores, see `runtime.predictor.Scored`."""
 
     sentence: DocSentence
     transitions: NDArray[np.int8]
@@ -66,8 +66,8 @@ def store(
     name: str = DEFAULT_NAME,
     aggregation: str = "words",
 ) -> None:
-    """Leave the sentences of a Doc, which the component `name` scored by the classes `labels`, on
-    it. What it left before goes."""
+    """Store on a Doc its sentences, which the component `name` scored by the classes `labels`. They
+    replace what the component stored before."""
     records = [
         {
             "start": sentence.start,
@@ -86,11 +86,10 @@ def store(
 
 
 def stored_of(doc: Doc, name: str | None = None) -> dict[str, Any] | None:
-    """What the component `name` stored on a Doc; None where no component has stored anything.
+    """What the component `name` stored on a Doc. None if no component has stored anything.
 
-    Without a name it is what the component `tree_sentiment` stored, and where there is none of that
-    name, what the last one did. Raises UnknownNameError where others have results, and `name` has
-    none.
+    Without a name, it is what the component `tree_sentiment` stored, or else what the last
+    component did. Raises UnknownNameError if `name` has no results and other components have.
     """
     known = _all(doc)
     if name is None:
@@ -101,7 +100,7 @@ def stored_of(doc: Doc, name: str | None = None) -> dict[str, Any] | None:
 
 
 def as_plain(doc: Doc) -> dict[str, Any] | None:
-    """What `Doc._.tree_sentiment` gives: results with lists in place of bytes."""
+    """The value of `Doc._.tree_sentiment`: results with lists in place of bytes."""
     stored = stored_of(doc)
     if stored is None:
         return None
@@ -118,8 +117,8 @@ def as_plain(doc: Doc) -> dict[str, Any] | None:
 
 
 def put_plain(doc: Doc, value: dict[str, Any] | None) -> None:
-    """What setting `Doc._.tree_sentiment` does. `value`: what `as_plain` gives, or the same with
-    bytes; None takes the results of the component of that name away."""
+    """Set `Doc._.tree_sentiment`. `value` is what `as_plain` gives, or the same with bytes. None
+    removes the results of the component of that name."""
     _put(doc, DEFAULT_NAME, None if value is None else _packed(value))
 
 

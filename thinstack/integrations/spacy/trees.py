@@ -1,7 +1,7 @@
-"""From spaCy's parses to trees.
+"""Makes trees from spaCy's parses.
 
-Tokens of white space are in no tree: the words, which are the nodes of a dependency tree, are the
-other tokens in order.
+Tokens of white space are in no tree. The words are the other tokens in order. They are the nodes of
+a dependency tree.
 """
 
 import re
@@ -36,16 +36,17 @@ def dependency_trees(doc: Doc) -> list[Tree]:
 
 
 def constituency_trees(doc: Doc) -> list[Tree]:
-    """The constituency tree of every sentence with words. Raises what `constituency_tree` does."""
+    """The constituency tree of every sentence with words. Raises what `constituency_tree`
+    raises."""
     return [constituency_tree(span) for span in sentence_spans(doc) if _read(span)]
 
 
 def dependency_tree(sentence: Span | Doc) -> Tree:
-    """The tree of `Token.head`, its labels `Token.dep_` (None where it is empty). A Doc is taken as
-    one sentence.
+    """The tree of `Token.head`. Its labels are `Token.dep_`, or None if that is empty. A Doc is
+    taken as one sentence.
 
-    A part of a sentence will do if it has one root. A word whose head is white space goes to the
-    next word above that. Raises InputError without words, a parse or exactly one root.
+    A part of a sentence is enough if it has one root. A word whose head is white space goes to the
+    next word above that. Raises InputError unless there are words, a parse and exactly one root.
     """
     span = sentence[:]
     words = _read(span)
@@ -65,10 +66,10 @@ def dependency_tree(sentence: Span | Doc) -> Tree:
 
 
 def constituency_tree(sentence: Span | Doc) -> Tree:
-    """The tree that benepar leaves in `Span._.parse_string`, not binarised, in treebank spelling.
+    """The tree that benepar leaves in `Span._.parse_string`, not binarised, in treebank spelling. A
+    Doc is taken as one sentence.
 
-    A Doc is taken as one sentence. Raises InputError unless `parse_string` holds a tree over the
-    words of the sentence.
+    Raises InputError unless `parse_string` holds a tree over the words of the sentence.
     """
     span = sentence[:]
     tree = _parse(span)
@@ -77,7 +78,7 @@ def constituency_tree(sentence: Span | Doc) -> Tree:
     if expected != found:
         pairs = zip([*expected, None], [*found, None], strict=False)
         place, (token, leaf) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
-        problem = f"is not about its tokens: at {place} expected {token!r}, found {leaf!r}"
+        problem = f"does not match its tokens: at {place} expected {token!r}, found {leaf!r}"
         raise InputError(f"Span._.parse_string of {_shown(span)} {problem}")
     return tree
 
@@ -85,9 +86,9 @@ def constituency_tree(sentence: Span | Doc) -> Tree:
 def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int8]]:
     """The transitions (2L - 1,) of the parse of each of these sentences of a Doc, over its words.
 
-    That is `constituency_tree`, binarised (`thinstack.data.binarize`). A token that makes several
-    words becomes a phrase of them; a word made of several tokens stands where the first does.
-    Raises what `constituency_tree` does.
+    The parse is `constituency_tree`, binarised (`thinstack.data.binarize`). A token that makes
+    several words becomes a phrase of them. A word made from several tokens stands where the first
+    one does. Raises what `constituency_tree` raises.
     """
     found = []
     for sentence in sentences:
@@ -109,7 +110,7 @@ def _heads(span: Span, places: list[int]) -> list[int]:
     heads = np.array([token.head.i - span.start for token in span])
     heads[(heads < 0) | (heads >= len(span)) | (heads == np.arange(len(span)))] = -1
     if (depths(heads) < 0).any():
-        problem = "go in a circle; a tree has one root, which is its own head"
+        problem = "go in a circle: expected one root, which is its own head"
         raise InputError(f"the heads of {_shown(span)} {problem}")
     node_at = {-1: -1} | {place: node for node, place in enumerate(places)}
     parents = []

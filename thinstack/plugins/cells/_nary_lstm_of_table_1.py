@@ -1,5 +1,5 @@
-"""The N-ary Tree-LSTM of the authors' own runs, whose parameter counts the equations do not give
-(Tai, Socher & Manning 2015, Table 1)."""
+"""The N-ary Tree-LSTM as its authors ran it (Tai, Socher & Manning 2015). It has the parameter
+counts of their Table 1, which equations (9)-(14) do not give."""
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,7 @@ __all__ = ["NaryLSTMOfTable1"]
 
 
 class NaryLSTMOfTable1(Cell):
-    """`nary_lstm.v1` under options that depart from equations (9)-(14), as `NaryLSTM` has them.
+    """`nary_lstm.v1` with options that depart from equations (9)-(14), as `NaryLSTM` has them.
 
     Args:
         arity: N.
@@ -20,8 +20,8 @@ class NaryLSTMOfTable1(Cell):
         leaf: `shared`, the same equations with the sums left out; `own`, h = o * tanh(c) with c = W
             x + b and o = sigmoid(W_o x + b_o), by matrices of its own.
         bias: `single`, as printed; `double`, b for the input map and another for each recurrent
-            map, whether it has a child or not. Where neither leaves (`own`) nor inner nodes read x
-            through W there is no b.
+            map, whether it has a child or not. There is no b if neither leaves (`own`) nor inner
+            nodes read x through W.
         output_gate: False leaves it out: h = tanh(c), at leaves too.
     """
 

@@ -23,9 +23,9 @@ class ChildSumLSTM(Cell):
         c_j  = i_j * u_j + sum_k f_jk * c_k              (7)
         h_j  = o_j * tanh(c_j)                           (8)
 
-    A leaf is a node without children. With `inner_size` 0 only leaves have an x. State: h, c. The
-    options come from the paper's own runs, whose parameter counts (Table 1) the equations do not
-    give.
+    A leaf is a node without children. With `inner_size` 0 only leaves have an x. State: h and c,
+    (n, H) each. The options give the parameter counts of the paper's Table 1, which the equations
+    do not.
 
     Args:
         bias: `single`, as printed; `double`, one for the input map W and one for the recurrent map

@@ -1,5 +1,5 @@
-"""Dependency-tree recursive network (Socher et al. 2014), as Tai, Socher & Manning 2015 compare
-with it."""
+"""Dependency-tree recursive network (Socher et al. 2014), in the form that Tai, Socher & Manning
+2015 compare with."""
 
 import torch
 from torch import Tensor, nn
@@ -11,12 +11,13 @@ __all__ = ["DTRNN"]
 
 
 class DTRNN(Cell):
-    """Node j with children k, one matrix U for all of them (Socher et al. 2014):
+    """The dependency-tree recursive network of Socher et al. 2014. For node j with children k,
+    which share one matrix U:
 
         h_j = tanh(W x_j + b + sum_k U h_k)
 
-    Children are summed, not weighted by the words below them. A leaf has no children; with
-    `inner_size` 0 only leaves have an x. State: h.
+    Children are summed, not weighted by the words below them. A leaf has no children. With
+    `inner_size` 0 only leaves have an x. State: h (n, H).
     """
 
     name = "dt_rnn.v1"

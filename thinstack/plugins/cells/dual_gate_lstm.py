@@ -23,16 +23,16 @@ class DualGateLSTM(Cell):
         o   = sigmoid(sum_l W_ho,l h_l + W_co c + b_o)
         h   = o * tanh(c)
 
-    Every W is a full matrix. As in the original the output gate reads the new c. The original
-    differs in three things: it squashes once, tanh(sum_k i_k * W_g,k h_k + b_g); its gates are
-    alike for both children, with one W for a child's own state and one for its sibling's; and a
-    leaf is its bare word vector, with W of its own in the parent and no c. Here a leaf is
+    Every W is a full matrix. As in the original, the output gate reads the new c. The original
+    differs in three things. It squashes once: tanh(sum_k i_k * W_g,k h_k + b_g). Its gates are
+    alike for both children, with one W for a child's own state and one for its sibling's. And its
+    leaf is the bare word vector, with a W of its own in the parent and no c. Here a leaf is
 
         c = i * g,   h = o * tanh(c)
         i = sigmoid(W_xi x + b_xi),   g = tanh(W_xg x + b_xg),   o = sigmoid(W_xo x + W_co c + b_xo)
 
     with matrices and biases of its own, except W_co. Only leaves have an x. A missing child is left
-    out of the sums. State: h, c.
+    out of the sums. State: h and c, (n, H) each.
     """
 
     name = "dual_gate_lstm.v1"

@@ -12,7 +12,7 @@ __all__ = ["Lexicalize", "LexicalizedLSTM"]
 
 Lexicalize = Literal["gate", "left", "right", "average"]
 """Which head word a node gets from its children: a learnt mixture (8), the left one's, the right
-one's, their mean."""
+one's, or their mean."""
 
 FIXED = {"left": 1.0, "right": 0.0, "average": 0.5}
 
@@ -31,15 +31,16 @@ class LexicalizedLSTM(Cell):
         c   = f_L * c_L + f_R * c_R + i * g                                  (4)
         h   = o * tanh(c)                                                    (1)
 
-    x is the vector of the node's head word: a leaf's is its input. Every W is a full matrix and
-    W_xf is one for both forget gates. The baselines of their Table 5 fix z: 1 (left), 0 (right),
+    x is the vector of the node's head word, and at a leaf the input. Every W is a full matrix, and
+    both forget gates share W_xf. The baselines of the paper's Table 5 fix z: 1 (left), 0 (right),
     1/2 (average). The paper gives no leaf; here it is
 
         c = i * g,   h = o * tanh(c)
         i = sigmoid(W_xi x + b_i),   g = tanh(W_xg x + b_g),   o = sigmoid(W_xo x + W_co c + b_o)
 
-    with the inner node's parameters, which the numbers of parameters in their Table 4 confirm. A
-    missing child counts as zeros. State: h, c, x.
+    with the inner node's parameters. In the code that the authors published, a leaf has no
+    peephole: its o leaves out W_co c. A missing child counts as zeros. State: h and c, (n, H) each,
+    and x (n, X).
     """
 
     name = "lexicalized_lstm.v1"

@@ -14,21 +14,23 @@ __all__ = ["MeanBeside"]
 
 
 class MeanBeside(Cell):
-    """For node j over the words x_k, k from a to b, and the output h_j of another cell:
+    """The output of another cell, with the mean of the words below the node beside it. For node j
+    over the words x_k, k from a to b, and the output h_j of the other cell:
 
         m_j   = (x_a + .. + x_b) / (b - a + 1)
         out_j = [h_j; m_j]
 
-    A task head reads both: where words are read in their context, m_j is what the phrase is without
-    its tree. Words stand at the leaves. State: that of the cell, the sum of the words, their
-    number (n, 1).
+    A task head reads both: if words are read in their context, m_j is what the phrase is without
+    its tree. Words stand at the leaves. State: the state of the other cell, the sum of the words
+    and their number (n, 1).
 
     Args:
-        hidden_size: width of h, to which that of m is added.
-        cell, options: the other, registered cell.
-        columns: how many of the first columns of words have a mean; None is all.
+        hidden_size: width of h. The output is wider by the width of m.
+        cell: name of the other cell.
+        options: options of the other cell.
+        columns: how many of the first columns of words have a mean; None means all.
 
-    Raises ConfigError for more columns than words have.
+    Raises ConfigError for more columns than words have, and what creating the other cell raises.
     """
 
     name = "mean_beside.v1"
@@ -49,7 +51,8 @@ class MeanBeside(Cell):
         width = input_size if columns is None else columns
         if width > input_size:
             raise ConfigError(
-                f"mean_beside.v1: expected at most {input_size} columns, found {width}"
+                f"mean_beside.v1: expected at most {input_size} columns, found {width}; leave "
+                "columns out for all of them"
             )
         super().__init__(
             input_size=input_size,

@@ -16,23 +16,25 @@ Leaf = Literal["projected", "table"]
 
 
 class MVRNN(Cell):
-    """A node is a vector and a matrix (Socher et al. 2012); of children (a, A) and (b, B) is made
+    """The matrix-vector recursive network of Socher et al. 2012. A node has a vector and a matrix;
+    children (a, A) and (b, B) give
 
         p = tanh(W [B a; A b] + w)
         P = W_M [A; B]                        W_M of H x 2H, [A; B] of 2H x H
 
-    In the paper each word has a vector and a matrix of its own, which starts near the identity; the
+    In the paper each word has a vector and a matrix of its own, which starts near the identity. The
     matrix is full, or U V' + diag(d) of a small rank r. That is `leaf` = "table": an input holds a
-    word's vector (H), then its matrix's parameters m. `leaf` = "projected", ours, makes them from a
-    word vector of any width X, so that a word that was not trained on has a matrix too and the
-    table stays small: [z; m] = W_x x + b_x, the vector is tanh(z). Either way the matrix is
+    word's vector (H), then the parameters m of its matrix. `leaf` = "projected" is ours, and makes
+    them from a word vector of any width X: [z; m] = W_x x + b_x, and the vector is tanh(z). So
+    words that were not trained on have a matrix too, and the table stays small. Either way the
+    matrix is
 
         I + m, m of H x H, row by row                                   `rank` None
         U V' + diag(1 + d), m = [U; V; d], U and V of H x r, d of H     `rank` r
 
-    so it is near I while m is small. The part of W_x that makes m starts H times smaller than by
-    its fan in; in a table the size of m is up to the table. A missing child counts as the vector 0
-    and the matrix I. State: the vector, the matrix row by row.
+    so it is near I while m is small. The part of W_x that makes m starts H times smaller than its
+    fan-in says. In a table the size of m is up to the table. A missing child counts as the vector 0
+    and the matrix I. State: the vector (n, H), and the matrix row by row (n, H * H).
 
     Raises ConfigError (a ValueError) if a table's X is not H + H^2, or H + 2 H r + H.
     """

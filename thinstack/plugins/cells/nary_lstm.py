@@ -22,8 +22,9 @@ class NaryLSTM(Cell):
         c_j  = i_j * u_j + sum_l f_jl * c_jl                      (13)
         h_j  = o_j * tanh(c_j)                                    (14)
 
-    W_f and b_f are one for all k, as printed. A missing child counts as zeros, and a leaf has no
-    children. With `inner_size` 0 only leaves have an x (a constituency tree). State: h, c.
+    All k share W_f and b_f, as printed. A missing child counts as zeros, and a leaf has no
+    children. With `inner_size` 0 only leaves have an x (a constituency tree). State: h and c,
+    (n, H) each.
 
     Args:
         arity: N.
@@ -70,7 +71,8 @@ class NaryLSTM(Cell):
         output_gate: bool = True,
         **arguments: int,
     ) -> Cell:
-        """The equations as printed, or, by any of these options, the cell of the authors' runs."""
+        """The cell of the equations as printed or, with any of these options, the cell of the
+        authors' own runs."""
         if (forget, leaf, bias, output_gate) == ("full", "shared", "single", True):
             return cls(**arguments)
         from thinstack.plugins.cells._nary_lstm_of_table_1 import NaryLSTMOfTable1

@@ -19,8 +19,8 @@ class PeepholeLSTM(Cell):
         f_t = sigmoid(W_xf x_t + W_hf h_t-1 + W_cf c_t-1 + b_f)           (3)
         o_t = sigmoid(W_xo x_t + W_ho h_t-1 + W_co c_t + b_o)             (3)
 
-    Every W is a full matrix. Every word has an x, so inner inputs are as wide as leaf inputs; the
-    first word is a leaf, whose h_t-1 and c_t-1 are zeros. State: h, c.
+    Every W is a full matrix. Every word has an x, so inner inputs are as wide as leaf inputs. The
+    first word is a leaf, and its h_t-1 and c_t-1 are zeros. State: h and c, (n, H) each.
     """
 
     name = "peephole_lstm.v1"

@@ -11,13 +11,13 @@ __all__ = ["RNTN"]
 
 
 class RNTN(WordLeaf):
-    """A node with children a and b (Socher et al. 2013):
+    """The recursive neural tensor network of Socher et al. 2013, for a node with children a and b:
 
         p = tanh([a; b]' V [a; b] + W [a; b] + w)
 
     V has H slices of 2H x 2H, one for each entry of p: n nodes take 2 n H^2 numbers of working
-    memory. It starts within 1 / 2H, the bound of fan in for the 4 H^2 terms of an entry. A leaf is
-    as in `WordLeaf`; in the paper it is the word. State: h.
+    memory. V starts within 1 / 2H, the bound by fan-in for the 4 H^2 terms of an entry. A leaf is
+    as in `WordLeaf`; in the paper it is the word. State: h (n, H).
     """
 
     name = "rntn.v1"

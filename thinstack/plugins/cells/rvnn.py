@@ -12,14 +12,17 @@ __all__ = ["RvNN"]
 
 
 class RvNN(WordLeaf):
-    """A node with children a and b (Socher et al. 2011):
+    """The recursive neural network of Socher et al. 2011, for a node with children a and b:
 
         p = tanh(W [a; b] + w)
 
-    With `inner_size` X an inner node also reads an x of its own, in a deep network its h one layer
-    below (Irsoy & Cardie 2014): p = tanh(W [a; b] + V x + w). A leaf is as in `WordLeaf`, and
-    shares neither V nor w; in the papers it is the word, which lies in the space of phrases.
-    State: h.
+    With `inner_size` X an inner node also reads an x of its own. In a deep network (Irsoy & Cardie
+    2014) x is the node's h one layer below:
+
+        p = tanh(W [a; b] + V x + w)
+
+    A leaf is as in `WordLeaf`, and shares neither V nor w. In the papers it is the word, which lies
+    in the space of phrases. State: h (n, H).
     """
 
     name = "rvnn.v1"

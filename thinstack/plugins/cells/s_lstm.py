@@ -26,8 +26,9 @@ class SLSTM(Cell):
         c = i * g,   h = o * tanh(c)
         i = sigmoid(W_xi x + b_i),   g = tanh(W_xg x + b_g),   o = sigmoid(W_xo x + W_co c + b_o)
 
-    with the inner node's biases and W_co, which the number of parameters in their Table 4 confirms.
-    Only leaves have an x. A missing child counts as zeros. State: h, c.
+    with the inner node's biases and W_co. In the code that Teng & Zhang published, of their
+    bidirectional model, a leaf has no peephole: its o leaves out W_co c. Only leaves have an x. A
+    missing child counts as zeros. State: h and c, (n, H) each.
     """
 
     name = "s_lstm.v1"

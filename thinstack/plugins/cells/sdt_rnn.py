@@ -10,12 +10,13 @@ __all__ = ["SDTRNN"]
 
 
 class SDTRNN(Cell):
-    """Node j with children k, R(k) the relation of k to j, 1..kinds (Socher et al. 2014):
+    """The semantic dependency-tree recursive network of Socher et al. 2014. For node j with
+    children k, where R(k) in 1..kinds is the relation of k to j:
 
         h_j = tanh(W x_j + b + sum_k U_R(k) h_k)
 
-    Children are summed, not weighted by the words below them. A child of kind 0 counts as none. A
-    leaf has no children; with `inner_size` 0 only leaves have an x. State: h.
+    Children are summed, not weighted by the words below them. A child of kind 0 is left out. A leaf
+    has no children. With `inner_size` 0 only leaves have an x. State: h (n, H).
     """
 
     name = "sdt_rnn.v1"

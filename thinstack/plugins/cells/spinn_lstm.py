@@ -10,8 +10,8 @@ __all__ = ["SpinnLSTM"]
 
 
 class SpinnLSTM(Cell):
-    """Equations (1)-(4) of Bowman et al. 2016; h_s^1, c_s^1 is the top of the stack, h_s^2, c_s^2
-    the node under it:
+    """The Tree-LSTM of SPINN, equations (1)-(4) of Bowman et al. 2016. The node on top of the stack
+    has h_s^1 and c_s^1, the node under it h_s^2 and c_s^2:
 
         [i; f_l; f_r; o; g] = [sigmoid; sigmoid; sigmoid; sigmoid; tanh](
             W_comp [h_s^1; h_s^2; e] + b_comp)                                   (1)
@@ -20,15 +20,21 @@ class SpinnLSTM(Cell):
         [h; c] = W_wd x + b_wd                                                   (4)
 
     The top of the stack is the right child (Algorithm 1), so f_l goes with the left one. Here the
-    columns of W_comp stand in the order left h, right h, e. A leaf is (4): a linear map, with no
+    columns of W_comp stand in the order left h, right h, e. A leaf is (4): a linear map without
     gates. e is an optional context, such as the hidden state of a tracking LSTM (section 3.3); (1)
-    as printed calls it c. Its width is `inner_size`, 0 for none. State: h, c.
+    as printed calls it c. Its width is `inner_size`, or 0 if there is no context. State: h and c,
+    (n, H) each.
+
+    The biases of f_l and f_r start at `forget_bias`. The paper does not say at what; its authors'
+    code has 1.
     """
 
     name = "spinn_lstm.v1"
     summary = "Tree-LSTM of SPINN with word projection, Bowman et al. 2016 (1)-(4)"
 
-    def __init__(self, *, input_size: int, hidden_size: int, inner_size: int = 0):
+    def __init__(
+        self, *, input_size: int, hidden_size: int, inner_size: int = 0, forget_bias: float = 0.0
+    ):
         super().__init__(
             input_size=input_size,
             inner_size=inner_size,
@@ -42,6 +48,7 @@ class SpinnLSTM(Cell):
         self.w_comp = nn.Parameter(torch.empty(2 * hidden_size + inner_size, 5 * hidden_size))
         self.b_comp = nn.Parameter(torch.zeros(5 * hidden_size))
         fan_in_uniform_(self.w_word, self.w_comp)
+        nn.init.constant_(self.b_comp[2 * hidden_size : 4 * hidden_size], forget_bias)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         h, c = affine(self.b_word, inputs, self.w_word).chunk(2, 1)  # (4)

@@ -11,7 +11,7 @@ from thinstack.plugins.fast import affine
 __all__ = ["SideInputs", "TopDownLSTM"]
 
 SideInputs = Literal["shared", "per_side"]
-"""Whether the W_x and the biases are one for all sides or a set for each."""
+"""Whether all sides share the W_x and the biases, or each side has its own."""
 
 
 class TopDownLSTM(Cell):
@@ -25,12 +25,19 @@ class TopDownLSTM(Cell):
         f_t = sigmoid(W_xf,N x_t + W_hf,N h_t-1 + W_cf,N c_t-1 + b_f,N)        (14)
         o_t = sigmoid(W_xo,N x_t + W_ho,N h_t-1 + W_co,N c_t + b_o,N)          (14)
 
-    t-1 is the parent, and the cell's one 'child'; N = L, R is which child of it t is: `links.kind`
-    1, 2, up to `kinds` sides. Every W is a full matrix. (13) is printed with tanh(c_t-1) and W_xg
-    x_t-1; those are misprints. With `inputs = per_side` every parameter is there for each side, as
-    printed; with `shared` the four W_x and the biases are one for all sides, which the numbers of
-    parameters in their Table 4 show. The root is a leaf: its predecessor is zero and its side the
-    left. Every node has an x, so inner inputs are as wide as leaf inputs. State: h, c.
+    t-1 is the parent, which the cell has as its one child. N = L, R says which child of its parent
+    t is: `links.kind` 1, 2, up to `kinds` sides. Every W is a full matrix. (13) is printed with
+    tanh(c_t-1) and W_xg x_t-1; those are misprints. The root is a leaf: its predecessor is zero and
+    its side the left. Every node has an x, so inner inputs are as wide as leaf inputs. State: h and
+    c, (n, H) each.
+
+    With `inputs = per_side` each side has every parameter, as printed. With `shared` all sides
+    share the four W_x and the biases, as the numbers of parameters in the paper's Table 4 show. The
+    code that the authors published differs in W_co. At the root there is no peephole: its o leaves
+    out W_co c. At the other nodes both sides use the W_co of the left; that of the right is counted
+    and never read.
+
+    Raises ValueError for `kinds` below 1.
     """
 
     name = "top_down_lstm.v1"
@@ -40,7 +47,7 @@ class TopDownLSTM(Cell):
         self, *, input_size: int, hidden_size: int, kinds: int = 2, inputs: SideInputs = "shared"
     ):
         if kinds < 1:
-            raise ValueError(f"kinds must be at least 1, got {kinds}")
+            raise ValueError(f"expected kinds to be at least 1, one for each side, found {kinds}")
         super().__init__(
             input_size=input_size,
             inner_size=input_size,

@@ -22,7 +22,7 @@ class TreeGRU(Cell):
         n_j  = tanh(W_n x_j + U_n sum_k (r_jk * h_k) + b_n)
         h_j  = (1 - z_j) * n_j + z_j * h~_j
 
-    A leaf is a node without children. With `inner_size` 0 only leaves have an x. State: h.
+    A leaf is a node without children. With `inner_size` 0 only leaves have an x. State: h (n, H).
     """
 
     name = "tree_gru.v1"

@@ -1,4 +1,4 @@
-"""The mean of the word vectors below a node, the baseline that the papers compare with."""
+"""The mean of the word vectors below a node, a baseline of the papers."""
 
 from thinstack.errors import ConfigError
 from thinstack.plugins.subtree_mean import SubtreeMean
@@ -7,10 +7,10 @@ __all__ = ["WordMean"]
 
 
 class WordMean(SubtreeMean):
-    """h_j = the mean of the word vectors of the tree below node j; of a dependency tree, where
-    `inner_size` is X, also its own.
+    """The mean of the word vectors below node j. In a dependency tree, where `inner_size` is X, the
+    vector of node j counts too.
 
-    It has no parameters, and H is X. State: the sum of the words, their number (n, 1).
+    It has no parameters, and H is X. State: the sum of the words (n, X) and their number (n, 1).
 
     Raises ConfigError (a ValueError) if `hidden_size` is not `input_size`.
     """
@@ -22,6 +22,6 @@ class WordMean(SubtreeMean):
         if hidden_size != input_size:
             raise ConfigError(
                 f"hidden_size of a mean of words must be input_size = {input_size}, found "
-                f"{hidden_size}"
+                f"{hidden_size}; make them equal"
             )
         super().__init__(input_size=input_size, inner_size=inner_size)

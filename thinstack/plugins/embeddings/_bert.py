@@ -15,8 +15,8 @@ class Linear(nn.Module):
     """y = x W + b, with W (in, out).
 
     Attributes:
-        bound: (in,), what the absolute values of each column of x seldom exceed, 0 if that is not
-            known; exports that compute in 8 bits round x by it.
+        bound: (in,), which the absolute values of each column of x seldom exceed; 0 if that is not
+            known. Exports in 8 bits round x by it.
     """
 
     bound: Tensor
@@ -34,7 +34,7 @@ class Linear(nn.Module):
 
 class BertLayer(nn.Module):
     """Self-attention and a feed-forward net, each added to what it reads and normalised (Vaswani et
-    al. 2017, 3.1-3.3):
+    al. 2017, sections 3.1-3.3):
 
         x := norm(x + O attention(Q x, K x, V x))
         x := norm(x + B gelu(A x))
@@ -71,13 +71,17 @@ class BertLayer(nn.Module):
 
 
 class Bert(nn.Module):
-    """A stack of layers over the tokens of B sentences, one after the other.
+    """A stack of layers that gives the tokens of B sentences, one after the other, vectors in their
+    context.
 
     Args:
         width: D of a token's vector.
-        layers, heads, feed_forward: of the stack; `feed_forward` is the width inside.
-        positions: how far into a sentence places are told apart; those beyond count as the last.
-        dropout: of the embedded tokens and of what each half of a layer adds.
+        layers: number of layers.
+        heads: number of attention heads of a layer.
+        feed_forward: width inside the feed-forward net of a layer.
+        positions: number of places that have a vector of their own. Later places in a sentence take
+            the vector of the last one.
+        dropout: applied to the embedded tokens and to what each half of a layer adds.
     """
 
     def __init__(
@@ -91,7 +95,7 @@ class Bert(nn.Module):
         dropout: float,
     ):
         super().__init__()
-        # The vector of the first token type is in those of the positions.
+        # The vectors of the positions include the vector of the first token type.
         self.position = nn.Parameter(torch.empty(positions, width).normal_(std=0.02))
         self.norm, self.dropout = nn.LayerNorm(width, EPSILON), nn.Dropout(dropout)
         self.layers = nn.ModuleList(
@@ -105,11 +109,13 @@ class Bert(nn.Module):
         """Contextual vectors (M, D) of M tokens.
 
         Args:
-            rows: (M, D) of the tokens, from the table.
+            rows: (M, D) vectors of the tokens, from the table.
             positions: (M,) the place of each token in its sentence, from 0.
-            grid: (B, T) the token at each place of each sentence; beyond its end, any of its own.
-            mask: (B, 1, 1, T) what is added to the attention to each place: 0, or far below it.
-            places: (M,) where each token stands in the flat grid.
+            grid: (B, T) the number of the token at each place of each sentence. Beyond the end of a
+                sentence it is any token of that sentence.
+            mask: (B, 1, 1, T) what is added to the attention to each place: 0 for a token, a number
+                far below 0 for padding.
+            places: (M,) the place of each token in the flat grid.
         """
         placed = self.position.index_select(0, positions.clamp(max=self.position.shape[0] - 1))
         states: Tensor = self.dropout(self.norm(rows + placed))

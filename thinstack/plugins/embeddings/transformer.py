@@ -1,4 +1,4 @@
-"""Words in their context, by a transformer."""
+"""A leaf embedding of words in their context, by a transformer."""
 
 from typing import Annotated, NamedTuple
 
@@ -15,7 +15,7 @@ __all__ = ["FAR_BELOW", "Tokens", "TransformerEmbedding", "grid_of", "tokens_of"
 
 Size = Annotated[int, Field(gt=0)]
 FAR_BELOW = -1e9
-"""What is added to the attention to padding: its exponential is 0."""
+"""What is added to the attention to padding. Its exponential is 0."""
 
 
 class Tokens(NamedTuple):
@@ -26,8 +26,8 @@ class Tokens(NamedTuple):
         positions: (M,) the place of each token in its sentence, from 0.
         sentence: (M,) the number of its sentence.
         starts, ends: (B,) the first and the last token of each sentence.
-        pieces: (P,) which token each piece is.
-        word: (P,) the word that each piece is of.
+        pieces: (P,) the token that each piece is.
+        word: (P,) the word that each piece belongs to.
     """
 
     ids: Tensor
@@ -40,19 +40,23 @@ class Tokens(NamedTuple):
 
 
 class TransformerEmbedding(Embedding):
-    """A word is the mean of the outputs of its pieces, of a BERT (Devlin et al. 2019) that reads
-    the whole sentence, `[CLS]` and `[SEP]` around it; beside it, on request, what the word is in
-    any sentence: the mean of its pieces' rows, those that the encoder reads or of a static table.
+    """A word is the mean of the outputs of its pieces, from a BERT (Devlin et al. 2019) that reads
+    the whole sentence between `[CLS]` and `[SEP]`.
 
-    Where `data.encoder` names a pretrained encoder, the sizes must be its own; fewer `layers` are
-    its lowest ones.
+    On request, what the word is in any sentence stands beside it. That is the mean of its pieces'
+    rows, in the encoder's table (`rows`) or in a static one (`static`).
+
+    If `data.encoder` names a pretrained encoder, the sizes must be its own. Fewer `layers` are its
+    lowest ones.
 
     Args:
-        size: X, that of the encoder, once more with `rows`, and `static`.
-        dropout: of what stands beside the encoder's outputs.
-        layers, heads, feed_forward, positions, encoder_dropout: of the encoder.
+        entries: V, the number of entries of the vocabulary.
+        size: X, the width of the encoder, twice with `rows`, plus `static`.
+        dropout: applied to what stands beside the encoder's outputs.
+        layers, heads, feed_forward, positions: sizes of the encoder, see `Bert`.
+        encoder_dropout: dropout inside the encoder.
         rows: whether the rows that the encoder reads, each normalised, stand beside its outputs.
-        static: columns of the static table, which `data.vectors` fills.
+        static: number of columns of the static table, which `data.vectors` fills.
         first, last: ids of `[CLS]` and `[SEP]`.
 
     Raises ConfigError for sizes that do not go together.
@@ -106,7 +110,8 @@ class TransformerEmbedding(Embedding):
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces, `pieces_per_word` (L,) and
-        `lengths` (B,) in words, at least 1 each."""
+        `lengths` (B,), the words of each sentence. Each word has at least one piece, and each
+        sentence at least one word."""
         pieces, counts = inputs["piece_ids"].long(), inputs["pieces_per_word"].long()
         tokens = tokens_of(pieces, counts, inputs["lengths"].long(), self.first, self.last)
         extents = tokens.ends - tokens.starts + 1
@@ -127,8 +132,14 @@ class TransformerEmbedding(Embedding):
 
 
 def tokens_of(pieces: Tensor, counts: Tensor, lengths: Tensor, first: int, last: int) -> Tokens:
-    """The tokens of sentences of `lengths` (B,) words, of `counts` (L,) of the `pieces` (P,); the
-    ids of the tokens around a sentence are `first` and `last`."""
+    """The tokens of B sentences, whose pieces get a token before and one after each sentence.
+
+    Args:
+        pieces: (P,) the entry of each piece in the vocabulary.
+        counts: (L,) the number of pieces of each word.
+        lengths: (B,) the number of words of each sentence.
+        first, last: the entries of the tokens before and after a sentence.
+    """
     sentences, ends_of_words = lengths.size(0), torch.cumsum(counts, 0)
     ends_of_pieces = ends_of_words.index_select(0, torch.cumsum(lengths, 0) - 1)
     ends = ends_of_pieces + 2 * torch.arange(sentences, device=pieces.device) + 1
@@ -153,8 +164,11 @@ def tokens_of(pieces: Tensor, counts: Tensor, lengths: Tensor, first: int, last:
 
 
 def grid_of(tokens: Tokens, time: Tensor) -> tuple[Tensor, Tensor]:
-    """The token at each place of each sentence (B, T), beyond its end its last one, and whether it
-    is inside; `time` (T,) counts to the greatest number of tokens of a sentence."""
+    """The token at each place of each sentence (B, T), and whether the place is inside the sentence
+    (B, T). Beyond its end a sentence has its last token.
+
+    `time` (T,) counts from 0 to the greatest number of tokens of a sentence.
+    """
     ends = tokens.ends.unsqueeze(1)
     row = tokens.starts.unsqueeze(1) + time
     return torch.minimum(row, ends), row <= ends

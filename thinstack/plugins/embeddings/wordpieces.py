@@ -1,4 +1,4 @@
-"""Words by the mean of their pieces' rows of a table."""
+"""A leaf embedding that gives a word the mean of the rows of its pieces."""
 
 import torch
 from torch import Tensor, nn
@@ -10,8 +10,8 @@ __all__ = ["WordpieceEmbedding"]
 
 
 class WordpieceEmbedding(Embedding):
-    """A table of wordpiece vectors (V, X) with sparse gradients; a word is the mean of its pieces,
-    and dropout falls on it."""
+    """A table of vectors of pieces (V, X) with sparse gradients. A word is the mean of its pieces,
+    and dropout is applied to that."""
 
     name = "wordpieces.v1"
     summary = "the mean of the rows of a word's pieces"
@@ -25,8 +25,8 @@ class WordpieceEmbedding(Embedding):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces and `pieces_per_word` (L,),
-        at least 1 each."""
+        """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces and `pieces_per_word` (L,).
+        Each word has at least one piece."""
         counts = inputs["pieces_per_word"]
         starts = torch.cumsum(counts, 0) - counts
         pieces = functional.embedding_bag(

@@ -1,4 +1,4 @@
-"""Words by their rows of a table."""
+"""A leaf embedding that gives a word its own row of a table."""
 
 from torch import Tensor, nn
 from torch.nn import functional
@@ -9,7 +9,7 @@ __all__ = ["WordEmbedding"]
 
 
 class WordEmbedding(Embedding):
-    """A table of word vectors (V, X) with sparse gradients, and dropout on what is read."""
+    """A table of word vectors (V, X) with sparse gradients. Dropout is applied to what is read."""
 
     name = "words.v1"
     summary = "a word's row of the leaf table"

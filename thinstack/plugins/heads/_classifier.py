@@ -1,4 +1,4 @@
-"""The parts that classifiers share."""
+"""What the heads that give probabilities of classes have in common."""
 
 from typing import Annotated, cast
 
@@ -16,8 +16,8 @@ Width = Annotated[int, Field(ge=0)]
 
 
 class Softmax(TaskHead):
-    """p(y | row) = softmax(forward(row)); the loss is the negative log-likelihood, summed over
-    labelled rows. `linear` is what gives the logits."""
+    """A task head with p(y | row) = softmax(forward(row)). The loss is the negative log-likelihood,
+    summed over labelled rows. Its submodule `linear` gives the logits."""
 
     soft_labels = True
 
@@ -27,14 +27,18 @@ class Softmax(TaskHead):
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The sum over the labelled rows of -log p(label), for logits (n, C) and labels int64 (n,),
-        where -1 means no label. For soft labels float (n, C), the sum of -label log p."""
+        where -1 means no label.
+
+        For soft labels, float (n, C), it is the sum of -label log p over rows and classes.
+        """
         if labels.is_floating_point():
             return -(labels * torch.log_softmax(logits, 1)).sum()
         return functional.cross_entropy(logits, labels, ignore_index=-1, reduction="sum")
 
     @torch.no_grad()
     def scale_logits(self, factor: float) -> bool:
-        """Multiply weight and bias of the last layer."""
+        """Multiply the logits by `factor`, in the weight and bias of the last layer, and return
+        True."""
         last = cast(nn.Linear, self.get_submodule("linear"))
         last.weight.mul_(factor)
         last.bias.mul_(factor)
@@ -43,10 +47,10 @@ class Softmax(TaskHead):
 
 class Classifier(Softmax):
     """The softmax of W h + b, where h is the row (n, H) or, with a hidden layer, ReLU(W' row + b').
-    Dropout falls on the row.
+    Dropout is applied to the row.
 
     Args:
-        hidden: width of the hidden layer, 0 for none.
+        hidden: width of the hidden layer; with 0 there is no such layer.
     """
 
     def __init__(

@@ -18,14 +18,14 @@ class Entailment(Softmax):
         x = [p; h; p - h; p * h]                                        (6)
         P(label) = softmax(W MLP(x) + b),   MLP = `layers` layers ReLU(W_l x + b_l)
 
-    Batch normalisation, then dropout, fall on what goes into the MLP and on what comes out of it.
-    Its layers start from He et al. 2015 (normal, biases zero), W and b uniformly within 0.005. The
+    Batch normalisation, then dropout, are applied to the input and to the output of the MLP. Its
+    layers start as in He et al. 2015 (normal, biases zero), and W and b uniformly within 0.005. The
     cost is the cross-entropy, here its sum over pairs.
 
     Args:
         layers: number of layers of the MLP.
-        width: width of each.
-        batch_norm: whether to normalise; in training a batch of one pair, which has no variance,
+        width: width of each of these layers.
+        batch_norm: whether to normalise. In training, a batch of one pair has no variance, and
             takes the running statistics.
     """
 

@@ -6,12 +6,12 @@ __all__ = ["NodeClassifier"]
 
 
 class NodeClassifier(Classifier):
-    """p(y | node j) = softmax(W_s h_j + b_s), and the cost is the negative log-likelihood of the
-    labelled nodes (Tai 4.1).
+    """Classifies every node: p(y | node j) = softmax(W_s h_j + b_s). The cost is the negative
+    log-likelihood of the labelled nodes (Tai et al. 2015, section 4.1).
 
-    With a hidden layer the softmax reads ReLU(W_hl h_j + b_hl) in place of h_j (Teng & Zhang 2017,
-    (16)). The paper averages the cost over nodes; here `loss` is the sum, for the caller to divide
-    as the training recipe says.
+    With a hidden layer, the softmax reads ReLU(W_hl h_j + b_hl) in place of h_j (Teng & Zhang 2017,
+    (16)). The paper averages the cost over nodes. Here `loss` is the sum, and the caller divides it
+    as the recipe says.
     """
 
     name = "node_classifier.v1"

@@ -12,8 +12,8 @@ class RootClassifier(Classifier):
         P = softmax(W_lp h_l + b_lp)
         L = - sum over trees of log P[label]            (17), without its L2 term
 
-    h is what the encoder has for a root: the root's own h or, top-down over bottom-up, the three
-    vectors side by side of (15), so that H is 3D. With `hidden` 0 the softmax reads h itself.
+    h is what the encoder gives for a root. That is the root's own h or, with a top-down pass, the
+    three vectors of (15) side by side, so that H is 3D. With `hidden` 0 the softmax reads h itself.
     """
 
     name = "root_classifier.v1"

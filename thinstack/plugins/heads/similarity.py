@@ -14,8 +14,8 @@ __all__ = ["Similarity"]
 
 
 class Similarity(TaskHead):
-    """A distribution over the ratings 1..K of a pair (Tai et al. 2015, (15)); K is the number of
-    classes.
+    """Gives a distribution over the ratings 1..K of a pair (Tai et al. 2015, (15)). K is the number
+    of classes.
 
         h_x = h_L * h_R
         h_+ = |h_L - h_R|
@@ -23,13 +23,13 @@ class Similarity(TaskHead):
         p_hat = softmax(W_p h_s + b_p)
         y_hat = r' p_hat,   r = [1 2 .. K]
 
-    A rating y in [1, K] becomes the sparse target p that has y = r' p, and the cost of a pair is
+    A rating y in [1, K] becomes the sparse target p with y = r' p. The cost of a pair is
     KL(p || p_hat):
 
         p_i = y - floor(y) for i = floor(y) + 1,   floor(y) - y + 1 for i = floor(y),   0 otherwise
 
-    The paper averages the cost over pairs; here `loss` is the sum. Dropout falls on h_s, which the
-    softmax reads.
+    The paper averages the cost over pairs. Here `loss` is the sum. Dropout is applied to h_s, which
+    the softmax reads.
 
     Args:
         classes: number K of ratings, at least 2.
@@ -51,7 +51,7 @@ class Similarity(TaskHead):
     ):
         if classes < 2:
             raise ValueError(
-                f"similarity needs at least 2 ratings (labels of the model), got {classes}"
+                f"expected at least 2 ratings (labels of the model), found {classes}; add labels"
             )
         super().__init__(hidden_size=hidden_size, classes=classes, reads="pairs")
         self.product = nn.Linear(hidden_size, hidden, bias=False)  # W_x
@@ -75,8 +75,8 @@ class Similarity(TaskHead):
         return (scores * self._scale(scores)).sum(1)
 
     def loss(self, logits: Tensor, ratings: Tensor) -> Tensor:
-        """Sum over the rated pairs of KL(p || p_hat), for logits (P, K) and ratings (P,) in [1, K],
-        -1 where there is none."""
+        """The sum over the rated pairs of KL(p || p_hat), for logits (P, K) and ratings (P,) in
+        [1, K]. A rating of -1 means that there is no rating."""
         # p_i of the paper in one expression: both of its cases are 1 - |y - i|. At y = -1 all are
         # 0, and so is the divergence.
         target = (1 - (ratings.to(logits.dtype)[:, None] - self._scale(logits)).abs()).clamp(min=0)

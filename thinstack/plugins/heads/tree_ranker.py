@@ -22,15 +22,15 @@ class TreeRanker(TaskHead):
         r_i = max(0, max over candidates y of f(x_i, y) + Delta(y_i, y) - f(x_i, y_i))      (22)
         Delta(y_i, y) = kappa * number of constituents of y that the oracle y_i has not     (23)
 
-    `forward` and `scores` take a row for each constituent. `loss` takes whole trees: whoever knows
-    the constituents' labels picks and sums their scores, (19). The paper averages r_i over
-    sentences (21); here `loss` is the sum.
+    `forward` and `scores` take a row for each constituent. `loss` takes whole trees: its caller
+    knows the constituents' labels, and sums their scores (19). The paper averages r_i over
+    sentences (21). Here `loss` is the sum.
 
     Args:
         hidden_size: width H of n_B and n_C.
         classes: number C of constituent labels.
-        word_size: width of the head-word vector h_A; 0 where the cell has none, and then W_H h_A
-            falls away.
+        word_size: width of the head-word vector h_A. It is 0 if the cell has no head words, and
+            then W_H h_A is left out.
         kappa: loss for each constituent that is wrong.
     """
 
@@ -59,12 +59,13 @@ class TreeRanker(TaskHead):
         return torch.log_softmax(self.forward(constituents), 1)
 
     def loss(self, scores: Tensor, candidates: Tensor) -> Tensor:
-        """Sum over sentences of r_i, for the scores f (B,) of trees and what they are candidates
-        for, int64 (B, 2).
+        """The sum over sentences of r_i, for the scores f (B,) of trees and their `candidates`
+        int64 (B, 2).
 
-        Column 0 is the sentence, 0..S-1; column 1 the number of constituents that the sentence's
-        oracle does not have. A tree with -1 in either is left out. Each sentence needs its oracle,
-        a tree with 0: the loss is infinite without one.
+        Column 0 is the sentence, 0..S-1, that a tree is a candidate for. Column 1 is the number of
+        its constituents that the sentence's oracle does not have. A tree with -1 in either column
+        is left out. Each sentence needs its oracle, a tree with 0; without one the loss is
+        infinite.
         """
         known = (candidates >= 0).all(1)
         f, sentence = scores[known], candidates[known, 0]

@@ -1,5 +1,5 @@
-"""Distances of gaps by convolutions and an LSTM in both directions over the words (Shen et al.
-2018, "Straight to the Tree")."""
+"""The parser of Shen et al. 2018 ("Straight to the Tree"): distances of gaps by convolutions and an
+LSTM in both directions over the words."""
 
 from typing import Annotated, NamedTuple
 
@@ -21,9 +21,9 @@ class Bounds(NamedTuple):
     """Where L words stand, (L,) int64 each.
 
     Attributes:
-        place: of each word, from 0.
+        place: the place of each word in its sentence, from 0.
         sentence: the number of its sentence.
-        first, last: the first word of its sentence, and the last.
+        first, last: the numbers of the first and the last word of its sentence.
     """
 
     place: Tensor
@@ -33,12 +33,12 @@ class Bounds(NamedTuple):
 
 
 class Padding(NamedTuple):
-    """B sentences as columns of T rows.
+    """B sentences as the columns of a grid of T rows.
 
     Attributes:
-        words, words_backwards: (T, B) the word of each place, read from either end; beyond the
-            sentence, the one where it ends.
-        places, places_backwards: (L,) the place of each word among T * B.
+        words, words_backwards: (T, B) the number of the word at each place, read from the start and
+            from the end. Beyond a sentence it is the word where that sentence ends.
+        places, places_backwards: (L,) the place of each word in the flat grid (T * B).
     """
 
     words: Tensor
@@ -48,7 +48,8 @@ class Padding(NamedTuple):
 
 
 class Distances(Parser):
-    """For a word x_i with neighbours in its sentence (zeros beyond it), dilations d and gaps g:
+    """Gives the gap after each word x_i a distance g_i. With the neighbours of a word in its
+    sentence (zeros beyond it) and dilations d:
 
         h_i  = W x_i + b
         h_i := h_i + relu(C_d [h_{i-d}; h_i; h_{i+d}] + c_d)      for each d
@@ -56,13 +57,13 @@ class Distances(Parser):
         g_i  = v relu(L s_i + R s_{i+1} + u)
 
     Args:
-        input_size: width X.
-        width: of h.
-        dilations: d of each convolution.
-        lstm: width of each direction.
+        input_size: width X of a word's vector.
+        width: width of h.
+        dilations: the distances d of the convolutions, one for each.
+        lstm: width of each direction of the LSTM.
         hidden: width of what L and R give.
-        input_dropout: of the words' vectors.
-        dropout: of what each convolution adds, of s, and of the gaps' hidden layer.
+        input_dropout: dropout of the words' vectors.
+        dropout: dropout of what each convolution adds, of s, and of the gaps' hidden layer.
     """
 
     name = "distances.v1"
@@ -127,7 +128,7 @@ class Distances(Parser):
 
 
 def sentence_bounds(lengths: Tensor, words: Tensor) -> Bounds:
-    """Of the sentences of these lengths (B,), of `words` (L, ...)."""
+    """The bounds of the sentences of `lengths` (B,), over their `words` (L, ...)."""
     ends = torch.cumsum(lengths, 0)
     place, last = torch.arange(words.size(0), device=lengths.device), ends - 1
     sentence = tree_numbers(place, last)
@@ -136,16 +137,19 @@ def sentence_bounds(lengths: Tensor, words: Tensor) -> Bounds:
 
 
 def beside(bounds: Bounds, around: Tensor) -> Tensor:
-    """The words so far from each as `around` (K,) says, (L, K), counted from 1; 0 beyond its
-    sentence."""
+    """The words at the distances `around` (K,) from each word, as numbers (L, K) from 1. The number
+    is 0 beyond the sentence."""
     place = bounds.place.unsqueeze(1) + around
     inside = (place >= bounds.first.unsqueeze(1)) & (place <= bounds.last.unsqueeze(1))
     return torch.where(inside, place + 1, 0)
 
 
 def pad(lengths: Tensor, bounds: Bounds, time: Tensor) -> Padding:
-    """Sentences of these lengths (B,) as columns; `time` (T,) counts to the greatest of them.
-    Padding comes last in both directions, so an LSTM needs no mask."""
+    """Sentences of `lengths` (B,) as the columns of a grid.
+
+    `time` (T,) counts from 0 to the greatest length. Padding comes last in both directions, so an
+    LSTM needs no mask.
+    """
     ends, row, sentences = torch.cumsum(lengths, 0), time.unsqueeze(1), lengths.size(0)
     firsts, lasts = ends - lengths, ends - 1
     return Padding(

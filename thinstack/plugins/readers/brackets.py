@@ -1,4 +1,4 @@
-"""Penn Treebank brackets, one label at every node."""
+"""The reader of Penn Treebank brackets with a label at every node."""
 
 from thinstack.data.treebank import read_trees
 from thinstack.plugins import Reader
@@ -7,7 +7,8 @@ __all__ = ["Brackets"]
 
 
 class Brackets(Reader):
-    """See `thinstack.data.treebank`."""
+    """Reads trees in Penn Treebank brackets with a label at every node, by
+    `thinstack.data.treebank.read_trees`."""
 
     name = "brackets.v1"
     summary = "Penn Treebank brackets with labels"

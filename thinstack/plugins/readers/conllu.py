@@ -1,4 +1,4 @@
-"""Dependency trees in CoNLL-U."""
+"""The reader of dependency trees in CoNLL-U."""
 
 from thinstack.data.conllu import read_conllu
 from thinstack.plugins import Reader
@@ -7,7 +7,7 @@ __all__ = ["Conllu"]
 
 
 class Conllu(Reader):
-    """See `thinstack.data.conllu`."""
+    """Reads dependency trees in CoNLL-U, by `thinstack.data.conllu.read_conllu`."""
 
     name = "conllu.v1"
     summary = "CoNLL-U dependency trees"

@@ -1,4 +1,4 @@
-"""Dependency trees in CoNLL-U whose labels are classes."""
+"""The reader of dependency trees in CoNLL-U whose labels are classes."""
 
 from thinstack.data.labelled_conllu import read_labelled_conllu
 from thinstack.plugins import Reader
@@ -7,7 +7,8 @@ __all__ = ["LabelledConllu"]
 
 
 class LabelledConllu(Reader):
-    """See `thinstack.data.labelled_conllu`."""
+    """Reads dependency trees in CoNLL-U with classes, by
+    `thinstack.data.labelled_conllu.read_labelled_conllu`."""
 
     name = "labelled_conllu.v1"
     summary = "CoNLL-U dependency trees with classes, in comments and MISC"

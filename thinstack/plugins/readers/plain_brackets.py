@@ -1,4 +1,4 @@
-"""Brackets without labels, such as `( ( The cat ) ( sat . ) )`."""
+"""The reader of brackets without labels, such as `( ( The cat ) ( sat . ) )`."""
 
 from functools import partial
 
@@ -9,7 +9,7 @@ __all__ = ["PlainBrackets"]
 
 
 class PlainBrackets(Reader):
-    """See `thinstack.data.treebank`."""
+    """Reads trees in brackets without labels, by `thinstack.data.treebank.read_trees`."""
 
     name = "plain_brackets.v1"
     summary = "brackets without labels, as SNLI's binary parses"

@@ -1,4 +1,4 @@
-"""Questions with their classes and constituency parses."""
+"""The reader of questions with their classes and constituency parses."""
 
 from thinstack.data.questions import read_questions
 from thinstack.plugins import Reader
@@ -7,7 +7,7 @@ __all__ = ["Questions"]
 
 
 class Questions(Reader):
-    """See `thinstack.data.questions`."""
+    """Reads questions with their class and parse, by `thinstack.data.questions.read_questions`."""
 
     name = "questions.v1"
     summary = "JSON lines of questions with their class and parse, as TREC's"
