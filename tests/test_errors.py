@@ -125,7 +125,7 @@ def test_errors_are_caught_as_python_would(kind: type, builtin: type) -> None:
 @pytest.mark.parametrize("kind", [*PLAIN, TreeError])
 def test_messages_show_what_could_act_on_a_terminal(kind: type[ThinstackError]) -> None:
     error = kind("\x1b[31m\r\nX\u202e\u200f\U000e0041\ud800.csv: naïve 👩\u200d🚀")
-    assert str(error) == r"\x1b[31m\r\nX\u202e\u200f\U000e0041\ud800.csv: naïve 👩" "\u200d🚀"
+    assert str(error) == ("\\x1b[31m\\r\\nX\\u202e\\u200f\\U000e0041\\ud800.csv: naïve 👩\u200d🚀")
     assert f"{error}" == str(error)
 
 

@@ -35,6 +35,9 @@ _UNSAFE = re.compile(
 )
 
 
+_LONGEST, _END = 3000, 500  # characters of a message, and of its end where it is longer
+
+
 def escaped(text: str) -> str:
     """`text` with escapes in place of all that could act on a terminal or a page, or hide there:
     control characters, line ends, marks of direction, characters without width."""
@@ -53,11 +56,15 @@ def shown(value: object, most: int = 80) -> str:
 class ThinstackError(Exception):
     """The base class of every error that thinstack raises on purpose.
 
-    Messages name files and quote what is in them, so `str` gives them as `escaped` does.
+    Messages name files and quote what is in them, so `str` gives them as `escaped` does. It gives
+    both ends of a message of more than 3,000 characters.
     """
 
     def __str__(self) -> str:
-        return escaped(super().__str__())
+        said = super().__str__()
+        if len(said) > _LONGEST:
+            said = f"{said[: _LONGEST - _END]} ... {said[-_END:]}"
+        return escaped(said)
 
 
 class TreeError(ThinstackError, ValueError):
@@ -111,7 +118,7 @@ class UnknownNameError(ThinstackError, LookupError):
     def __init__(self, kind: str, name: str, known: Iterable[str], more: Iterable[str] = ()):
         self.kind, self.name, self.known, self.more = kind, name, sorted(known), list(more)
         listed = f"known: {', '.join(self.known) or 'none'}"
-        super().__init__("; ".join([f"unknown {kind} {name!r}", listed, *self.more]))
+        super().__init__("; ".join([f"unknown {kind} {shown(name)}", listed, *self.more]))
 
     def __reduce__(self) -> tuple[object, ...]:
         return UnknownNameError, (self.kind, self.name, self.known, self.more)
