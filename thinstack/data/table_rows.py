@@ -25,7 +25,6 @@ COLUMN_ADVICE = (
 )
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-_DIGITS = 1000
 _MOST, _LONGEST = 50, 60  # columns that a message lists, and characters of each
 _WHOLE_FLOATS = 2**53  # above it a float is no exact count, and its digits are noise
 
@@ -133,8 +132,6 @@ def _number(value: float | Decimal) -> str:
         raise DataError("found NaN")
     if not math.isfinite(value):
         raise DataError(f"found {value}")
-    if isinstance(value, Decimal) and value.adjusted() > _DIGITS:
-        raise DataError("found a number of thousands of digits")
     if value == int(value) and -_WHOLE_FLOATS < value < _WHOLE_FLOATS:
         return str(int(value))
     return format(value.normalize(), "f") if isinstance(value, Decimal) else repr(value)
