@@ -116,7 +116,7 @@ def test_what_a_recipe_may_not_have_is_shown_whatever_it_is(tmp_path: Path) -> N
 )
 def test_distances_of_no_number(number: str) -> None:
     content = f'{{"schema_version": 1, "window": 3, "words": [], "weights": [[{number}]]}}'
-    with pytest.raises(DataError, match="^d: ") as caught:
+    with pytest.raises(DataError, match=r"^d: ") as caught:
         DistanceTable.from_bytes(content.encode(), source="d")
     assert len(str(caught.value)) < 400
 
