@@ -46,7 +46,11 @@ def unpacked(files: Files, source: str) -> Iterator[Bundle]:
         raise BundleError(f"{source}: its manifest and its files differ: {listed}; {MEND}")
     with tempfile.TemporaryDirectory() as folder:
         write(files, Path(folder))
-        yield open_bundle(folder)
+        try:
+            bundle = open_bundle(folder)
+        except BundleError as error:  # of a folder that nobody knows
+            raise BundleError(f"{source}: {str(error).removeprefix(f'{folder}/')}") from None
+        yield bundle
 
 
 def _names(folder: Path) -> list[str]:

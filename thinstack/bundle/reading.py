@@ -188,7 +188,7 @@ def _locate(path_or_name: str | Path) -> Path:
                 return candidate
         is_file = folder.is_file()
     except (OSError, ValueError, RuntimeError, TypeError) as error:
-        problem = f"expected the name, folder or address of a bundle: {error}"
+        problem = f"expected the name, folder or address of a bundle: {error!s:.200}"
         raise BundleError(f"{shown(path_or_name, 200)}: {problem}") from None
     if is_file:
         raise BundleError(f"{folder}: expected the folder of a bundle, found a file")
