@@ -61,10 +61,10 @@ def predict_text(
     no predictions, and the others go on. By default the error is raised, behind the predictions for
     earlier texts.
 
-    Raises InputError, with the number of the text (from 1), for what is no text (None, NaN, a
-    number), and for a text that is not valid Unicode because its bytes were read with the wrong
-    encoding; also for one text in place of several, and for a source that the model does not have.
-    Raises BundleError if the model fails.
+    Raises InputError for what is no text (None, NaN, a number), and for text whose bytes were read
+    with the wrong encoding. These name the number of the text, from 1. Raises InputError also for
+    one text in place of several, and for a source that the model does not have. Raises BundleError
+    if the model fails.
     """
     predictor.tree_maker(source)  # an unknown source is an error without texts too
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
