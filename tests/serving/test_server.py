@@ -126,7 +126,7 @@ def test_what_is_no_text_is_told_so(server: PageServer, body: bytes) -> None:
 
 
 def test_addresses_that_are_none_are_refused(server: PageServer) -> None:
-    assert ask(server, "GET", "http://[")[0].status == 404
+    assert ask(server, "GET", "x://[")[0].status == 404
     response, answer = ask(server, "GET", "/model", Origin="http://[")
     assert (response.status, b"a page of http://[" in answer) == (403, True)
 
