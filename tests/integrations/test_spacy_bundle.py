@@ -143,9 +143,11 @@ def test_bytes_that_are_no_bundle_are_refused(nlp: Language) -> None:
     less = {name: content for name, content in files.items() if name != "vocabulary.txt"}
     wrong = {**files, "onnx/model.onnx": files["onnx/model.onnx"][:-1] + b"?"}
     bad: list[Any] = [[], {"manifest.json": 3}, {}, less, {**files, "../escaped": b"x"}, wrong]
+    bad += [{**files, key: b"x"} for key in (1, None, b"x", "README.md/x", "x" * 50_000)]
     for data in (b"", b"\xc1", b"PK", *map(srsly.msgpack_dumps, bad)):
-        with pytest.raises(BundleError):
+        with pytest.raises(BundleError, match=r"^the saved tree_sentiment: ") as caught:
             component.from_bytes(data)
+        assert len(str(caught.value)) < 600
     assert component(nlp.make_doc("good")).cats == pytest.approx(expected("good"), abs=1e-6)
 
 

@@ -12,7 +12,8 @@ from thinstack.bundle.manifest import CONFIG_FILE, MANIFEST_FILE, Manifest
 from thinstack.bundle.reading import Bundle, aside, open_bundle, read_manifest, unlisted
 from thinstack.config import ModelConfig
 from thinstack.data.files import remove_leftovers, staging, sync
-from thinstack.errors import BundleError
+from thinstack.data.paths import file_path
+from thinstack.errors import BundleError, DataError
 
 __all__ = ["replacing_folder", "write_bundle", "write_files"]
 
@@ -45,7 +46,10 @@ def write_bundle(
     contents = {CONFIG_FILE: config.to_json().encode(), **files}
     manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
     contents[MANIFEST_FILE] = manifest.to_bytes()
-    target = Path(path).resolve()
+    try:
+        target = file_path(path).resolve()
+    except DataError as error:
+        raise BundleError(str(error)) from None
     try:
         with replacing_folder(target) as new:
             _check_replaceable(target)
