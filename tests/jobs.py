@@ -4,6 +4,7 @@ JOBS = {
     "browser": ("browser/",),
     "examples": ("examples/",),
     "exports": (
+        "export/test_operators.py::test_every_registered_part_passes_and_every_row_is_needed",
         "export/test_onnx_int8.py",
         "export/test_onnx_roots.py",
         "export/test_onnx_transformer.py",
@@ -13,7 +14,10 @@ JOBS = {
     ),
     "guides": ("test_guide.py",),
     "js": ("js/",),
-    "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
+    "hostile": (
+        "bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",
+        "bundle/test_hostile_mutants.py",
+    ),
     "processes": ("training/test_killed_processes.py",),
     "publish": (
         "test_cli_train_texts.py::test_from_a_table_to_predictions",

@@ -207,7 +207,7 @@ def test_other_trees_of_products_in_8_bits_are_not_compared(
 def test_cuda_that_does_not_work_is_missing_and_no_fault(
     cli: Cli, golden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def check(bundle: Bundle, *, device: str) -> Any:
+    def check(bundle: Bundle, *, device: str, isolated: bool) -> Any:
         if device == "cuda":
             raise DeviceError("no driver")
         return reference.check_cases(bundle)

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli.evaluate_suite import HalfOption, ListWrongOption, SuiteOption, evaluate_on_suite
+from thinstack.cli.model import load_model
 from thinstack.cli.options import ClassesOption, DeviceOption, JsonOption, ThreadsOption, print_json
 from thinstack.config import EvaluationSource, TreeSource
 from thinstack.data.tables import is_table
@@ -93,7 +94,6 @@ def evaluate(
     With --suite you give no file: the model reads sentences of known polarity, and you see which
     kinds of sentence it understands.
     """
-    import thinstack
     from thinstack.measure.evaluation import evaluate_file
 
     model, file = _model_and_file((model, file), named, suite)
@@ -102,7 +102,7 @@ def evaluate(
         from thinstack.plugins.manager import readers
 
         read = readers().reader(tree_format).trees
-    predictor = thinstack.load(model, device=device, threads=threads, classes=classes)
+    predictor = load_model(model, device=device, threads=threads, classes=classes)
     if suite is not None:
         told = {"list_wrong": list_wrong, "as_json": as_json}
         evaluate_on_suite(predictor, model, suite, half, source or "auto", **told)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from thinstack.cli.model import load_model
 from thinstack.cli.options import (
     ClassesOption,
     DeviceOption,
@@ -106,7 +107,6 @@ def predict(
 
     The bundled model, sst, finds sentiment. Other models have classes of their own.
     """
-    import thinstack
     from thinstack.runtime.text import predict_text
 
     if input is not None:
@@ -118,7 +118,7 @@ def predict(
             "--jsonl cannot be combined with --json, --html or --svg: choose one kind of output"
         )
     given = texts or _lines_of_input(encoding)
-    predictor = thinstack.load(
+    predictor = load_model(
         model, device=device, threads=threads, classes=classes, abstain=abstain, max_words=max_words
     )
     scored = _with_words(predict_text(predictor, given, source=source))

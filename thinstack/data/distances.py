@@ -99,7 +99,7 @@ class DistanceTable:
             if found != (SCHEMA_VERSION, WINDOW):
                 raise ValueError("schema {}, window {}; upgrade thinstack".format(*found))
             return cls(list(map(str, table["words"])), np.array(table["weights"], np.float32))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise DataError(f"{source}: not a table of syntactic distances: {error}") from None
 
     def _feature(self, word: str) -> int:

@@ -55,17 +55,18 @@ def distance(found: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.float64]:
     return scaled
 
 
-def check_cases(bundle: Bundle, *, device: Device = "cpu") -> Agreement:
+def check_cases(bundle: Bundle, *, device: Device = "cpu", isolated: bool = False) -> Agreement:
     """Run all reference cases of a bundle in onnxruntime. Models of all kinds have cases, even
-    those that a predictor cannot run.
+    those that a predictor cannot run. `isolated`: run it in a process of its own.
 
     An output whose shape differs from the case counts as infinitely far. Raises BundleError if the
     bundle lacks its ONNX file or its cases, or if they cannot be run; DeviceError if `device` is
     "cuda" and CUDA does not work; MissingExtraError without onnxruntime.
     """
     source = str(bundle.path / CASES_FILE)
+    where = str(bundle.path / ONNX_FILE)
     session, _ = open_session(
-        bundle.read(ONNX_FILE), device=device, source=str(bundle.path / ONNX_FILE)
+        bundle.read(ONNX_FILE), device=device, source=where, isolated=isolated
     )
     content = bundle.read(CASES_FILE)
     rough = session.get_modelmeta().custom_metadata_map.get("quantization") == "int8"

@@ -18,6 +18,7 @@ from thinstack.bundle.manifest import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,
 )
+from thinstack.bundle.origin import note_trained
 from thinstack.errors import InputError
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import Quantize, dequantised
@@ -87,7 +88,7 @@ def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> 
         CASES_FILE: f"{json.dumps(cases, indent=1)}\n".encode(),
         REPORT_FILE: f"{json.dumps({'onnx': dataclasses.asdict(report)}, indent=1)}\n".encode(),
     }
-    write_bundle(bundle.path, files, config=config)
+    note_trained(write_bundle(bundle.path, files, config=config))
     worst = max(found.max_error for found in report.runtimes)
     console.print(
         f"{name}: exported and verified, {len(exported) / 1e6:.1f} MB; its scores differ from the "
