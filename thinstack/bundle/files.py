@@ -40,9 +40,10 @@ def unpacked(files: Files, source: str) -> Iterator[Bundle]:
     Raises BundleError, starting with `source`, unless the files are exactly as their manifest says.
     """
     manifest = Manifest.parse(files.get(MANIFEST_FILE, b""), source=source)
-    odd = ", ".join(sorted(set(files) ^ {*manifest.files, MANIFEST_FILE}))
+    odd = sorted(set(files) ^ {*manifest.files, MANIFEST_FILE})
     if odd:  # names that a manifest lists cannot lead out of the folder
-        raise BundleError(f"{source}: its manifest and its files differ: {odd}; {MEND}")
+        listed = f"{', '.join(odd):.200}"
+        raise BundleError(f"{source}: its manifest and its files differ: {listed}; {MEND}")
     with tempfile.TemporaryDirectory() as folder:
         write(files, Path(folder))
         yield open_bundle(folder)

@@ -12,7 +12,8 @@ from thinstack.bundle.manifest import CONFIG_FILE, MANIFEST_FILE, Manifest
 from thinstack.bundle.reading import Bundle, aside, open_bundle, read_manifest, unlisted
 from thinstack.config import ModelConfig
 from thinstack.data.files import sync
-from thinstack.errors import BundleError
+from thinstack.data.paths import file_path
+from thinstack.errors import BundleError, DataError
 
 __all__ = ["write_bundle"]
 
@@ -42,7 +43,10 @@ def write_bundle(
     contents = {CONFIG_FILE: config.to_json().encode(), **files}
     manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
     contents[MANIFEST_FILE] = manifest.to_bytes()
-    target = Path(path).resolve()
+    try:
+        target = file_path(path).resolve()
+    except DataError as error:
+        raise BundleError(str(error)) from None
     staging = target.parent / f".{target.name}.{secrets.token_hex(4)}.thinstack-new"
     try:
         _settle(target)

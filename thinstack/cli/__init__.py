@@ -18,7 +18,7 @@ from thinstack.cli.predict import predict
 from thinstack.cli.push import push
 from thinstack.cli.serve import serve
 from thinstack.cli.train import train
-from thinstack.errors import ThinstackError
+from thinstack.errors import ThinstackError, escaped
 
 __all__ = ["app", "main"]
 
@@ -39,7 +39,9 @@ def main(commands: typer.Typer = app) -> None:
     try:
         commands()
     except (ThinstackError, OSError) as error:
-        Console(stderr=True, soft_wrap=True).print(Text(f"error: {error}", style="bold red"))
+        Console(stderr=True, soft_wrap=True).print(
+            Text(f"error: {escaped(str(error))}", style="bold red")
+        )
         sys.exit(2)
 
 

@@ -12,7 +12,7 @@ from thinstack.cli.model import load_model
 from thinstack.cli.options import ClassesOption, DeviceOption, JsonOption, ThreadsOption, print_json
 from thinstack.config import EvaluationSource, TreeSource
 from thinstack.data.tables import is_table
-from thinstack.errors import InputError
+from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -122,7 +122,7 @@ def evaluate(
         print_json(figures)
         return
     console, raw = Console(), ", raw text" if text else ""
-    title = Text(f"{model} on {file}, source {source}{raw}", style="italic")
+    title = Text(escaped(f"{model} on {file}, source {source}{raw}"), style="italic")
     console.print(title, soft_wrap=True)
     console.print(_table_of(figures))
 
@@ -138,7 +138,9 @@ def _model_and_file(
     if not files <= len(names) <= most:
         what = "no file beside --suite" if suite else "a file"
         left = "" if named is None else ", and no other model beside --model"
-        raise typer.BadParameter(f"expected {what}{left}; found {' '.join(names) or 'nothing'}")
+        raise typer.BadParameter(
+            f"expected {what}{left}; found {escaped(' '.join(names)) or 'nothing'}"
+        )
     model = named or (names[0] if len(names) > files else "sst")
     return model, names[-1] if files else ""
 

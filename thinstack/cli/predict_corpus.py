@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from thinstack.errors import InputError, StoppedError
+from thinstack.errors import InputError, StoppedError, escaped
 
 if TYPE_CHECKING:
     from thinstack.corpora.run import Progress as Done
@@ -113,7 +113,7 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
         raise StoppedError(
             f"{error}; the rows in {out} are kept: fix the problem, then {_GO_ON}"
         ) from None
-    console.print(_summary(last, out), soft_wrap=True, highlight=False, markup=False)
+    console.print(escaped(_summary(last, out)), soft_wrap=True, highlight=False, markup=False)
     raise typer.Exit(1 if last.failed else 0)
 
 

@@ -9,6 +9,7 @@ import typer
 
 from thinstack.cli.model import load_model
 from thinstack.cli.options import ClassesOption, ThreadsOption
+from thinstack.errors import escaped
 
 __all__ = ["serve"]
 
@@ -34,7 +35,7 @@ def serve(
     with PageServer(port) as server:
         server.predictor = load_model(model, threads=threads, classes=classes, abstain=abstain)
         server.name = Path(model).name or model
-        print(f"{server.name} at {server.url} (Ctrl-C ends it)", flush=True)
+        print(f"{escaped(server.name)} at {server.url} (Ctrl-C ends it)", flush=True)
         if open_page:
             # Some browsers do not return before they are closed.
             threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()

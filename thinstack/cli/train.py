@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from thinstack.data.tables import TABLE_SUFFIXES
-from thinstack.errors import InputError, needs_extra
+from thinstack.errors import InputError, escaped, needs_extra
 from thinstack.training.team import Team, joined
 
 if TYPE_CHECKING:
@@ -143,7 +144,8 @@ def _train_table(
         from thinstack.training.train_texts import train_table
     with team.alone_in(out):
         recipe = train_table(file, out, files, console=console, team=team, **settings)
-    console.print(_how_to_run(out / "model-best", recipe), soft_wrap=True)
+    how = Text(escaped(_how_to_run(out / "model-best", recipe)))
+    console.print(how, soft_wrap=True)
 
 
 def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thinstack.errors import DataError
+from thinstack.errors import DataError, shown
 
 __all__ = [
     "COLUMN_ADVICE",
@@ -25,6 +25,8 @@ COLUMN_ADVICE = (
 )
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_DIGITS = 1000
+_MOST, _LONGEST = 50, 60  # columns that a message lists, and characters of each
 _WHOLE_FLOATS = 2**53  # above it a float is no exact count, and its digits are noise
 
 
@@ -102,7 +104,7 @@ def cell_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(value)
+        return _whole(value)
     if isinstance(value, float | Decimal):
         return _number(value)
     if not isinstance(value, str):
@@ -119,9 +121,20 @@ def cell_text(value: object) -> str:
 _KINDS = {type(None): "nothing", list: "a list", dict: "an object"}
 
 
+def _whole(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:  # more digits than Python prints
+        raise DataError("found a number of thousands of digits") from None
+
+
 def _number(value: float | Decimal) -> str:
+    if value.is_nan() if isinstance(value, Decimal) else math.isnan(value):
+        raise DataError("found NaN")
     if not math.isfinite(value):
-        raise DataError("found NaN" if math.isnan(value) else f"found {value}")
+        raise DataError(f"found {value}")
+    if isinstance(value, Decimal) and value.adjusted() > _DIGITS:
+        raise DataError("found a number of thousands of digits")
     if value == int(value) and -_WHOLE_FLOATS < value < _WHOLE_FLOATS:
         return str(int(value))
     return format(value.normalize(), "f") if isinstance(value, Decimal) else repr(value)
@@ -148,8 +161,12 @@ def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: 
         expected = f"expected the column {missing[0]!r}, found {_listed(known)}"
         raise DataError(f"{source}: {expected}; {advice}")
     if twice := [column for column in known if column and known.count(column) > 1]:
-        raise DataError(f"{source}: expected columns of different names, found {twice[0]!r} twice")
+        raise DataError(
+            f"{source}: expected columns of different names, found {shown(twice[0])} twice"
+        )
 
 
-def _listed(columns: Iterable[str]) -> str:
-    return ", ".join(map(repr, columns))
+def _listed(columns: Iterable[object]) -> str:
+    listed = list(columns)
+    first = ", ".join(shown(name, _LONGEST) for name in listed[:_MOST])
+    return first + (f" and {len(listed) - _MOST:,} more" if len(listed) > _MOST else "")

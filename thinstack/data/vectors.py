@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.data.paths import file_path
 from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import DataError
 
@@ -68,15 +69,16 @@ def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVe
     file and the word or line: missing or damaged file, no vectors, duplicate words, lines of
     unequal length, values that are not finite, a column that is the same for all words.
     """
+    path = file_path(path)
     try:
-        found = _read_npz(path, words) if Path(path).suffix == ".npz" else _read_text(path)
+        found = _read_npz(path, words) if path.suffix == ".npz" else _read_text(path)
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path}: expected text in UTF-8, found {error.object[error.start : error.end]!r}"
         ) from None
     # RuntimeError: a zip that is encrypted or compressed in an unknown way.
-    except (OSError, EOFError, MemoryError, RuntimeError, *_ZIP_ERRORS) as error:
-        raise DataError(f"{path}: cannot be read as word vectors: {error}") from None
+    except (OSError, EOFError, MemoryError, OverflowError, RuntimeError, *_ZIP_ERRORS) as error:
+        raise DataError(f"{path}: cannot be read as word vectors: {error!s:.200}") from None
     _check(found, path)
     return found
 
@@ -116,7 +118,7 @@ def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
     except DataError:
         raise
     except ValueError as error:  # an array that would need unpickling, or a damaged header
-        raise DataError(f"{path}: holds no plain arrays: {error}") from None
+        raise DataError(f"{path}: holds no plain arrays: {error!s:.200}") from None
     if not (isinstance(words, np.ndarray) and isinstance(vectors, np.ndarray)):
         raise DataError(f"{path}: holds no plain arrays: expected {key}.npy and vectors.npy")
     if words.ndim != 1 or words.dtype.kind != "U":

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data import ptb
+from thinstack.data.paths import file_path
 from thinstack.errors import DataError
 
 __all__ = ["Cache", "Vocabulary", "WordVocabulary", "mean_unknown"]
@@ -74,7 +75,7 @@ class Vocabulary:
         """Read what `save` wrote. Raises DataError for a file that is missing or holds anything
         else."""
         try:
-            text = Path(path).read_bytes().decode("utf-8")
+            text = file_path(path).read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"{path}: cannot be read as a vocabulary: {error}") from None
         if not text:

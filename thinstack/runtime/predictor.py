@@ -12,8 +12,9 @@ from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.config import Device, TreeSource
 from thinstack.core import Forest, Tree
+from thinstack.core.forest import EMPTY
 from thinstack.data.tree_sources import TreeMaker, tree_maker
-from thinstack.errors import BundleError, InputError, TreeError
+from thinstack.errors import BundleError, InputError, TreeError, shown
 from thinstack.runtime.batching import (
     BATCH_NODES,
     BATCH_PIECES,
@@ -205,15 +206,16 @@ class Predictor:
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
         """Predictions for binary trees. A model of plain sentences reads only their words. Raises
         TreeError, naming the tree (from 0), for a tree that is not binary."""
-        if not self._has_trees:
-            return self.predict([tree.words for tree in trees])
         steps = []
         for position, tree in enumerate(trees):
+            if not isinstance(tree, Tree):
+                raise TreeError(f"tree {position}: expected a Tree, found {shown(tree)}")
             try:
-                steps.append(tree.transitions)
+                steps.append(tree.transitions if self._has_trees else EMPTY)
             except TreeError as error:
                 raise TreeError(f"tree {position}: {error}") from None
-        return self.predict([tree.words for tree in trees], source=steps)
+        words = [tree.words for tree in trees]
+        return self.predict(words, source=steps if self._has_trees else "auto")
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
         """The function that makes the trees of a source. For a model of plain sentences it makes
@@ -238,6 +240,8 @@ class Predictor:
             self._check_no_trees(trees)
             return None
         if not isinstance(trees, str):
+            if not hasattr(trees, "__len__"):
+                raise InputError(f"expected trees or where they come from, found {shown(trees)}")
             if len(words) != len(trees):
                 raise InputError(f"{len(words)} sentences need as many trees, found {len(trees)}")
             return trees

@@ -24,6 +24,7 @@ from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.reference_cases import reference_cases
 from thinstack.models import load_model, weights_of
+from thinstack.show.as_text import as_text
 from thinstack.training.text_learner import RESUME_FILES
 
 __all__ = ["finish_pipeline"]
@@ -57,7 +58,7 @@ def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: C
         os.rename(staging, out)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-    console.print(f"wrote {out}, which runs without torch", soft_wrap=True)
+    console.print(f"wrote {as_text(out)}, which runs without torch", soft_wrap=True)
 
 
 def _check_out(pipeline: Path, out: Path) -> None:
@@ -73,7 +74,7 @@ def _check_out(pipeline: Path, out: Path) -> None:
 
 def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> None:
     if ONNX_FILE in bundle.manifest.files:
-        console.print(f"{name}: is finished already", soft_wrap=True)
+        console.print(f"{as_text(name)}: is finished already", soft_wrap=True)
         return
     model, config, vocabulary = load_model(bundle), bundle.config, bundle.vocabulary()
     exported, report = export_verified_onnx(
@@ -91,7 +92,7 @@ def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> 
     note_trained(write_bundle(bundle.path, files, config=config))
     worst = max(found.max_error for found in report.runtimes)
     console.print(
-        f"{name}: exported and verified, {len(exported) / 1e6:.1f} MB; its scores differ from the "
-        f"model's by {worst:.0e} at most",
+        f"{as_text(name)}: exported and verified, {len(exported) / 1e6:.1f} MB; its scores differ "
+        f"from the model's by {worst:.0e} at most",
         soft_wrap=True,
     )

@@ -19,6 +19,7 @@ from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError, needs_extra
 from thinstack.measure.figures import figure_names, line, mean_and_std, shown
+from thinstack.show.as_text import as_text
 from thinstack.training.calibrate import Calibration, calibrate
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
@@ -90,12 +91,12 @@ def run_recipe(
 def _say_what_is_read(recipe: Recipe, datasets: Datasets, team: Team, console: Console) -> None:
     train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
     console.print(
-        f"{recipe.name}: {train:,} examples to train on, {watched:,} to watch, {dev:,} to report "
-        f"on; {len(datasets.table):,} leaf vectors"
+        f"{as_text(recipe.name)}: {train:,} examples to train on, {watched:,} to watch, "
+        f"{dev:,} to report on; {len(datasets.table):,} leaf vectors"
     )
     if recipe.teacher is not None:
         counts = ", ".join(f"{count:,} {source}" for source, count in datasets.taught.items())
-        console.print(f"taught by {', '.join(recipe.teacher.bundles)}: {counts}")
+        console.print(f"taught by {as_text(', '.join(recipe.teacher.bundles))}: {counts}")
     if team.size > 1:
         size = recipe.training.batch_size
         console.print(

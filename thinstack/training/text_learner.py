@@ -132,8 +132,14 @@ class TextLearner:
         """The model that `files` gave, to learn on; it counts its steps from 0 again. Where phrases
         are held to those of the start, that is now this model. Raises BundleError for another
         bundle."""
-        raw = json.loads(bundle.read(TRAINING_FILE))
-        training = TrainingConfig.parse(raw, source=str(bundle.path / TRAINING_FILE))
+        source = str(bundle.path / TRAINING_FILE)
+        try:
+            raw = json.loads(bundle.read(TRAINING_FILE))
+            training = TrainingConfig.parse(raw, source=source)
+        except ConfigError as error:
+            raise BundleError(str(error)) from None
+        except (ValueError, RecursionError) as error:
+            raise BundleError(f"{source}: not readable as JSON: {error!s:.200}") from None
         found = cls(
             load_model(bundle),
             bundle.vocabulary(),

@@ -22,7 +22,11 @@ def from_bytes(data: bytes) -> Files:
     try:
         files = srsly.msgpack_loads(data)
     except Exception as error:  # msgpack raises errors of many kinds
-        raise BundleError(f"{SOURCE}: not what to_bytes writes: {error}") from None
-    if not isinstance(files, dict) or not all(isinstance(x, bytes) for x in files.values()):
+        raise BundleError(f"{SOURCE}: not what to_bytes writes: {error!s:.200}") from None
+    plain = isinstance(files, dict) and all(
+        isinstance(name, str) and isinstance(content, bytes) for name, content in files.items()
+    )
+    if not plain:
         raise BundleError(f"{SOURCE}: not what to_bytes writes, expected the files of a bundle")
-    return files
+    found: Files = files
+    return found

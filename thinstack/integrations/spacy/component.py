@@ -215,7 +215,7 @@ class TreeSentiment(BatchedPipe):
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
         """Read and start the bundle in `path`, unless `model` was overridden. Raises as `load`."""
         if not self._keeps_model():
-            self._start(open_bundle(Path(path)))
+            self._start(open_bundle(Path(path) if isinstance(path, str) else path))
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
