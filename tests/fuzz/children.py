@@ -25,7 +25,7 @@ MOST_BYTES: Final = 1 << 30
 """Of memory that the process may have, and of addresses beyond those after its imports."""
 PATIENCE: Final = 300.0
 """Seconds by the clock after which an input that computes nothing hangs. Others use the machine."""
-LONGEST: Final = 1 << 18
+LONGEST: Final = 1 << 17
 """Bytes of an input."""
 
 Tried = Callable[[bytes], Outcome]
