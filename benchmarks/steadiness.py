@@ -25,7 +25,8 @@ from rich.console import Console
 from thinstack import load
 from thinstack.runtime.predictor import Predictor
 
-WORDS: Final = "the film is not bad at all , though its long plot never quite works zyzzyva . !".split()
+WORDS = ("the", "film", "is", "not", "bad", "at", "all", ",", "though", "its", "long", "plot")
+WORDS += ("never", "quite", "works", "zyzzyva", ".", "!")
 MEGABYTE: Final = 1e6
 Sentences = list[list[str]]
 

@@ -35,17 +35,25 @@ def explore(kind: str, target: Target, *, seed: int, turn: int) -> Run:
     while run.inputs < target.inputs:
         random = np.random.default_rng([seed, zlib.crc32(kind.encode()), turn, part])
         left = target.inputs - run.inputs
-        run.join(run_in_child(target.use, partial(_work, target, seeds, random, left)))
+        run.join(run_in_child(target.use, partial(_work, target, seeds, random, left, part == 0)))
         part += 1  # what killed the process is behind it
     return run
 
 
 def _work(
-    target: Target, seeds: Sequence[bytes], random: np.random.Generator, count: int, tried: Tried
+    target: Target,
+    seeds: Sequence[bytes],
+    random: np.random.Generator,
+    count: int,
+    first: bool,
+    tried: Tried,
 ) -> None:
+    """Try so many inputs; `first`, the seeds themselves before others."""
     good, bad, known = list(seeds), list(seeds), set()
-    for _ in range(count):
+    for number in range(count):
         content = _changed(target, good if random.random() < _GOOD else bad, random)
+        if first and number < len(seeds):
+            content = seeds[number]
         found = tried(content)
         pool = good if found.what == "answered" else bad
         if (found.what, found.place) not in known and len(pool) < _POOL and len(content) < _LARGE:
