@@ -12,6 +12,10 @@ JOBS = {
         "plugins/test_embeddings.py::test_a_third_partys_embedding_is_exported_as_it_is_written",
         "test_cli_export.py",
     ),
+    "fuzz": (
+        "fuzz/test_fuzzing.py::test_a_turn_of_all_kinds_finds_nothing",
+        "runtime/test_steadiness.py",
+    ),
     "guides": ("test_guide.py",),
     "js": ("js/",),
     "hostile": (

@@ -1,6 +1,7 @@
 """The output folder of a run: parts with scored rows, failed rows, and leftovers of a killed
 process."""
 
+import re
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -60,15 +61,20 @@ class OutFolder(NamedTuple):
 
     def done(self) -> set[int]:
         """The shards that are written."""
-        found = self.path.glob(f"part-*.{self.format}")
-        return {int(path.stem.removeprefix("part-")) for path in found}
+        names = (path.name for path in self.path.glob(f"part-*.{self.format}"))
+        found = (re.fullmatch(rf"part-([0-9]{{6,18}})\.{self.format}", name) for name in names)
+        return {int(match[1]) for match in found if match}
 
     def failed(self, number: int) -> int:
-        """How many rows of a shard have failed."""
+        """How many rows of a shard have failed. Raises InputError if that cannot be read."""
+        path = self._failed(number)
         try:
-            return self._failed(number).read_bytes().count(b"\n")
+            return path.read_bytes().count(b"\n")
         except FileNotFoundError:
             return 0
+        except OSError as error:
+            problem = f"the failed rows cannot be read: {error.strerror or error}"
+            raise InputError(f"{path}: {problem}; name another folder with --out") from None
 
     def write_failed(self, number: int, lines: str) -> None:
         """Write the failed rows of a shard, if there are any. Raises OSError."""

@@ -31,7 +31,7 @@ def parquet_records(path: str | Path, wanted: Sequence[str]) -> Iterator[Found]:
             for batch in file.iter_batches(_ROWS, columns=list(wanted)):
                 yield from batch_records(batch, wanted, line)
                 line += batch.num_rows
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # also in names of columns
         problem = getattr(error, "strerror", None) or error
         raise DataError(f"{path}: cannot be read as parquet: {problem}") from None
 
