@@ -90,6 +90,12 @@ def test_dense_gradients_are_taken_and_no_gradient_is_no_step(dense: bool) -> No
     expected = torch.zeros(5, 3)
     expected[3, 0] = expected[1, 1] = RATE
     torch.testing.assert_close(moved, expected, atol=1e-6, rtol=0)
+    after = weight.detach().clone()
+    gradient = sparse([1], torch.ones(1, 3))
+    weight.grad = gradient.to_dense() if dense else gradient
+    optimizer.step()
+    still = (weight.detach() == after).all(1)
+    assert still.tolist() == [True, False, True, True, True]  # row 3 has a mean, and rests
 
 
 def test_a_closure_tells_the_loss() -> None:
