@@ -19,7 +19,7 @@ def draw_by_glorot(model: Model) -> None:
 
     A block of m rows and n columns is uniform within sqrt(6 / (m + n)), (16) of Glorot & Bengio
     2010. A bias of n entries is uniform within sqrt(3 / n). The latter is DyNet's rule, with which
-    Teng & Zhang (2017) trained. The blocks are those of `Cell.blocks`.
+    Teng & Zhang (2017) trained. `Cell.blocks` says what the blocks are.
 
     Raises ConfigError for a cell that does not name the blocks of all its weights.
     """

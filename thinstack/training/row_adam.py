@@ -1,4 +1,4 @@
-"""Adam for a table of which each minibatch reads few rows."""
+"""Adam for a table where each minibatch reads few rows."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
