@@ -197,7 +197,7 @@ def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
         return
     with suppress(FileNotFoundError):
         found = note.read_text(encoding="utf-8")
-        if found != text and (out / SEEDS_FOLDER).exists():
+        if _completed(found) != work and (out / SEEDS_FOLDER).exists():
             if (count := _processes(found)) != team.size:
                 raise ConfigError(
                     f"{out}: expected as many processes as began this run, {count}, because "
@@ -211,6 +211,17 @@ def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
                 f"{cause if changed else 'another version of this one'}; name another folder"
             )
     write_atomically(note, text)
+
+
+def _completed(note: str) -> dict[str, Any] | None:
+    """What `_claim` noted. A version before some settings existed did what their defaults do, so
+    the note gets these. None for text that is no such note."""
+    try:
+        found: dict[str, Any] = json.loads(note)
+        recipe = Recipe.parse(found["recipe"], source=RECIPE_FILE)
+    except (ValueError, KeyError, TypeError, ConfigError):
+        return None
+    return found | {"recipe": recipe.model_dump(mode="json", exclude={"card"})}
 
 
 def _processes(note: str) -> int:
