@@ -47,6 +47,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _own_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Models that tests train are noted in a folder of theirs, and not in the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _parts_exported_once() -> Iterator[None]:
     """Torch takes a second for each part of a cell; equal ones are exported once a process."""
     if "thinstack.export.onnx.parts" not in sys.modules:

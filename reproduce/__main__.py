@@ -11,6 +11,7 @@ from rich.console import Console
 from reproduce.command import Options, run
 from reproduce.table import Table
 from thinstack.cli import main
+from thinstack.data.signals import stoppable
 
 app = typer.Typer(
     help="What reproduces the papers' tables.",
@@ -79,7 +80,8 @@ def table(
         seeds=tuple(seed or ()),
         tests=tuple(test or ()),
     )
-    run(file, options, Console())
+    with stoppable("stopped; start the same command again, and it goes on"):
+        run(file, options, Console())
 
 
 if __name__ == "__main__":

@@ -21,6 +21,9 @@ NEGATIONS: Final = frozenset(
 )
 """Words, in lower case, that negate. Bowman et al. (2016, 4.4) look for "not" and "n't" only."""
 
+KEPT_LATER: Final = ("likelihood", "confidence")
+"""Arrays that cases of older runs do not have."""
+
 UNREADABLE = (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error)
 
 
@@ -29,7 +32,8 @@ class Cases:
     """K labelled nodes or pairs of sentences, as `Answers` has them; every array is (K,).
 
     `negated`: whether the sentence holds a negation; of a pair, whether the second sentence does
-    and the first does not. Raises DataError for arrays that are not flat or not of one length.
+    and the first does not. `likelihood`, `confidence`: NaN too where a run is of a time when they
+    were not kept. Raises DataError for arrays that are not flat or not of one length.
     """
 
     gold: NDArray[Any]
@@ -38,6 +42,8 @@ class Cases:
     depth: NDArray[Any]
     whole: NDArray[np.bool_]
     negated: NDArray[np.bool_]
+    likelihood: NDArray[Any]
+    confidence: NDArray[Any]
 
     def __post_init__(self) -> None:
         shapes = {field.name: getattr(self, field.name).shape for field in fields(self)}
@@ -52,6 +58,10 @@ class Cases:
         """Of E examples, with `negated` (E,)."""
         found = answers._asdict()
         return cls(negated=negated[found.pop("example")], **found)
+
+    def only(self, places: NDArray[Any]) -> Self:
+        """The cases at these places: numbers, or a mask (K,)."""
+        return type(self)(*(getattr(self, field.name)[places] for field in fields(self)))
 
     def negation_figures(self) -> dict[str, float | None]:
         """`negation_accuracy`, in percent (None of no case), and `negations`, the number of cases
@@ -72,7 +82,10 @@ class Cases:
         damaged or holds no cases."""
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                return cls(**{field.name: arrays[field.name] for field in fields(cls)})
+                unknown = np.full(arrays["gold"].shape, np.nan)
+                found = {name: unknown for name in KEPT_LATER if name not in arrays}
+                names = [field.name for field in fields(cls) if field.name not in found]
+                return cls(**found, **{name: arrays[name] for name in names})
         except UNREADABLE as error:
             raise DataError(
                 f"{path}: cannot be read as cases ({error}); delete it to make it anew"

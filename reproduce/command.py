@@ -16,10 +16,21 @@ from reproduce.markdown import markdown
 from reproduce.plots import draw
 from reproduce.provenance import commit_of, versions
 from reproduce.report import build
-from reproduce.run import Failure, Job, Outcome, attempt, cases_of, digests_of, finished, job_of
+from reproduce.run import (
+    Failure,
+    Job,
+    Outcome,
+    attempt,
+    cases_of,
+    digests_of,
+    finished,
+    job_of,
+    tidy,
+)
 from reproduce.table import Row, Run, Table
 from reproduce.workers import each
 from thinstack.data.files import write_atomically
+from thinstack.data.lock import locked
 from thinstack.errors import DataError, MissingExtraError, ThinstackError, UnknownNameError
 
 KILLED = "its process was killed, or one beside it; called again, it goes on"
@@ -76,11 +87,19 @@ def run(file: Path, options: Options, console: Console) -> None:
     That is TABLE.json, TABLE.md and a plot for each curve, of the rows that are complete; with
     "-test" after TABLE where figures are of test files, and "-part" where they are not those of all
     runs, so that no part takes the place of the whole. Raises ThinstackError that tells of all runs
-    that failed, once the others are done; what reading the table raises.
+    that failed, once the others are done; InputError where another command works in the folder of
+    its work; what reading the table raises.
     """
     table = Table.read(file)
     tests = _tests(table, options.tests)
     name = table.name + ("-test" if tests else "")
+    with locked(options.work / name, option="--work"):
+        _run(table, name, tests, file, options, console)
+
+
+def _run(
+    table: Table, name: str, tests: dict[str, str], file: Path, options: Options, console: Console
+) -> None:
     commit = commit_of(file)
     state = State({run.path: run for run in table.runs(options.rows, options.seeds, tests)})
     _find_jobs(state, options.data, options.work / name, commit)
@@ -141,6 +160,7 @@ def _find_jobs(state: State, data: Path, work: Path, commit: str | None) -> None
             continue
         state.jobs[path] = job
         if (outcome := finished(job)) is not None:
+            tidy(job)
             state.outcomes[path] = outcome
 
 

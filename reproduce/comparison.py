@@ -2,19 +2,22 @@
 it."""
 
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from reproduce.bootstrap import interval, same_cases
 from reproduce.cases import Cases
+from reproduce.measures import WHOLE, Figure, likelihood, of_seeds
 from reproduce.table import Column, Comparison, Row, Table
 
 FindCases = Callable[[Row, str, str], Sequence[Cases]]
 """Of every seed of a row, by variant ("" is the row itself) and the source of the trees."""
 
-WHOLE = {"root_accuracy": True, "accuracy": True, "phrase_accuracy": False}
-"""Accuracies: of whole sentences and pairs, or of all labelled phrases."""
+ACCURACIES = {"root_accuracy": True, "accuracy": True, "phrase_accuracy": False}
+"""Of whole sentences and pairs, or of all labelled phrases."""
 
 
 def compare_rows(
@@ -23,7 +26,9 @@ def compare_rows(
     """The difference of two rows' means, `a` less `b`; None where a row is missing.
 
     `error` is the standard error over the seeds (None for one seed), `examples_error` that of
-    `error_of_examples` (None for rivals, and for figures that are not accuracies).
+    `error_of_examples` (None for rivals, and for figures that are not accuracies). `interval` is
+    that of the paired bootstrap (None for rivals, phrases and collapsed classes too);
+    `likelihood` is the same of the negative log-likelihood, where it is known of both rows.
     """
     figures = {row["name"]: row["figures"][pair.key] for row in rows}
     a, b = figures.get(pair.a), figures.get(pair.b)
@@ -41,17 +46,35 @@ def compare_rows(
         "key": pair.key,
         "difference": a["mean"] - b["mean"],
         "error": error,
-        "examples_error": _examples_error(column, (first, second), cases),
+        **_by_chance(column, (first, second), cases),
         "paper": None if papers[0] is None or papers[1] is None else papers[0] - papers[1],
     }
 
 
-def _examples_error(column: Column, rows: tuple[Row, Row], cases: FindCases) -> float | None:
+def _by_chance(column: Column, rows: tuple[Row, Row], cases: FindCases) -> dict[str, Any]:
     variant, source, figure = column.parts
-    if figure not in WHOLE or any(row.rival is not None for row in rows):
-        return None
+    known = figure in WHOLE or figure in ACCURACIES
+    if not known or any(row.rival is not None for row in rows):
+        return {"examples_error": None, "interval": None, "likelihood": None}
     first, second = (cases(row, variant, source or row.trees) for row in rows)
-    return error_of_examples(first, second, whole=WHOLE[figure])
+    whole = ACCURACIES.get(figure)
+    return {
+        "examples_error": (
+            None if whole is None else error_of_examples(first, second, whole=whole)
+        ),
+        "interval": interval(first, second, WHOLE[figure]) if figure in WHOLE else None,
+        "likelihood": _compared(likelihood, first, second),
+    }
+
+
+def _compared(
+    figure: Figure, first: Sequence[Cases], second: Sequence[Cases]
+) -> dict[str, Any] | None:
+    means = of_seeds(figure, first), of_seeds(figure, second)
+    if means[0] is None or means[1] is None:
+        return None
+    difference = statistics.fmean(means[0]) - statistics.fmean(means[1])
+    return {"difference": difference, "interval": interval(first, second, figure)}
 
 
 def error_of_examples(
@@ -64,16 +87,8 @@ def error_of_examples(
     both find easy or hard add nothing. Phrases count as if drawn one by one, which makes their
     error too small. None where the rows were not measured on the same cases, or on fewer than two.
     """
-    golds = [_counted(seed, seed.gold, whole) for seed in (*first, *second)]
-    same = bool(first and second) and all(np.array_equal(golds[0], gold) for gold in golds)
-    if not same or len(golds[0]) < 2:
+    rows = [[seed.only(seed.whole) if whole else seed for seed in row] for row in (first, second)]
+    if not same_cases(*rows) or len(rows[0][0]) < 2:
         return None
-    shares = [
-        np.mean([_counted(seed, seed.gold == seed.predicted, whole) for seed in seeds], 0)
-        for seeds in (first, second)
-    ]
+    shares = [np.mean([seed.gold == seed.predicted for seed in seeds], 0) for seeds in rows]
     return 100.0 * float(np.std(shares[0] - shares[1], ddof=1)) / math.sqrt(len(shares[0]))
-
-
-def _counted(cases: Cases, values: Any, whole: bool) -> Any:
-    return values[cases.whole] if whole else values

@@ -3,10 +3,35 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from reproduce.bootstrap import DRAWS, LEVEL
+
 Report = Mapping[str, Any]
 
 SHOWN_DIGITS = 12
 """Of a digest."""
+
+DIFFERENCES = (
+    "± is the standard error over the seeds. *Examples*: the standard error of an accuracy that "
+    "comes from measuring on so many examples, the same for both rows. *Interval*: the middle "
+    f"{LEVEL}% of a paired bootstrap of {DRAWS:,} draws. Each draw takes examples, the same for "
+    "both rows, and seeds, with replacement. An interval that holds 0 shows no difference. Rows "
+    "that were run before the bootstrap was made have no interval."
+)
+MEASURES = (
+    "*Negative log-likelihood*: the mean, over sentences or pairs, of -ln of the probability of "
+    "the right class. *Calibration error*: how far probabilities are from the share of right "
+    "answers, in percentage points (Guo et al. 2017, 15 bins). Lower is better in both."
+)
+NOT_KEPT = (
+    "{} here were run when probabilities were not kept. Negative log-likelihood and calibration "
+    "error stand beside accuracy once they are run again."
+)
+NLL = "negative log-likelihood"
+MEASURED: Mapping[str, Mapping[str, Any]] = {
+    NLL: {"key": "negative_log_likelihood", "digits": 3},
+    "calibration error": {"key": "calibration_error", "digits": 1},
+}
+"""The columns of the measures, by their titles."""
 
 
 def markdown(report: Report, plots: Sequence[str] = ()) -> str:
@@ -15,7 +40,8 @@ def markdown(report: Report, plots: Sequence[str] = ()) -> str:
         f"# {report['title']}",
         _caption(report),
         "\n".join(_table(report)),
-        *_comparisons(report),
+        "\n".join(_measures(report)),
+        "\n".join(_comparisons(report)),
         *(f"![{name}]({name})" for name in plots),
         _section("What differs from the paper", [*report["differs"], *_of_rows(report, "differs")]),
         _section("Where the figures come from", _origin(report)),
@@ -53,6 +79,26 @@ def _table(report: Report) -> Iterator[str]:
         yield _cells([title, *figures, *rest])
 
 
+def _measures(report: Report) -> Iterator[str]:
+    """A table of the measures beside accuracy, and which rows are not in it."""
+    if not any(column["key"].endswith("accuracy") for column in report["columns"]):
+        return
+    models = [row for row in report["rows"] if row["rival"] is None]
+    known = [row for row in models if None not in row.get("measures", {"": None}).values()]
+    if known:
+        yield from (MEASURES, "", _cells(["", *MEASURED]), _cells(["---", "---:", "---:"]))
+    for row in known:
+        figures = [
+            _number(row["measures"][column["key"]]["mean"], column)
+            + _spread(row["measures"][column["key"]]["std"], column)
+            for column in MEASURED.values()
+        ]
+        yield _cells([row["title"], *figures])
+    if len(known) < len(models):
+        yield from [""] * bool(known)
+        yield NOT_KEPT.format("Models that are not" if known else "The models")
+
+
 def _best(column: Mapping[str, Any], rows: Sequence[Report]) -> str | None:
     """The best mean of a column, as it is shown."""
     found = [row["figures"][column["key"]] for row in rows]
@@ -87,27 +133,44 @@ def _bracketed(text: str) -> str:
 
 
 def _comparisons(report: Report) -> Iterator[str]:
+    """A table of the differences of rows."""
+    if not report["comparisons"]:
+        return
     titles = {row["name"]: row["title"] for row in report["rows"]}
     columns = {column["key"]: column for column in report["columns"]}
+    likelihood = MEASURED[NLL]
+    yield "## Differences"
+    yield ""
+    yield DIFFERENCES
+    yield ""
+    yield _cells(["", "column", "difference", "examples", "interval", "paper", NLL])
+    yield _cells(["---", "---", *["---:"] * 5])
     for found in report["comparisons"]:
-        column = columns[found["key"]]
-        difference = f"{found['difference']:+.{column['digits']}f}{_spread(found['error'], column)}"
-        paper = (
-            "" if found["paper"] is None else f" (paper: {found['paper']:+.{column['digits']}f})"
+        column, other = columns[found["key"]], found.get("likelihood")
+        yield _cells(
+            [
+                f"{titles[found['a']]} less {titles[found['b']]}",
+                column["title"],
+                f"**{_signed(found['difference'], column)}**{_spread(found['error'], column)}",
+                "-"
+                if found["examples_error"] is None
+                else _number(found["examples_error"], column),
+                _interval(found.get("interval"), column),
+                "-" if found["paper"] is None else _signed(found["paper"], column),
+                "-"
+                if other is None
+                else f"{_signed(other['difference'], likelihood)}, "
+                f"{_interval(other['interval'], likelihood)}",
+            ]
         )
-        rows = f"{titles[found['a']]} less {titles[found['b']]}, {column['title']}"
-        yield f"{rows}: **{difference}**{paper}. {_errors(found, column)}."
 
 
-def _errors(found: Mapping[str, Any], column: Mapping[str, Any]) -> str:
-    """What is behind the error of a difference, and the other one."""
-    seeds = "One seed says nothing of its error over seeds"
-    if found["error"] is not None:
-        seeds = "The error is the standard error over the seeds"
-    examples = "is not known"
-    if found["examples_error"] is not None:
-        examples = f"is {_number(found['examples_error'], column)} (cases of both paired)"
-    return f"{seeds}. The error of measuring on so many examples {examples}"
+def _signed(value: float, column: Mapping[str, Any]) -> str:
+    return f"{value:+.{column['digits']}f}"
+
+
+def _interval(ends: Sequence[float] | None, column: Mapping[str, Any]) -> str:
+    return "-" if ends is None else " to ".join(_signed(end, column) for end in ends)
 
 
 def _of_rows(report: Report, key: str) -> Iterator[str]:

@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import random
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ import numpy as np
 from thinstack.core import Tree
 from thinstack.data import ptb
 from thinstack.data.conllu import read_conllu
+from thinstack.data.files import remove_leftovers, staging
 from thinstack.data.projection import project_labels
 from thinstack.data.text_files import read_text
 from thinstack.data.treebank import Labelled, label_ids
@@ -172,10 +172,13 @@ def _seeded(seed: int) -> Iterator[None]:
         np.random.set_state(before[1])
 
 
+_NEW = (".{}.", ".new")
+
+
 def _write(nlp: "Language", found: dict[str, float], target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        made = Path(folder) / target.name
+    remove_leftovers(target, *_NEW)
+    with staging(target, *_NEW, folder=True) as made:
         nlp.to_disk(made)
         (made / FIGURES).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reproduce.curves import Point
 from reproduce.table import Curve, Table
+from thinstack.data.files import write_atomically
 from thinstack.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def draw(
         if lines:
             path = folder / f"{stem}-{curve.name}.svg"
             with matplotlib.rc_context(settings):
-                path.write_bytes(_svg(curve, lines))
+                write_atomically(path, _svg(curve, lines))
             paths.append(path)
     return paths
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reproduce.comparison import FindCases, compare_rows
+from reproduce.measures import MEASURES, of_seeds
 from reproduce.provenance import recipe_digest
 from reproduce.run import Outcome
 from reproduce.table import Column, Row, Run, Table
@@ -30,7 +31,7 @@ def build(
     by_row: dict[str, list[tuple[Run, Outcome]]] = {}
     for run, outcome in done:
         by_row.setdefault(run.row.name, []).append((run, outcome))
-    rows = [_row(table, runs, digests) for runs in by_row.values()]
+    rows = [_row(table, runs, digests, cases) for runs in by_row.values()]
     compared = (compare_rows(table, pair, rows, cases) for pair in table.compare)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -49,34 +50,43 @@ def build(
 COPIED = {"name", "title", "source", "differs", "trees", "rival", "paper", "paper_std"}
 
 
-def _row(table: Table, done: Done, digests: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+def _row(
+    table: Table, done: Done, digests: Mapping[str, Mapping[str, str]], cases: FindCases
+) -> dict[str, Any]:
     row, first = done[0][0].row, done[0][1]
     parts = {
         variant: [(run, outcome) for run, outcome in done if run.variant == variant]
         for variant in table.variants_of(row)
     }
+    seeds = [] if row.rival is not None else cases(row, "", row.trees)
     return row.model_dump(include=COPIED) | {
         "figures": {column.key: _figure(column, row, parts) for column in table.columns},
+        "measures": {name: _spread(of_seeds(one, seeds)) for name, one in MEASURES.items()},
         "parameters": first.parameters,
         "runs": [_runs(variant, part, digests) for variant, part in parts.items()],
     }
 
 
 def _figure(column: Column, row: Row, parts: Mapping[str, Done]) -> dict[str, Any] | None:
-    """Mean, standard deviation of the sample (None for one seed) and the figure of each seed; None
-    where there is no case."""
+    """The `_spread` of the seeds' figures; None where there is no case."""
     variant, source, figure = column.parts
     found = [
         outcome.figures.get(source or row.trees, {}).get(figure)
         for _, outcome in parts.get(variant, ())
     ]
     known = [value for value in found if value is not None]
-    if not known or len(known) < len(found):
+    return _spread(known if len(known) == len(found) else None)
+
+
+def _spread(seeds: Sequence[float] | None) -> dict[str, Any] | None:
+    """Mean, standard deviation of the sample (None for one seed) and the figure of each seed; None
+    without seeds."""
+    if not seeds:
         return None
     return {
-        "mean": statistics.fmean(known),
-        "std": statistics.stdev(known) if len(known) > 1 else None,
-        "seeds": known,
+        "mean": statistics.fmean(seeds),
+        "std": statistics.stdev(seeds) if len(seeds) > 1 else None,
+        "seeds": list(seeds),
     }
 
 

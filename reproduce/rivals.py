@@ -28,33 +28,45 @@ def run_rival(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
 
     "tfidf": a linear support vector machine over TF-IDF-weighted word 1- and 2-grams, and character
     3- to 5-grams where cross-validation finds them of use. It learns from the held-out sentences
-    too. Returns `root_accuracy` in percent; `roots`, the number of sentences; `parameters`, weights
-    that are not zero and biases. Raises UnknownNameError, ConfigError for a recipe of pairs,
-    DataError for too few sentences, MissingExtraError without scikit-learn, and what reading the
-    data raises.
+    too. "bayes": multinomial naive Bayes over the counts of words; "svm": a linear support vector
+    machine over which words there are (Socher et al. 2013, Table 1: NB, SVM). These two learn from
+    every labelled phrase, with the settings that scikit-learn has by itself.
+
+    Returns `root_accuracy` in percent; `roots`, the number of sentences; `parameters`, weights that
+    are not zero and biases; of "bayes" and "svm" also `phrase_accuracy` and `phrases`. Raises
+    UnknownNameError, ConfigError for a recipe of pairs, DataError for too few sentences,
+    MissingExtraError without scikit-learn, and what reading the data raises.
     """
-    rivals: Mapping[str, Callable[[Texts, Classes, Texts], tuple[Classes, int]]] = {"tfidf": _tfidf}
-    if name not in rivals:
-        raise UnknownNameError("rival", name, rivals)
+    if name not in RIVALS:
+        raise UnknownNameError("rival", name, RIVALS)
     if recipe.data.task in PAIR_TASKS:
         raise ConfigError(
             f"rival {name!r} classifies sentences; expected a task of these, found "
             f"{recipe.data.task!r}"
         )
     train, held, dev = read_sentences(recipe, data)
-    texts, classes = _sentences([*train, *held])
+    read = _phrases if name in OF_PHRASES else _sentences
+    texts, classes = read([*train, *held])
     _check(classes, data / recipe.data.train)
     asked, gold = _sentences(dev)
     if not len(gold):
         raise DataError(
             f"{data / recipe.data.reported}: expected sentences that have a class, found none"
         )
-    predicted, parameters = rivals[name](texts, classes, asked)
-    return {
-        "root_accuracy": 100.0 * float((predicted == gold).mean()),
+    parts, kinds = _phrases(dev) if name in OF_PHRASES else ([], gold[:0])
+    predicted, parameters = RIVALS[name](texts, classes, [*asked, *parts])
+    right = predicted == np.concatenate([gold, kinds])
+    found = {
+        "root_accuracy": 100.0 * float(right[: len(gold)].mean()),
         "roots": len(gold),
         "parameters": parameters,
     }
+    if parts:
+        found |= {
+            "phrase_accuracy": 100.0 * float(right[len(gold) :].mean()),
+            "phrases": len(parts),
+        }
+    return found
 
 
 def _sentences(treebank: Sequence[Labelled]) -> tuple[Texts, Classes]:
@@ -62,6 +74,17 @@ def _sentences(treebank: Sequence[Labelled]) -> tuple[Texts, Classes]:
     known = [(tree, int(labels[tree.root])) for tree, labels in treebank if labels[tree.root] >= 0]
     classes = np.array([label for _, label in known], np.int64)
     return [" ".join(tree.words) for tree, _ in known], classes
+
+
+def _phrases(treebank: Sequence[Labelled]) -> tuple[Texts, Classes]:
+    """The words of every node that has a class, and that class."""
+    texts, classes = [], []
+    for tree, labels in treebank:
+        for (start, end), label in zip(tree.spans.tolist(), labels.tolist(), strict=True):
+            if label >= 0:
+                texts.append(" ".join(tree.words[start:end]))
+                classes.append(label)
+    return texts, np.array(classes, np.int64)
 
 
 def _check(classes: Classes, path: Path) -> None:
@@ -97,3 +120,35 @@ def _tfidf(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
     classifier = search.best_estimator_
     parameters = int(np.count_nonzero(classifier.coef_)) + classifier.intercept_.size
     return classifier.predict(features.transform(asked)), parameters
+
+
+def _bayes(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
+    try:
+        from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.naive_bayes import MultinomialNB
+    except ImportError:
+        raise MissingExtraError("sklearn", "reproduce") from None
+    words = CountVectorizer(token_pattern=r"\S+")
+    classifier = MultinomialNB().fit(words.fit_transform(texts), classes)
+    parameters = classifier.feature_log_prob_.size + classifier.class_log_prior_.size
+    return classifier.predict(words.transform(asked)), parameters
+
+
+def _svm(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
+    try:
+        from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.svm import LinearSVC
+    except ImportError:
+        raise MissingExtraError("sklearn", "reproduce") from None
+    words = CountVectorizer(token_pattern=r"\S+", binary=True)
+    machine = LinearSVC(random_state=0, max_iter=10_000)
+    classifier = machine.fit(words.fit_transform(texts), classes)
+    parameters = int(np.count_nonzero(classifier.coef_)) + classifier.intercept_.size
+    return classifier.predict(words.transform(asked)), parameters
+
+
+Rival = Callable[[Texts, Classes, Texts], tuple[Classes, int]]
+RIVALS: Final[Mapping[str, Rival]] = {"tfidf": _tfidf, "bayes": _bayes, "svm": _svm}
+"""What predicts the classes of the last texts, and how many parameters it has."""
+OF_PHRASES: Final = frozenset({"bayes", "svm"})
+"""Rivals that learn from every labelled phrase."""

@@ -33,7 +33,7 @@ from thinstack.training.digests import data_digests
 from thinstack.training.seeds import run_seed
 
 RESULT, NOTE, ERROR = "result.json", "digest.txt", "error.txt"
-CHECKPOINTS = ("checkpoint.safetensors", "checkpoint.safetensors.partial", "metrics.jsonl")
+CHECKPOINTS = ("checkpoint.safetensors", "metrics.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,13 @@ def run_one(job: Job) -> Outcome:
     _claim(job)
     outcome = _train(job) if job.rival is None else _run_rival(job, job.rival)
     write_atomically(job.folder / RESULT, json.dumps(asdict(outcome), indent=1) + "\n")
-    _delete(job.folder, *CHECKPOINTS, ERROR)
+    tidy(job)
     return outcome
+
+
+def tidy(job: Job) -> None:
+    """Delete what a finished job needs no more; it may have been killed before it did."""
+    _delete(job.folder, *CHECKPOINTS, ERROR)
 
 
 def _claim(job: Job) -> None:

@@ -34,16 +34,21 @@ def write(path: Path, files: dict[str, bytes] = FILES, **more: Any) -> Bundle:
 
 
 def reseal(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the manifest and give it the digest and the form that belong to the change, by the
-    rule that `Manifest` states."""
+    """Change the manifest and give it the digest and the form that belong to the change."""
     raw = json.loads((folder / "manifest.json").read_bytes())
     change(raw)
+    (folder / "manifest.json").write_bytes(sealed(raw))
+
+
+def sealed(raw: dict[str, Any]) -> bytes:
+    """A manifest with the digest and the form that belong to it, by the rule that `Manifest`
+    states."""
     covered = {key: value for key, value in raw.items() if key != "digest"}
     form: dict[str, Any] = {"sort_keys": True, "ensure_ascii": False}
     canonical = json.dumps(covered, separators=(",", ":"), **form)
     raw["digest"] = hashlib.sha256(canonical.encode()).hexdigest()
     text = json.dumps(raw, indent=2, **form)
-    (folder / "manifest.json").write_bytes(f"{text}\n".encode())
+    return f"{text}\n".encode()
 
 
 def record(content: bytes) -> dict[str, Any]:

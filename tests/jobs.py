@@ -4,6 +4,7 @@ JOBS = {
     "browser": ("browser/",),
     "examples": ("examples/",),
     "exports": (
+        "export/test_operators.py::test_every_registered_part_passes_and_every_row_is_needed",
         "export/test_onnx_int8.py",
         "export/test_onnx_roots.py",
         "export/test_onnx_transformer.py",
@@ -11,9 +12,17 @@ JOBS = {
         "plugins/test_embeddings.py::test_a_third_partys_embedding_is_exported_as_it_is_written",
         "test_cli_export.py",
     ),
+    "fuzz": (
+        "fuzz/test_fuzzing.py::test_a_turn_of_all_kinds_finds_nothing",
+        "runtime/test_steadiness.py",
+    ),
     "guides": ("test_guide.py",),
     "js": ("js/",),
-    "hostile": ("bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",),
+    "hostile": (
+        "bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",
+        "bundle/test_hostile_mutants.py",
+    ),
+    "kills": ("training/test_killed_runs.py::test_many_kills",),
     "processes": ("training/test_killed_processes.py",),
     "publish": (
         "test_cli_train_texts.py::test_from_a_table_to_predictions",

@@ -1,6 +1,7 @@
 """The command line: what it prints, and that every bad input ends in one message and exit code
 2."""
 
+import errno
 import io
 import json
 import subprocess
@@ -130,6 +131,21 @@ def test_a_long_sentence_is_read_in_parts(cli: Cli, bundle: Path, tmp_path: Path
     cli("predict", *options, "--html", page)
     assert page.read_text(encoding="utf-8").count(f'<p class="note">{note}.</p>') == 1
     refused(cli("predict", "good", "--model", bundle, "--max-words", 1), "max_words is 1")
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(
+    cli: Cli, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    for option in ("--html", "--svg"):
+        (tmp_path / "page").write_text("old")
+        answer = cli("predict", "good", "--model", bundle, option, tmp_path / "page")
+        refused(answer, f"No space left on device: '{tmp_path / 'page'}'")
+        assert [path.name for path in tmp_path.iterdir()] == ["page"]
+        assert (tmp_path / "page").read_text() == "old"
 
 
 def test_why_names_what_turns_the_sentence(cli: Cli, bundle: Path, tmp_path: Path) -> None:

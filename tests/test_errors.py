@@ -20,6 +20,7 @@ from thinstack.errors import (
     TreeError,
     UnknownNameError,
     needs_extra,
+    shown,
 )
 
 PLAIN = [BundleError, ConfigError, DataError, DeviceError, ExportError, InputError]
@@ -119,3 +120,20 @@ def test_any_other_failed_import_is_raised_as_it_is(error: ImportError) -> None:
 )
 def test_errors_are_caught_as_python_would(kind: type, builtin: type) -> None:
     assert issubclass(kind, builtin)
+
+
+@pytest.mark.parametrize("kind", [*PLAIN, TreeError])
+def test_messages_show_what_could_act_on_a_terminal(kind: type[ThinstackError]) -> None:
+    error = kind("\x1b[31m\r\nX\u202e\u200f\U000e0041\ud800.csv: naïve 👩\u200d🚀")
+    assert str(error) == ("\\x1b[31m\\r\\nX\\u202e\\u200f\\U000e0041\\ud800.csv: naïve 👩\u200d🚀")
+    assert f"{error}" == str(error)
+
+
+def test_what_was_found_is_shown_whatever_it_is() -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert shown("a\x1b") == r"'a\x1b'"
+    assert shown("x" * 1000, 10) == "'xxxxxxxxx"
+    assert shown(deep) == "list (cannot be printed)"
+    assert shown(10**5000) == "int (cannot be printed)"

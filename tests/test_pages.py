@@ -84,6 +84,26 @@ def test_trees() -> None:
     assert tree.transitions.tolist() == [0, 0, 0, 1, 1]
 
 
+def test_the_thin_stack(capsys: pytest.CaptureFixture[str]) -> None:
+    """The trace is the paper's Table 1 (Bowman et al. 2016)."""
+    names: dict[str, Any] = {"__name__": "page"}
+    for block in blocks("docs/thin-stack.md", "python"):
+        execute(block, "<thin-stack.md>", names)
+    trace = capsys.readouterr().out
+    assert [trace] == blocks("docs/thin-stack.md", "text")
+    assert [" ".join(line.split()) for line in trace.splitlines()] == [
+        "0 SHIFT",
+        "1 Spot 1 SHIFT",
+        "2 sat 1 2 SHIFT",
+        "3 down 1 2 3 REDUCE",
+        "4 (sat down) 1 4 REDUCE",
+        "5 (Spot (sat down)) 5",
+    ]
+    underlined = [[0, 0], [0, 1], [1, 2], [2, 3], [1, 4]]
+    assert names["plan"].pairs.tolist() == underlined
+    assert f"  # {underlined}\n" in blocks("docs/thin-stack.md", "python")[1]
+
+
 def commands() -> list[tuple[str, str]]:
     """Each call of `thinstack` in a code block or in a line of the README and of docs/, with its
     page."""

@@ -9,7 +9,7 @@ from thinstack.data.brackets import from_brackets, to_brackets
 from thinstack.errors import ThinstackError, TreeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.why import Contribution
@@ -36,6 +36,8 @@ def load(
     classes: int | None = None,
     abstain: float | None = None,
     max_words: int = 400,
+    isolated: bool = False,
+    allow_operators: "Collection[str]" = (),
 ) -> "Predictor":
     """Load the ONNX model of a bundle.
 
@@ -46,6 +48,9 @@ def load(
     per core that the process may use. `classes`: 3 or 2 shows the five classes of a sentiment model
     as negative, (neutral) and positive. `abstain`: if no class is as probable as this, there is no
     label (`thinstack.runtime.views`). `max_words`: a longer sentence is read in parts; at least 2.
+    `isolated`: run the model in processes of its own, with limits of memory and time, as you should
+    run the model of somebody whom you do not trust. `allow_operators`: ONNX operators that such a
+    model may have, beside those that thinstack's own models have.
 
     Raises UnknownNameError, PluginError or BundleError if there is no such bundle or it is damaged;
     MissingExtraError without onnxruntime or, for an address, without huggingface_hub; DeviceError
@@ -62,6 +67,8 @@ def load(
         classes=classes,
         abstain=abstain,
         max_words=max_words,
+        isolated=isolated,
+        allow_operators=allow_operators,
     )
 
 

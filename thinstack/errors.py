@@ -1,5 +1,6 @@
 """The errors of thinstack. Each says what was expected, what was found and what to do next."""
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -18,12 +19,52 @@ __all__ = [
     "ThinstackError",
     "TreeError",
     "UnknownNameError",
+    "escaped",
     "needs_extra",
+    "shown",
 ]
+
+_ASCII = r"\x00-\x7f"
+# What can act on a terminal or a page, or cannot be seen: C0, C1, line separators, marks of
+# direction, characters without width, halves of surrogates, tags, and what XML cannot hold. The
+# joiners of emoji and of Persian stay between two characters beyond ASCII.
+_UNSAFE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    r"\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
+    rf"|(?<![^{_ASCII}])[\u200c\u200d]|[\u200c\u200d](?![^{_ASCII}])"
+)
+
+
+_LONGEST, _END = 3000, 500  # characters of a message, and of its end where it is longer
+
+
+def escaped(text: str) -> str:
+    """`text` with escapes in place of all that could act on a terminal or a page, or hide there:
+    control characters, line ends, marks of direction, characters without width."""
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def shown(value: object, most: int = 80) -> str:
+    """The `repr` of what was found, cut after `most` characters; its type where it has no `repr`,
+    because it is nested too deep or has too many digits."""
+    try:
+        return f"{value!r:.{most}}"
+    except (ValueError, RecursionError):
+        return f"{type(value).__name__} (cannot be printed)"
 
 
 class ThinstackError(Exception):
-    """The base class of every error that thinstack raises on purpose."""
+    """The base class of every error that thinstack raises on purpose.
+
+    Messages name files and quote what is in them, so `str` gives them as `escaped` does. It gives
+    both ends of a message of more than 3,000 characters.
+    """
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        if len(said) > _LONGEST:
+            said = f"{said[: _LONGEST - _END]} ... {said[-_END:]}"
+        return escaped(said)
 
 
 class TreeError(ThinstackError, ValueError):
@@ -77,7 +118,7 @@ class UnknownNameError(ThinstackError, LookupError):
     def __init__(self, kind: str, name: str, known: Iterable[str], more: Iterable[str] = ()):
         self.kind, self.name, self.known, self.more = kind, name, sorted(known), list(more)
         listed = f"known: {', '.join(self.known) or 'none'}"
-        super().__init__("; ".join([f"unknown {kind} {name!r}", listed, *self.more]))
+        super().__init__("; ".join([f"unknown {kind} {shown(name)}", listed, *self.more]))
 
     def __reduce__(self) -> tuple[object, ...]:
         return UnknownNameError, (self.kind, self.name, self.known, self.more)
@@ -96,7 +137,14 @@ class ExportError(ThinstackError):
 
 
 class StoppedError(ThinstackError):
-    """A run over a corpus, or a training run, stopped early. The message says how to continue."""
+    """A run over a corpus, or a training run, stopped early. The message says how to continue.
+
+    `code` is the exit code of a command that it ends.
+    """
+
+    def __init__(self, message: str, *, code: int = 2):
+        super().__init__(message)
+        self.code = code
 
 
 class NoSentencesWarning(UserWarning):

@@ -12,8 +12,12 @@ for (const [width, characters] of [
 }
 
 const ESCAPES = new Map(Object.entries({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;" }));
-// Control characters, bidirectional embeddings and isolates, halves of surrogates, what XML cannot hold.
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Cs}/gu;
+// What can act on a page or cannot be seen, as `escaped` of Python's `errors.py` has it; joiners of emoji stay.
+const UNSAFE = new RegExp(
+  "[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\ufffe\\uffff" +
+    "\\u{e0000}-\\u{e007f}]|\\p{Cs}|(?<![^\\u0000-\\u007f])[\\u200c\\u200d]|[\\u200c\\u200d](?![^\\u0000-\\u007f])",
+  "gu",
+);
 // What Python takes for white space; `\s` has the byte order mark besides, and lacks some controls.
 const SPACE = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/gu;
 
@@ -34,8 +38,9 @@ function otherWidth(code: number): number {
 /** Text on one line, with a space at either end where it has one: white space is one space, other controls are escaped as in Python. */
 export function inline(text: string): string {
   return text.replace(SPACE, " ").replace(UNSAFE, (character) => {
-    const code = character.charCodeAt(0);
-    return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16)}`;
+    const code = character.codePointAt(0)!;
+    const [mark, digits] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
+    return `\\${mark}${code.toString(16).padStart(digits, "0")}`;
   });
 }
 

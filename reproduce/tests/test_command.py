@@ -2,6 +2,8 @@
 fails or someone ends it."""
 
 import json
+import os
+import signal
 import sys
 import tomllib
 from collections.abc import Callable
@@ -18,6 +20,8 @@ from reproduce.__main__ import app
 from reproduce.cases import Cases
 from reproduce.table import Table
 from thinstack.config import Recipe
+from thinstack.data.lock import locked
+from thinstack.training.seeds import run_seed
 
 
 class InThisProcess(Executor):
@@ -122,6 +126,16 @@ def test_a_process_of_its_own_makes_the_same_run(command: Command) -> None:
     assert command.report("tiny-part")["rows"][0]["figures"] == here
 
 
+def test_a_checkpoint_of_a_run_that_was_killed_at_its_end_is_deleted(command: Command) -> None:
+    options = ("--row", "rvnn", "--seed", "1")
+    command(*options)
+    left = [path / "checkpoint.safetensors" for path in (command.work / "tiny" / "rvnn").iterdir()]
+    for path in left:
+        path.touch()
+    assert "1 runs, 1 of them done before" in command(*options).out
+    assert [path.exists() for path in left] == [False]
+
+
 def test_called_again_it_only_writes_the_report(command: Command) -> None:
     command()
     before = command.report()
@@ -220,6 +234,32 @@ def test_options_that_do_not_fit_are_refused(
     answer = command(*options)
     assert (answer.code, answer.out) == (2, "")
     assert message in answer.err
+
+
+def test_a_second_command_in_a_folder_of_work_is_refused(command: Command) -> None:
+    with locked(command.work / "tiny"):
+        answer = command()
+    whose = f"process {os.getpid()} on "
+    assert (answer.code, whose in answer.err, "--work" in answer.err) == (2, True, True)
+    assert not command.out.exists()
+    assert command("--row", "rvnn").code == 0
+
+
+def test_ctrl_c_is_one_message_and_what_is_done_is_kept(command: Command) -> None:
+    done: list[str] = []
+
+    def stop(recipe: Recipe, *rest: Any) -> Any:
+        if done:
+            signal.raise_signal(signal.SIGINT)
+        done.append(recipe.name)
+        return run_seed(recipe, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reproduce.run.run_seed", stop)
+        answer = command("--row", "rvnn")
+    said = "error: stopped; start the same command again, and it goes on\n"
+    assert (answer.code, answer.err) == (130, said)
+    assert "2 runs, 1 of them done before" in command("--row", "rvnn").out
 
 
 def test_a_bad_table_is_one_message(command: Command) -> None:

@@ -1,7 +1,8 @@
 """The error of a difference for having measured on few examples, against numbers worked out by hand
 and chance itself."""
 
-from math import sqrt
+from math import log, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,12 +14,17 @@ from reproduce.table import Row, Table
 
 
 def seed_of(
-    right: list[int], *, gold: list[int] | None = None, whole: list[int] | None = None
+    right: list[int],
+    *,
+    gold: list[int] | None = None,
+    whole: list[int] | None = None,
+    likelihood: float = np.nan,
 ) -> Cases:
     """Cases of which those with a 1 were said rightly."""
     known = np.array(gold or [7] * len(right))
     given, zeros = np.array(whole or [1] * len(right), bool), np.zeros(len(right))
-    return Cases(known, known + 1 - np.array(right), zeros, zeros, given, ~given)
+    predicted, likely = known + 1 - np.array(right), np.full(len(right), likelihood)
+    return Cases(known, predicted, zeros, zeros, given, ~given, likely, likely)
 
 
 @pytest.mark.parametrize(
@@ -75,16 +81,17 @@ def table(key: str) -> Table:
 
 
 @pytest.mark.parametrize(
-    ("key", "asked", "error"),
+    ("key", "asked", "error", "interval"),
     [
-        ("root_accuracy", ("", "gold"), 50.0),  # of differences 1, 0
-        ("left/balanced.phrase_accuracy", ("left", "balanced"), 100 / 3),  # of differences 1, 0, 1
-        ("accuracy", ("", "gold"), 50.0),
-        ("mse", None, None),
+        ("root_accuracy", ("", "gold"), 50.0, True),  # of differences 1, 0
+        ("left/balanced.phrase_accuracy", ("left", "balanced"), 100 / 3, False),  # 1, 0, 1
+        ("accuracy", ("", "gold"), 50.0, True),
+        ("mse", ("", "gold"), None, True),
+        ("root_binary_accuracy", None, None, False),
     ],
 )
 def test_the_cases_of_a_column(
-    key: str, asked: tuple[str, str] | None, error: float | None
+    key: str, asked: tuple[str, str] | None, error: float | None, interval: bool
 ) -> None:
     found: list[tuple[str, str, str]] = []
 
@@ -98,4 +105,26 @@ def test_the_cases_of_a_column(
     assert compared is not None
     assert found == ([] if asked is None else [("lstm", *asked), ("rvnn", *asked)])
     assert compared["examples_error"] == (None if error is None else pytest.approx(error))
+    assert (compared["interval"] is not None) == interval
+    assert compared["likelihood"] is None
     assert compare_rows(made, made.compare[0], rows[:1], cases) is None
+
+
+def test_likelihoods_are_compared_where_both_rows_have_them() -> None:
+    made, figure = table("root_accuracy"), {"mean": 50.0, "std": None, "seeds": [50.0]}
+    rows = [{"name": name, "figures": {"root_accuracy": figure}} for name in ("lstm", "rvnn")]
+
+    def compared(of: dict[str, list[float]]) -> Any:
+        found = compare_rows(
+            made,
+            made.compare[0],
+            rows,
+            lambda row, *_: [seed_of([1, 0, 1], likelihood=value) for value in of[row.name]],
+        )
+        assert found is not None
+        return found["likelihood"]
+
+    found = compared({"lstm": [0.5, 0.25], "rvnn": [0.5]})
+    assert found["difference"] == pytest.approx(log(2) / 2)  # of (ln 2 + ln 4) / 2 less ln 2
+    assert found["interval"] == pytest.approx((0, log(2)))  # twice the one seed, or the other
+    assert compared({"lstm": [0.5, np.nan], "rvnn": [0.5]}) is None

@@ -28,7 +28,8 @@ def cases(right: dict[float, tuple[int, int]], *, whole: bool = True) -> Cases:
 
 def made(gold: Array, predicted: Array, words: Array, whole: Array | None = None) -> Cases:
     known = np.ones(len(gold), bool) if whole is None else whole
-    return Cases(gold, predicted, words, 2 * words, known, ~known)
+    unknown = np.full(len(gold), np.nan)
+    return Cases(gold, predicted, words, 2 * words, known, ~known, unknown, unknown)
 
 
 KNOWN = {1: (40, 40), 2: (30, 40), 3: (20, 40), 4: (10, 40), 5: (0, 40)}

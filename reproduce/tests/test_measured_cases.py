@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ def some_cases() -> Cases:
         depth=np.array([0, 7, 2]),
         whole=np.array([False, True, False]),
         negated=np.array([True, False, False]),
+        likelihood=np.array([0.5, 0.125, 0.75], np.float32),
+        confidence=np.array([0.5, 0.75, 0.75], np.float32),
     )
 
 
@@ -49,6 +52,25 @@ def without_depth(path: Path) -> None:
     arrays = asdict(some_cases())
     del arrays["depth"]
     np.savez(path, **arrays)
+
+
+def test_cases_of_older_runs_have_no_probabilities(tmp_path: Path) -> None:
+    path, arrays = tmp_path / "cases.npz", asdict(some_cases())
+    del arrays["likelihood"], arrays["confidence"]
+    np.savez(path, **arrays)
+    found = Cases.load(path)
+    assert found.gold.tolist() == [0, 4, 2]
+    assert np.isnan([found.likelihood, found.confidence]).all()
+
+
+@pytest.mark.parametrize("places", [[2, 0, 2], [True, False, True]])
+def test_some_of_the_cases(places: list[Any]) -> None:
+    cases = some_cases()
+    found = cases.only(np.array(places))
+    numbers = [2, 0, 2] if places[0] == 2 else [0, 2]
+    for field in fields(Cases):
+        values = getattr(cases, field.name).tolist()
+        assert getattr(found, field.name).tolist() == [values[number] for number in numbers]
 
 
 def one_array(path: Path) -> None:

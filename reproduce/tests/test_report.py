@@ -1,14 +1,17 @@
 """Reports of made-up runs against numbers worked out by hand, and how they are printed."""
 
+from math import log, sqrt
 from typing import Any
 
+import numpy as np
 import pytest
 from tiny_table import tiny
 
+from reproduce.cases import Cases
 from reproduce.markdown import markdown
 from reproduce.report import build
 from reproduce.run import Outcome
-from reproduce.table import Run, Table
+from reproduce.table import Row, Run, Table
 
 MADE_AT = {
     "command": "python -m reproduce table tiny.toml --data D",
@@ -106,12 +109,46 @@ def test_two_rows_compared() -> None:
 def test_the_error_of_examples_is_told_where_it_is_known() -> None:
     made = report(compared(tiny()), BOTH)
     assert made["comparisons"][0]["examples_error"] is None
-    assert ". The error of measuring on so many examples is not known." in markdown(made)
-    made["comparisons"][0]["examples_error"] = 1.26
-    examples = "The error of measuring on so many examples is 1.3 (cases of both paired)."
-    assert f"over the seeds. {examples}" in markdown(made)
+    row = "| RvNN less Tree-LSTM | Root | **+3.0**{} | {} | {} | +2.3 | {} |"
+    assert row.format(" ± 2.6", "-", "-", "-") in markdown(made)
+    likelihood = {"difference": 0.0314, "interval": [-0.0021, 0.0635]}
+    made["comparisons"][0] |= {"examples_error": 1.26, "interval": [-0.44, 6.0]}
+    made["comparisons"][0]["likelihood"] = likelihood
+    shown = "1.3", "-0.4 to +6.0", "+0.031, -0.002 to +0.064"
+    assert row.format(" ± 2.6", *shown) in markdown(made)
     made["comparisons"][0]["error"] = None
-    assert f"One seed says nothing of its error over seeds. {examples}" in markdown(made)
+    assert row.format("", *shown) in markdown(made)
+    for key in ("interval", "likelihood"):  # which older reports do not have
+        del made["comparisons"][0][key]
+    assert row.format("", "1.3", "-", "-") in markdown(made)
+    assert "2,000 draws" in markdown(made)
+    assert "draws" not in markdown(report(tiny(), BOTH))
+
+
+def test_measures_beside_accuracy() -> None:
+    def cases(row: Row, variant: str, source: str) -> list[Cases]:
+        whole, zeros = np.array([True, False]), np.zeros(2)
+        likely = [np.array([share, 0.1]) for share in (0.5, 0.25)]
+        if row.name == "rvnn":
+            likely = [np.full(2, np.nan)] * 2
+        assert (variant, source) == ("", "gold")
+        return [Cases(zeros, zeros, zeros, zeros, whole, ~whole, of, of) for of in likely]
+
+    made = report(tiny(), BOTH, cases=cases)
+    lstm, rvnn = (row["measures"] for row in made["rows"])
+    assert lstm["negative_log_likelihood"]["mean"] == pytest.approx(1.5 * log(2))
+    assert lstm["calibration_error"]["seeds"] == pytest.approx([50.0, 75.0])
+    assert rvnn == {"negative_log_likelihood": None, "calibration_error": None}
+    page = markdown(made)
+    deviations = log(2) / sqrt(2), 25 / sqrt(2)
+    assert "| Tree-LSTM | 1.040 ± {:.3f} | 62.5 ± {:.1f} |".format(*deviations) in page
+    assert "\nModels that are not here were run when" in page
+    del made["rows"][0]["measures"]  # as in older reports
+    assert "\n\nThe models here were run when" in markdown(made)
+    made["columns"][0]["key"] = made["columns"][1]["key"] = "mse"
+    for row in made["rows"]:
+        row["figures"]["mse"] = None
+    assert "were run when" not in markdown(made)
 
 
 def test_the_page() -> None:
@@ -127,9 +164,10 @@ def test_the_page() -> None:
         "| --- | ---: | ---: | ---: | ---: | ---: |",
         "| Tree-LSTM | 53.0 ± 3.0 (51.0) | 40.50 ± 0.71 | 1,500 (1,234) | 20 | 3 |",
         "| RvNN (Nobody) | **56.0** ± 2.8 (53.3 ± 0.2) | - | 1,500 | 15 | 2 |",
+        "|  | column | difference | examples | interval | paper | negative log-likelihood |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+        "| RvNN less Tree-LSTM | Root | **+3.0** ± 2.6 | - | - | +2.3 | - |",
     ]
-    difference = "RvNN less Tree-LSTM, Root: **+3.0 ± 2.6** (paper: +2.3). The error is the"
-    assert difference in "\n".join(lines)
     assert {
         "![tiny-length.svg](tiny-length.svg)",
         "- Data: made up.",

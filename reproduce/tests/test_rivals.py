@@ -53,9 +53,11 @@ Run = Callable[..., dict[str, float]]
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs the rival on what it is given in place of the recipe's files: train, held out, dev."""
 
-    def run(*parts: list[Labelled], task: str = "sentences") -> dict[str, float]:
+    def run(
+        *parts: list[Labelled], task: str = "sentences", rival: str = "tfidf"
+    ) -> dict[str, float]:
         monkeypatch.setattr(rivals, "read_sentences", lambda recipe, data: parts)
-        return run_rival("tfidf", recipe(task), Path("data"))
+        return run_rival(rival, recipe(task), Path("data"))
 
     return run
 
@@ -98,6 +100,56 @@ def test_two_runs_are_the_same(run: Run) -> None:
     assert run(*parts) == run(*parts)
 
 
+@pytest.mark.parametrize("rival", ["bayes", "svm", "tfidf"])
+def test_a_word_that_only_a_phrase_gives_a_class(run: Run, rival: str) -> None:
+    sentences = questions(90, 0)
+    for tree, labels in questions(9, 3):  # these have a class at one word, and no class as a whole
+        known = np.full_like(labels, -1)
+        known[0] = 2
+        sentences.append((Tree.left(["zzork", *tree.words[1:]]), known))
+    dev = [labelled("zzork", 2)] * 4
+    found = run(sentences, [], [*dev, *questions(9, 1)], rival=rival)
+    assert (found["root_accuracy"] == 100.0) == (rival != "tfidf")
+
+
+@pytest.mark.parametrize("rival", ["bayes", "svm"])
+def test_phrases_are_learnt_and_measured(run: Run, rival: str) -> None:
+    """The class of a sentence stands in its second word only, whose own node has the class too."""
+
+    def tree(keyed: str, label: int, wrong: bool = False) -> Labelled:
+        made, labels = labelled(f"x {keyed} y", label)
+        word = made.spans.tolist().index([1, 2])
+        labels[[0, word]] = -1, (label + wrong) % 3
+        return made, labels
+
+    train = [tree(f"key{n % 3}", n % 3) for n in range(30)]
+    dev = [tree(f"key{n % 3}", n % 3, wrong=n < 2) for n in range(10)]
+    found = run(train[:20], train[20:], dev, rival=rival)
+    assert (found["root_accuracy"], found["roots"]) == (100.0, 10)
+    assert (found["phrase_accuracy"], found["phrases"]) == (100 * 18 / 20, 20)
+    if rival == "bayes":
+        assert found["parameters"] == 3 * 5 + 3  # of five words
+
+
+def test_bayes_is_the_rule_of_bayes(run: Run) -> None:
+    """Sums of logarithms, written out: P(c) times P(w | c) of each word, with one more of each."""
+    train = [labelled(text, label) for text, label in [("a a b", 0), ("b c", 1), ("c c", 1)] * 5]
+    for tree, labels in train:
+        labels[: tree.root] = -1
+    words = {0: {"a": 10, "b": 5, "c": 0}, 1: {"a": 0, "b": 5, "c": 15}}
+
+    def score(text: str, label: int) -> float:
+        counts, prior = words[label], (5, 10)[label] / 15
+        total = sum(counts.values()) + 3
+        return float(np.log(prior) + sum(np.log((counts[w] + 1) / total) for w in text.split()))
+
+    texts = ["a", "b", "c", "a c", "a b c", "b b", "a a c", "b a"]
+    best = [max((0, 1), key=lambda label, text=text: score(text, label)) for text in texts]
+    assert set(best) == {0, 1}
+    dev = [labelled(text, label) for text, label in zip(texts, best, strict=True)]
+    assert run(train, [], dev, rival="bayes")["root_accuracy"] == 100.0
+
+
 @pytest.mark.parametrize("train", [questions(3, 0), [labelled("one class", 0)] * 20, []])
 def test_too_few_sentences_are_refused(run: Run, train: list[Labelled]) -> None:
     with pytest.raises(DataError, match=r"train\.txt: .* two classes or more, and 5 or more"):
@@ -105,8 +157,8 @@ def test_too_few_sentences_are_refused(run: Run, train: list[Labelled]) -> None:
 
 
 def test_an_unknown_rival_lists_the_known() -> None:
-    with pytest.raises(UnknownNameError, match="unknown rival 'bayes'; known: tfidf"):
-        run_rival("bayes", recipe(), Path("data"))
+    with pytest.raises(UnknownNameError, match="unknown rival 'forest'; known: bayes, svm, tfidf"):
+        run_rival("forest", recipe(), Path("data"))
 
 
 def test_pairs_are_refused(run: Run) -> None:

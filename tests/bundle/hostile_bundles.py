@@ -49,7 +49,9 @@ def use(folder: Path) -> None:
 
 def onnx_bomb(nodes: str) -> bytes:
     """A model that turns a few constants into terabytes while it is loaded."""
-    made = "s = Constant<value_ints=[1099511627776]>() v0 = Constant<value_floats=[0.0, 1.0]>()"
+    made = (
+        "s = Constant<value=int64[1] {1099511627776}>() v0 = Constant<value=float[2] {0.0, 1.0}>()"
+    )
     text = f'<ir_version: 8, opset_import: ["" : 18]> g () => (float[n] y) {{{made} {nodes}}}'
     return parser.parse_model(text).SerializeToString()
 
@@ -84,7 +86,7 @@ def cases(outside: Path) -> dict[str, Damage]:
         for name in [*READ, "README.md", "cases.json", "model.safetensors"]
     }
     doubled = " ".join(f"v{i + 1} = Concat<axis=0>(v{i}, v{i})" for i in range(40))
-    bombs = ("y = ConstantOfShape(s)", "y = Tile(v0, s)", f"{doubled} y = Identity(v40)")
+    bombs = ("y = ConstantOfShape(s)", "y = Expand(v0, s)", f"{doubled} y = Identity(v40)")
     wide = ",\n".join(f'"{number}": 1' for number in range(60_000))
     return {
         **found,
@@ -94,6 +96,10 @@ def cases(outside: Path) -> dict[str, Damage]:
         "a wide configuration": replaced("config.json", b'{"labels": [' + b"1," * 120_000 + b"1]}"),
         "an infinite number": replaced(
             "distances.json", b'{"schema_version": 1, "window": 3, "words": [], "weights": [1e999]}'
+        ),
+        "a number too large for a float": replaced(
+            "distances.json",
+            b'{"schema_version": 1, "window": 3, "words": [], "weights": [1%s]}' % (b"0" * 400),
         ),
         "many lists": replaced("distances.json", b"[" + b"[]," * 2_500_000 + b"[]]"),
         "many numbers": replaced("distances.json", b"[" + b"1," * 4_000_000 + b"1]"),

@@ -2,7 +2,7 @@
 program.
 
     python killed_writers.py FOLDER KILLS -> one line of JSON: the number of the bundle found after
-    each kill, and the folders that writers left behind.
+    each kill, and the folders that writers left behind. The next writer removes these.
 
 Bundle number k holds k in two files. Raises if the bundle that is found is not whole or older than
 one that was there.
@@ -41,7 +41,7 @@ def main(folder: Path, kills: int) -> None:
     for number in range(5):
         write_number(path, number)
     once = (time.perf_counter() - started) / 5
-    found = [number_of(path)]
+    found, left = [number_of(path)], set[str]()
     for _ in range(kills):
         child = os.fork()
         if child == 0:
@@ -52,10 +52,11 @@ def main(folder: Path, kills: int) -> None:
         os.waitpid(child, 0)
         found.append(number_of(path))
         assert found[-1] >= found[-2], f"bundle {found[-2]} was there, now it is {found[-1]}"
-    left = [other.name for other in folder.iterdir() if other != path]
+        left |= {other.name for other in folder.iterdir() if other != path}
     write_number(path, 10**6)
     assert number_of(path) == 10**6
-    sys.stdout.write(json.dumps({"found": found, "left": left}))
+    assert [other.name for other in folder.iterdir()] == ["model"]
+    sys.stdout.write(json.dumps({"found": found, "left": sorted(left)}))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bundle_folders import CONFIG, FILES, WRITTEN, Damage, replaced, write
@@ -193,3 +194,14 @@ def test_odd_paths_get_a_typed_error(
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises((BundleError, UnknownNameError)):
         open_bundle(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [None, 1.5, b"sst", [], "a\0b", "\ud800", "x" * 5000],
+    ids=["None", "number", "bytes", "list", "NUL", "half", "long"],
+)
+def test_what_names_no_bundle_is_refused(name: Any) -> None:
+    with pytest.raises((BundleError, UnknownNameError)) as caught:
+        open_bundle(name)
+    assert len(str(caught.value)) < 500

@@ -31,6 +31,50 @@ def test_names_that_lead_out_of_the_folder_are_refused(folder: Path, name: str) 
     assert not (folder.parent / "other").exists()
 
 
+NOT_EVERYWHERE = {
+    "con": "every system allows",
+    "NUL.txt": "every system allows",
+    "a/com1/b": "every system allows",
+    "a./b": "every system allows",
+    "readme.MD": "differ without case too",
+    "README.md/x": "a file or a folder, found both",
+    "readme.md/x": "a file or a folder, found both",
+}
+
+
+@pytest.mark.parametrize("name", NOT_EVERYWHERE)
+def test_names_that_some_system_cannot_hold_are_refused(folder: Path, name: str) -> None:
+    """Windows has devices of such names, drops a last dot and knows no case; no system has a file
+    and a folder of one name."""
+    reseal(folder, lambda raw: raw["files"].update({name: record(b"x")}))
+    with pytest.raises(BundleError, match=rf"manifest\.json: files: .*{NOT_EVERYWHERE[name]}"):
+        open_bundle(folder)
+    with pytest.raises(BundleError, match=NOT_EVERYWHERE[name]):
+        write(folder.parent / "other", {**FILES, name: b"x"})
+
+
+@pytest.mark.parametrize("name", ["console.txt", "aux-file", "a.con", "README.md.txt", "com10"])
+def test_names_that_only_look_so_are_taken(folder: Path, name: str) -> None:
+    assert write(folder.parent / "other", {**FILES, name: b"x"}).read(name) == b"x"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda raw: raw["files"].update({"k" * 5000: record(b"x")}),
+        lambda raw: raw.update({f"{'k' * 5000}{number}": 1 for number in range(20)}),
+        lambda raw: raw.update(schema_version=10**4000),
+        lambda raw: raw["files"]["vocabulary.txt"].update(size=10**4000),
+    ],
+    ids=["file", "fields", "schema", "size"],
+)
+def test_what_is_long_is_cut(folder: Path, change: Any) -> None:
+    reseal(folder, change)
+    with pytest.raises(BundleError, match=r"manifest\.json: ") as caught:
+        open_bundle(folder)
+    assert len(str(caught.value)) < 1900
+
+
 NO_JSON = ["", '{"digest": 1', "\x00", "[" * 100_000, '{"a": ' * 5000, "9" * 9999, "NaN"]
 OF_ANOTHER_FORM = {
     "extra": lambda raw: raw.update(extra=1),

@@ -22,6 +22,7 @@ from thinstack.corpora import shards
 from thinstack.corpora.rows import Row
 from thinstack.corpora.shards import Shard
 from thinstack.data.lock import locked
+from thinstack.data.signals import Stopped
 
 Cli = Callable[..., Answer]
 TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in range(10)]
@@ -71,8 +72,8 @@ def failed_in(out: Path) -> dict[str | None, str]:
     return {record["id"]: record["kind"] for record in records}
 
 
-def stopped(answer: Answer, *parts: str) -> None:
-    assert answer.code == 2
+def stopped(answer: Answer, *parts: str, code: int = 2) -> None:
+    assert answer.code == code
     assert answer.out == ""
     message = answer.err.removeprefix("error: ")
     assert message != answer.err
@@ -158,6 +159,7 @@ def breaking(
     ("error", "said"),
     [
         (KeyboardInterrupt(), ["stopped; the rows in", "run the same command again"]),
+        (Stopped(signal.SIGTERM), ["stopped; the rows in", "run the same command again"]),
         (OSError(errno.ENOSPC, "No space left on device"), ["No space left", "again to continue"]),
     ],
 )
@@ -166,7 +168,8 @@ def test_a_run_goes_on_where_it_was(
 ) -> None:
     out = tmp_path / "out"
     mend = breaking(monkeypatch, error, 1)
-    stopped(predict(texts, "--id", "id"), *said)
+    code = {KeyboardInterrupt: 130, Stopped: 143}.get(type(error), 2)
+    stopped(predict(texts, "--id", "id"), *said, code=code)
     first = out / "part-000000.jsonl"
     whole, inode = first.read_bytes(), first.stat().st_ino
     assert [path.name for path in out.glob("part*")] == [first.name]

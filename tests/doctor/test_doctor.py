@@ -115,7 +115,7 @@ def test_cases_that_cannot_be_run_are_wrong(
     assert problem in found(answer)["prediction"]["found"]
 
 
-@pytest.mark.parametrize("change", ["shape", "input", "id"])
+@pytest.mark.parametrize("change", ["shape", "input", "id", "too large", "infinite"])
 def test_outputs_of_another_shape_and_inputs_that_fail_are_wrong(
     cli: Cli, golden: Path, change: str
 ) -> None:
@@ -126,7 +126,8 @@ def test_outputs_of_another_shape_and_inputs_that_fail_are_wrong(
     elif change == "input":
         del case["inputs"]["transitions"]
     else:
-        case["inputs"]["token_ids"] = [10**6]
+        odd = {"id": 10**6, "too large": 10**30, "infinite": float("inf")}
+        case["inputs"]["token_ids"] = [odd[change]]
     replaced("cases.json", json.dumps(cases).encode())(golden)
     answer = cli("doctor", "--json", "--model", golden)
     assert (answer.code, found(answer)["prediction"]["status"]) == (1, "wrong")
@@ -207,7 +208,7 @@ def test_other_trees_of_products_in_8_bits_are_not_compared(
 def test_cuda_that_does_not_work_is_missing_and_no_fault(
     cli: Cli, golden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def check(bundle: Bundle, *, device: str) -> Any:
+    def check(bundle: Bundle, *, device: str, isolated: bool) -> Any:
         if device == "cuda":
             raise DeviceError("no driver")
         return reference.check_cases(bundle)

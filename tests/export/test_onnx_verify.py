@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from export_models import Exported, X, make_config, make_model, randomised, stored
+from export_models import ChildSum, Exported, X, make_config, make_model, randomised, stored
 from onnx import numpy_helper
 from torch import Tensor
 
@@ -67,6 +67,19 @@ def test_report(
     assert report.mean_deviation <= report.max_deviation < 0.1
     assert report.development == ()
     assert as_json(report)["runtimes"][0]["max_error"] == report.runtimes[0].max_error
+
+
+class Exponential(ChildSum):
+    """A cell that needs an operator that no other does."""
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        return [torch.exp(inputs @ self.w @ self.u)]
+
+
+def test_an_export_that_needs_another_operator_fails_and_names_it() -> None:
+    model, config = make_model("words", Exponential()), make_config("words", cell="child_sum.v1")
+    with pytest.raises(ExportError, match=r"cannot be shipped as ONNX: .* the operator 'Exp', "):
+        export_verified_onnx(model, config, vocabulary_digest="")
 
 
 def test_the_deviation_is_that_of_the_rounded_model(pieces: Exported) -> None:

@@ -2,6 +2,7 @@
 
 import pickle
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -142,9 +143,11 @@ def test_bytes_that_are_no_bundle_are_refused(nlp: Language) -> None:
     less = {name: content for name, content in files.items() if name != "vocabulary.txt"}
     wrong = {**files, "onnx/model.onnx": files["onnx/model.onnx"][:-1] + b"?"}
     bad: list[Any] = [[], {"manifest.json": 3}, {}, less, {**files, "../escaped": b"x"}, wrong]
+    bad += [{**files, key: b"x"} for key in (1, None, b"x", "README.md/x", "x" * 50_000)]
     for data in (b"", b"\xc1", b"PK", *map(srsly.msgpack_dumps, bad)):
-        with pytest.raises(BundleError):
+        with pytest.raises(BundleError, match=r"^the saved tree_sentiment: ") as caught:
             component.from_bytes(data)
+        assert len(str(caught.value)) < 600
     assert component(nlp.make_doc("good")).cats == pytest.approx(expected("good"), abs=1e-6)
 
 
@@ -170,3 +173,56 @@ def test_a_package_requires_thinstack(moved: tuple[Language, Path]) -> None:
     assert get_meta(moved[1], old)["requirements"] == meta["requirements"]
     srsly.write_json(path, {**old, "requirements": ["benepar"]})
     assert spacy.load(moved[1]).meta["requirements"] == ["benepar", *meta["requirements"]]
+
+
+# -- saving over what is there
+
+
+def test_saving_that_fails_leaves_the_old_bundle(
+    moved: tuple[Language, Path], nlp: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = moved[1] / "tree_sentiment"
+
+    def found() -> dict[Path, tuple[bytes, int]]:
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+    before, write = found(), Path.write_bytes
+
+    def full(path: Path, data: bytes) -> int:
+        if path.name == "manifest.json":
+            raise OSError("no space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="no space"):
+        nlp.get_pipe("tree_sentiment").to_disk(folder)
+    assert found() == before
+    assert not [path for path in moved[1].iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@pytest.mark.parametrize("with_bundle", [False, True])
+def test_saving_writes_through_no_link_and_keeps_other_files(
+    nlp: Language, tmp_path: Path, with_bundle: bool
+) -> None:
+    folder, victims = tmp_path / "saved", tmp_path / "victims"
+    component = nlp.get_pipe("tree_sentiment")
+    if with_bundle:
+        component.to_disk(folder)
+        (folder / "vocabulary.txt").unlink()
+        shutil.rmtree(folder / "onnx")
+    victims.mkdir()
+    (victims / "mine").write_text("mine")
+    (folder / ".notes").mkdir(parents=True)
+    (folder / ".notes" / "note.txt").write_text("a note")
+    (folder / ".notes" / "link").symlink_to(victims)
+    (folder / "vocabulary.txt").symlink_to(victims / "mine")
+    (folder / "onnx").symlink_to(victims)
+    component.to_disk(folder)
+    assert [path.name for path in victims.iterdir()] == ["mine"]
+    assert (victims / "mine").read_text() == "mine"
+    assert open_bundle(folder).read("vocabulary.txt").startswith(b"good\n")
+    assert (folder / ".notes" / "note.txt").read_text() == "a note"
+    assert (folder / ".notes" / "link").readlink() == victims
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["saved", "victims"]

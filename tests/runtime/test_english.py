@@ -9,6 +9,7 @@ from pathlib import Path
 from time import process_time
 
 import pytest
+from covering import check_covered
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -121,20 +122,7 @@ ENGLISH = st.lists(st.sampled_from([*PARTS, *MARKS]), max_size=30).map("".join)
 @given(text=st.one_of(ENGLISH, st.text()))
 def test_words_cover_any_text(text: str, split: bool) -> None:
     (found,) = EnglishSplitter(sentences=split)([text])
-    assert len(found) <= 1 or split
-    place, covered = 0, []
-    for sentence in found:
-        start = text.index(sentence.text, place)
-        assert text[place:start].strip() == ""
-        assert len(sentence.words) == len(sentence.offsets) > 0
-        assert all(sentence.words)
-        assert not set("".join(sentence.words)) & set("()[]{}")
-        covered += [(start + a, start + b) for a, b in sentence.offsets.tolist()]
-        place = start + len(sentence.text)
-        assert covered[-1][1] == place
-    assert all(a < b for a, b in covered)
-    gaps = zip([0, *(b for _, b in covered)], [*(a for a, _ in covered), len(text)], strict=True)
-    assert all(a <= b and text[a:b].strip() == "" for a, b in gaps)
+    check_covered(text, found, split=split)
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\r\n \u2029\xa0\x1c"])

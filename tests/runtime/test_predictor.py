@@ -304,8 +304,9 @@ def test_a_longer_sentence_than_the_limit_of_pieces_is_read_in_parts(tmp_path: P
 
 def test_what_onnxruntime_cannot_load_is_refused(tmp_path: Path) -> None:
     proto = load_model_from_string(last_word_model("words"))
-    proto.graph.node[-1].op_type = "Softmaxing"
-    with pytest.raises(BundleError, match="onnxruntime"):
+    casts = [node for node in proto.graph.node if node.op_type == "Cast"]
+    casts[0].attribute[0].i = 999  # of no type
+    with pytest.raises(BundleError, match=r"onnxruntime [0-9.]+ cannot load it"):
         predictor_of(tmp_path, onnx=proto.SerializeToString())
 
 
@@ -334,6 +335,33 @@ def test_scores_that_are_not_finite_are_an_error(tmp_path: Path) -> None:
     predictor.predict([["film"]])
     with pytest.raises(BundleError, match=r"\d+ not finite"):
         predictor.predict([["film", "goods", "film"]])
+
+
+@pytest.mark.parametrize(
+    "row", [[-7e30, 7e30, 1], [-0.01, 0.51, 0.5], [0, 0, 0], [0.5, 0.5, 0.01], [2, -0.5, -0.5]]
+)
+def test_scores_that_are_no_probabilities_are_an_error(tmp_path: Path, row: list[float]) -> None:
+    """The scores are then the row of the word itself."""
+    table = np.array([row] * len(TABLE), np.float32)
+    table[WORDS.index("good") + 1] = [0.25, 0.25, 0.5]
+    proto = load_model_from_string(last_word_model("words", table=table))
+    (softmax,) = (node for node in proto.graph.node if node.op_type == "Softmax")
+    softmax.op_type = "Identity"
+    del softmax.attribute[:]
+    predictor = predictor_of(tmp_path, onnx=proto.SerializeToString())
+    assert predictor.predict([["good"]])[0].scores.tolist() == [[0.25, 0.25, 0.5]]
+    with pytest.raises(BundleError, match=r"expected probabilities, .*; found node_scores from"):
+        predictor.predict([["good"], ["film"]])
+
+
+def test_scores_of_another_type_are_an_error(tmp_path: Path) -> None:
+    proto = load_model_from_string(last_word_model("words"))
+    (softmax,) = (node for node in proto.graph.node if node.op_type == "Softmax")
+    softmax.op_type = "Cast"
+    softmax.attribute[0].name, softmax.attribute[0].i = "to", TensorProto.INT32
+    proto.graph.output[0].type.tensor_type.elem_type = TensorProto.INT32
+    with pytest.raises(BundleError, match="expected node_scores as float32, found int32"):
+        predictor_of(tmp_path, onnx=proto.SerializeToString()).predict([["good"]])
 
 
 def test_ids_beyond_the_table_are_an_error(tmp_path: Path) -> None:

@@ -128,6 +128,12 @@ def test_what_is_no_text_is_told_so(server: PageServer, body: bytes) -> None:
     assert (response.status, "as JSON" in json.loads(answer)["error"]) == (400, True)
 
 
+def test_addresses_that_are_none_are_refused(server: PageServer) -> None:
+    assert ask(server, "GET", "x://[")[0].status == 404
+    response, answer = ask(server, "GET", "/model", Origin="http://[")
+    assert (response.status, b"a page of http://[" in answer) == (403, True)
+
+
 def test_halves_of_surrogates_are_an_error_in_words(server: PageServer) -> None:
     body = b'{"text": "a \\ud800"}'
     response, answer = ask(server, "POST", "/predict", body, Content_Type="application/json")

@@ -68,8 +68,12 @@ def test_only_a_scale_from_negative_to_positive_has_tones(labels, tones):
 def test_control_characters_are_shown_not_sent():
     assert visible("a\x1b[31mb\x07\x9b2J") == r"a\x1b[31mb\x07\x9b2J"
     assert visible("x\u202ey\ud800") == r"x\u202ey\ud800"
+    assert visible("a\u200eb\u200fc\u061cd\u200be") == r"a\u200eb\u200fc\u061cd\u200be"
+    assert visible("\ufeffa\u2060b\u206fc\U000e0041") == r"\ufeffa\u2060b\u206fc\U000e0041"
+    assert visible("pay\u200dpal\u200c") == r"pay\u200dpal\u200c"
     assert visible(" two\r\n\tlines\u2028here ") == "two lines here"
-    assert visible("naïve 日本 👩\u200d🚀 \\n") == "naïve 日本 👩\u200d🚀 \\n"
+    for shown_as_it_is in ("naïve 日本 👩\u200d🚀 \\n", "❤️\u200d🔥", "می\u200cخواهم"):
+        assert visible(shown_as_it_is) == shown_as_it_is
 
 
 WIDE = ["x" * 50, "日本語の文" * 10, "a" + "\u0301" * 60, "e\u0301 " * 30]

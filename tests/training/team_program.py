@@ -55,8 +55,21 @@ def recipes(data: Path, batch: int) -> dict[str, Recipe]:
     assert texts.init is not None
     init = texts.init.model_copy(update={"parts": PARTS})
     pairs = {"embedding": NO_DROPOUT["embedding"], "batch_size": batch, "vector_rule": "adagrad"}
+    papers = tiny_recipe.recipe(
+        **{**tree, "average": 0.0},
+        rule="adam",
+        decoupled_decay=True,
+        vector_rule="adam",
+        vector_learning_rate=0.01,
+        init="glorot",
+        labels="roots+words",
+        rate_factor=0.75,
+        rate_epochs=0.4,
+        clip=0.5,
+    )
     return {
         "every": every,
+        "papers": papers,
         "spinn": tiny_recipe.recipe(**spinn, **small, model=tracker, alpha=0.7, sources=("self",)),
         "parser": tiny_recipe.recipe(
             embedding=NO_DROPOUT["embedding"], **small, model=parser, parser_epochs=2, sources=()

@@ -1,5 +1,6 @@
 """Checkpoints: round trip, damage, and no pickle."""
 
+import errno
 import json
 import pickle
 from pathlib import Path
@@ -107,6 +108,52 @@ def test_a_damaged_checkpoint_is_refused(
         load_checkpoint(path, modules, optimizers)
 
 
+def test_any_changed_byte_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.safetensors"
+    modules, optimizers = parts()
+    save_checkpoint(path, modules, optimizers, {"history": [{"loss": 0.5}]})
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 5):
+        changed = bytearray(whole)
+        changed[place] ^= 1
+        path.write_bytes(changed)
+        with pytest.raises(DataError, match=r"not a checkpoint .*; delete it to start afresh"):
+            load_checkpoint(path, modules, optimizers)
+
+
+def rewritten(path: Path, **noted: str) -> None:
+    """With other metadata."""
+    save_file(load_file(path), path, noted)
+
+
+def test_checkpoints_from_before_digests_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.safetensors"
+    saved, other = parts(seed=1), parts(seed=2)
+    save_checkpoint(path, *saved, {})
+    rewritten(path, state='{"history": [3]}')
+    assert load_checkpoint(path, *other) == {"history": [3]}
+    assert state_of(*saved) == state_of(*other)
+
+
+@pytest.mark.parametrize(
+    ("noted", "found"),
+    [
+        ({"schema_version": "2", "state": "{}"}, "expected schema_version 1, found '2'; a newer"),
+        ({"sha256": "", "state": "{}"}, "expected schema_version 1, found None"),
+        ({"schema_version": "1", "sha256": "", "state": "{}"}, "its SHA-256 is another"),
+        ({"schema_version": "1", "state": "{}"}, "sha256"),
+        ({"state": "[]"}, r"expected a state of named fields, found \[\]"),
+        ({"state": "{"}, "Expecting property name"),
+    ],
+)
+def test_odd_metadata_is_refused(tmp_path: Path, noted: dict[str, str], found: str) -> None:
+    path = tmp_path / "checkpoint.safetensors"
+    save_checkpoint(path, *parts(), {})
+    rewritten(path, **noted)
+    with pytest.raises(DataError, match=found):
+        load_checkpoint(path, *parts())
+
+
 def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.safetensors"
     save_checkpoint(path, *parts(3), {"history": []})
@@ -122,12 +169,12 @@ def test_a_write_that_fails_leaves_the_old_checkpoint(
     write_atomically(tmp_path / "metrics.jsonl", "old\n")
 
     def full(*_: object) -> None:
-        raise OSError("no space left on device")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(OSError, match=r"No space left on device: '.*checkpoint\.safetensors'"):
         save_checkpoint(path, *parts(), {"history": [2]})
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(OSError, match="No space"):
         write_atomically(tmp_path / "metrics.jsonl", "new\n")
     with safe_open(path, framework="pt") as file:
         assert json.loads(file.metadata()["state"]) == {"history": [1]}

@@ -71,6 +71,10 @@ def test_figures_over_dependency_trees(data: Path) -> None:
     assert 100 * np.mean(right) == pytest.approx(figures["root_accuracy"])
     best, wanted = np.concatenate(nodes).argmax(1), np.concatenate(labels)
     assert cases.predicted.tolist() == best[wanted >= 0].tolist()
+    rows = [row for row, label in zip(np.concatenate(nodes), wanted, strict=True) if label >= 0]
+    likely = [row[label] for row, label in zip(rows, cases.gold, strict=True)]
+    assert cases.likelihood.tolist() == pytest.approx(likely)
+    assert cases.confidence.tolist() == pytest.approx([max(row) for row in rows])
 
 
 @pytest.mark.parametrize("source", ["gold", "left"])
@@ -148,6 +152,7 @@ def test_ratings_are_expectations(data: Path) -> None:
     assert cases.predicted.tolist() == pytest.approx(predicted, rel=1e-5)
     assert cases.gold.tolist() == pytest.approx(gold)
     assert cases.whole.all()
+    assert np.isnan([cases.likelihood, cases.confidence]).all()
     errors = [one - other for one, other in zip(predicted, gold, strict=True)]
     assert figures["mse"] == pytest.approx(sum(error**2 for error in errors) / 12, rel=1e-5)
     assert figures["pearson"] == pytest.approx(np.corrcoef(predicted, gold)[0, 1], rel=1e-4)
@@ -175,6 +180,8 @@ def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
     assert cases.gold.tolist() == gold
     assert cases.predicted.tolist() == [int(row.argmax()) for row in scores]
     assert cases.example.tolist() == list(range(12))
+    likely = [row[label] for row, label in zip(scores, gold, strict=True)]
+    assert cases.likelihood.tolist() == pytest.approx(likely, rel=1e-5)
     assert [example.trees["self"].forest.transitions.tolist() for example in found.train] == parses
     # The trees of "gold" are still there.
     _, given = evaluate_model(model, found.train, "gold", "entailment", recipe.model.labels)

@@ -23,6 +23,8 @@ from thinstack.training import loop
 from thinstack.training.datasets import load_datasets
 from thinstack.training.seeds import run_seed
 
+Rows = np.ndarray[Any, np.dtype[np.float64]]
+
 # -- one epoch
 
 
@@ -67,6 +69,62 @@ def test_gradients_but_those_of_the_table_are_clipped(data: Path, tmp_path: Path
         assert np.array_equal(found[None][name], found[1e9][name])
         moved = np.abs(found[1e-12][name] - value.numpy()).max()
         assert (moved > 1e-2) == (name == "embedding.table"), name
+
+
+@pytest.fixture
+def gradients(monkeypatch: pytest.MonkeyPatch) -> list[Rows]:
+    """The gradients of each step of all weights that `rule` learns, end to end."""
+    seen: list[Rows] = []
+    build = loop.build_optimizers
+
+    def watch(*args: Any) -> Any:
+        optimizers = build(*args)
+
+        def note(optimizer: Any, *_: Any) -> None:
+            found = [w.grad for group in optimizer.param_groups for w in group["params"]]
+            seen.append(np.concatenate([each.double().numpy().ravel() for each in found]))
+
+        optimizers["model"].register_step_pre_hook(note)
+        return optimizers
+
+    monkeypatch.setattr(loop, "build_optimizers", watch)
+    return seen
+
+
+def test_gradients_are_shortened_to_the_length_that_clip_says(
+    data: Path, tmp_path: Path, gradients: list[Rows]
+) -> None:
+    for clip in (None, 0.05, 5.0):
+        settings: dict[str, Any] = {"epochs": 1, "batch_size": 30}
+        run(tiny_recipe.recipe(clip=clip, **settings), data, tmp_path / str(clip))
+    whole, shortened, left = gradients
+    assert 0.05 < np.sqrt(np.sum(whole**2)) < 5
+    np.testing.assert_allclose(shortened, 0.05 * whole / np.sqrt(np.sum(whole**2)), rtol=1e-4)
+    assert np.array_equal(left, whole)
+
+
+@pytest.mark.parametrize("which", ["roots", "roots+words"])
+def test_the_loss_reads_the_labels_that_the_recipe_names(
+    data: Path, tmp_path: Path, which: str
+) -> None:
+    settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": (), "learning_rate": 1e-9}
+    settings |= {"vector_learning_rate": 0, "embedding": {"dropout": 0.0}}
+    head = {"model": {"head": {"name": "node_classifier.v1"}}}
+    recipe = tiny_recipe.recipe(labels=which, **settings, **head)
+    full = load_datasets(tiny_recipe.recipe(**settings, **head), data)
+    model, losses = fresh(recipe, full), []
+    for example in full.train:
+        scores = model(of_one(example))["node_scores"].log()
+        labels = example.gold.targets
+        words = example.gold.forest.transitions == 0
+        nodes = [len(labels) - 1]
+        if which == "roots+words" and len(labels) > 1:
+            nodes += np.flatnonzero(words).tolist()
+        losses += [-float(scores[node, labels[node]].detach()) for node in nodes]
+    result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
+    assert result.history[0]["loss"] == pytest.approx(np.mean(losses), rel=1e-5)
+    phrases = sum(len(example.gold.targets) for example in full.dev)
+    assert result.dev["gold"]["phrases"] == phrases  # figures are of all labels
 
 
 def test_phrases_alone_are_drawn_anew_in_each_epoch(data: Path, tmp_path: Path) -> None:
@@ -229,6 +287,20 @@ RESUMED |= {"vector_rule": "adagrad", "vector_learning_rate": 0.05}
 @pytest.fixture(scope="module")
 def uninterrupted(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Weights, History]:
     return run(tiny_recipe.recipe(**RESUMED), data, tmp_path_factory.mktemp("whole"))
+
+
+PAPERS: dict[str, Any] = {"epochs": 3, "rule": "adam", "learning_rate": 0.01, "init": "glorot"}
+PAPERS |= {"vector_rule": "adam", "vector_learning_rate": 0.01, "decoupled_decay": True}
+PAPERS |= {"rate_factor": 0.75, "rate_epochs": 0.3, "labels": "roots+words", "clip": 1.0}
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+def test_a_run_with_all_settings_of_the_papers_goes_on_bit_by_bit(
+    data: Path, tmp_path: Path, epoch: int
+) -> None:
+    recipe = tiny_recipe.recipe(**PAPERS)
+    whole = run(recipe, data, tmp_path / "whole")
+    assert same(gone_on(recipe, data, tmp_path / "stopped", epoch), whole)
 
 
 @pytest.mark.parametrize("epoch", [1, 3, 4])

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from tiny_encoder import contextual_recipe
 
+from thinstack.errors import ConfigError
 from thinstack.models import Model, build_model
 from thinstack.training.optimizers import (
     build_optimizers,
@@ -77,7 +78,13 @@ def change(rule: str, gradient: Rows, state: dict[str, Any]) -> Rows:
 
 @pytest.mark.parametrize(
     ("rule", "vector_rule"),
-    [("adagrad", "sgd"), ("adagrad", "adagrad"), ("rmsprop", "sgd"), ("adam", "sgd")],
+    [
+        ("adagrad", "sgd"),
+        ("adagrad", "adagrad"),
+        ("rmsprop", "sgd"),
+        ("adam", "sgd"),
+        ("adam", "adam"),
+    ],
 )
 def test_the_model_takes_a_rule_with_l2_and_the_table_one_of_its_own_without(
     rule: str, vector_rule: str
@@ -101,6 +108,18 @@ def test_a_rate_of_zero_freezes_the_vectors_alone() -> None:
     (_, after) = list(steps(model, vector_learning_rate=0))[-1]
     changed = {name for name in before if not np.array_equal(before[name], after[name])}
     assert changed == before.keys() - {"embedding.table"}
+
+
+def test_state_of_adam_is_put_back_and_that_of_another_rule_is_not() -> None:
+    rules = "adam", "adam", "adagrad"
+    configs = [tiny_recipe.recipe(vector_rule=rule).training for rule in rules]
+    first, second, other = (build_optimizers(new_model(), one)["vectors"] for one in configs)
+    saved = {name: torch.full_like(value, 3.0) for name, value in state_tensors(first).items()}
+    assert set(saved) == {"0.step", "0.exp_avg", "0.exp_avg_sq"}
+    load_state_tensors(second, saved)
+    assert all(bool((value == 3).all()) for value in state_tensors(second).values())
+    with pytest.raises(KeyError, match="exp_avg"):
+        load_state_tensors(second, state_tensors(other))
 
 
 def test_state_is_put_back_and_only_into_its_own_kind() -> None:
@@ -153,6 +172,61 @@ def test_adamw_takes_its_decay_from_matrices_and_not_by_way_of_gradients() -> No
             expected = kept * before[name] - RATE * change("adam", gradients[name], states[name])
             np.testing.assert_allclose(after[name], expected, 1e-5, 1e-6, err_msg=name)
         before = after
+
+
+@pytest.mark.parametrize("rule", ["adagrad", "rmsprop", "adam"])
+def test_decoupled_decay_takes_its_share_of_every_weight_and_gradients_have_none(rule: str) -> None:
+    model = new_model()
+    before = weights(model)
+    states: dict[str, dict[str, Any]] = {name: {} for name in before}
+    for gradients, after in steps(model, rule=rule, decoupled_decay=True):
+        for name in before.keys() - {"embedding.table"}:
+            kept, step = (
+                (1 - RATE * DECAY) * before[name],
+                change(rule, gradients[name], states[name]),
+            )
+            np.testing.assert_allclose(after[name], kept - RATE * step, 1e-5, 1e-6, err_msg=name)
+        before = after
+
+
+def test_decoupled_decay_of_adam_is_torch_s_adamw_and_leaves_what_has_no_gradient() -> None:
+    ours, theirs = new_model(), new_model()
+    settings = {"rule": "adam", "learning_rate": RATE, "weight_decay": 0.1, "decoupled_decay": True}
+    one = build_optimizers(ours, tiny_recipe.recipe(**settings).training)["model"]
+    rest = [w for name, w in theirs.named_parameters() if name != "embedding.table"]
+    other = torch.optim.AdamW(rest, lr=RATE, weight_decay=0.1)
+    mine = [w for name, w in ours.named_parameters() if name != "embedding.table"]
+    for step in range(3):
+        for weight, twin in list(zip(mine, rest, strict=True))[step > 0 :]:
+            weight.grad = torch.randn(weight.shape)
+            twin.grad = weight.grad.clone()
+        mine[0].grad = rest[0].grad = None
+        one.step()
+        other.step()
+    for weight, twin in zip(mine, rest, strict=True):
+        torch.testing.assert_close(weight, twin, atol=1e-7, rtol=1e-6)
+
+
+def test_adamw_decouples_by_itself() -> None:
+    with pytest.raises(ConfigError, match="adamw decouples by itself; leave it out"):
+        tiny_recipe.recipe(rule="adamw", decoupled_decay=True)
+
+
+def test_rates_fall_in_steps() -> None:
+    """Bowman et al. 2016, 4.1: 0.75 times the rate every so often; here every half epoch."""
+    config = tiny_recipe.recipe(
+        rule="adam", learning_rate=RATE, vector_learning_rate=VECTOR_RATE, epochs=10,
+        rate_factor=0.75, rate_epochs=0.5,
+    ).training  # fmt: skip
+    optimizers = build_optimizers(new_model(), config)
+    both = config.model_copy(update={"warm_up": 0.2})
+    for epochs, steps_done in ((0.0, 0), (0.49, 0), (0.51, 1), (1.7, 3), (9.99, 19)):
+        set_rates(optimizers, config, epochs)
+        found = {name: one.param_groups[0]["lr"] for name, one in optimizers.items()}
+        share = 0.75**steps_done
+        assert found == pytest.approx({"model": RATE * share, "vectors": VECTOR_RATE * share})
+    set_rates(optimizers, both, 1.0)  # half of the warm-up, after two steps
+    assert optimizers["model"].param_groups[0]["lr"] == pytest.approx(RATE * 0.5 * 0.75**2)
 
 
 @pytest.mark.parametrize(

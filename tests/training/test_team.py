@@ -1,5 +1,6 @@
 """Training on several processes: what they learn together, who writes, and what is refused."""
 
+import json
 import os
 import subprocess
 import sys
@@ -124,6 +125,26 @@ def test_a_run_goes_on_with_as_many_processes_as_began_it(data: Path, tmp_path: 
 
 
 # -- one run in a folder
+
+
+def test_a_run_that_an_older_version_began_goes_on(data: Path, tmp_path: Path) -> None:
+    """Its note lacks the settings that came later, whose defaults do what it did."""
+    recipe, note = tiny_recipe.recipe(), tmp_path / "recipe.json"
+    run_recipe._claim(tmp_path, recipe, data, ALONE)
+    (tmp_path / "seeds").mkdir()
+    begun = json.loads(note.read_text())
+    for name in ("init", "labels", "decoupled_decay", "rate_factor", "rate_epochs"):
+        del begun["recipe"]["training"][name]
+    note.write_text(json.dumps(begun))
+    run_recipe._claim(tmp_path, recipe, data, ALONE)
+    assert json.loads(note.read_text())["recipe"]["training"]["labels"] == "all"
+    for text in (json.dumps(begun | {"data": {}}), json.dumps({"recipe": 3}), "[]", "{"):
+        note.write_text(text)
+        with pytest.raises(ConfigError, match="name another folder"):
+            run_recipe._claim(tmp_path, recipe, data, ALONE)
+    note.write_text(json.dumps(begun))
+    with pytest.raises(ConfigError, match="work of another recipe"):
+        run_recipe._claim(tmp_path, tiny_recipe.recipe(labels="roots"), data, ALONE)
 
 
 @pytest.mark.parametrize("file", ["recipe.toml", "texts.csv"])

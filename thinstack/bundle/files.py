@@ -1,5 +1,7 @@
 """A bundle in memory, as the content of its files, for programs that send one elsewhere."""
 
+import errno
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,6 +9,7 @@ from pathlib import Path
 
 from thinstack.bundle.manifest import MANIFEST_FILE, MEND, Manifest
 from thinstack.bundle.reading import Bundle, open_bundle
+from thinstack.bundle.writing import replacing_folder, write_files
 from thinstack.errors import BundleError
 
 __all__ = ["Files", "pack", "unpacked", "write"]
@@ -24,13 +27,16 @@ def pack(bundle: Bundle) -> Files:
 
 
 def write(files: Files, folder: Path) -> None:
-    """Write a bundle to `folder`, replacing the bundle there. Other files in the folder stay."""
-    for name in _names(folder):
-        (folder / name).unlink(missing_ok=True)
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    """Write a bundle to `folder`, in place of the bundle there once all of it is written. Other
+    files in the folder stay. Without files, no folder is made. Raises OSError."""
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "expected a folder to write to", str(folder))
+    if not files and not folder.exists():
+        return
+    with replacing_folder(folder) as new:
+        write_files(new, files)
+        if folder.is_dir():
+            _copy_others(folder, new)
 
 
 @contextmanager
@@ -40,12 +46,33 @@ def unpacked(files: Files, source: str) -> Iterator[Bundle]:
     Raises BundleError, starting with `source`, unless the files are exactly as their manifest says.
     """
     manifest = Manifest.parse(files.get(MANIFEST_FILE, b""), source=source)
-    odd = ", ".join(sorted(set(files) ^ {*manifest.files, MANIFEST_FILE}))
+    odd = sorted(set(files) ^ {*manifest.files, MANIFEST_FILE})
     if odd:  # names that a manifest lists cannot lead out of the folder
-        raise BundleError(f"{source}: its manifest and its files differ: {odd}; {MEND}")
+        listed = f"{', '.join(odd):.200}"
+        raise BundleError(f"{source}: its manifest and its files differ: {listed}; {MEND}")
     with tempfile.TemporaryDirectory() as folder:
-        write(files, Path(folder))
-        yield open_bundle(folder)
+        write_files(Path(folder), files)
+        try:
+            bundle = open_bundle(folder)
+        except BundleError as error:  # of a folder that nobody knows
+            raise BundleError(f"{source}: {str(error).removeprefix(f'{folder}/')}") from None
+        yield bundle
+
+
+def _copy_others(folder: Path, new: Path) -> None:
+    """Copy what is in a folder, but not the files of the bundle there, nor what stands in the way
+    of those in `new`. Links stay links."""
+    ours = {folder / name for name in _names(folder)}
+
+    def is_left_out(path: Path) -> bool:
+        written = new / path.relative_to(folder)
+        folders = written.is_dir() and path.is_dir() and not path.is_symlink()
+        return path in ours or (written.exists() and not folders)
+
+    def left_out(parent: str, names: list[str]) -> list[str]:
+        return [name for name in names if is_left_out(Path(parent, name))]
+
+    shutil.copytree(folder, new, symlinks=True, ignore=left_out, dirs_exist_ok=True)
 
 
 def _names(folder: Path) -> list[str]:

@@ -8,14 +8,23 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Annotated, Any, Final, Literal, NoReturn, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from thinstack._version import __version__
 from thinstack.bundle.limits import MOST_BYTES, MOST_FILES, size_limit
 from thinstack.config.base import problems
-from thinstack.errors import BundleError
+from thinstack.errors import BundleError, shown
 
 __all__ = ["BUNDLE_SCHEMA", "MEND", "FileRecord", "Manifest", "Producer", "check_schema"]
 
@@ -37,6 +46,8 @@ MANIFEST_FILE = "manifest.json"
 MEND = "export, copy or install the bundle again"  # if it is damaged
 _LISTED = 5  # problems of a manifest that an error lists
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
+# Names that Windows keeps for devices, whatever ending they have.
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
 # No part can be `..`, absolute, hidden or a drive; in pydantic's regular expressions `$` is the
 # very end.
 FileName = Annotated[str, Field(pattern=rf"^{_PART}(/{_PART})*$", max_length=200)]
@@ -86,6 +97,23 @@ class Manifest(_Part):
     metrics: dict[str, JsonValue] = {}
     data: str = ""
     digest: str = ""
+
+    @field_validator("files")
+    @classmethod
+    def _portable(cls, files: dict[str, FileRecord]) -> dict[str, FileRecord]:
+        """A bundle can be unpacked on every system, or on none."""
+        known: dict[str, str] = {}
+        for name in files:
+            parts = name.split("/")
+            if any(_DEVICE.fullmatch(part) or part.endswith(".") for part in parts):
+                raise ValueError(f"{name}: expected a name that every system allows")
+            if (other := known.setdefault(name.lower(), name)) != name:
+                raise ValueError(f"{name} and {other}: expected names that differ without case too")
+        for name in known:
+            folders = accumulate(name.split("/")[:-1], "{}/{}".format)
+            if clash := next(filter(known.__contains__, folders), None):
+                raise ValueError(f"{known[clash]}: expected a file or a folder, found both")
+        return files
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:
@@ -154,7 +182,7 @@ def check_schema(
         plain = re.fullmatch(r"[0-9][0-9A-Za-z.]*", version)
         wanted = f": {version} or later" if plain else ""
         raise BundleError(
-            f"{source}: schema {found}, but thinstack {__version__} reads schemas up to "
+            f"{source}: schema {shown(found)}, but thinstack {__version__} reads schemas up to "
             f"{readable}; a newer thinstack is needed{wanted}"
         )
 

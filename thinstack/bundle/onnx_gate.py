@@ -3,15 +3,17 @@
 Field numbers are from https://github.com/onnx/onnx/blob/main/onnx/onnx.proto (IR version 8).
 """
 
-import math
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from thinstack.bundle.onnx_sizes import Made, Value, Values
+from thinstack.bundle.onnx_structure import Node, check_structure
 from thinstack.bundle.onnx_tensor import Tensor
+from thinstack.bundle.operators import OPERATORS, check_operator
 from thinstack.bundle.protobuf import DamagedError, Message, Reader
 from thinstack.errors import BundleError
 
@@ -19,53 +21,39 @@ __all__ = ["check_onnx", "initializers"]
 
 MOST_FIELDS = 200_000
 """Fields of all messages of a file at most; the bundled model has 3,000."""
+MOST_NODES = 10_000
+"""Nodes of all graphs of a file at most; runtimes take seconds to load more."""
 DEEPEST = 16
 """Graphs within graphs at most; a loop in a loop is three."""
-MOST_MADE = 1 << 25
-"""Numbers at most that nodes make of constants alone, beyond four times as many as the file stores.
-A runtime computes them while it loads the file, and a few bytes can stand for any number of them.
-"""
-_SHORT = 64  # numbers of a shape, at most
-_HUGE = 1 << 63
-
-# Operators whose output is as large as the numbers of an input say, and which one that is (of
-# Range, all of them).
-_SHAPED = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1, "Range": 0}
-# Operators whose outputs are no larger than their first input, and those whose output is no larger
-# than all multiplied.
-_SHRINKING = frozenset(
-    """Abs Cast Ceil Clip Cos CumSum DequantizeLinear Erf Exp Flatten Floor Identity IsInf IsNaN
-    LayerNormalization LeakyRelu Log LogSoftmax Neg Not QuantizeLinear Reciprocal ReduceL2 ReduceMax
-    ReduceMean ReduceMin ReduceProd ReduceSum Relu Reshape Round ScatterElements ScatterND Selu
-    Shape Sigmoid Sign Sin Size Slice Softmax Softplus Split Sqrt Squeeze Tanh Transpose Trilu
-    Unsqueeze""".split()  # noqa: SIM905
-)
-_BROADCASTING = frozenset(
-    """Add And Div Einsum Equal Gather GatherElements GatherND Gemm Greater GreaterOrEqual Less
-    LessOrEqual MatMul Max MatMulInteger Mean Min Mod Mul Or Pow PRelu Sub Sum Where
-    Xor""".split()  # noqa: SIM905
-)
+LARGEST = 1 << 31
+"""Numbers at most that the declared shape of a value stands for."""
 
 
-def check_onnx(content: bytes, *, source: str) -> None:
+def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> None:
     """Raise BundleError unless this ONNX file is of the kind that thinstack writes, complete, and
-    harmless to load. `source` names the file.
+    harmless to load. `source` names the file. `allow`: further operators that it may have, with any
+    attributes.
 
     Refused are:
 
-    - files that cannot be read;
+    - files that cannot be read, and names or metadata that are not UTF-8;
     - tensors that keep their data in another file, are sparse, are not numbers, or are not as long
       as their shape says;
+    - operators that are not in the table `thinstack.bundle.operators`, attributes of theirs that
+      are not there, and too few or too many inputs or outputs;
     - operators of other domains than ONNX's own, functions and training graphs;
+    - nodes whose parts do not fit together, such as a Split into more parts than it says
+      (`thinstack.bundle.onnx_structure`);
     - nodes that read a value that no earlier node made;
-    - graphs nested deeper than DEEPEST;
-    - constants that stand for more than MOST_MADE numbers;
+    - more than MOST_NODES nodes, and graphs nested deeper than DEEPEST;
+    - constants that stand for more than MOST_MADE numbers, and values declared to have more than
+      LARGEST;
     - weights that are NaN.
 
     The check does not bound what a file uses when it runs, because that depends on its inputs.
     """
     with _reading(source) as reader:
-        _Check(reader).model(content)
+        _Check(reader, frozenset(allow)).model(content)
 
 
 def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, NDArray[Any]]:
@@ -94,30 +82,21 @@ def _graph(model: Message) -> memoryview:
     return graph
 
 
-class _Value(NamedTuple):
-    """What is known of a value before the graph runs: its size at most, and few numbers."""
+class _Inside(NamedTuple):
+    """What the attributes of a node hold: what is known of its tensors and numbers, its graphs by
+    the name of the attribute, and the attributes themselves."""
 
-    size: int
-    numbers: tuple[float, ...] | None = None
-
-    @classmethod
-    def of(cls, tensor: Tensor) -> "_Value":
-        short = tensor.size <= _SHORT and tensor.dtype.kind in "iuf"
-        # An axis of none counts: a sum along it, say, is as large as the others.
-        size = math.prod(max(axis, 1) for axis in tensor.shape)
-        return cls(size, tuple(tensor.array().ravel().tolist()) if short else None)
-
-
-Values = ChainMap[str, _Value | None]
-"""The values that a node may read, by name; None is known of what depends on the model's inputs."""
+    constants: list[Value]
+    graphs: dict[str, Message]
+    attributes: dict[str, Message]
 
 
 class _Check:
     """Reads a whole file once and raises ValueError at the first thing that must not be there."""
 
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._stored = self._made = 0
+    def __init__(self, reader: Reader, allow: frozenset[str]) -> None:
+        self._reader, self._allow = reader, allow
+        self._made, self._nodes = Made(), 0
 
     def model(self, content: bytes) -> None:
         model = self._reader.read(memoryview(content))
@@ -126,9 +105,12 @@ class _Check:
                 raise DamagedError(f"it has {what}, which thinstack never writes")
         for data in model.all(8):
             _check_domain(self._reader.read(data).text(1))
+        for data in model.all(14):
+            entry = self._reader.read(data)
+            entry.text(1), entry.text(2)
         self._graph(_graph(model), ChainMap(), depth=1)
 
-    def _graph(self, data: memoryview, outer: Values, *, depth: int) -> None:
+    def _graph(self, data: memoryview, outer: Values, *, depth: int) -> Message:
         if depth > DEEPEST:
             raise DamagedError(f"its graphs are nested deeper than {DEEPEST}")
         graph = self._reader.read(data)
@@ -138,131 +120,101 @@ class _Check:
         for weight in map(self._tensor, graph.all(5)):
             if weight.has_nan():
                 raise DamagedError(f"weight {weight.name!r:.80} holds NaN")
-            _define(values, weight.name, _Value.of(weight))
+            _define(values, weight.name, Value.of(weight))
         for declared in graph.all(11):
-            value = self._reader.read(declared)
-            values[value.text(1)] = None
-            if depth == 1:
-                self._check_axes(value)
+            values[self._declared(declared, free=depth == 1)] = None
         for node in graph.all(1):
             self._node(self._reader.read(node), values, depth)
+        for declared in graph.all(12):
+            name = self._declared(declared)
+            if name not in values:
+                raise DamagedError(f"nothing makes its output {name!r:.80}")
+        for declared in graph.all(13):
+            self._declared(declared)
+        return graph
 
-    def _check_axes(self, declared: Message) -> None:
-        """A runtime that loads a file may compute what depends on an input's fixed size alone."""
-        message: Message | None = declared
+    def _declared(self, data: memoryview, *, free: bool = False) -> str:
+        """The name of a declared value, whose shape is checked. `free`: it must have no fixed axis,
+        because a runtime that loads a file may compute what depends on it alone."""
+        value = self._reader.read(data)
+        name, size = value.text(1), 1
+        message: Message | None = value
         for number in (2, 1, 2):  # type, tensor type, shape
             content = message.one(number) if message is not None else None
             message = None if content is None else self._reader.read(content)
-        for axis in message.all(1) if message is not None else ():
-            if 1 in self._reader.read(axis).fields:
-                name = f"{declared.text(1)!r:.80}"
-                raise DamagedError(f"input {name} has a fixed size, which thinstack never writes")
+        for data in message.all(1) if message is not None else ():
+            axis = self._reader.read(data)
+            axis.text(2)
+            if free and 1 in axis.fields:
+                problem = "has a fixed size, which thinstack never writes"
+                raise DamagedError(f"input {name!r:.80} {problem}")
+            size *= max(1, axis.integer(1))
+        if size > LARGEST:
+            problem = f"is declared to have {size:,} numbers; expected at most {LARGEST:,}"
+            raise DamagedError(f"value {name!r:.80} {problem}")
+        return name
 
     def _tensor(self, data: memoryview) -> Tensor:
         tensor = Tensor(self._reader.read(data))
-        self._stored += tensor.size
+        self._made.stored += tensor.size
         return tensor
 
     def _node(self, node: Message, values: Values, depth: int) -> None:
+        self._nodes += 1
+        if self._nodes > MOST_NODES:
+            raise DamagedError(f"it has more than {MOST_NODES:,} nodes")
         operator = node.text(4)
         _check_domain(node.text(7), operator)
-        inputs, made = [], None
-        for name in _names(node, 1):
+        read, written = _names(node, 1), _names(node, 2)
+        attributes = [self._reader.read(data) for data in node.all(5)]
+        if operator in OPERATORS or operator not in self._allow:
+            check_operator(operator, len(read), len(written), attributes)
+        inputs = []
+        for name in filter(None, read):
             if name not in values:
                 problem = f"{name!r:.80}, which nothing before it made"
                 raise DamagedError(f"node {operator!r:.40} reads {problem}")
             inputs.append(values[name])
-        constants, has_graphs = self._attributes(node, values, depth)
-        if operator == "Constant":
-            if len(constants) > 1:
-                raise DamagedError("a constant has two values")
-            made = constants[0] if constants else _Value(1)
-        elif not inputs:
-            problem = "reads nothing, so no input says how much it makes"
-            raise DamagedError(f"node {operator!r:.40} {problem}")
-        else:
-            made = None if has_graphs else self._made_of(operator, inputs)
-        for output in _names(node, 2):
+        inside = self._inside(attributes, values, depth)
+        places = [values[name] if name else None for name in read]
+        check_structure(Node(operator, read, places, written, inside.graphs, inside.attributes))
+        made = self._value(operator, inputs, inside)
+        for output in filter(None, written):
             _define(values, output, made)
 
-    def _attributes(self, node: Message, values: Values, depth: int) -> tuple[list[_Value], bool]:
-        """The tensors and numbers of a node's attributes, and whether there are graphs."""
-        constants, has_graphs = [], False
-        for data in node.all(5):
-            attribute = self._reader.read(data)
+    def _value(self, operator: str, inputs: list[Value | None], inside: _Inside) -> Value | None:
+        """What is known of what a node makes."""
+        if operator == "Constant":
+            if len(inside.constants) != 1:
+                raise DamagedError(f"a constant has {len(inside.constants)} values")
+            return inside.constants[0]
+        if not inputs:
+            problem = "reads nothing, so no input says how much it makes"
+            raise DamagedError(f"node {operator!r:.40} {problem}")
+        return None if inside.graphs else self._made.by(operator, inputs)
+
+    def _inside(self, attributes: list[Message], values: Values, depth: int) -> _Inside:
+        found = _Inside([], {}, {})
+        for attribute in attributes:
             if attribute.fields.keys() & {22, 23}:
                 raise DamagedError("it has sparse tensors, which thinstack never writes")
-            tensors = [attribute.one(5), *attribute.all(10)]
-            constants += [_Value.of(self._tensor(item)) for item in tensors if item is not None]
-            for number in (3, 8):
-                if count := attribute.count(number):
-                    short = count <= _SHORT
-                    numbers = tuple(attribute.integers(number, most=count)) if short else None
-                    constants.append(_Value(count, numbers))
-            if floats := sum(map(len, attribute.fixed(7))):
-                constants.append(_Value(floats // 4))
+            name = attribute.text(1)
+            found.attributes[name] = attribute
+            for item in (attribute.one(5), *attribute.all(10)):
+                if item is not None:
+                    found.constants.append(Value.of(self._tensor(item)))
             for graph in (attribute.one(6), *attribute.all(11)):
                 if graph is not None:
-                    has_graphs = True
-                    self._graph(graph, values, depth=depth + 1)
-        return constants, has_graphs
-
-    def _made_of(self, operator: str, inputs: list[_Value | None]) -> _Value | None:
-        """What a node makes of its inputs, counted if all of them, or only its shape, are
-        constant."""
-        known = [value for value in inputs if value is not None]
-        fixed = len(known) == len(inputs)
-        if operator in _SHAPED:
-            size = _shaped_size(operator, inputs)
-            if fixed and size is None:
-                problem = "reads a size that is computed of constants; expected the size itself"
-                raise DamagedError(f"node {operator!r:.40} {problem}")
-        else:
-            size = _most(operator, [value.size for value in known]) if fixed else None
-        if size is None:
-            return None
-        self._made += size
-        if self._made > MOST_MADE + 4 * self._stored:
-            problem = f"makes {size:,} numbers of constants alone; more than {MOST_MADE:,} in all"
-            raise DamagedError(f"node {operator!r:.40} {problem}")
-        return _Value(size) if fixed else None
-
-
-def _most(operator: str, sizes: list[int]) -> int:
-    """How many numbers an operator makes at most of inputs of these sizes."""
-    if operator in _SHRINKING:
-        return sizes[0]
-    if operator in _BROADCASTING:
-        return math.prod(sizes)
-    if operator == "Concat":
-        return sum(sizes)
-    problem = "reads nothing but constants; expected what it makes of them in its place"
-    raise DamagedError(f"node {operator!r:.40} {problem}")
-
-
-def _shaped_size(operator: str, inputs: list[_Value | None]) -> int | None:
-    """How many numbers an operator of _SHAPED makes, if its inputs tell."""
-    if operator == "Range":
-        bounds = [value.numbers[0] for value in inputs if value is not None and value.numbers]
-        if len(bounds) < 3:
-            return None
-        start, end, step = bounds[:3]
-        steps = (end - start) / step if step else 0
-        return max(0, math.ceil(min(steps, _HUGE)))
-    place = _SHAPED[operator]
-    data, shape = inputs[0], inputs[place] if place < len(inputs) else None
-    if shape is None or shape.numbers is None:
-        return None
-    repeats = data.size if data is not None and place else 1
-    return repeats * math.prod(int(min(number, _HUGE)) for number in shape.numbers if number > 1)
+                    found.graphs[name] = self._graph(graph, values, depth=depth + 1)
+        return found
 
 
 def _names(node: Message, number: int) -> list[str]:
-    """The names of a node's inputs or outputs, without those that are left out."""
-    return [str(name, "utf-8") for name in node.all(number) if name]
+    """The names of a node's inputs or outputs, "" for one that is left out."""
+    return [str(name, "utf-8") for name in node.all(number)]
 
 
-def _define(values: Values, name: str, value: _Value | None) -> None:
+def _define(values: Values, name: str, value: Value | None) -> None:
     if name in values:
         raise DamagedError(f"two of its values are called {name!r:.80}")
     values[name] = value

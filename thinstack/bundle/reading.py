@@ -30,7 +30,7 @@ from thinstack.config.base import problems
 from thinstack.data.distances import DistanceTable
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.errors import BundleError, ConfigError, DataError, UnknownNameError
+from thinstack.errors import BundleError, ConfigError, DataError, UnknownNameError, shown
 
 __all__ = [
     "Bundle",
@@ -181,14 +181,15 @@ def _locate(path_or_name: str | Path) -> Path:
             return _named(str(path_or_name))
         except UnknownNameError as error:
             unknown = error
-    folder = Path(path_or_name)
     try:
+        folder = Path(path_or_name)
         for candidate in (folder, aside(folder)):
             if candidate.is_dir():
                 return candidate
         is_file = folder.is_file()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise BundleError(f"{str(folder)!r:.200}: not the path of a bundle: {error}") from None
+    except (OSError, ValueError, RuntimeError, TypeError) as error:
+        problem = f"expected the name, folder or address of a bundle: {error!s:.200}"
+        raise BundleError(f"{shown(path_or_name, 200)}: {problem}") from None
     if is_file:
         raise BundleError(f"{folder}: expected the folder of a bundle, found a file")
     if unknown is not None:

@@ -1,9 +1,9 @@
 """Writes bundles. A bundle is written whole or not at all, even if the writer is killed."""
 
 import os
-import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -11,10 +11,14 @@ from pydantic import JsonValue
 from thinstack.bundle.manifest import CONFIG_FILE, MANIFEST_FILE, Manifest
 from thinstack.bundle.reading import Bundle, aside, open_bundle, read_manifest, unlisted
 from thinstack.config import ModelConfig
-from thinstack.data.files import sync
-from thinstack.errors import BundleError
+from thinstack.data.files import remove_leftovers, staging, sync
+from thinstack.data.paths import file_path
+from thinstack.errors import BundleError, DataError
 
-__all__ = ["write_bundle"]
+__all__ = ["replacing_folder", "write_bundle", "write_files"]
+
+
+_NEW = (".{}.", ".thinstack-new")
 
 
 def write_bundle(
@@ -42,19 +46,36 @@ def write_bundle(
     contents = {CONFIG_FILE: config.to_json().encode(), **files}
     manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
     contents[MANIFEST_FILE] = manifest.to_bytes()
-    target = Path(path).resolve()
-    staging = target.parent / f".{target.name}.{secrets.token_hex(4)}.thinstack-new"
     try:
-        _settle(target)
-        _check_replaceable(target)
-        _write_files(staging, contents)
-        open_bundle(staging)
-        _exchange(staging, target)
+        target = file_path(path).resolve()
+    except DataError as error:
+        raise BundleError(str(error)) from None
+    try:
+        with replacing_folder(target) as new:
+            _check_replaceable(target)
+            write_files(new, contents)
+            open_bundle(new)
     except OSError as error:
         raise BundleError(f"{target}: the bundle cannot be written: {error}") from None
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
     return Bundle(target, config, manifest)
+
+
+@contextmanager
+def replacing_folder(target: Path) -> Iterator[Path]:
+    """A new folder beside `target`; if the block ends without an error, it takes the place of the
+    one at `target`, and else it is removed. What a killed writer has left is settled before. Raises
+    OSError."""
+    target = target.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _settle(target)
+    remove_leftovers(target, *_NEW)
+    with staging(target, *_NEW, folder=True) as new:
+        yield new
+        for top, _, names in os.walk(new, topdown=False):
+            for path in (*(Path(top, name) for name in names), Path(top)):
+                if not path.is_symlink():
+                    sync(path)
+        _exchange(new, target)
 
 
 def _settle(target: Path) -> None:
@@ -81,23 +102,20 @@ def _check_replaceable(target: Path) -> None:
         raise BundleError(f"{problem}: move it away or choose another path")
 
 
-def _write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
-    folder.mkdir(parents=True)
+def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write files to a folder, by their names in it. Raises OSError."""
     for name, content in contents.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        sync(path)
-    for top, _, _ in os.walk(folder, topdown=False):
-        sync(Path(top))
 
 
-def _exchange(staging: Path, target: Path) -> None:
+def _exchange(new: Path, target: Path) -> None:
     old = aside(target)
     if target.exists():
         os.rename(target, old)
     try:
-        os.rename(staging, target)
+        os.rename(new, target)
     except OSError:
         if old.exists():
             os.rename(old, target)

@@ -18,7 +18,7 @@ from thinstack.cli.predict import predict
 from thinstack.cli.push import push
 from thinstack.cli.serve import serve
 from thinstack.cli.train import train
-from thinstack.errors import ThinstackError
+from thinstack.errors import StoppedError, ThinstackError, escaped
 
 __all__ = ["app", "main"]
 
@@ -35,12 +35,14 @@ for command in (predict, serve, evaluate, train, finish, export, push, plugins, 
 
 def main(commands: typer.Typer = app) -> None:
     """Run the command line. An error of thinstack, or a file that cannot be used, ends it with
-    exit code 2."""
+    exit code 2. A signal that stops a run ends it with 128 and the number of the signal."""
     try:
         commands()
     except (ThinstackError, OSError) as error:
-        Console(stderr=True, soft_wrap=True).print(Text(f"error: {error}", style="bold red"))
-        sys.exit(2)
+        Console(stderr=True, soft_wrap=True).print(
+            Text(f"error: {escaped(str(error))}", style="bold red")
+        )
+        sys.exit(error.code if isinstance(error, StoppedError) else 2)
 
 
 @app.callback(invoke_without_command=True)

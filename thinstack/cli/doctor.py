@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli.options import JsonOption, ModelOption, print_json
+from thinstack.errors import escaped
 
 __all__ = ["doctor"]
 
@@ -42,12 +43,12 @@ def doctor(model: ModelOption = "sst", as_json: JsonOption = False) -> None:
     for one in checks:
         style = STYLES[one.status if not exit_code([one]) else "wrong"]
         line = Text.assemble((f"{one.status:9}", style), (f"{one.name:{NAME}}", "bold"))
-        console.print(line.append(" ".join(one.found.split())))
+        console.print(line.append(escaped(" ".join(one.found.split()))))
         found.append(one)
     if mends := [one for one in found if one.mend]:
         console.print("\nTo fix it:")
         for one in mends:
-            console.print(Text(f"  {one.name:{NAME}}{one.mend}"))
+            console.print(Text(escaped(f"  {one.name:{NAME}}{one.mend}")))
     fine = "Everything needed works. What is missing is optional." if mends else "All is well."
     wrong = "Something is wrong, or a needed package is missing: see above."
     console.print(f"\n{wrong if exit_code(found) else fine}")

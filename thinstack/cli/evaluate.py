@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli.evaluate_suite import HalfOption, ListWrongOption, SuiteOption, evaluate_on_suite
+from thinstack.cli.model import load_model
 from thinstack.cli.options import ClassesOption, DeviceOption, JsonOption, ThreadsOption, print_json
 from thinstack.config import EvaluationSource, TreeSource
 from thinstack.data.tables import is_table
-from thinstack.errors import InputError
+from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -93,7 +94,6 @@ def evaluate(
     With --suite you give no file: the model reads sentences of known polarity, and you see which
     kinds of sentence it understands.
     """
-    import thinstack
     from thinstack.measure.evaluation import evaluate_file
 
     model, file = _model_and_file((model, file), named, suite)
@@ -102,7 +102,7 @@ def evaluate(
         from thinstack.plugins.manager import readers
 
         read = readers().reader(tree_format).trees
-    predictor = thinstack.load(model, device=device, threads=threads, classes=classes)
+    predictor = load_model(model, device=device, threads=threads, classes=classes)
     if suite is not None:
         told = {"list_wrong": list_wrong, "as_json": as_json}
         evaluate_on_suite(predictor, model, suite, half, source or "auto", **told)
@@ -122,7 +122,7 @@ def evaluate(
         print_json(figures)
         return
     console, raw = Console(), ", raw text" if text else ""
-    title = Text(f"{model} on {file}, source {source}{raw}", style="italic")
+    title = Text(escaped(f"{model} on {file}, source {source}{raw}"), style="italic")
     console.print(title, soft_wrap=True)
     console.print(_table_of(figures))
 
@@ -138,7 +138,9 @@ def _model_and_file(
     if not files <= len(names) <= most:
         what = "no file beside --suite" if suite else "a file"
         left = "" if named is None else ", and no other model beside --model"
-        raise typer.BadParameter(f"expected {what}{left}; found {' '.join(names) or 'nothing'}")
+        raise typer.BadParameter(
+            f"expected {what}{left}; found {escaped(' '.join(names)) or 'nothing'}"
+        )
     model = named or (names[0] if len(names) > files else "sst")
     return model, names[-1] if files else ""
 

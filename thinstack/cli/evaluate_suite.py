@@ -10,7 +10,7 @@ from rich.text import Text
 from thinstack.cli.options import print_json
 from thinstack.config import EvaluationSource
 from thinstack.data.suite import Case, Half, halves, read_suite
-from thinstack.errors import InputError
+from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -80,7 +80,7 @@ def evaluate_on_suite(
         print_json({"suite": suite, "half": half} | figures | listed)
         return
     console, part = Console(), "both halves" if half == "all" else f"{half} half"
-    title = Text(f"{model} on the suite {suite}, {part}", style="italic")
+    title = Text(escaped(f"{model} on the suite {suite}, {part}"), style="italic")
     console.print(title, soft_wrap=True)
     console.print(_table_of(figures))
     if list_wrong:
@@ -98,11 +98,11 @@ def _table_of(figures: Mapping[str, Any]) -> "Table":
     before_a_line = len(figures["kinds"]), len(figures["kinds"]) + 1
     for number, (name, found) in enumerate(suite_rows(figures), 1):
         counts = f"{found['right']:,}", f"{found['total']:,}", percent(found["accuracy"])
-        table.add_row(Text(name), *counts, end_section=number in before_a_line)
+        table.add_row(Text(escaped(name)), *counts, end_section=number in before_a_line)
     return table
 
 
 def _list(wrong: Sequence[Case], console: Console) -> None:
     for case in wrong:
-        line = Text(f"{case.id}, expected {case.polarity}: {case.text}")
+        line = Text(escaped(f"{case.id}, expected {case.polarity}: {case.text}"))
         console.print(line, soft_wrap=True)

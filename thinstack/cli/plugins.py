@@ -4,6 +4,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli.options import JsonOption, print_json
+from thinstack.errors import escaped
 
 __all__ = ["plugins"]
 
@@ -27,5 +28,6 @@ def plugins(as_json: JsonOption = False) -> None:
     table = Table(*(Column(name, overflow="fold") for name in (*columns, "about")))
     for record in records:
         about = record.error or "; ".join(filter(None, (record.licence, record.summary)))
-        table.add_row(*(Text(getattr(record, column)) for column in columns), Text(about))
+        cells = (*(getattr(record, column) for column in columns), about)
+        table.add_row(*(Text(escaped(cell)) for cell in cells))
     Console().print(table)

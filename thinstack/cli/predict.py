@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from thinstack.cli.model import load_model
 from thinstack.cli.options import (
     ClassesOption,
     DeviceOption,
@@ -30,6 +31,7 @@ from thinstack.cli.predict_corpus import (
     refuse_without_input,
 )
 from thinstack.config import TreeSource
+from thinstack.data.files import write_atomically
 from thinstack.data.text_streams import lines_of
 from thinstack.errors import InputError
 
@@ -106,7 +108,6 @@ def predict(
 
     The bundled model, sst, finds sentiment. Other models have classes of their own.
     """
-    import thinstack
     from thinstack.runtime.text import predict_text
 
     if input is not None:
@@ -118,7 +119,7 @@ def predict(
             "--jsonl cannot be combined with --json, --html or --svg: choose one kind of output"
         )
     given = texts or _lines_of_input(encoding)
-    predictor = thinstack.load(
+    predictor = load_model(
         model, device=device, threads=threads, classes=classes, abstain=abstain, max_words=max_words
     )
     scored = _with_words(predict_text(predictor, given, source=source))
@@ -147,11 +148,11 @@ def _show(
     if path := pages["html"]:
         from thinstack.show.html import page
 
-        path.write_text(page(found, whys=whys), encoding="utf-8")
+        write_atomically(path, page(found, whys=whys))
     if path := pages["svg"]:
         from thinstack.show.svg import svg
 
-        path.write_text(svg(found, whys=whys), encoding="utf-8")
+        write_atomically(path, svg(found, whys=whys))
     if as_json:
         print_json([_data(*pair, why=why) for pair in zip(found, whys, strict=True)])
     elif not any(pages.values()):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from thinstack.errors import InputError, StoppedError
+from thinstack.data.signals import stoppable
+from thinstack.errors import InputError, StoppedError, escaped
 
 if TYPE_CHECKING:
     from thinstack.corpora.run import Progress as Done
@@ -91,7 +92,7 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
 
     The exit code is 0 if all rows have scores, and 1 if some have failed. `asked`: the arguments of
     `thinstack predict`. Raises InputError for arguments that do not go together, StoppedError for
-    an interrupt or a full disk, and whatever `score_corpus` raises.
+    Ctrl-C, SIGTERM or a full disk, and whatever `score_corpus` raises.
     """
     from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.corpora.run import score_corpus
@@ -105,15 +106,13 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
         raise InputError("--input needs a folder for the scores: add --out FOLDER")
     out, console = asked["out"], Console(stderr=True)
     try:
-        with CorpusBar(console) as bar:
+        with stoppable(f"stopped; the rows in {out} are kept: {_GO_ON}"), CorpusBar(console) as bar:
             last = score_corpus(_request(**asked), bar.tell)
-    except KeyboardInterrupt:
-        raise StoppedError(f"stopped; the rows in {out} are kept: {_GO_ON}") from None
     except OSError as error:
         raise StoppedError(
             f"{error}; the rows in {out} are kept: fix the problem, then {_GO_ON}"
         ) from None
-    console.print(_summary(last, out), soft_wrap=True, highlight=False, markup=False)
+    console.print(escaped(_summary(last, out)), soft_wrap=True, highlight=False, markup=False)
     raise typer.Exit(1 if last.failed else 0)
 
 

@@ -26,9 +26,10 @@ def push(
     Log in with `hf auth login`, or set HF_TOKEN.
     """
     from thinstack.hub.push import push as push_bundle
+    from thinstack.show.as_text import as_text
 
     pushed = push_bundle(model, repository, private=private, revision=revision)
     console = Console(soft_wrap=True, highlight=False)
     if pushed.changed:
-        console.print(f"added or changed for the hub: {', '.join(pushed.changed)}")
-    console.print(f"{pushed.url}\nload it: thinstack.load({str(pushed.address)!r})")
+        console.print(f"added or changed for the hub: {as_text(', '.join(pushed.changed))}")
+    console.print(f"{as_text(pushed.url)}\nload it: thinstack.load({str(pushed.address)!r})")

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from thinstack.cli.model import load_model
 from thinstack.cli.options import ClassesOption, ThreadsOption
+from thinstack.errors import escaped
 
 __all__ = ["serve"]
 
@@ -28,13 +30,12 @@ def serve(
     threads: ThreadsOption = None,
 ) -> None:
     """Open a page on this machine that shows what a model says of texts as they are typed."""
-    import thinstack
     from thinstack.serving.server import PageServer
 
     with PageServer(port) as server:
-        server.predictor = thinstack.load(model, threads=threads, classes=classes, abstain=abstain)
+        server.predictor = load_model(model, threads=threads, classes=classes, abstain=abstain)
         server.name = Path(model).name or model
-        print(f"{server.name} at {server.url} (Ctrl-C ends it)", flush=True)
+        print(f"{escaped(server.name)} at {server.url} (Ctrl-C ends it)", flush=True)
         if open_page:
             # Some browsers do not return before they are closed.
             threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()

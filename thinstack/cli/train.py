@@ -1,13 +1,16 @@
 """`thinstack train`: trains on a table of texts, or by a recipe, and writes a bundle."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from thinstack.data.tables import TABLE_SUFFIXES
-from thinstack.errors import InputError, needs_extra
+from thinstack.errors import InputError, StoppedError, escaped, needs_extra
 from thinstack.training.team import Team, joined
 
 if TYPE_CHECKING:
@@ -113,7 +116,7 @@ def train(
         "span_group": span_group,
         "skip_bad": skip_bad or None,
     }
-    with joined() as team:
+    with joined() as team, _told_how_to_go_on():
         console = Console(quiet=not team.main)
         if file.suffix.lower() in TABLES:
             _train_table(
@@ -136,6 +139,17 @@ def train(
         _run_recipe(file, folder, out, seed, threads, console, team)
 
 
+@contextmanager
+def _told_how_to_go_on() -> Iterator[None]:
+    """Where a file cannot be written, as on a full disk, say so, and that the run is not lost."""
+    try:
+        yield
+    except OSError as error:
+        epochs = "".join(getattr(error, "__notes__", ()))
+        problem = f"{error}; mend that, then start the same command again, and it goes on{epochs}"
+        raise StoppedError(problem) from None
+
+
 def _train_table(
     file: Path, out: Path, files: dict[str, Any], *, console: Console, team: Team, **settings: Any
 ) -> None:
@@ -143,7 +157,8 @@ def _train_table(
         from thinstack.training.train_texts import train_table
     with team.alone_in(out):
         recipe = train_table(file, out, files, console=console, team=team, **settings)
-    console.print(_how_to_run(out / "model-best", recipe), soft_wrap=True)
+    how = Text(escaped(_how_to_run(out / "model-best", recipe)))
+    console.print(how, soft_wrap=True)
 
 
 def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:

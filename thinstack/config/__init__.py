@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from thinstack.config.data_config import DataConfig, Task
     from thinstack.config.recipe import ExportConfig, InitConfig, Recipe
     from thinstack.config.teacher_config import SourceWeights, TeacherConfig
-    from thinstack.config.training_config import TrainingConfig
+    from thinstack.config.training_config import LabelChoice, TrainingConfig
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -39,6 +39,7 @@ __all__ = [
     "ExportConfig",
     "HeadConfig",
     "InitConfig",
+    "LabelChoice",
     "MadeTree",
     "ModelConfig",
     "ParserConfig",

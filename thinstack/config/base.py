@@ -1,17 +1,26 @@
 """The base of every configuration. It is strict and frozen, and its errors name the field."""
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, shown
 
 __all__ = ["Rate", "Strict", "problems", "read_toml"]
 
 MOST_PROBLEMS: Final = 10
 """Of a configuration that are listed at once."""
+
+MOST_BYTES: Final = 1 << 20
+"""Of a TOML file. The longest of thinstack's own recipes has 3 KB."""
+
+_MOST_SHOWN = 200  # characters of the path of a field, and of what is wrong with it
+
+# A hundred names of one key, as in `a.b.c = 1`: each more doubles what tomllib takes up.
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
 
 Rate = Annotated[float, Field(ge=0, lt=1)]
 
@@ -33,18 +42,26 @@ def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
     """The problems that pydantic found: each field, what it should be and what it is. Only the
     first `most` are listed, because a hostile file can have any number."""
     found = error.errors(include_url=False, include_context=False)
-    listed = [
-        f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']} (found {item['input']!r:.80})"
-        for item in found[:most]
-    ]
+    listed = []
+    for item in found[:most]:
+        field = ".".join(map(str, item["loc"])) or "it"
+        said = f"{field:.{_MOST_SHOWN}}: {item['msg']:.{_MOST_SHOWN}}"
+        listed.append(f"{said} (found {shown(item['input'])})")
     more = [f"and {len(found) - most:,} more"] if len(found) > most else []
     return "; ".join(listed + more)
 
 
 def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
-    """The data of a TOML file, which holds a `kind`. Raises ConfigError if the file is missing or
-    not TOML."""
+    """The data of a TOML file, which holds a `kind`. Raises ConfigError if the file is missing, not
+    TOML, nested too deep, or longer than `MOST_BYTES`."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise ValueError(f"expected at most {MOST_BYTES:,} bytes")
+        text = content.decode().replace("\r\n", "\n")
+        if _LONG_KEY.search(text):
+            raise ValueError("expected keys of fewer than 100 names")
+        return tomllib.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not a readable TOML {kind}: {error}") from None

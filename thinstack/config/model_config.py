@@ -2,6 +2,7 @@
 of its sentences."""
 
 import json
+import re
 from typing import Any, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -289,6 +290,8 @@ class ModelConfig(Strict):
         for name, values in (("labels", self.labels), ("relations", self.relations)):
             if len(set(values)) != len(values):
                 raise ValueError(f"{name} must differ, got {list(values)}")
+            if odd := [each for each in values if re.search("[\ud800-\udfff]", each)]:
+                raise ValueError(f"{name} must be Unicode text, found {odd[0]!r:.80}")
         if self.relations and self.trees != "dependency":
             raise ValueError(f"relations belong to dependency trees, found trees = {self.trees!r}")
         return self

@@ -7,7 +7,11 @@ from pydantic import Field, model_validator
 from thinstack.config.base import Rate, Strict
 from thinstack.config.model_config import MadeTree
 
-__all__ = ["TrainingConfig"]
+__all__ = ["LabelChoice", "TrainingConfig"]
+
+LabelChoice = Literal["all", "roots", "roots+words"]
+"""Whose labels in a treebank are learnt: those of all nodes, of whole sentences, or of whole
+sentences and single words."""
 
 
 class TrainingConfig(Strict):
@@ -30,8 +34,10 @@ class TrainingConfig(Strict):
     vector_learning_rate: float = Field(
         default=0.1, ge=0, description="Learning rate of the leaf table; 0 leaves it as it is."
     )
-    vector_rule: Literal["sgd", "adagrad"] = Field(
-        default="sgd", description="The optimiser of the leaf table."
+    vector_rule: Literal["sgd", "adagrad", "adam"] = Field(
+        default="sgd",
+        description='The optimiser of the leaf table. "adam" moves only rows that the minibatch '
+        "reads; all rows share one count of steps.",
     )
     parser_learning_rate: float = Field(
         default=2e-3,
@@ -60,6 +66,25 @@ class TrainingConfig(Strict):
         description="Over this share of the training all learning rates but the parser's rise from "
         "0, then they fall in a line to 0. With 0 they stay as they are.",
     )
+    rate_factor: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="All learning rates but the parser's are multiplied by it each time "
+        "`rate_epochs` are over (0.75 in Bowman et al. 2016, 4.1). With 1 they are not.",
+    )
+    rate_epochs: float = Field(
+        default=1.0,
+        gt=0,
+        description="How often `rate_factor` comes in: after so many epochs, or parts of one.",
+    )
+    init: Literal["own", "glorot"] = Field(
+        default="own",
+        description='How fresh weights are drawn. With "own" each cell and task head has its own '
+        'way. "glorot" draws their matrices as Glorot & Bengio 2010, (16). It takes each matrix of '
+        "a cell's equations by itself, and a bias of n entries is within sqrt(3 / n). Leaf "
+        "embeddings and parsers keep their way.",
+    )
     clip: float | None = Field(
         default=None,
         gt=0,
@@ -83,6 +108,18 @@ class TrainingConfig(Strict):
     )
     weight_decay: float = Field(
         default=1e-4, ge=0, description="Weight of the L2 term, on the weights that `rule` learns."
+    )
+    decoupled_decay: bool = Field(
+        default=False,
+        description="Each step takes `weight_decay` times the learning rate from each weight "
+        "itself (Loshchilov & Hutter 2019), from biases too. Otherwise the gradients have it. "
+        '"adamw" decouples in a way of its own.',
+    )
+    labels: LabelChoice = Field(
+        default="all",
+        description="Whose labels in a treebank the loss reads: those of all nodes, of whole "
+        "sentences, or of whole sentences and single words (Zhu et al. 2015, Table 2). Figures are "
+        "of all labels.",
     )
     stop_on: Literal["dev", "held", "nothing"] = Field(
         default="held",
@@ -149,9 +186,11 @@ class TrainingConfig(Strict):
         return ("gold", *self.sources) if self.gold else self.sources
 
     @model_validator(mode="after")
-    def _distinct_seeds(self) -> Self:
+    def _consistent(self) -> Self:
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError(f"seeds must differ, got {list(self.seeds)}")
         if not self.trees:
             raise ValueError("gold = false leaves no trees to train on: name some in sources")
+        if self.decoupled_decay and self.rule == "adamw":
+            raise ValueError("decoupled_decay: adamw decouples by itself; leave it out")
         return self

@@ -1,7 +1,7 @@
 """The output folder of a run: parts with scored rows, failed rows, and leftovers of a killed
 process."""
 
-import os
+import re
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -61,28 +61,33 @@ class OutFolder(NamedTuple):
 
     def done(self) -> set[int]:
         """The shards that are written."""
-        found = self.path.glob(f"part-*.{self.format}")
-        return {int(path.stem.removeprefix("part-")) for path in found}
+        names = (path.name for path in self.path.glob(f"part-*.{self.format}"))
+        found = (re.fullmatch(rf"part-([0-9]{{6,18}})\.{self.format}", name) for name in names)
+        return {int(match[1]) for match in found if match}
 
     def failed(self, number: int) -> int:
-        """How many rows of a shard have failed."""
+        """How many rows of a shard have failed. Raises InputError if that cannot be read."""
+        path = self._failed(number)
         try:
-            return self._failed(number).read_bytes().count(b"\n")
+            return path.read_bytes().count(b"\n")
         except FileNotFoundError:
             return 0
+        except OSError as error:
+            problem = f"the failed rows cannot be read: {error.strerror or error}"
+            raise InputError(f"{path}: {problem}; name another folder with --out") from None
 
     def write_failed(self, number: int, lines: str) -> None:
         """Write the failed rows of a shard, if there are any. Raises OSError."""
         if not lines:
             self._failed(number).unlink(missing_ok=True)
             return
-        with _mine(self._failed(number)) as temporary:
+        with replacing(self._failed(number)) as temporary:
             temporary.write_text(lines, encoding="utf-8")
 
     def writing(self, number: int) -> AbstractContextManager[Path]:
         """A path to write a shard's rows to. When the block ends without an error, the rows are put
         in place. Raises OSError."""
-        return _mine(self.part(number))
+        return replacing(self.part(number))
 
     @property
     def _errors(self) -> Path:
@@ -90,8 +95,3 @@ class OutFolder(NamedTuple):
 
     def _failed(self, number: int) -> Path:
         return self._errors / f"part-{number:06d}.jsonl"
-
-
-def _mine(path: Path) -> AbstractContextManager[Path]:
-    """`replacing`, where the process of a killed run may still write the same file."""
-    return replacing(path, mark=f".{os.getpid()}")

@@ -1,6 +1,7 @@
 """Reads the files of a corpus row by row. Only a file of spaCy Docs is held in memory."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -66,6 +67,8 @@ def open_corpus(path: Path, columns: Columns | None = None, *, encoding: str = "
         raise InputError(f"{path}: expected files of texts ({', '.join(SUFFIXES)}), found no file")
     for name, file in files.items():
         suffix = file.suffix.lower()
+        if re.search("[\ud800-\udfff]", name):  # how Python writes bytes that are no UTF-8
+            raise InputError(f"{file}: expected a name in UTF-8, found {name!r:.80}: rename it")
         if suffix not in SUFFIXES:
             expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
             raise InputError(f"{expected}; found {name!r}: rename it, or move it away")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from thinstack.bundle import open_bundle
+from thinstack.bundle.origin import is_own
 from thinstack.config import Device
 from thinstack.corpora.folder import OutFolder
 from thinstack.corpora.manifest import Settings
@@ -39,14 +40,17 @@ class Model:
     threads: int = 1
 
     def scorer(self, settings: Settings) -> TextScorer:
-        """Load the model. Raises what `Predictor`, `open_bundle` and `TextScorer` raise."""
+        """Load the model, isolated unless it came with an installed distribution or was trained
+        here. Raises what `Predictor`, `open_bundle` and `TextScorer` raise."""
+        bundle = open_bundle(self.name)
         predictor = Predictor(
-            open_bundle(self.name),
+            bundle,
             device=self.device,
             threads=self.threads,
             classes=settings.classes,
             abstain=settings.abstain,
             max_words=settings.max_words,
+            isolated=not is_own(self.name, bundle),
         )
         return TextScorer(predictor, settings.output, settings.source)
 

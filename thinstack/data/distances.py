@@ -107,8 +107,9 @@ class DistanceTable:
             if found != (SCHEMA_VERSION, WINDOW):
                 raise ValueError("schema {}, window {}; upgrade thinstack".format(*found))
             return cls(list(map(str, table["words"])), np.array(table["weights"], np.float32))
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise DataError(f"{source}: not a table of syntactic distances: {error}") from None
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            problem = f"not a table of syntactic distances: {error!s:.200}"
+            raise DataError(f"{source}: {problem}") from None
 
     def _feature(self, word: str) -> int:
         return self._features.get(word.lower()) or self._features[form_of(word)]

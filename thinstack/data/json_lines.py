@@ -1,6 +1,7 @@
 """Reads files of JSON objects, one a line, whose fields are texts."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -9,11 +10,13 @@ from thinstack.core import Tree
 from thinstack.data.binarize import binarize
 from thinstack.data.brackets import from_brackets
 from thinstack.data.text_files import made, read_lines
-from thinstack.errors import DataError, TreeError
+from thinstack.errors import DataError, TreeError, shown
 
 __all__ = ["binary_tree", "read_records"]
 
 Item = TypeVar("Item")
+
+_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can write it, but no text has it
 
 
 def read_records(
@@ -68,7 +71,7 @@ def _record(line: str, fields: Sequence[str], expected: str) -> dict[str, str]:
     if not isinstance(found, dict):
         raise TreeError(f"{expected}, found {line:.60}")
     for field in fields:
-        if not isinstance(found.get(field), str):
-            value = found.get(field, "no such field")
-            raise TreeError(f"expected a text in the field {field!r}, found {value!r:.60}")
+        value = found.get(field, "no such field")
+        if not isinstance(found.get(field), str) or _HALF.search(value):
+            raise TreeError(f"expected a text in the field {field!r}, found {shown(value, 60)}")
     return {field: found[field] for field in fields}

@@ -12,7 +12,7 @@ from typing import IO, Final
 
 from thinstack.errors import InputError
 
-__all__ = ["LOCK", "locked"]
+__all__ = ["LOCK", "NO_LOCKS", "locked", "take"]
 
 LOCK = ".lock"
 """The file that is locked; it stays, and holds who has locked it last."""
@@ -22,25 +22,25 @@ NO_LOCKS: Final = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
     """Hold the lock of a folder, which is made if it is not there, and goes again if the block
     fails before it has written anything. Where the file system has no locks, nothing is held.
-    Raises InputError where another process holds it, OSError where the folder cannot be written
-    to."""
+    Raises InputError where another process holds it, which advises to name another folder with
+    `option`; OSError where the folder cannot be written to."""
     new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("a+", encoding="utf-8") as file:
         try:
-            _take(file)
-        except (BlockingIOError, PermissionError):
-            file.seek(0)
-            raise InputError(
-                f"{folder}: another run writes there ({_holder(file)}); wait until it has ended, "
-                "or name another folder with --out"
-            ) from None
+            free = take(file.fileno())
         except OSError as error:
             if error.errno not in NO_LOCKS:
                 raise
+            free = True
+        if not free:
+            raise InputError(
+                f"{folder}: another run writes there ({_holder(file)}); wait until it has ended, "
+                f"or name another folder with {option}"
+            )
         file.truncate(0)
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         file.write(f"process {os.getpid()} on {socket.gethostname()}, since {now}")
@@ -53,6 +53,23 @@ def locked(folder: Path) -> Iterator[None]:
             raise
 
 
+def take(handle: int) -> bool:
+    """Lock an open file or folder until it is closed. False where another process holds the lock,
+    or has removed the file. Raises OSError where the file system has no locks."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            return True
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return os.fstat(handle).st_nlink > 0
+
+
 def _remove(folder: Path) -> None:
     """Remove a folder in which the lock is all there is."""
     with suppress(OSError):
@@ -63,19 +80,7 @@ def _remove(folder: Path) -> None:
 
 def _holder(file: IO[str]) -> str:
     try:
+        file.seek(0)
         return file.read(200) or "a process that has just started"
     except OSError:  # Windows locks what is in the file too
         return "a process"
-
-
-def _take(file: IO[str]) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(file.fileno()).st_nlink == 0:
-            raise BlockingIOError("the file that was locked has just been removed")

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from thinstack.data.paths import file_path
 from thinstack.data.table_rows import Found, Record
 from thinstack.errors import DataError, needs_extra
 
@@ -24,13 +25,13 @@ def parquet_records(path: str | Path, wanted: Sequence[str]) -> Iterator[Found]:
         import pyarrow as pa
         from pyarrow import parquet
     try:
-        with parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
+        with parquet.ParquetFile(file_path(path), buffer_size=_BUFFER, pre_buffer=False) as file:
             yield list(file.schema_arrow.names)
             line = 1
             for batch in file.iter_batches(_ROWS, columns=list(wanted)):
                 yield from batch_records(batch, wanted, line)
                 line += batch.num_rows
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # also in names of columns
         problem = getattr(error, "strerror", None) or error
         raise DataError(f"{path}: cannot be read as parquet: {problem}") from None
 
@@ -53,5 +54,16 @@ def _values(pa: Any, column: Any) -> list[Any]:
         # pyarrow would raise for a batch where one text is not UTF-8.
         data = column.cast(pa.large_binary()).to_pylist()
         return [text if text is None else text.decode(errors="surrogateescape") for text in data]
-    found: list[Any] = column.to_pylist()
-    return found
+    try:
+        found: list[Any] = column.to_pylist()
+        return found
+    except (ValueError, OverflowError, pa.ArrowException):  # a date, say, that Python has not
+        return list(map(_value, column))
+
+
+def _value(cell: Any) -> Any:
+    """A cell in Python's types; as it is where they have no such value, which is then no text."""
+    try:
+        return cell.as_py()
+    except Exception:
+        return cell

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thinstack.errors import DataError
+from thinstack.errors import DataError, shown
 
 __all__ = [
     "COLUMN_ADVICE",
@@ -25,6 +25,7 @@ COLUMN_ADVICE = (
 )
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_MOST, _LONGEST = 50, 60  # columns that a message lists, and characters of each
 _WHOLE_FLOATS = 2**53  # above it a float is no exact count, and its digits are noise
 
 
@@ -110,7 +111,7 @@ def cell_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(value)
+        return _whole(value)
     if isinstance(value, float | Decimal):
         return _number(value)
     if not isinstance(value, str):
@@ -127,9 +128,18 @@ def cell_text(value: object) -> str:
 _KINDS = {type(None): "nothing", list: "a list", dict: "an object"}
 
 
+def _whole(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:  # more digits than Python prints
+        raise DataError("found a number of thousands of digits") from None
+
+
 def _number(value: float | Decimal) -> str:
+    if value.is_nan() if isinstance(value, Decimal) else math.isnan(value):
+        raise DataError("found NaN")
     if not math.isfinite(value):
-        raise DataError("found NaN" if math.isnan(value) else f"found {value}")
+        raise DataError(f"found {value}")
     if value == int(value) and -_WHOLE_FLOATS < value < _WHOLE_FLOATS:
         return str(int(value))
     return format(value.normalize(), "f") if isinstance(value, Decimal) else repr(value)
@@ -158,9 +168,12 @@ def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: 
         raise DataError(f"{source}: {expected}; {advice}")
     if twice := [column for column in known if column and known.count(column) > 1]:
         raise DataError(
-            f"{source}: expected columns of different names, found {twice[0]!r} twice; rename one"
+            f"{source}: expected columns of different names, found {shown(twice[0])} twice; rename "
+            "one"
         )
 
 
-def _listed(columns: Iterable[str]) -> str:
-    return ", ".join(map(repr, columns))
+def _listed(columns: Iterable[object]) -> str:
+    listed = list(columns)
+    first = ", ".join(shown(name, _LONGEST) for name in listed[:_MOST])
+    return first + (f" and {len(listed) - _MOST:,} more" if len(listed) > _MOST else "")

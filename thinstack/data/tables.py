@@ -10,7 +10,7 @@ from typing import Any
 from thinstack.data.parquet import parquet_records
 from thinstack.data.table_rows import COLUMN_ADVICE, Found, Record, TableRow, checked_rows
 from thinstack.data.text_streams import opened_text, undecoded
-from thinstack.errors import DataError
+from thinstack.errors import DataError, shown
 
 __all__ = [
     "TABLE_SUFFIXES",
@@ -96,7 +96,7 @@ def read_mappings(
         for line, row in enumerate(rows, start=1):
             if not isinstance(row, Mapping):
                 expected = "expected a mapping of columns (of a pandas table df.to_dict('records'))"
-                problem = DataError(f"{source}:{line}: {expected}, found {row!r:.60}")
+                problem = DataError(f"{source}:{line}: {expected}, found {shown(row, 60)}")
                 yield Record(line, {}, problem)
                 continue
             if first:

@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from thinstack.data.files import write_atomically
+from thinstack.data.paths import file_path
+from thinstack.data.text_streams import check_encoding
 from thinstack.errors import DataError, TreeError
 
 __all__ = ["Row", "made", "read_lines", "read_text", "write_lines"]
@@ -18,9 +21,10 @@ def read_text(path: str | Path, encoding: str = "utf-8") -> str:
     """The text of a file, without a byte order mark. Raises DataError for a file that is missing,
     for text that is not in `encoding`, and for an unknown encoding."""
     try:
-        data = Path(path).read_bytes()
+        data = file_path(path).read_bytes()
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    check_encoding(encoding, str(path))
     try:
         return data.decode(encoding).removeprefix(_MARK)
     except UnicodeDecodeError as error:
@@ -29,7 +33,9 @@ def read_text(path: str | Path, encoding: str = "utf-8") -> str:
             f"{path}:{line}: expected text in {encoding}, found the byte 0x{data[error.start]:02x} "
             f"at position {error.start}; convert the file, or name its encoding"
         ) from None
-    except LookupError:
+    except UnicodeError as error:  # of encodings that do not say where
+        raise DataError(f"{path}: not in {encoding}: {error!s:.200}") from None
+    except LookupError:  # of encodings from bytes to bytes
         raise DataError(
             f"{path}: unknown encoding {encoding!r}; name one that Python knows, such as utf-8 or "
             "cp1252"
@@ -95,7 +101,7 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
     if text.startswith(_MARK):
         text = _MARK + text  # Readers drop one mark at the start of a file; the second is text.
     try:
-        Path(path).write_bytes(text.encode())
+        write_atomically(file_path(path), text)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
     except UnicodeEncodeError as error:

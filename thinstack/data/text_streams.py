@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from thinstack.errors import DataError
+from thinstack.data.paths import file_path
+from thinstack.errors import DataError, shown
 
-__all__ = ["ENCODING_ADVICE", "lines_of", "opened_text", "undecoded"]
+__all__ = ["ENCODING_ADVICE", "check_encoding", "lines_of", "opened_text", "undecoded"]
 
 ENCODING_ADVICE = (
     "name the encoding of the file, such as cp1252, latin-1 or utf-16 "
@@ -34,11 +35,11 @@ def opened_text(
     after such a byte, and for a file that cannot be read.
     """
     name = name or str(source)
+    utf8 = check_encoding(encoding, name) == "utf-8"
+    codec, errors = "utf-8-sig" if utf8 else encoding, "surrogateescape"
     try:
-        utf8 = codecs.lookup(encoding).name == "utf-8"
-        codec, errors = "utf-8-sig" if utf8 else encoding, "surrogateescape"
         if isinstance(source, str | os.PathLike):
-            with open(source, encoding=codec, errors=errors, newline="") as stream:
+            with open(file_path(source), encoding=codec, errors=errors, newline="") as stream:
                 yield stream
         else:
             wrapper = io.TextIOWrapper(source, codec, errors, newline="")
@@ -52,6 +53,15 @@ def opened_text(
         raise DataError(f"{name}: cannot be read: {error.strerror or error}") from None
     except UnicodeError as error:  # Some encodings cannot go on after such a byte.
         raise DataError(f"{name}: not in {encoding}: {error}; {ENCODING_ADVICE}") from None
+
+
+def check_encoding(encoding: str, name: str) -> str:
+    """The name that Python has for an encoding. Raises DataError for one that it does not know,
+    where `name` is what is to be read."""
+    try:
+        return codecs.lookup(encoding).name
+    except (LookupError, ValueError, TypeError):
+        raise DataError(f"{name}: unknown encoding {shown(encoding)}") from None
 
 
 def undecoded(source: str | Path, line: int, text: str, encoding: str) -> DataError | None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from thinstack.core import transitions
 from thinstack.data.distances import DistanceTable
-from thinstack.errors import InputError
+from thinstack.errors import InputError, shown
 
 __all__ = ["TreeMaker", "tree_maker"]
 
@@ -25,6 +25,8 @@ def tree_maker(
 
     Raises InputError for any other source, and if there is no such table or parser.
     """
+    if not isinstance(source, str):
+        raise InputError(f"expected the name of a tree source, found {shown(source)}")
     if source in SHAPES:
         shape = SHAPES[source]
         return lambda words: shape(len(words))

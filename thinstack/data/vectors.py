@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.data.paths import file_path
 from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import DataError
 
@@ -78,16 +79,17 @@ def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVe
     without vectors. Also for a word that occurs twice, lines of unequal length, values that are not
     finite, and a column of equal values.
     """
+    path = file_path(path)
     try:
-        found = _read_npz(path, words) if Path(path).suffix == ".npz" else _read_text(path)
+        found = _read_npz(path, words) if path.suffix == ".npz" else _read_text(path)
     except UnicodeDecodeError as error:
         found_bytes = error.object[error.start : error.end]
         raise DataError(
             f"{path}: expected text in UTF-8, found {found_bytes!r}; convert the file"
         ) from None
     # RuntimeError: a zip that is encrypted or compressed in an unknown way.
-    except (OSError, EOFError, MemoryError, RuntimeError, *_ZIP_ERRORS) as error:
-        raise DataError(f"{path}: cannot be read as word vectors: {error}") from None
+    except (OSError, EOFError, MemoryError, OverflowError, RuntimeError, *_ZIP_ERRORS) as error:
+        raise DataError(f"{path}: cannot be read as word vectors: {error!s:.200}") from None
     _check(found, path)
     return found
 
@@ -130,7 +132,7 @@ def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
     except DataError:
         raise
     except ValueError as error:  # an array that would need unpickling, or a damaged header
-        raise DataError(f"{path}: holds no plain arrays: {error}; {_SAVE}") from None
+        raise DataError(f"{path}: holds no plain arrays: {error!s:.200}; {_SAVE}") from None
     if not (isinstance(words, np.ndarray) and isinstance(vectors, np.ndarray)):
         problem = f"holds no plain arrays: expected {key}.npy and vectors.npy"
         raise DataError(f"{path}: {problem}; {_SAVE}")

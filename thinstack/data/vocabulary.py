@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data import ptb
+from thinstack.data.files import write_atomically
+from thinstack.data.paths import file_path
 from thinstack.errors import DataError
 
 __all__ = ["Cache", "Vocabulary", "WordVocabulary", "mean_unknown"]
@@ -71,14 +73,14 @@ class Vocabulary:
 
     def save(self, path: str | Path) -> None:
         """Write the text form to a file. Raises OSError."""
-        Path(path).write_bytes(self.to_bytes())
+        write_atomically(Path(path), self.to_bytes())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """The vocabulary that `save` wrote. Raises DataError for a file that is missing or holds
         anything else."""
         try:
-            text = Path(path).read_bytes().decode("utf-8")
+            text = file_path(path).read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"{path}: cannot be read as a vocabulary: {error}") from None
         if not text:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import CASES_FILE
+from thinstack.bundle.origin import is_own
 from thinstack.doctor.check import Check
 from thinstack.doctor.packages import DISTRIBUTION, package_checks
 from thinstack.errors import DeviceError, ThinstackError, UnknownNameError
@@ -86,17 +87,20 @@ def _answers(name: str, bundle: Bundle, plugins: PluginManager) -> Iterator[Chec
         found = f"the bundle has no {CASES_FILE}, so its answers cannot be checked"
         yield Check("prediction", "missing", found)
         return
-    yield _prediction(bundle, "cpu", _mend(name, plugins))
+    isolated = not is_own(name, bundle)
+    yield _prediction(bundle, "cpu", _mend(name, plugins), isolated=isolated)
     if CUDA in available_providers():
-        yield _prediction(bundle, "cuda", CUDA_LIBRARIES)
+        yield _prediction(bundle, "cuda", CUDA_LIBRARIES, isolated=isolated)
 
 
-def _prediction(bundle: Bundle, device: Literal["cpu", "cuda"], mend: str) -> Check:
+def _prediction(
+    bundle: Bundle, device: Literal["cpu", "cuda"], mend: str, *, isolated: bool
+) -> Check:
     """Whether the model answers as its reference cases say. That CUDA does not work on a machine is
     no fault of the installation."""
     name = "prediction" if device == "cpu" else "CUDA"
     try:
-        agreement = check_cases(bundle, device=device)
+        agreement = check_cases(bundle, device=device, isolated=isolated)
     except DeviceError as error:
         return Check(name, "missing", str(error), mend)
     except ThinstackError as error:

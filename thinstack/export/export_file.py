@@ -25,6 +25,7 @@ from thinstack.measure.evaluation import evaluate_predictor
 from thinstack.measure.figures import has_sides, percent
 from thinstack.models import Model, load_model
 from thinstack.runtime.predictor import Predictor
+from thinstack.show.as_text import as_text
 
 __all__ = ["Format", "export_file"]
 
@@ -129,7 +130,7 @@ def _cost(
 def _print(
     path: Path, size: int, report: VerificationReport | RuntimeReport, console: Console
 ) -> None:
-    lines = [f"{path}: {size:,} bytes"]
+    lines = [f"{as_text(path)}: {size:,} bytes"]
     for one in report.runtimes if isinstance(report, VerificationReport) else [report]:
         lines.append(
             f"{one.runtime} {one.version}: {one.trees} trees of {one.nodes:,} nodes in "
@@ -147,7 +148,7 @@ def _print(
 def _print_cost(
     cost: Mapping[str, Mapping[str, Any]], trees: Path, labels: Sequence[str], console: Console
 ) -> None:
-    title, binary = f"percent right over the gold trees of {trees}", has_sides(labels)
+    title, binary = f"percent right over the gold trees of {as_text(trees)}", has_sides(labels)
     names = {key: name for key, name in ACCURACIES.items() if binary or "binary" not in key}
     table = Table("", "MB", *names.values(), title=title)
     for name, figures in cost.items():

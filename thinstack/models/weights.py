@@ -121,7 +121,7 @@ def _stored(bundle: Bundle) -> dict[str, Tensor]:
     check_safetensors(content, source=str(bundle.path / WEIGHTS_FILE))
     state = load(content)
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    places = json.loads(header.get("__metadata__", {}).get(ONNX_WEIGHTS, "{}"))
+    places = json.loads((header.get("__metadata__") or {}).get(ONNX_WEIGHTS, "{}"))
     if not isinstance(places, dict) or not all(isinstance(place, str) for place in places.values()):
         raise ValueError(
             f"expected the names that weights have in the ONNX file, found {places!r:.80}"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from thinstack.core.forest import EMPTY
 from thinstack.core.transitions import first_fault
 from thinstack.data.vocabulary import Vocabulary
-from thinstack.errors import InputError
+from thinstack.errors import InputError, shown
 
 __all__ = [
     "BATCH_CHARACTERS",
@@ -17,6 +17,7 @@ __all__ = [
     "BATCH_PIECES",
     "BATCH_TEXTS",
     "batches",
+    "check_sentences",
     "check_words",
     "in_batches",
     "joined_transitions",
@@ -148,20 +149,37 @@ def joined_transitions(
 
 def lengths_of(sentences: Sequence[Sequence[str]]) -> IntArray:
     """The number of words of each sentence, (B,). Raises InputError for a sentence without words,
-    and for a text instead of a list of words."""
-    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-    if str in set(map(type, sentences)):
-        position = next(i for i, sentence in enumerate(sentences) if isinstance(sentence, str))
-        raise InputError(
-            f"sentence {position}: expected a list of words, found a text: split it first"
-        )
+    and for anything but lists of words."""
+    try:
+        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    except TypeError:
+        check_sentences(sentences)
+        raise
+    if any(issubclass(kind, str | bytes) for kind in set(map(type, sentences))):
+        check_sentences(sentences)
     if not lengths.all():
         position = int(lengths.argmin())
         raise InputError(f"sentence {position} has no words: leave empty sentences out")
     return lengths
 
 
+def check_sentences(sentences: object) -> None:
+    """Raise InputError, naming the place, unless these are lists of words; words are not looked
+    at."""
+    if isinstance(sentences, str | bytes) or not isinstance(sentences, Sequence):
+        raise InputError(f"expected sentences of words, found {shown(sentences, 60)}")
+    for place, sentence in enumerate(sentences):
+        if isinstance(sentence, str):
+            raise InputError(
+                f"sentence {place}: expected a list of words, found a text: split it first"
+            )
+        if isinstance(sentence, bytes) or not isinstance(sentence, Sequence):
+            found = shown(sentence, 60)
+            raise InputError(f"sentence {place}: expected a list of words, found {found}")
+
+
 def check_words(sentence: Sequence[str], place: int) -> None:
     """Raise InputError, naming the place of the sentence, if a word is not a string."""
     if odd := [word for word in sentence if not isinstance(word, str)]:
-        raise InputError(f"sentence {place}: expected words that are strings, found {odd[0]!r:.80}")
+        found = f"expected words that are strings, found {shown(odd[0])}"
+        raise InputError(f"sentence {place}: {found}")

@@ -22,6 +22,7 @@ __all__ = [
     "check_parse",
     "check_scores",
     "interface_of",
+    "metadata_of",
 ]
 
 PARSE_OUTPUT = "parse"
@@ -36,6 +37,11 @@ _TREES = {"binary": ["transitions"], "sequence": ["lengths"]}
 # What the head of a bundle reads whose ONNX file does not tell, as none before this did.
 _READS = {"root_classifier.v1": "roots"}
 
+_PROBABLE = frozenset({"node_classifier.v1", "root_classifier.v1"})
+"""Heads that give the probabilities of classes. What other people's heads give, only they know."""
+
+_ROUNDING = 1e-3  # of a sum of probabilities in float32, and far more than that
+
 
 class Interface(NamedTuple):
     """The inputs and outputs of a model.
@@ -45,12 +51,14 @@ class Interface(NamedTuple):
         output: the name of the output with the scores.
         phrases: whether phrases have scores; otherwise only whole sentences do.
         most_pieces: how many word pieces a sentence may have, None without a limit.
+        probable: whether the scores are the probabilities of the classes.
     """
 
     types: dict[str, Any]
     output: str
     phrases: bool
     most_pieces: int | None
+    probable: bool
 
 
 def interface_of(
@@ -61,7 +69,7 @@ def interface_of(
     vocabulary."""
     found = {item.name: item.type for item in session.get_inputs()}
     outputs = [item.name for item in session.get_outputs()]
-    metadata = session.get_modelmeta().custom_metadata_map
+    metadata = metadata_of(session, source)
     reads = metadata.get("reads", _READS.get(config.head.name))
     phrases = config.trees != "sequence" and reads != "roots"
     output = "node_scores" if phrases else "root_scores"
@@ -86,7 +94,19 @@ def interface_of(
         )
     _check_metadata(metadata, config, vocabulary, source)
     types = {name: INDEX_TYPES[kind] for name, kind in found.items()}
-    return Interface(types, output, phrases, _most_pieces(metadata, config, source))
+    most = _most_pieces(metadata, config, source)
+    return Interface(types, output, phrases, most, config.head.name in _PROBABLE)
+
+
+def metadata_of(session: Any, source: str) -> dict[str, str]:
+    """What the ONNX file `source` of a session says of itself. Raises BundleError where that is not
+    text in UTF-8."""
+    try:
+        found: dict[str, str] = session.get_modelmeta().custom_metadata_map
+        return found
+    except UnicodeDecodeError:
+        problem = "expected metadata in UTF-8, found other bytes"
+        raise BundleError(f"{source}: {problem}; {MEND}") from None
 
 
 def _most_pieces(metadata: dict[str, str], config: ModelConfig, source: str) -> int | None:
@@ -115,15 +135,34 @@ def _check_metadata(
 
 
 def check_scores(
-    scores: NDArray[np.floating], shape: tuple[int, int], output: str, source: str
+    scores: NDArray[np.floating],
+    shape: tuple[int, int],
+    output: str,
+    source: str,
+    *,
+    probable: bool,
 ) -> None:
-    """Raise BundleError unless the scores of a model are finite and have this shape."""
+    """Raise BundleError unless the scores of a model are finite and have this shape. `probable`:
+    they must be probabilities too, whose sum is 1 in each row."""
+    if not isinstance(scores, np.ndarray) or scores.dtype != np.float32:
+        found = getattr(scores, "dtype", type(scores).__name__)
+        raise BundleError(f"{source}: expected {output} as float32, found {found}; {MEND}")
     if scores.shape != shape or not np.isfinite(scores).all():
         rows, labels = shape
         expected = f"finite {output} of {rows} rows and {labels} labels"
         infinite = (~np.isfinite(scores)).sum()
         problem = f"expected {expected}; found shape {scores.shape}, {infinite} not finite"
         raise BundleError(f"{source}: {problem}")
+    if not probable or not scores.size:
+        return
+    least, most = scores.min(), scores.max()
+    sums = scores.sum(axis=1, dtype=np.float64)
+    worst = sums[np.abs(sums - 1).argmax()]
+    if least < 0 or most > 1 + _ROUNDING or abs(worst - 1) > _ROUNDING:
+        raise BundleError(
+            f"{source}: expected probabilities, from 0 to 1, whose sum is 1 in each row; found "
+            f"{output} from {least:.3g} to {most:.3g}, and a sum of {worst:.3g}; {MEND}"
+        )
 
 
 def check_parse(steps: NDArray[np.integer], forest: Forest, places: list[int], source: str) -> None:

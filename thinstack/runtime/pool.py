@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from typing import Any
 
-from thinstack.errors import InputError
+from thinstack.errors import InputError, shown
 
 __all__ = ["Pool", "usable_cores"]
 
@@ -22,9 +22,10 @@ class Pool:
     """
 
     def __init__(self, threads: int | None) -> None:
-        if threads is not None and not 1 <= threads <= MOST_THREADS:
+        whole = isinstance(threads, int) and not isinstance(threads, bool)
+        if threads is not None and not (whole and 1 <= threads <= MOST_THREADS):
             raise InputError(
-                f"threads is {threads}; expected 1 to {MOST_THREADS}, or None for all cores"
+                f"threads is {shown(threads)}; expected 1 to {MOST_THREADS}, or None for all cores"
             )
         self.threads = usable_cores() if threads is None else threads
         self._executor: ThreadPoolExecutor | None = None

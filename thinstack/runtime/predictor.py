@@ -1,7 +1,7 @@
 """`Predictor`: runs a bundle's ONNX model. It needs only numpy and onnxruntime."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from typing import Any, Literal
 
@@ -12,8 +12,9 @@ from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.config import Device, TreeSource
 from thinstack.core import Forest, Tree
+from thinstack.core.forest import EMPTY
 from thinstack.data.tree_sources import TreeMaker, tree_maker
-from thinstack.errors import BundleError, InputError, TreeError
+from thinstack.errors import BundleError, InputError, TreeError, shown
 from thinstack.runtime.batching import (
     BATCH_NODES,
     BATCH_PIECES,
@@ -57,6 +58,9 @@ class Predictor:
             Each operator runs on one thread.
         max_words: the longest sentence that is read as a whole. A longer one is cut
             (`thinstack.runtime.long_sentences`), unless its tree is given.
+        isolated: whether the model runs in processes of its own, with limits of memory and time
+            (`thinstack.runtime.isolated`). `allow_operators`, which needs it, names operators that
+            the model may have beside those that `check_onnx` lets pass.
 
     Raises BundleError if the bundle has no usable ONNX model; MissingExtraError without
     onnxruntime; DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
@@ -73,6 +77,8 @@ class Predictor:
         classes: int | None = None,
         abstain: float | None = None,
         max_words: int = MAX_WORDS,
+        isolated: bool = False,
+        allow_operators: Collection[str] = (),
     ):
         if not isinstance(max_words, int) or max_words < 2:
             raise InputError(f"max_words is {max_words!r}; expected a whole number, at least 2")
@@ -83,6 +89,7 @@ class Predictor:
         self.vocabulary = bundle.vocabulary()
         self._distances = bundle.distances()
         self.threads, self._requested = threads, device
+        self.isolated, self._allowed = isolated, tuple(allow_operators)
         self._source = str(bundle.path / ONNX_FILE)
         self._model = bundle.read(ONNX_FILE)
         self.device: Literal["cpu", "cuda"]
@@ -94,7 +101,8 @@ class Predictor:
 
     def __reduce__(self) -> tuple[object, ...]:
         settings = self._requested, self.threads, *self._asked, self.max_words
-        return _reopen, (str(self.bundle.path), *settings)
+        apart = self.isolated, self._allowed
+        return _reopen, (str(self.bundle.path), *settings, *apart)
 
     def __repr__(self) -> str:
         return f"<Predictor of {self.bundle.path} on {self.device}: {', '.join(self.labels)}>"
@@ -198,15 +206,16 @@ class Predictor:
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
         """Predictions for binary trees. A model of plain sentences reads only their words. Raises
         TreeError, naming the tree (from 0), for a tree that is not binary."""
-        if not self._has_trees:
-            return self.predict([tree.words for tree in trees])
         steps = []
         for position, tree in enumerate(trees):
+            if not isinstance(tree, Tree):
+                raise TreeError(f"tree {position}: expected a Tree, found {shown(tree)}")
             try:
-                steps.append(tree.transitions)
+                steps.append(tree.transitions if self._has_trees else EMPTY)
             except TreeError as error:
                 raise TreeError(f"tree {position}: {error}") from None
-        return self.predict([tree.words for tree in trees], source=steps)
+        words = [tree.words for tree in trees]
+        return self.predict(words, source=steps if self._has_trees else "auto")
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
         """The function that makes the trees of a source. For a model of plain sentences it makes
@@ -231,6 +240,8 @@ class Predictor:
             self._check_no_trees(trees)
             return None
         if not isinstance(trees, str):
+            if not hasattr(trees, "__len__"):
+                raise InputError(f"expected trees or where they come from, found {shown(trees)}")
             if len(words) != len(trees):
                 raise InputError(f"{len(words)} sentences need as many trees, found {len(trees)}")
             return trees
@@ -248,11 +259,14 @@ class Predictor:
 
     def _start(self) -> None:
         self._session, self.device = open_session(
-            self._model, device=self._requested, source=self._source
+            self._model,
+            device=self._requested,
+            source=self._source,
+            isolated=self.isolated,
+            allow_operators=self._allowed,
         )
-        self._types, self._output, self.phrases, self._most_pieces = interface_of(
-            self._session, self.config, self.vocabulary, self._source
-        )
+        told = interface_of(self._session, self.config, self.vocabulary, self._source)
+        self._types, self._output, self.phrases, self._most_pieces, self._probable = told
         self._process = os.getpid()
 
     def _word_fields(self, words: Sequence[Sequence[str]], places: Sequence[int]) -> dict[str, Any]:
@@ -278,7 +292,7 @@ class Predictor:
             problem = f"the model failed on {nodes} nodes: {error}"
             raise BundleError(f"{self._source}: {problem}") from None
         shape = rows, len(self.config.labels)
-        check_scores(scores, shape, self._output, self._source)
+        check_scores(scores, shape, self._output, self._source, probable=self._probable)
         if not parses:
             return Scored(forest.transitions.astype(np.int8), scores)
         check_parse(parse[0], forest, places, self._source)
@@ -292,6 +306,8 @@ def _reopen(
     classes: int | None,
     abstain: float | None,
     max_words: int,
+    isolated: bool,
+    allow_operators: tuple[str, ...],
 ) -> Predictor:
     return Predictor(
         open_bundle(path),
@@ -300,4 +316,6 @@ def _reopen(
         classes=classes,
         abstain=abstain,
         max_words=max_words,
+        isolated=isolated,
+        allow_operators=allow_operators,
     )

@@ -10,7 +10,7 @@ from thinstack.bundle import Bundle
 from thinstack.bundle.manifest import CASES_FILE, MEND, ONNX_FILE
 from thinstack.config import Device
 from thinstack.errors import BundleError
-from thinstack.runtime.interface import INDEX_TYPES, PARSE_OUTPUT
+from thinstack.runtime.interface import INDEX_TYPES, PARSE_OUTPUT, metadata_of
 from thinstack.runtime.session import open_session
 
 __all__ = ["INT8_TOLERANCE", "TOLERANCE", "Agreement", "check_cases", "distance"]
@@ -20,6 +20,9 @@ TOLERANCE: Final = 1e-4
 scores in torch, and 1e-5 of torch's in onnxruntime. A wrong graph is off by far more."""
 INT8_TOLERANCE: Final = 2e-2
 """Of the mean difference, where products are computed in 8 bits."""
+
+
+_NO_CASES = ValueError, TypeError, LookupError, AttributeError
 
 
 class Agreement(NamedTuple):
@@ -55,28 +58,30 @@ def distance(found: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.float64]:
     return scaled
 
 
-def check_cases(bundle: Bundle, *, device: Device = "cpu") -> Agreement:
+def check_cases(bundle: Bundle, *, device: Device = "cpu", isolated: bool = False) -> Agreement:
     """Run all reference cases of a bundle in onnxruntime. Models of all kinds have cases, even
-    those that a predictor cannot run.
+    those that a predictor cannot run. `isolated`: run it in a process of its own.
 
     An output whose shape differs from the case counts as infinitely far. Raises BundleError if the
     bundle lacks its ONNX file or its cases, or if they cannot be run; DeviceError if `device` is
     "cuda" and CUDA does not work; MissingExtraError without onnxruntime.
     """
     source = str(bundle.path / CASES_FILE)
+    model = str(bundle.path / ONNX_FILE)
     session, _ = open_session(
-        bundle.read(ONNX_FILE), device=device, source=str(bundle.path / ONNX_FILE)
+        bundle.read(ONNX_FILE), device=device, source=model, isolated=isolated
     )
     content = bundle.read(CASES_FILE)
-    rough = session.get_modelmeta().custom_metadata_map.get("quantization") == "int8"
+    rough = metadata_of(session, model).get("quantization") == "int8"
     try:
         stored = json.loads(content)
         if list(stored["labels"]) != list(bundle.config.labels):
             raise ValueError(f"they are of the labels {stored['labels']!r:.200}")
         tolerance = INT8_TOLERANCE if rough else float(stored["tolerance"])
         found = [_differences(session, case, rough=rough) for case in stored["cases"]]
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise BundleError(f"{source}: no reference cases of this model: {error}; {MEND}") from None
+    except (*_NO_CASES, OverflowError, RecursionError) as error:
+        problem = f"no reference cases of this model: {error!s:.300}"
+        raise BundleError(f"{source}: {problem}; {MEND}") from None
     errors = np.concatenate([np.zeros(0), *(each for each in found if each is not None)])
     compared = sum(each is not None for each in found)
     if not errors.size:

@@ -1,19 +1,19 @@
 """From raw text to predictions: a splitter makes sentences and words, and the model scores them."""
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice, starmap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.config import TreeSource
-from thinstack.errors import InputError
+from thinstack.errors import InputError, ThinstackError, shown
 from thinstack.runtime.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 
-__all__ = ["Sentence", "Splitter", "predict_text", "splitter"]
+__all__ = ["OnError", "Sentence", "Splitter", "check_text", "predict_text", "splitter"]
 
 
 class Sentence(NamedTuple):
@@ -34,6 +34,9 @@ Splitter = Callable[[Iterable[str]], Iterator[list[Sentence]]]
 """What cuts texts into sentences of words: the sentences of each text, in order; a text without
 words has none."""
 
+OnError = Callable[[int, ThinstackError], None]
+"""Is told the place of a text, from 0, and what is wrong with it."""
+
 
 def splitter(*, sentences: bool = True) -> Splitter:
     """The splitter for English texts, which is chosen only here. With `sentences` False, each text
@@ -44,23 +47,74 @@ def splitter(*, sentences: bool = True) -> Splitter:
 
 
 def predict_text(
-    predictor: Predictor, texts: Iterable[str], *, source: TreeSource = "auto", split: bool = True
+    predictor: Predictor,
+    texts: Iterable[str],
+    *,
+    source: TreeSource = "auto",
+    split: bool = True,
+    on_error: OnError | None = None,
 ) -> Iterator[list[Prediction]]:
     """Predictions for the sentences of each English text. A text without words has no predictions.
 
-    `split`: whether to cut texts into sentences; otherwise each text is one sentence. Raises
-    InputError for a source that the model does not have, and for a text that is not valid Unicode
-    because its bytes were read with the wrong encoding. Raises BundleError if the model fails. The
-    predictions for earlier texts are given before an error is raised.
+    `split`: whether to cut texts into sentences; otherwise each text is one sentence. `on_error`:
+    called with the place (from 0) and the error of a text that cannot be scored. That text then has
+    no predictions, and the others go on. By default the error is raised, behind the predictions for
+    earlier texts.
+
+    Raises InputError for what is no text (None, NaN, a number), and for text whose bytes were read
+    with the wrong encoding. These name the number of the text, from 1. Raises InputError also for
+    one text in place of several, and for a source that the model does not have. Raises BundleError
+    if the model fails.
     """
     predictor.tree_maker(source)  # an unknown source is an error without texts too
-    cut, threads = splitter(sentences=split), predictor.pool.threads
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        raise InputError(f"expected texts, found {shown(texts, 60)}: put a single text in a list")
+    reader = _Reader(predictor, splitter(sentences=split), source, on_error)
+    threads = predictor.pool.threads
     most, characters = BATCH_TEXTS[predictor.device] * threads, BATCH_CHARACTERS * threads
-    shown = predictor.labels, predictor.view.abstain
-    for read in in_batches(starmap(_checked, enumerate(texts, 1)), most, len, characters):
-        batch = list(cut(read))
+    checked = map(reader.checked, enumerate(texts))
+    for batch in in_batches(checked, most, lambda each: len(each[1]), characters):
+        yield from reader.scored(batch)
+
+
+class _Reader(NamedTuple):
+    """What `predict_text` was asked for; it works on texts with their places."""
+
+    predictor: Predictor
+    cut: Splitter
+    source: TreeSource
+    on_error: OnError | None
+
+    def checked(self, numbered: tuple[int, object]) -> tuple[int, str]:
+        """A text, "" in place of one that is none, if the error is told."""
+        place, text = numbered
+        try:
+            return place, check_text(text, place + 1)
+        except InputError as error:
+            if self.on_error is None:
+                raise
+            self.on_error(place, error)
+            return place, ""
+
+    def scored(self, batch: Sequence[tuple[int, str]]) -> Iterator[list[Prediction]]:
+        """The predictions for each text. If the batch fails, its texts are tried one by one."""
+        try:
+            yield from self._predictions([text for _, text in batch])
+        except ThinstackError as error:
+            if self.on_error is None:
+                raise
+            if len(batch) > 1:
+                for each in batch:
+                    yield from self.scored([each])
+            else:
+                self.on_error(batch[0][0], error)
+                yield []
+
+    def _predictions(self, texts: Sequence[str]) -> list[list[Prediction]]:
+        batch, predictor = list(self.cut(texts)), self.predictor
+        shown = predictor.labels, predictor.view.abstain
         flat = list(chain.from_iterable(batch))
-        scored = predictor.trees_and_scores([sentence.words for sentence in flat], source)
+        scored = predictor.trees_and_scores([sentence.words for sentence in flat], self.source)
         found = (
             Prediction(
                 *(text, tuple(words), offsets, *each[:2], *shown),
@@ -70,11 +124,14 @@ def predict_text(
             )
             for (text, words, offsets, _), each in zip(flat, scored, strict=True)
         )
-        for sentences in batch:
-            yield list(islice(found, len(sentences)))
+        return [list(islice(found, len(sentences))) for sentences in batch]
 
 
-def _checked(number: int, text: str) -> str:
+def check_text(text: object, number: int) -> str:
+    """`text` itself. Raises InputError, with its number, for what is no text, and for a text that
+    cannot be written in UTF-8."""
+    if not isinstance(text, str):
+        raise InputError(f"text {number}: expected a text, found {shown(text, 60)}: leave it out")
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.errors import InputError
+from thinstack.errors import InputError, shown
 from thinstack.runtime.prediction import Scored
 
 __all__ = ["FIVE", "View"]
@@ -42,8 +42,10 @@ class View(NamedTuple):
         """The view of a model with these labels. Raises InputError unless `classes` is 2, 3, 5 or
         None, and 0 < `abstain` < 1; also if the model does not have SST's five classes, by name or
         number."""
-        if abstain is not None and not 0 < abstain < 1:
-            raise InputError(f"abstain: expected a probability between 0 and 1, found {abstain}")
+        number = isinstance(abstain, float | int | np.floating)
+        if abstain is not None and not (number and 0 < abstain < 1):
+            found = shown(abstain)
+            raise InputError(f"abstain: expected a probability between 0 and 1, found {found}")
         share = 0.0 if abstain is None else float(abstain)
         if classes is None:
             return cls(labels, share)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.core.tree import depths
 from thinstack.data.ptb import plain
-from thinstack.errors import InputError
+from thinstack.errors import InputError, shown
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.tones import tones_of
 
@@ -54,6 +54,8 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
     Raises InputError for a prediction without a tree, and for a sentence that was read in parts or
     is longer than `predictor.max_words`.
     """
+    if not isinstance(prediction, Prediction):
+        raise InputError(f"expected a prediction, found {shown(prediction)}")
     steps, words = prediction.transitions, prediction.words
     if not steps.size:
         raise InputError(

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from thinstack.errors import InputError, ThinstackError
 from thinstack.runtime.predictor import Predictor
@@ -118,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Other names of this machine are how pages of others get at it (DNS rebinding)."""
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if host not in self.server.hosts or (
-            origin is not None and urlsplit(origin).netloc not in self.server.hosts
+            origin is not None and _parts(origin).netloc not in self.server.hosts
         ):
             known = " or ".join(sorted(self.server.hosts))
             found = host if host not in self.server.hosts else f"a page of {origin}"
@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
 
     def _file(self) -> tuple[bytes, str]:
-        path = urlsplit(self.path).path
+        path = _parts(self.path).path
         if path == "/model":
             return _json(model_data(self.server.predictor, self.server.name)), _JSON
         if path not in self.server.content:
@@ -162,6 +162,14 @@ class _Handler(BaseHTTPRequestHandler):
         if not (isinstance(asked, dict) and isinstance(asked.get("text"), str)):
             raise _RefusedError(HTTPStatus.BAD_REQUEST, 'expected {"text": "..."} as JSON')
         return str(asked["text"])
+
+
+def _parts(address: str) -> SplitResult:
+    """The parts of an address; of what is none, such as "http://[", empty ones."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
 
 
 def _json(data: Any) -> bytes:

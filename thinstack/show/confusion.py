@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
 
+from thinstack.show.outline import visible
+
 __all__ = ["WIDEST", "matrix"]
 
 WIDEST: Final = 12
@@ -20,8 +22,8 @@ def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> Table:
     table = Table(title="texts of each class (rows), taken for", title_justify="left")
     table.add_column("")
     for label in labels:
-        table.add_column(Text(label), justify="right")
+        table.add_column(Text(visible(label)), justify="right")
     for row, label in enumerate(labels):
         cells = (f"{count:,}" if count else "." for count in counts[row].tolist())
-        table.add_row(Text(label), *cells)
+        table.add_row(Text(visible(label)), *cells)
     return table

@@ -9,6 +9,7 @@ from rich.cells import cell_len, set_cell_size
 
 from thinstack.core.transitions import REDUCE, parents_of
 from thinstack.core.tree import depths
+from thinstack.errors import escaped
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.tones import tones_of
 
@@ -32,11 +33,6 @@ UNCERTAIN = "uncertain"
 """What stands in place of a label if a prediction abstains."""
 
 _SPACE = re.compile(r"\s+")
-# C0, C1, line separators, bidirectional embeddings and isolates, lone surrogates, and what XML
-# cannot hold: what could act on a terminal or a page.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]"
-)
 
 
 class Row(NamedTuple):
@@ -87,15 +83,13 @@ def parts_note(prediction: Prediction) -> str:
 
 
 def visible(text: str) -> str:
-    """`text` on one line. White space becomes one space, and other control characters are
-    escaped."""
+    """`text` on one line. White space becomes one space, and `escaped` does the rest."""
     return inline(text).strip(" ")
 
 
 def inline(text: str) -> str:
     """`visible`, but with a space at either end where the text has white space there."""
-    line = _SPACE.sub(" ", text)
-    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), line)
+    return escaped(_SPACE.sub(" ", text))
 
 
 def phrase(prediction: Prediction, start: int, end: int, width: int, dots: str = " … ") -> str:

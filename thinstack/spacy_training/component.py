@@ -21,7 +21,7 @@ from thinstack.config import Device
 from thinstack.errors import BundleError, InputError, MissingExtraError, needs_extra
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
 from thinstack.integrations.spacy.doc_bins import chosen_categories
-from thinstack.integrations.spacy.pipe import BatchedPipe
+from thinstack.integrations.spacy.pipe import BatchedPipe, check_docs
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
@@ -171,7 +171,7 @@ class TreeClassifier(BatchedPipe):
     def predict(self, docs: Iterable[Doc]) -> NDArray[np.floating]:
         """The probabilities (D, C) of the C classes for D Docs, without setting them. A Doc without
         words has zeros. Raises InputError before `initialize`."""
-        texts = [_words(doc) for doc in docs]
+        texts = [_words(doc) for doc in check_docs(docs)]
         scores = np.zeros((len(texts), len(self._labels)))
         if isinstance(self.model, Predictor):
             found = iter(self.model.predict(list(chain.from_iterable(texts))))

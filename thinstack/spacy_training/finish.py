@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-import os
-import secrets
 import shutil
 from pathlib import Path
 
@@ -18,11 +16,14 @@ from thinstack.bundle.manifest import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,
 )
+from thinstack.bundle.origin import note_trained
+from thinstack.bundle.writing import replacing_folder
 from thinstack.errors import InputError
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.reference_cases import reference_cases
 from thinstack.models import load_model, weights_of
+from thinstack.show.as_text import as_text
 from thinstack.training.text_learner import RESUME_FILES
 
 __all__ = ["finish_pipeline"]
@@ -51,17 +52,11 @@ def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: C
         raise InputError(
             f"{pipeline}: expected a component {FACTORY}, found {there}; train a pipeline with one"
         )
-    staging = out.parent / f".{out.name}.{secrets.token_hex(4)}.thinstack-new"
-    try:
-        shutil.copytree(pipeline, staging)
+    with replacing_folder(out) as new:
+        shutil.copytree(pipeline, new, dirs_exist_ok=True)
         for name in names:
-            _finish(name, open_bundle(staging / name), quantize, console)
-        if out.exists():
-            shutil.rmtree(out)
-        os.rename(staging, out)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-    console.print(f"wrote {out}, which runs without torch", soft_wrap=True)
+            _finish(name, open_bundle(new / name), quantize, console)
+    console.print(f"wrote {as_text(out)}, which runs without torch", soft_wrap=True)
 
 
 def _check_out(pipeline: Path, out: Path) -> None:
@@ -79,7 +74,7 @@ def _check_out(pipeline: Path, out: Path) -> None:
 
 def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> None:
     if ONNX_FILE in bundle.manifest.files:
-        console.print(f"{name}: is finished already", soft_wrap=True)
+        console.print(f"{as_text(name)}: is finished already", soft_wrap=True)
         return
     model, config, vocabulary = load_model(bundle), bundle.config, bundle.vocabulary()
     exported, report = export_verified_onnx(
@@ -94,10 +89,10 @@ def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> 
         CASES_FILE: f"{json.dumps(cases, indent=1)}\n".encode(),
         REPORT_FILE: f"{json.dumps({'onnx': dataclasses.asdict(report)}, indent=1)}\n".encode(),
     }
-    write_bundle(bundle.path, files, config=config)
+    note_trained(write_bundle(bundle.path, files, config=config))
     worst = max(found.max_error for found in report.runtimes)
     console.print(
-        f"{name}: exported and verified, {len(exported) / 1e6:.1f} MB; its scores differ from the "
-        f"model's by {worst:.0e} at most",
+        f"{as_text(name)}: exported and verified, {len(exported) / 1e6:.1f} MB; its scores differ "
+        f"from the model's by {worst:.0e} at most",
         soft_wrap=True,
     )

@@ -33,6 +33,8 @@ class Answers(NamedTuple):
         words: the number of words of the phrase; for a pair, the mean of both sentences.
         depth: the number of edges to the deepest leaf below, in the data's own tree; for a pair,
             the mean of both trees, for a text -1.
+        likelihood: the probability of the gold class, and `confidence`, the greatest one. NaN for
+            ratings.
     """
 
     gold: NDArray[Any]
@@ -41,6 +43,8 @@ class Answers(NamedTuple):
     whole: NDArray[np.bool_]
     words: NDArray[np.floating]
     depth: NDArray[np.floating]
+    likelihood: NDArray[np.floating]
+    confidence: NDArray[np.floating]
 
 
 def evaluate_model(
@@ -112,5 +116,8 @@ def _answers(
         np.concatenate(parts)
         for parts in zip(*((g.targets, g.words, g.depths) for g in given), strict=True)
     )
-    answers = Answers(gold, predicted, example, whole, words, depth)
+    likelihood, confidence = np.full((2, len(gold)), np.nan)
+    if task != "relatedness":
+        likelihood, confidence = rows[np.arange(len(gold)), gold], rows.max(1)
+    answers = Answers(gold, predicted, example, whole, words, depth, likelihood, confidence)
     return Answers._make(column[gold >= 0] for column in answers)

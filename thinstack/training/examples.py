@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.config import ModelConfig, TrainingConfig
+from thinstack.config import LabelChoice, ModelConfig, TrainingConfig
 from thinstack.core.forest import Forest, join
 from thinstack.data.pairs import Pair
 from thinstack.data.tree_sources import tree_maker
@@ -56,6 +56,13 @@ class Example:
     def gold(self) -> LabelledForest:
         """Its words over the data's own trees."""
         return self.trees["gold"]
+
+    def with_labels(self, which: LabelChoice) -> "Example":
+        """The example with some of its labels only, as `LabelledForest.with_labels` says."""
+        if which == "all":
+            return self
+        trees = {source: one.with_labels(which) for source, one in self.trees.items()}
+        return Example(trees, self.parsed)
 
     @property
     def words(self) -> int:

@@ -15,6 +15,7 @@ from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError
 from thinstack.models import Model, build_model
 from thinstack.models.weights import load_model, load_state, state_of
+from thinstack.training.glorot import draw_by_glorot
 
 __all__ = ["freeze", "initial_model", "start_from", "vocabulary_of"]
 
@@ -38,9 +39,11 @@ def initial_model(
 
     Its weights come from the recipe's bundle. Without a bundle they are fresh, except for the leaf
     `table` (V, W) and pretrained `weights`, by name. Raises what `build_model` and `start_from`
-    raise.
+    raise, and ConfigError for a cell that `glorot` cannot draw.
     """
     model = build_model(recipe.model, entries=len(table))
+    if recipe.training.init == "glorot":
+        draw_by_glorot(model)
     if recipe.init is not None:
         start_from(model, recipe.init)
     else:

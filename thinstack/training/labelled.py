@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.config import ModelConfig
+from thinstack.config import LabelChoice, ModelConfig
 from thinstack.core import Forest, Tree
 from thinstack.core.transitions import spans_of
 from thinstack.data.phrases import depths_below, phrases_of, prefixes_of
@@ -62,6 +62,13 @@ class LabelledForest(NamedTuple):
         words = (wanted[:, 1] - wanted[:, 0]) * 1.0
         soft = None if self.soft is None else self.soft[nodes] * there[:, np.newaxis]
         return LabelledForest(forest, targets, len(steps) - 1, words, depths, soft)
+
+    def with_labels(self, which: LabelChoice) -> "LabelledForest":
+        """The same trees, with the labels of all targets, of the whole sentence ("roots"), or of
+        the whole sentence and of single words ("roots+words"). Others become unknown."""
+        kept = (self.words == 1) & (which != "roots") | (which == "all")
+        kept[self.whole] = True
+        return self._replace(targets=np.where(kept, self.targets, -1))
 
 
 def labelled_tree(

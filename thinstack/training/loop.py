@@ -26,6 +26,7 @@ from thinstack.training.datasets import Datasets
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.examples import Example, Minibatch, minibatch, minibatch_places
 from thinstack.training.fit_parser import fit_parser
+from thinstack.training.history import read_history
 from thinstack.training.initial import freeze
 from thinstack.training.optimizers import build_optimizers, set_rates
 from thinstack.training.own_trees import take_own_trees
@@ -94,7 +95,7 @@ def train(
     modules = {"model": model, "average": average, "best": best}
     checkpoint = folder / "checkpoint.safetensors"
     saved = load_checkpoint(checkpoint, modules, optimizers)
-    history: list[dict[str, Any]] = saved["history"] if saved else []
+    history = [] if saved is None else read_history(saved, seed, checkpoint)
     team.check_same(str(checkpoint), json.dumps(history))
 
     with _told_how_far(history, seed):
@@ -122,12 +123,16 @@ def train(
 
 @contextmanager
 def _told_how_far(history: Sequence[dict[str, Any]], seed: int) -> Iterator[None]:
-    """Where the block is stopped, say after which of the epochs in `history` it goes on."""
+    """Where the block is stopped, or cannot write, say after which of the epochs in `history` it
+    goes on."""
     try:
         yield
-    except StoppedError as error:
+    except (StoppedError, OSError, KeyboardInterrupt) as error:
         epochs = f" after epoch {len(history)} of seed {seed}" if history else ""
-        raise StoppedError(f"{error}{epochs}") from None
+        if isinstance(error, StoppedError):
+            raise StoppedError(f"{error}{epochs}") from None
+        error.add_note(epochs)
+        raise
 
 
 def best_epoch(history: Sequence[dict[str, Any]]) -> int:

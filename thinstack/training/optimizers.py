@@ -1,9 +1,10 @@
 """Builds the optimisers of a recipe: one for the model, one for its leaf table, and one for a
 parser in front of the encoder."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch import nn
@@ -11,10 +12,12 @@ from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop
 
 from thinstack.config import TrainingConfig
 from thinstack.models.model import Model
+from thinstack.training.row_adam import RowAdam
 
 __all__ = ["build_optimizers", "lower_parser_rate", "set_rates"]
 
 Named = list[tuple[str, nn.Parameter]]
+DECOUPLED: Final = "decoupled_decay"
 ENCODER, LAYERS = "embedding.encoder.", "embedding.encoder.layers."
 
 
@@ -22,10 +25,10 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     """The optimisers of a model, by the names "model", "parser" and "vectors".
 
     - "model": every weight but the leaf table and the parser's. Its rule is AdaGrad (Tai et al.
-      2015, 5.3), RMSProp (Bowman et al. 2016, 4.1), Adam with L2, or AdamW.
+      2015, 5.3), RMSProp (Bowman et al. 2016, 4.1), Adam with L2 (Teng & Zhang 2017, 6), or AdamW.
     - "parser": the parser's weights, if there are any, by Adam.
-    - "vectors": the leaf table, by plain SGD or AdaGrad on its sparse gradient. If its learning
-      rate is 0 the table is frozen, and there is no such optimiser.
+    - "vectors": the leaf table, by plain SGD, AdaGrad or `RowAdam` on its sparse gradient. If its
+      learning rate is 0 the table is frozen, and there is no such optimiser.
     """
     table = model.embedding.table
     named = [(name, weight) for name, weight in model.named_parameters() if weight is not table]
@@ -34,11 +37,17 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     rules: dict[str, Callable[..., Optimizer]]
     rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam, "adamw": AdamW}
     optimizers = {"model": rules[config.rule](_groups(rest, config), foreach=True)}
+    if config.decoupled_decay:
+        optimizers["model"].register_step_pre_hook(_decay)
     if parser:
         optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
     if config.vector_learning_rate > 0:
-        rule = SGD if config.vector_rule == "sgd" else Adagrad
-        optimizers["vectors"] = rule([table], lr=config.vector_learning_rate, foreach=False)
+        rate = config.vector_learning_rate
+        if config.vector_rule == "adam":
+            optimizers["vectors"] = RowAdam([table], rate)
+        else:
+            rule = SGD if config.vector_rule == "sgd" else Adagrad
+            optimizers["vectors"] = rule([table], lr=rate, foreach=False)
     else:
         table.requires_grad_(False)
     for optimizer in optimizers.values():
@@ -63,20 +72,34 @@ def _groups(named: Named, config: TrainingConfig) -> list[dict[str, Any]]:
         if config.rule == "adamw" and (weight.dim() < 2 or name.startswith(f"{ENCODER}position")):
             decay = 0.0
         groups[rate, decay].append(weight)
-    return [
+    found: list[dict[str, Any]] = [
         {"params": weights, "lr": rate, "weight_decay": decay}
         for (rate, decay), weights in groups.items()
     ]
+    for group in found if config.decoupled_decay else ():
+        group |= {"weight_decay": 0.0, DECOUPLED: group["weight_decay"]}
+    return found
+
+
+@torch.no_grad()
+def _decay(optimizer: Optimizer, *_: Any) -> None:
+    """Shrink the weights that are about to move, as Loshchilov & Hutter 2019 do for Adam."""
+    for group in optimizer.param_groups:
+        moved = [weight for weight in group["params"] if weight.grad is not None]
+        if moved:
+            torch._foreach_mul_(moved, 1 - group["lr"] * group[DECOUPLED])
 
 
 def set_rates(optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float) -> None:
     """Set all learning rates to their values after so many `epochs`, which may be a fraction.
-    `config.warm_up` and `lower_parser_rate` say how they change."""
+    `config.warm_up`, `config.rate_factor` and `lower_parser_rate` say how they change."""
     lower_parser_rate(optimizers, config, epochs)
-    if config.warm_up == 0:
+    if config.warm_up == 0 and config.rate_factor == 1:
         return
-    done = epochs / config.epochs
-    share = min(done / config.warm_up, (1 - done) / (1 - config.warm_up))
+    share = config.rate_factor ** math.floor(epochs / config.rate_epochs)
+    if config.warm_up > 0:
+        done = epochs / config.epochs
+        share *= min(done / config.warm_up, (1 - done) / (1 - config.warm_up))
     for name, optimizer in optimizers.items():
         for group in optimizer.param_groups if name != "parser" else ():
             group["lr"] = group["full_lr"] * share

@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from types import FrameType
-from typing import Final, NoReturn, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import torch
@@ -22,6 +21,7 @@ from torch import Tensor
 from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
+from thinstack.data.signals import catch_signals, restore_signals, stopped_error
 from thinstack.errors import ConfigError, DataError, StoppedError, ThinstackError
 from thinstack.training.team import Team
 
@@ -158,21 +158,25 @@ def team_of(rank: int, size: int) -> Iterator[Processes]:
     `rank` and `size` come from the launcher. Raises what `team.joined` raises; of several errors in
     a team only one is raised, and the other processes exit with code 2.
     """
-    team, last, failed = _join(rank, size), signal.getsignal(signal.SIGTERM), True
-    signal.signal(signal.SIGTERM, _stopped)  # a launcher ends the others when one has died
+    team, failed = _join(rank, size), True
+    # A launcher ends the others when one has died.
+    before = catch_signals(again=signal.SIG_IGN)
     try:
         yield team
         failed = False
-    except (ThinstackError, OSError):
-        last = signal.SIG_IGN  # This process is ending: let it tell its error first.
+    except (ThinstackError, OSError, KeyboardInterrupt) as error:
+        before = dict.fromkeys(before, signal.SIG_IGN)  # it is ending, and has something to say
+        restore_signals(before)
         if not team.tells():
             sys.exit(2)
+        if isinstance(error, KeyboardInterrupt):
+            raise stopped_error(error, ENDED) from None
         raise
     finally:
         waits = failed and torch.cuda.is_available()  # NCCL may wait for a dead process.
         if dist.is_initialized() and not waits:
             dist.destroy_process_group()
-        signal.signal(signal.SIGTERM, last)
+        restore_signals(before)
 
 
 def _join(rank: int, size: int) -> Processes:
@@ -200,8 +204,3 @@ def _join(rank: int, size: int) -> Processes:
             "MASTER_ADDR and MASTER_PORT, or start them by torchrun"
         ) from None
     return Processes(rank, size, store)
-
-
-def _stopped(number: int, frame: FrameType | None) -> NoReturn:
-    signal.signal(number, signal.SIG_IGN)
-    raise StoppedError(ENDED)

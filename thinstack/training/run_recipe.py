@@ -18,6 +18,7 @@ from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
 from thinstack.errors import ConfigError, needs_extra
 from thinstack.measure.figures import Figures, line
+from thinstack.show.as_text import as_text
 from thinstack.training.calibrate import Calibration, calibrate
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
@@ -86,12 +87,12 @@ def run_recipe(
 def _say_what_is_read(recipe: Recipe, datasets: Datasets, team: Team, console: Console) -> None:
     train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
     console.print(
-        f"{recipe.name}: {train:,} examples to train on, {watched:,} to watch, {dev:,} to report "
-        f"on; {len(datasets.table):,} leaf vectors"
+        f"{as_text(recipe.name)}: {train:,} examples to train on, {watched:,} to watch, "
+        f"{dev:,} to report on; {len(datasets.table):,} leaf vectors"
     )
     if recipe.teacher is not None:
         counts = ", ".join(f"{count:,} {source}" for source, count in datasets.taught.items())
-        console.print(f"taught by {', '.join(recipe.teacher.bundles)}: {counts}")
+        console.print(f"taught by {as_text(', '.join(recipe.teacher.bundles))}: {counts}")
     if team.size > 1:
         size = recipe.training.batch_size
         console.print(
@@ -196,7 +197,7 @@ def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
         return
     with suppress(FileNotFoundError):
         found = note.read_text(encoding="utf-8")
-        if found != text and (out / SEEDS_FOLDER).exists():
+        if _completed(found) != work and (out / SEEDS_FOLDER).exists():
             if (count := _processes(found)) != team.size:
                 raise ConfigError(
                     f"{out}: expected as many processes as began this run, {count}, because "
@@ -210,6 +211,17 @@ def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
                 f"{cause if changed else 'another version of this one'}; name another folder"
             )
     write_atomically(note, text)
+
+
+def _completed(note: str) -> dict[str, Any] | None:
+    """What `_claim` noted. A version before some settings existed did what their defaults do, so
+    the note gets these. None for text that is no such note."""
+    try:
+        found: dict[str, Any] = json.loads(note)
+        recipe = Recipe.parse(found["recipe"], source=RECIPE_FILE)
+    except (ValueError, KeyError, TypeError, ConfigError):
+        return None
+    return found | {"recipe": recipe.model_dump(mode="json", exclude={"card"})}
 
 
 def _processes(note: str) -> int:

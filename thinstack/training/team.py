@@ -5,12 +5,13 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data.lock import locked
+from thinstack.data.signals import stoppable
 from thinstack.errors import ConfigError, needs_extra
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class Team:
 
 ALONE = Team()
 
+STOPPED: Final = "stopped; start the same command again, and it goes on"
+
 
 @contextmanager
 def joined() -> Iterator[Team]:
@@ -79,11 +82,12 @@ def joined() -> Iterator[Team]:
 
     If several processes of a team fail, only the first error is raised, in its process. The others
     exit with code 2. Raises ConfigError for variables or devices that do not fit, and StoppedError
-    where a process dies or is told to end (SIGTERM).
+    where a process dies or is told to end (Ctrl-C, SIGTERM).
     """
     size = os.environ.get("WORLD_SIZE", "1")
     if "RANK" not in os.environ or size == "1":
-        yield ALONE
+        with stoppable(STOPPED):
+            yield ALONE
         return
     found = {name: os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE", "MASTER_PORT")}
     if not all(value.isdecimal() for value in found.values()) or "MASTER_ADDR" not in os.environ:

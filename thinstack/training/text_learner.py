@@ -145,8 +145,14 @@ class TextLearner:
         If the settings have a `phrase_penalty`, phrases are now held to the meaning that they have
         in this model. Raises BundleError for a bundle of something else.
         """
-        raw = json.loads(bundle.read(TRAINING_FILE))
-        training = TrainingConfig.parse(raw, source=str(bundle.path / TRAINING_FILE))
+        source = str(bundle.path / TRAINING_FILE)
+        try:
+            raw = json.loads(bundle.read(TRAINING_FILE))
+            training = TrainingConfig.parse(raw, source=source)
+        except ConfigError as error:
+            raise BundleError(str(error)) from None
+        except (ValueError, RecursionError) as error:
+            raise BundleError(f"{source}: not readable as JSON: {error!s:.200}") from None
         found = cls(
             load_model(bundle),
             bundle.vocabulary(),

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text as Line
 
 from thinstack.data.files import write_atomically
+from thinstack.errors import escaped
 from thinstack.measure.figures import Figures, figure_names, shown
 from thinstack.measure.text_figures import confusion
 from thinstack.show.confusion import WIDEST, matrix
@@ -30,7 +31,9 @@ def say_what_is_odd(datasets: Datasets, out: Path, console: Console) -> None:
         lines = "".join(f"{error}\n" for error in datasets.skipped)
         write_atomically(out / SKIPPED_FILE, lines)
         count = f"rows that cannot be used and are left out: {len(datasets.skipped):,}"
-        console.print(Line(f"{count} ({out / SKIPPED_FILE} lists them)", style="yellow"))
+        console.print(
+            Line(f"{count} ({escaped(str(out / SKIPPED_FILE))} lists them)", style="yellow")
+        )
     if shared := shared_texts(*datasets.texts) + shared_pairs(*datasets.pairs):
         what = "pairs" if datasets.pairs[0] else "texts"
         problem = f"{shared:,} of the {what} to report on are also among those to train on"

@@ -25,7 +25,12 @@ def from_bytes(data: bytes) -> Files:
     try:
         files = srsly.msgpack_loads(data)
     except Exception as error:  # msgpack raises errors of many kinds
-        raise BundleError(f"{SOURCE}: expected the files of a bundle, {OTHER} ({error})") from None
-    if not isinstance(files, dict) or not all(isinstance(x, bytes) for x in files.values()):
+        problem = f"{OTHER} ({error!s:.200})"
+        raise BundleError(f"{SOURCE}: expected the files of a bundle, {problem}") from None
+    plain = isinstance(files, dict) and all(
+        isinstance(name, str) and isinstance(content, bytes) for name, content in files.items()
+    )
+    if not plain:
         raise BundleError(f"{SOURCE}: expected the files of a bundle, {OTHER}")
-    return files
+    found: Files = files
+    return found

@@ -226,7 +226,7 @@ class TreeSentiment(BatchedPipe):
         """Read and start the bundle in `path`, unless `model` was overridden. Raises what `load`
         raises."""
         if not self._keeps_model():
-            self._start(open_bundle(Path(path)))
+            self._start(open_bundle(Path(path) if isinstance(path, str) else path))
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:

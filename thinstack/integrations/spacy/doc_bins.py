@@ -6,6 +6,7 @@ from pathlib import Path
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+from thinstack.data.paths import file_path
 from thinstack.data.table_rows import Found, Record, TableRow, checked_rows
 from thinstack.errors import DataError
 
@@ -84,10 +85,11 @@ def _spans(path: str | Path, group: str) -> Iterator[Found]:
 
 
 def _read(path: str | Path) -> Iterator[Doc]:
+    path = file_path(path)
     try:
-        docs = DocBin().from_disk(path)
+        yield from DocBin().from_disk(path).get_docs(Vocab())
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # zlib and msgpack raise errors of many kinds
-        raise DataError(f"{path}: expected spaCy's DocBin, found other bytes: {error}") from None
-    return docs.get_docs(Vocab())
+    except Exception as error:  # zlib, msgpack and spaCy raise errors of many kinds
+        problem = f"expected spaCy's DocBin, found other bytes: {error!s:.200}"
+        raise DataError(f"{path}: {problem}") from None

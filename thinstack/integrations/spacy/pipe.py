@@ -9,15 +9,31 @@ from typing import Any, Final
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 
+from thinstack.errors import InputError, shown
 from thinstack.runtime.batching import in_batches
 
-__all__ = ["BATCH_TOKENS", "BatchedPipe"]
+__all__ = ["BATCH_TOKENS", "BatchedPipe", "check_docs"]
 
 BATCH_TOKENS: Final = 1 << 16
 """The most tokens of the Docs that go to the model in one call. One longer Doc may have more."""
 
 Batch = list[Doc]
 Result = Callable[[], Any]
+
+
+def check_docs(docs: Iterable[Doc]) -> list[Doc]:
+    """The Docs as a list. Raises InputError for what is no Doc."""
+    found = list(docs)
+    if odd := [doc for doc in found if not isinstance(doc, Doc)]:
+        raise InputError(
+            f"expected a spaCy Doc, found {shown(odd[0])}: nlp(text) and nlp.pipe(texts) make Docs"
+        )
+    return found
+
+
+def _size(doc: object) -> int:
+    """Tokens; what is no Doc is told when it is read."""
+    return len(doc) if isinstance(doc, Doc) else 0
 
 
 class BatchedPipe(Pipe):
@@ -51,7 +67,7 @@ class BatchedPipe(Pipe):
         handler (`nlp.set_error_handler`; the default raises) and is left out.
         """
         tokens = BATCH_TOKENS * self.threads_at_work
-        batches = in_batches(stream, batch_size, len, tokens)
+        batches = in_batches(stream, batch_size, _size, tokens)
         ahead = self.threads_at_work > 1 and batch_size > 1
         for docs, found in self._ahead(batches) if ahead else self._in_turn(batches):
             try:

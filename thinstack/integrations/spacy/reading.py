@@ -8,6 +8,7 @@ from typing import NamedTuple
 from spacy.tokens import Doc
 
 from thinstack.errors import NoSentencesWarning
+from thinstack.integrations.spacy.pipe import check_docs
 from thinstack.integrations.spacy.splitter import DocSentence, has_sentences, sentences_of
 from thinstack.integrations.spacy.stored import Annotated
 from thinstack.integrations.spacy.trees import parses_of
@@ -33,8 +34,8 @@ class Reading(NamedTuple):
 
 def read(docs: Iterable[Doc], source: Trees | str) -> Reading:
     """Read Docs, with trees from this source; "benepar" means the parses that the Docs hold. Raises
-    InputError if parses are asked for and cannot be used."""
-    found = [(doc, sentences_of(doc)) for doc in docs]
+    InputError for anything but Docs, and if parses are asked for and cannot be used."""
+    found = [(doc, sentences_of(doc)) for doc in check_docs(docs)]
     unset = any(sentences and not has_sentences(doc) for doc, sentences in found)
     trees: Trees = source  # type: ignore[assignment]
     if source == "benepar":

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 from thinstack.errors import UnknownNameError
+from thinstack.integrations.spacy.checking import UNUSABLE, check_results, not_results
 from thinstack.integrations.spacy.splitter import DocSentence
 from thinstack.runtime.prediction import Spans
 
@@ -90,6 +91,7 @@ def stored_of(doc: Doc, name: str | None = None) -> dict[str, Any] | None:
 
     Without a name, it is what the component `tree_sentiment` stored, or else what the last
     component did. Raises UnknownNameError if `name` has no results and other components have.
+    Raises DataError for anything that no component has stored.
     """
     known = _all(doc)
     if name is None:
@@ -118,8 +120,14 @@ def as_plain(doc: Doc) -> dict[str, Any] | None:
 
 def put_plain(doc: Doc, value: dict[str, Any] | None) -> None:
     """Set `Doc._.tree_sentiment`. `value` is what `as_plain` gives, or the same with bytes. None
-    removes the results of the component of that name."""
-    _put(doc, DEFAULT_NAME, None if value is None else _packed(value))
+    removes the results of the component of that name. Raises DataError for anything else."""
+    try:
+        packed = None if value is None else _packed(value)
+    except UNUSABLE as error:
+        raise not_results(error) from None
+    if packed is not None:
+        check_results(packed, len(doc))
+    _put(doc, DEFAULT_NAME, packed)
 
 
 def _packed(value: dict[str, Any]) -> dict[str, Any]:
@@ -135,17 +143,34 @@ def _packed(value: dict[str, Any]) -> dict[str, Any]:
     return {**value, "sentences": sentences}
 
 
-def _all(doc: Doc) -> dict[str, dict[str, Any]]:
-    """Results by name, in the order in which components left them."""
+class _Checked(dict[str, dict[str, Any]]):
+    """Results by name that a component left here, or that were checked. Those of a Doc that was
+    read are a plain dict."""
+
+
+def _all(doc: Doc) -> _Checked:
+    """Results by name, in the order in which components left them. Raises DataError for what no
+    component has left."""
     data: dict[Any, Any] = doc.user_data
     if _OLD_KEY in data:
         put_plain(doc, data.pop(_OLD_KEY))
-    known: dict[str, dict[str, Any]] = data.get(_KEY, {})
-    return known
+    known = data.get(_KEY)
+    if isinstance(known, _Checked):
+        return known
+    if known is None:
+        return _Checked()
+    if not isinstance(known, dict):
+        raise not_results(f"found {known!r:.80}")
+    for value in known.values():
+        check_results(value, len(doc))
+    data[_KEY] = found = _Checked(known)
+    return found
 
 
 def _put(doc: Doc, name: str, value: dict[str, Any] | None) -> None:
     # Another dict each time: a copy of the Doc may share the one that it has.
-    known = {key: kept for key, kept in _all(doc).items() if key != name}
+    known = _Checked((key, kept) for key, kept in _all(doc).items() if key != name)
+    if value is not None:
+        known[name] = value
     data: dict[Any, Any] = doc.user_data
-    data[_KEY] = known if value is None else {**known, name: value}
+    data[_KEY] = known

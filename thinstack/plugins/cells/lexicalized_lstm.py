@@ -71,6 +71,18 @@ class LexicalizedLSTM(Cell):
             self.b_z = nn.Parameter(torch.zeros(input_size))
             fan_in_uniform_(self.w_z)
 
+    def blocks(self) -> dict[str, list[list[int]]]:
+        x, h = [self.input_size], self.hidden_size
+        return {
+            "w_x": [x, [h] * 4],
+            "w_fi": [[h] * 4, [h] * 3],
+            "w_g": [[h] * 2, [h]],
+            "w_o": [[h] * 3, [h]],
+            "b": [[h] * 5],
+            "w_z": [x * 2, x],
+            "b_z": [x],
+        }
+
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size
         i, g, o = affine(self.b[2 * width :], inputs, self.w_x[:, width:]).chunk(3, 1)

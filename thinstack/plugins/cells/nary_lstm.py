@@ -61,6 +61,11 @@ class NaryLSTM(Cell):
         self.register_buffer("columns", torch.cat([i, o, *[f] * n, u]), persistent=False)
         fan_in_uniform_(self.w, self.u)
 
+    def blocks(self) -> dict[str, list[list[int]]]:
+        x, h, n = self.input_size, self.hidden_size, self.arity
+        gates = [h] * (4 if self.inner_size else 3)
+        return {"w": [[x], gates], "u": [[h] * n, [h] * (3 + n)], "b": [[h] * 4]}
+
     @classmethod
     def build(
         cls,

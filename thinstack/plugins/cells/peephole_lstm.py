@@ -43,6 +43,15 @@ class PeepholeLSTM(Cell):
         self.b = nn.Parameter(torch.zeros(4 * hidden_size))  # f, i, g, o
         fan_in_uniform_(self.w_fi, self.w_g, self.w_o)
 
+    def blocks(self) -> dict[str, list[list[int]]]:
+        x, h = self.input_size, self.hidden_size
+        return {
+            "w_fi": [[x, h, h], [h] * 2],
+            "w_g": [[x, h], [h]],
+            "w_o": [[x, h, h], [h]],
+            "b": [[h] * 4],
+        }
+
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
         xh, before = torch.cat([inputs, children[0].flatten(1)], 1), children[1].flatten(1)

@@ -46,6 +46,16 @@ class SLSTM(Cell):
         self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # f_L, f_R, i, g, o
         fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
 
+    def blocks(self) -> dict[str, list[list[int]]]:
+        x, h = [self.input_size], self.hidden_size
+        return {
+            "w_x": [x, [h] * 3],
+            "w_fi": [[h] * 4, [h] * 3],
+            "w_g": [[h] * 2, [h]],
+            "w_o": [[h] * 3, [h]],
+            "b": [[h] * 5],
+        }
+
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size
         i, g, o = affine(self.b[2 * width :], inputs, self.w_x).chunk(3, 1)

@@ -68,6 +68,17 @@ class TopDownLSTM(Cell):
         self.w_o = nn.Parameter(torch.empty(2 * hidden_size, kinds * hidden_size))
         fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
 
+    def blocks(self) -> dict[str, list[list[int]]]:
+        x, h, sides = self.input_size, self.hidden_size, self.kinds
+        gates = [h] * (4 * sides if self.per_side else 4)
+        return {
+            "w_x": [[x], gates],
+            "b": [gates],
+            "w_fi": [[h] * 2, [h] * (2 * sides)],
+            "w_g": [[h], [h] * sides],
+            "w_o": [[h] * 2, [h] * sides],
+        }
+
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
         side = (links.kind[:, 0] - 1).clamp(min=0)  # the root has no kind

@@ -1,0 +1,130 @@
+"""Every table and figure of the papers with ours beside them, docs/papers.md, written from
+`papers.toml` and `results/`.
+
+    python scripts/papers_page.py docs/papers.md
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from thinstack.data.files import write_atomically
+
+ROOT = Path(__file__).parents[1]
+Item = Mapping[str, Any]
+
+INTRO = """\
+# The papers, table by table
+
+All tables and figures of the four papers, and what there is of ours. Ours are means ± standard
+deviations over the seeds, on development data. The papers' stand in brackets; they are of test
+data, which are other sentences. *Not yet* says what is missing.
+[What the tables show](../results/README.md) says what is reproduced, and what is not.
+
+<!-- Written by `python scripts/papers_page.py docs/papers.md` from `results/` and the list in
+`scripts/papers.toml`. -->
+"""
+
+
+def page() -> str:
+    """The page."""
+    papers = tomllib.loads((ROOT / "scripts" / "papers.toml").read_text(encoding="utf-8"))["papers"]
+    parts = [INTRO]
+    for paper in papers:
+        lines = "\n".join(_row(item) for item in paper["items"])
+        head = "| | what it shows | ours (the paper's) | command |\n|---|---|---|---|"
+        parts.append(f"## {paper['title']}\n\n{paper['about']}\n\n{head}\n{lines}\n")
+    return "\n".join(parts)
+
+
+def _row(item: Item) -> str:
+    command = item.get("command")
+    if command is None and "results" in item:
+        command = f"python -m reproduce table recipes/tables/{item['results']}.toml --data DATA"
+    ours = "<br>".join([*_figures(item), *_plot(item), *_text(item)])
+    return f"| {item['name']} | {item['shows']} | {ours} | {f'`{command}`' if command else '-'} |"
+
+
+def report_of(name: str) -> Any:
+    """The report in `results/NAME.json`."""
+    return json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def _figures(item: Item) -> Iterator[str]:
+    """A line for each row of the report."""
+    if "rows" not in item:
+        return
+    report = report_of(item["results"])
+    rows = {row["name"]: row for row in report["rows"]}
+    digits = {column["key"]: column["digits"] - 1 for column in report["columns"]}
+    for row in (rows[name] for name in item["rows"]):
+        kind = item.get("kind")
+        if kind == "parameters":
+            figures = f"{row['parameters']['encoder']:,} ({row['paper']['parameters']:,.0f})"
+        elif kind == "seconds":
+            run = row["runs"][0]
+            epochs = sum(run["epochs_run"]) / len(run["epochs_run"])
+            figures = f"{run['seconds']:.0f} s, {epochs:g} epochs"
+        else:
+            figures = " / ".join(_figure(row, key, digits[key]) for key in item["columns"])
+        yield f"{row['title']}: {figures}"
+
+
+def _figure(row: Item, key: str, digits: int) -> str:
+    found, paper, deviation = (
+        row["figures"][key],
+        row["paper"].get(key),
+        row["paper_std"].get(key),
+    )
+    ours = "-" if found is None else _spread(found["mean"], found["std"], digits)
+    return ours if paper is None else f"{ours} ({_spread(paper, deviation, digits)})"
+
+
+def _spread(mean: float, deviation: float | None, digits: int) -> str:
+    return f"{mean:.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
+
+
+def _plot(item: Item) -> Iterator[str]:
+    """A link to the plot of a curve, with its rows."""
+    if "curve" in item:
+        report = report_of(item["results"])
+        titles = {row["name"]: row["title"] for row in report["rows"]}
+        rows = "; ".join(titles[name] for name in report["curves"][item["curve"]])
+        name = f"{item['results']}-{item['curve']}.svg"
+        yield f"[{name}](../results/{name}): {rows}"
+
+
+def _text(item: Item) -> Iterator[str]:
+    if "ours" in item:
+        yield re.sub(r"\{(.*?), (.*?)\}", lambda found: _ratio(*found.groups()), item["ours"])
+
+
+def _ratio(subject: str, against: str) -> str:
+    """The ratio of two encoders in batches of 512, from `results/speed.md`."""
+    speed = (ROOT / "results" / "speed.md").read_text(encoding="utf-8")
+    cells = (rf"512 *│ {re.escape(subject)} *", rf" {re.escape(against)} *", r" *[\d,]+ ")
+    found = re.findall("│".join([*cells, r" *([\d.]+) "]), speed)
+    if len(found) != 1:
+        raise ValueError(f"results/speed.md: expected one row of {subject} against {against}")
+    return str(found[0])
+
+
+def main(
+    file: Annotated[
+        Path | None, typer.Argument(help="Where to write it; else it is printed.")
+    ] = None,
+) -> None:
+    """Write the page of the papers."""
+    if file is None:
+        typer.echo(page(), nl=False)
+    else:
+        write_atomically(file, page())
+
+
+if __name__ == "__main__":
+    typer.run(main)

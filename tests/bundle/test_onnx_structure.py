@@ -1,0 +1,184 @@
+"""ONNX files whose nodes do not fit together, or that have what no model needs: refused
+before a runtime sees them."""
+
+import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper, parser
+
+from thinstack.bundle.onnx_gate import LARGEST, MOST_NODES, check_onnx
+from thinstack.bundle.onnx_structure import MOST_STEPS
+from thinstack.errors import BundleError
+
+HEAD = '<ir_version: 8, opset_import: ["" : 18]>'
+
+
+def model(nodes: str, output: str = "float[m] y") -> onnx.ModelProto:
+    return parser.parse_model(f"{HEAD} g (int64[n] x) => ({output}) {{{nodes}}}")
+
+
+def refusal(made: onnx.ModelProto) -> str:
+    with pytest.raises(BundleError) as caught:
+        check_onnx(made.SerializeToString(), source="a file")
+    return str(caught.value)
+
+
+def passes(made: onnx.ModelProto) -> None:
+    check_onnx(made.SerializeToString(), source="a file")
+
+
+def split(parts: int, outputs: int) -> onnx.ModelProto:
+    """A Split of a vector of known size, into more or fewer parts than it says."""
+    names = ", ".join(["y", *(f"y{number}" for number in range(1, outputs))])
+    made = "s = Constant<value=int64[1] {4}>() v = ConstantOfShape(s)"
+    return model(f"{made} {names} = Split<axis=0, num_outputs={parts}>(v)")
+
+
+def test_a_split_makes_as_many_parts_as_it_says() -> None:
+    passes(split(2, 2))
+    for parts, outputs in ((2, 4), (4, 2), (-1, 2)):
+        message = f"'Split' has {outputs} outputs, but is told to make {parts} parts"
+        assert message in refusal(split(parts, outputs))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other standard libraries do not check")
+def test_such_a_split_would_end_the_process(tmp_path: Path) -> None:
+    """Else the test above is about nothing."""
+    path = tmp_path / "model.onnx"
+    path.write_bytes(split(2, 4).SerializeToString())
+    load = f"import onnxruntime; onnxruntime.InferenceSession({str(path)!r})"
+    command = [sys.executable, "-c", load]
+    done = subprocess.run(command, capture_output=True, check=False, env=os.environ)
+    assert done.returncode != 0
+
+
+def test_the_sizes_of_parts_are_constant_and_as_many_as_the_parts() -> None:
+    sizes = "s = Constant<value=int64[2] {1, 2}>()"
+    passes(model(f"{sizes} y, z = Split<axis=0>(x, s)"))
+    for nodes, message in {
+        "y, z = Split<axis=0>(x)": "either num_outputs or the sizes",
+        "y, z = Split<axis=0>(x, x)": "either num_outputs or the sizes",
+        f"{sizes} y, z = Split<num_outputs=2>(x, s)": "either num_outputs or the sizes",
+        f"{sizes} y, z, w = Split(x, s)": "3 outputs, but is told to make 2",
+        "s = Constant<value=int64[2] {-1, 5}>() y, z = Split(x, s)": "less than nothing",
+    }.items():
+        assert message in refusal(model(nodes))
+
+
+LOOP = """
+    y = Loop ({inputs}) <body = b (int64 i, bool go{carried}) => ({outputs}) {{
+        on = Identity(go)
+        made = Cast<to=1>(i)
+    }}>"""
+
+
+def loop(inputs: str, carried: str = "", outputs: str = "bool on, float made") -> onnx.ModelProto:
+    told = "c = Constant<value=bool {1}>() k = Constant<value=int64 {3}>()"
+    big = f"big = Constant<value=int64 {{{MOST_STEPS + 1}}}>()"
+    body = LOOP.format(inputs=inputs, carried=carried, outputs=outputs)
+    return model(f"{told} {big} n = Size(x) {body}")
+
+
+def test_a_loop_has_a_number_of_steps_and_a_body_that_fits() -> None:
+    passes(loop("k, c"))
+    passes(loop("n, c"))
+    assert "no number of steps" in refusal(loop(", c"))
+    assert f"more than {MOST_STEPS:,} steps" in refusal(loop("big, c"))
+    assert "has 3 inputs and 2 outputs; expected 2 and 2" in refusal(loop("k, c", ", int64 more"))
+    assert "2 inputs and 1 outputs; expected 2 and 2" in refusal(loop("k, c", outputs="bool on"))
+    assert "2 inputs and 2 outputs; expected 3 and 2" in refusal(loop("k, c, n"))
+
+
+def test_a_loop_without_a_body_is_none() -> None:
+    made = loop("k, c")
+    del made.graph.node[-1].attribute[:]
+    assert "has no body" in refusal(made)
+
+
+def test_both_branches_give_what_the_node_gives() -> None:
+    branches = (
+        "c = Constant<value=bool {{1}}>() y{more} = If (c) <"
+        "then_branch = a ({given}) => (float[m] u) {{ u = Cast<to=1>(x) }}, "
+        "else_branch = b () => (float[m] v) {{ v = Cast<to=1>(x) }}>"
+    )
+    passes(model(branches.format(more="", given="")))
+    assert "0 inputs and 1 outputs; expected 0 and 2" in refusal(
+        model(branches.format(more=", z", given=""))
+    )
+    assert "1 inputs and 1 outputs" in refusal(model(branches.format(more="", given="float[n] w")))
+
+
+def test_an_output_that_nothing_makes_is_refused() -> None:
+    assert "nothing makes its output 'z'" in refusal(model("y = Cast<to=1>(x)", "float[m] z"))
+
+
+@pytest.mark.parametrize("shape", [[-2], [-1, -1], [3, -5]])
+@pytest.mark.parametrize("operator", ["Reshape(x, s)", "Expand(x, s)"])
+def test_a_shape_is_one(operator: str, shape: list[int]) -> None:
+    made = model(f"y = {operator}")
+    weight = numpy_helper.from_array(np.array(shape), "s")
+    made.graph.initializer.append(weight)
+    assert "is told the shape" in refusal(made)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ("f = Cast<to=1>(x) y = RandomUniformLike(f)", "operator 'RandomUniformLike', which no"),
+        ("f = Cast<to=1>(x) y = Softmax<axis=0>(f)", "'axis' of node 'Softmax' is '0'; expected"),
+        ("f = Cast<to=1>(x) y = Abs(f, f)", "'Abs' has 2 inputs; expected 1"),
+        ("y, z = Cast<to=1>(x)", "'Cast' has 2 outputs; expected 1"),
+        ("y = Cast<to=1, saturate=1>(x)", "has the attribute 'saturate'; expected to"),
+        ("y = Cast<to=1.0>(x)", "attribute 'to' of node 'Cast' is no int"),
+        ("y = Scan<num_scan_inputs=1>(x)", "operator 'Scan'"),
+    ],
+)
+def test_what_the_table_has_not_is_refused_by_name(nodes: str, message: str) -> None:
+    assert message in refusal(model(nodes))
+
+
+def test_a_caller_may_allow_more_operators() -> None:
+    made = model("f = Cast<to=1>(x) y = Softplus(f)").SerializeToString()
+    with pytest.raises(BundleError, match=r"allow_operators=\['Softplus'\]"):
+        check_onnx(made, source="a file")
+    check_onnx(made, source="a file", allow=["Softplus"])
+
+
+def test_an_attribute_occurs_once() -> None:
+    made = model("y = Cast<to=1>(x)")
+    made.graph.node[0].attribute.append(helper.make_attribute("to", 1))
+    assert "has the attribute 'to' twice" in refusal(made)
+
+
+def test_the_nodes_of_all_graphs_are_counted() -> None:
+    def chain(length: int) -> onnx.ModelProto:
+        names = ["f", *(f"f{number}" for number in range(1, length)), "y"]
+        made = model("f = Cast<to=1>(x) y = Abs(f)")
+        del made.graph.node[1:]
+        nodes = (helper.make_node("Add", [a, a], [b]) for a, b in itertools.pairwise(names))
+        made.graph.node.extend(nodes)
+        return made
+
+    passes(chain(MOST_NODES - 1))
+    assert f"more than {MOST_NODES:,} nodes" in refusal(chain(MOST_NODES))
+
+
+def test_declared_sizes_are_bounded() -> None:
+    passes(model("y = Cast<to=1>(x)", f"float[{LARGEST}] y"))
+    message = f"'y' is declared to have {2 * LARGEST:,} numbers"
+    assert message in refusal(model("y = Cast<to=1>(x)", f"float[2, {LARGEST}] y"))
+
+
+def test_names_and_metadata_are_text() -> None:
+    made = model("y = Cast<to=1>(x)")
+    made.metadata_props.add(key="labels", value="MARK")
+    content = made.SerializeToString()
+    assert content.count(b"MARK") == 1
+    with pytest.raises(BundleError, match="utf-8"):
+        check_onnx(content.replace(b"MARK", b"\xff\xfe\xfd\xfc"), source="a file")

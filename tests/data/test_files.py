@@ -1,0 +1,147 @@
+"""Files that are whole wherever their writer ends."""
+
+import errno
+import os
+import re
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from thinstack.data.files import remove_leftovers, replacing, staging, write_atomically
+
+PARTIAL = "{}.", ".partial"
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files or locks")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b.json"
+    write_atomically(path, "é")
+    with replacing(path) as temporary:
+        temporary.write_bytes(b"new")
+        assert path.read_bytes() == "é".encode()
+    assert path.read_bytes() == b"new"
+    assert names(path.parent) == ["b.json"]
+
+
+def test_two_writers_of_a_file_do_not_meet(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with replacing(path) as first:
+        first.write_text("first")
+        with replacing(path) as second:
+            second.write_text("second")
+        assert path.read_text() == "second"
+    assert path.read_text() == "first"
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_full_disk_leaves_the_old_file_and_is_told_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def full(_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=f"No space left on device: '{re.escape(str(path))}'"):
+        write_atomically(path, "new")
+    assert path.read_text() == "old"
+    assert names(tmp_path) == ["file"]
+
+
+@posix
+def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    others = ["file.0123456.partial", "file.partial", "other.01234567.partial", "xfile.partial"]
+    for name in (*others, "file.01234567.partial"):
+        (tmp_path / name).touch()
+    write_atomically(path, "new")
+    assert names(tmp_path) == sorted([*others, "file"])
+
+
+@posix
+@pytest.mark.parametrize("folder", [False, True])
+def test_what_a_living_writer_has_begun_is_left_alone(tmp_path: Path, folder: bool) -> None:
+    path = tmp_path / "made"
+    with staging(path, *PARTIAL, folder=folder) as begun:
+        remove_leftovers(path, *PARTIAL)
+        assert begun.is_dir() == folder
+        assert begun.exists()
+    assert not begun.exists()
+    left = tmp_path / "made.01234567.partial"
+    if folder:
+        (left / "inner").mkdir(parents=True)
+    else:
+        left.touch()
+    remove_leftovers(path, *PARTIAL)
+    assert names(tmp_path) == []
+
+
+@posix
+def test_a_file_that_is_taken_for_a_leftover_at_once_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its making and its locking."""
+    made = os.open
+    removed: list[str] = []
+
+    def opened(path: Path, flags: int, mode: int = 0o777) -> int:
+        handle = made(path, flags, mode)
+        if not flags & os.O_CREAT and not removed:
+            removed.append(path.name)
+            os.unlink(path)
+        return handle
+
+    monkeypatch.setattr(os, "open", opened)
+    with replacing(tmp_path / "file") as temporary:
+        assert temporary.name not in removed
+        temporary.write_text("new")
+    assert (tmp_path / "file").read_text() == "new"
+
+
+@posix
+def test_a_link_is_replaced_and_what_it_points_to_stays(tmp_path: Path) -> None:
+    victim, link = tmp_path / "victim", tmp_path / "link"
+    victim.write_text("mine")
+    link.symlink_to(victim)
+    write_atomically(link, "new")
+    assert victim.read_text() == "mine"
+    assert (link.read_text(), link.is_symlink()) == ("new", False)
+
+
+@posix
+def test_devices_and_pipes_are_written_to_as_they_are(tmp_path: Path) -> None:
+    write_atomically(Path(os.devnull), "lost")
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_atomically(pipe, "read")
+    assert os.read(reader, 10) == b"read"
+    os.close(reader)
+    first, second = os.pipe()
+    write_atomically(Path(f"/dev/fd/{second}"), "too")
+    assert os.read(first, 10) == b"too"
+    os.close(first)
+    os.close(second)
+    with (tmp_path / "file").open("wb") as file:  # as a shell has redirected it
+        write_atomically(Path(f"/dev/fd/{file.fileno()}"), "three")
+    assert (tmp_path / "file").read_text() == "three"
+    assert names(tmp_path) == ["file", "pipe"]
+
+
+@posix
+def test_a_file_can_be_read_by_whom_the_umask_lets(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_atomically(tmp_path / "file", "x")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640

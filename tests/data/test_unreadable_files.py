@@ -1,0 +1,218 @@
+"""Files and cells that Python itself cannot take: the error is the reader's own, and names them."""
+
+import zipfile
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import spacy
+from pyarrow import parquet
+from spacy.tokens import DocBin
+
+from thinstack.config import Recipe
+from thinstack.config.base import MOST_BYTES, read_toml
+from thinstack.corpora.inputs import open_corpus
+from thinstack.data.conllu import read_conllu
+from thinstack.data.distances import DistanceTable
+from thinstack.data.labelled_conllu import read_labelled_conllu
+from thinstack.data.pairs import read_snli
+from thinstack.data.questions import read_questions
+from thinstack.data.sick import read_sick
+from thinstack.data.table_rows import cell_text
+from thinstack.data.tables import read_mappings, read_table
+from thinstack.data.text_files import write_lines
+from thinstack.data.treebank import read_trees
+from thinstack.data.vectors import read_vectors
+from thinstack.data.vocabulary import Vocabulary
+from thinstack.errors import ConfigError, DataError, InputError, TreeError
+from thinstack.integrations.spacy.doc_bins import doc_texts
+
+DIGITS = "9" * 5000
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+def rows(path: Any, **settings: Any) -> list[Any]:
+    return list(read_table(path, ["text"], **settings))
+
+
+def texts(path: Any) -> list[Any]:
+    return list(doc_texts(path))
+
+
+READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "trees": (read_trees, "a.txt"),
+    "conllu": (read_conllu, "a.conllu"),
+    "labelled conllu": (read_labelled_conllu, "a.conllu"),
+    "questions": (read_questions, "a.jsonl"),
+    "snli": (read_snli, "a.jsonl"),
+    "sick": (read_sick, "train"),
+    "vocabulary": (Vocabulary.load, "a.txt"),
+    "vectors": (read_vectors, "a.txt"),
+    "npz": (read_vectors, "a.npz"),
+    "csv": (rows, "a.csv"),
+    "json lines": (rows, "a.jsonl"),
+    "parquet": (rows, "a.parquet"),
+    "Docs": (texts, "a.spacy"),
+    "lines": (lambda path: write_lines(path, ["a"]), "a.txt"),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("odd", ["\0", "\ud800"], ids=["NUL", "half"])
+def test_names_that_no_file_has(reader: str, odd: str) -> None:
+    read, name = READERS[reader]
+    with pytest.raises(DataError, match="expected the path of a file, found") as caught:
+        read(f"{odd}{name}")
+    assert repr(odd)[1:-1] in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a = {DEEP}",
+        "a = " + "{a=" * 100_000 + "1" + "}" * 100_000,
+        f"a = {DIGITS}",
+        ".".join(["a"] * 3000) + " = 1",
+        "[" + " . ".join(['"a"', "b-c", "'d'"] * 40) + "]",
+        "a = {" + ".".join(["a"] * 3000) + " = 1}",
+        "#" * (MOST_BYTES + 1),
+        b"\xff",
+    ],
+    ids=["deep", "inline", "digits", "key", "table", "inline key", "long", "bytes"],
+)
+def test_toml_that_is_too_much(text: str | bytes, tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ConfigError, match=r"recipe\.toml: not a readable TOML recipe: .+"):
+        Recipe.read(path)
+
+
+def test_dots_that_are_no_key_are_read(tmp_path: Path) -> None:
+    path, names = tmp_path / "recipe.toml", [f"cs.{number}" for number in range(300)]
+    path.write_text(f"# {'.' * 300}\r\na.b.c = {names}\n")
+    assert read_toml(path, "recipe") == {"a": {"b": {"c": names}}}
+
+
+def test_what_a_recipe_may_not_have_is_shown_whatever_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    key = "k" * 5000
+    path.write_text(f'{key} = 1\nodd = 0x{"f" * 10_000}\n"\\u001b[31m" = 2\n')
+    with pytest.raises(ConfigError) as caught:
+        Recipe.read(path)
+    said = str(caught.value)
+    assert "odd: Extra inputs are not permitted (found int (cannot be printed))" in said
+    assert r"\x1b[31m: Extra" in said
+    assert len(said) < 3000
+    assert f"{'k' * 200}: Extra" in said
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["9" * 1000, DIGITS, "1e999999", DEEP, "null", '"x"', "[1]"],
+    ids=["long", "digits", "power", "deep", "null", "text", "list"],
+)
+def test_distances_of_no_number(number: str) -> None:
+    content = f'{{"schema_version": 1, "window": 3, "words": [], "weights": [[{number}]]}}'
+    with pytest.raises(DataError, match=r"^d: ") as caught:
+        DistanceTable.from_bytes(content.encode(), source="d")
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "encoding", ["nope", "\0", "a\ud800", "punycode", "undefined", "rot13", "hex"], ids=ascii
+)
+def test_encodings_that_are_none(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text\n(1 a)\n")
+    for read in (read_trees, rows):
+        with pytest.raises((DataError, TreeError), match=r"a\.csv"):
+            read(path, encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (10**5000, "thousands of digits"),
+        (Decimal("1e999999"), r"1E\+999999"),
+        (Decimal("sNaN"), "NaN"),
+        (Decimal("nan"), "NaN"),
+        (float("inf"), "inf"),
+        (b"x", "a bytes"),
+        ("\ud800", "is in no text"),
+    ],
+    ids=["digits", "power", "sNaN", "nan", "inf", "bytes", "half"],
+)
+def test_cells_that_are_no_text(value: object, found: str) -> None:
+    with pytest.raises(DataError, match=found):
+        cell_text(value)
+    with pytest.raises(DataError, match=f"rows:1: .*{found}"):
+        list(read_mappings([{"text": value}], ["text"]))
+
+
+def bad_struct() -> pa.Array:
+    text = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"]).buffers())
+    return pa.StructArray.from_arrays([text], ["a"])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([2**62], pa.timestamp("ns")),
+        pa.array([2**31 - 1], pa.date32()),
+        pa.array([2**62], pa.duration("s")),
+        bad_struct(),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_values_that_python_has_not_cost_one_row(column: pa.Array, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"text": pa.concat_arrays([column, column])}), path)
+    skipped: list[DataError] = []
+    assert not list(read_table(path, ["text"], skipped=skipped))
+    assert [str(error).split(": expected")[0] for error in skipped] == [f"{path}:1", f"{path}:2"]
+
+
+def test_columns_without_end_are_not_all_listed(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(",".join([f"{'x' * 5000}{number}" for number in range(200)]) + "\n")
+    with pytest.raises(DataError, match="and 150 more") as caught:
+        rows(path)
+    assert len(str(caught.value)) <= 3005
+
+
+def test_half_a_surrogate_pair_in_json_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"sentence": "a", "label": "\\ud800", "parse": "(1 a)"}\n')
+    with pytest.raises(TreeError, match=r"a\.jsonl:1: expected a text in the field 'label'"):
+        read_questions(path)
+
+
+def test_a_shape_that_no_array_has(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}\n"
+    member = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("words.npy", "vectors.npy"):
+            archive.writestr(name, member)
+    with pytest.raises(DataError, match=r"a\.npz: cannot be read as word vectors: .+ too large"):
+        read_vectors(path)
+
+
+def test_docs_that_break_when_they_are_made(tmp_path: Path) -> None:
+    path = tmp_path / "a.spacy"
+    bin = DocBin(docs=[spacy.blank("en")("a")])
+    bin.strings.clear()  # words by hashes of strings that are not there
+    bin.to_disk(path)
+    with pytest.raises(DataError, match=r"a\.spacy: expected spaCy's DocBin"):
+        texts(path)
+
+
+def test_a_corpus_of_names_that_are_not_utf8(tmp_path: Path) -> None:
+    name = b"caf\xe9.txt".decode("utf-8", "surrogateescape")
+    (tmp_path / name).write_text("good\n")
+    for path in (tmp_path, tmp_path / name):
+        with pytest.raises(InputError, match=r"expected a name in UTF-8, found 'caf\\udce9.txt'"):
+            open_corpus(path)

@@ -1,0 +1,74 @@
+"""The operators that ONNX files may have: what every registered part needs, and no more."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx
+import pytest
+from export_models import V, make_config
+from tiny_encoder import PIECES, WIDTH, contextual_recipe
+
+from thinstack.bundle.onnx_gate import check_onnx
+from thinstack.bundle.operators import OPERATORS
+from thinstack.config import ModelConfig
+from thinstack.export.onnx.graph import walk
+from thinstack.export.onnx.model import Options, export_onnx
+from thinstack.models import Model, build_model
+from thinstack.plugins.manager import manager
+
+ROOT = Path(__file__).parents[2]
+FILES = [*ROOT.glob("tests/golden/*/*/onnx/*.onnx"), *ROOT.glob("models/*/*/model/onnx/*.onnx")]
+
+Subject = tuple[Model, ModelConfig, Options]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parents[1].name)
+def test_files_that_were_written_before_pass(path: Path) -> None:
+    check_onnx(path.read_bytes(), source=str(path))
+
+
+def subjects() -> Iterator[Subject]:
+    """Models of every registered part, and of every way to store numbers."""
+    from export_subjects import exportables
+
+    for one in exportables("", None, every=False):
+        yield one.model, one.config, {}
+    yield one.model, one.config, {"index_type": "int64"}
+    parser = {"name": "distances.v1", "options": {"width": 8, "lstm": 6, "hidden": 9}}
+    config = make_config("wordpieces", parser=parser, tree_source="self")
+    yield build_model(config, entries=V), config, {"quantize": "fp16"}
+    config = make_config("words", cell="nary_lstm.v1")
+    for quantize in ("int8", "int8-tables"):
+        yield build_model(config, entries=V), config, {"quantize": quantize}
+    yield build_model(config, entries=V), config, {"outputs": "roots"}
+    size = {"size": 2 * WIDTH + 3}
+    config = contextual_recipe({"rows": True, "static": 3}, embedding=size).model
+    yield build_model(config, entries=len(PIECES)), config, {}
+    yield build_model(config, entries=len(PIECES)), config, {"quantize": "int8-tables"}
+
+
+def parts_of(config: ModelConfig) -> set[str]:
+    """The registered names in a configuration."""
+    down = config.encoder.top_down
+    named = [config.cell, config.head, config.parser, down]
+    found = {part.name for part in named if part is not None and hasattr(part, "name")}
+    return found | {config.embedding.registered}
+
+
+def test_every_registered_part_passes_and_every_row_is_needed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    needed, parts = set[str](), set[str]()
+    for model, config, options in subjects():
+        content = export_onnx(model.eval(), config, vocabulary_digest="", **options)
+        check_onnx(content, source=str(sorted(parts_of(config))))
+        needed |= {node.op_type for node in walk(onnx.load_from_string(content).graph.node)}
+        parts |= parts_of(config)
+    registered = {
+        each.name
+        for each in manager().records()
+        if each.kind in ("cell", "head", "embedding", "parser")
+    }
+    assert registered <= parts
+    assert needed == set(OPERATORS)

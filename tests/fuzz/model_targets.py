@@ -1,0 +1,160 @@
+"""Bundles, whose digests fit what was changed; ONNX files before the gate; checkpoints."""
+
+import json
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from bundle_folders import record, sealed
+from fuzz.changes import Change, any_of, mutated_bytes, mutated_json, mutated_safetensors
+from fuzz.outcomes import Use
+from fuzz.target import Target
+from fuzz.text_targets import GOLDEN
+from mutators import KINDS, MANIFEST, Random
+from onnx_mutators import mutated_onnx
+
+import thinstack
+from thinstack.bundle import open_bundle
+from thinstack.bundle.manifest import CASES_FILE, ONNX_FILE, WEIGHTS_FILE
+from thinstack.bundle.onnx_gate import check_onnx, initializers
+from thinstack.models import load_model
+from thinstack.runtime.reference import check_cases
+from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
+
+__all__ = ["TARGETS"]
+
+SENTENCES = [["the", "film"], ["The", "film", "is", "not", "good", "."]]
+INPUTS = {"onnx structure": 60, "onnx bytes": 60, "safetensors": 60}
+
+
+@cache
+def files_of(name: str) -> dict[str, bytes]:
+    """The files of a golden bundle."""
+    folder = GOLDEN / name
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def bundle(base: str, name: str, use: Callable[[Path], object]) -> Use:
+    """Use the bundle with an input in place of a file; every digest fits."""
+
+    def used(content: bytes, folder: Path) -> object:
+        files = files_of(base)
+        where = folder / base
+        if not where.exists():
+            for other, whole in files.items():
+                (where / other).parent.mkdir(parents=True, exist_ok=True)
+                (where / other).write_bytes(whole)
+        (where / name).write_bytes(content)
+        if name != MANIFEST:
+            raw = json.loads(files[MANIFEST])
+            raw["files"][name] = record(content)
+            (where / MANIFEST).write_bytes(sealed(raw))
+        return use(where)
+
+    return used
+
+
+def run(folder: Path, *, isolated: bool = False) -> int:
+    """All that a user does with a bundle without torch. Loading is done in this process, and so is
+    running, unless `isolated`."""
+    found = open_bundle(folder)
+    found.relabel()
+    predictor = thinstack.load(folder, threads=1)
+    if isolated:
+        predictor = thinstack.load(folder, threads=1, isolated=True)
+    scores = predictor.predict(SENTENCES)
+    for one in scores:
+        assert np.isfinite(one.scores).all()
+        json.dumps(one.to_dict(), allow_nan=False)
+    return len(scores[0].labels)
+
+
+def weights(folder: Path) -> int:
+    return len(load_model(folder).state_dict())
+
+
+def cases(folder: Path) -> bool:
+    return check_cases(open_bundle(folder)).holds
+
+
+def resealed(change: Change) -> Change:
+    """The manifest changed so, most often with a digest that fits."""
+
+    def changed(content: bytes, random: Random) -> bytes:
+        made = change(content, random)
+        if random.random() < 0.8:
+            with suppress(ValueError, TypeError, AttributeError, RecursionError):
+                made = sealed(json.loads(made))
+        return made
+
+    return changed
+
+
+def gate(content: bytes, folder: Path) -> int:
+    """What passes the gate has weights that can be read."""
+    check_onnx(content, source="model.onnx")
+    return min(len(initializers(content, source="model.onnx")), 9)
+
+
+@cache
+def modules() -> tuple[torch.nn.Module, torch.optim.Optimizer]:
+    torch.manual_seed(0)
+    module = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.Adagrad(module.parameters(), lr=0.1)
+    module(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    return module, optimizer
+
+
+def checkpoint(content: bytes, folder: Path) -> int:
+    (folder / "a.safetensors").write_bytes(content)
+    module, optimizer = modules()
+    found = load_checkpoint(folder / "a.safetensors", {"model": module}, {"model": optimizer})
+    assert found is not None
+    return len(found)
+
+
+def checkpoints() -> list[bytes]:
+    module, optimizer = modules()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.safetensors"
+        save_checkpoint(path, {"model": module}, {"model": optimizer}, {"epoch": 1, "history": []})
+        return [path.read_bytes()]
+
+
+def _bundle_targets(base: str) -> dict[str, Target]:
+    found = {}
+    for kind, (name, change, _) in KINDS.items():
+        if name in files_of(base):
+            used = {WEIGHTS_FILE: weights, ONNX_FILE: partial(run, isolated=True)}.get(name, run)
+            use = bundle(base, name, used)
+            whole = resealed(change) if name == MANIFEST else change
+            seeds = partial(_files, base, name)
+            found[f"{base}, {kind}"] = Target(seeds, whole, use, INPUTS.get(kind, 100))
+    return found
+
+
+def _files(base: str, name: str) -> list[bytes]:
+    return [files_of(base)[name]]
+
+
+_JSON = any_of(mutated_json, mutated_json, mutated_bytes)
+TARGETS = {
+    **_bundle_targets("words"),
+    **_bundle_targets("wordpiece-parser"),
+    "reference cases": Target(
+        partial(_files, "words", CASES_FILE), _JSON, bundle("words", CASES_FILE, cases), 100
+    ),
+    "gate": Target(
+        lambda: [files_of(base)[ONNX_FILE] for base in ("words", "wordpiece-parser")],
+        any_of(mutated_onnx, mutated_bytes),
+        gate,
+        300,
+    ),
+    "checkpoint": Target(checkpoints, mutated_safetensors, checkpoint, 400),
+}

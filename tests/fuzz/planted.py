@@ -1,0 +1,58 @@
+"""Kinds with planted faults. Run as a program: what the fuzzer says of each, one line of JSON."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from fuzz import children
+from fuzz.exploring import explore
+from fuzz.target import Target
+
+from thinstack.errors import DataError
+
+HELD: list[Any] = []
+
+
+def dies(content: bytes, folder: Path) -> None:
+    if b"x" in content:
+        os.abort()
+
+
+def computes(content: bytes, folder: Path) -> None:
+    while b"x" in content:
+        pass
+
+
+def raises(content: bytes, folder: Path) -> None:
+    raise (DataError if b"x" not in content else KeyError)("x")
+
+
+def breaks(content: bytes, folder: Path) -> None:
+    assert b"x" not in content
+
+
+def takes(content: bytes, folder: Path) -> None:
+    if b"x" in content:
+        HELD[:] = [b"a" * (10 << 20) for _ in range(20)]
+
+
+def changed(content: bytes, random: Any) -> bytes:
+    """Every tenth input is one that does harm."""
+    return b"x" if random.random() < 0.1 else b"a"
+
+
+def main() -> None:
+    children.MOST_SECONDS, children.MOST_BYTES = 0.5, 1 << 28
+    found = {}
+    for use in (dies, computes, raises, breaks, takes):
+        run = explore(use.__name__, Target(lambda: [b"a"], changed, use, 50), seed=0, turn=0)
+        kinds = [[fault.what, fault.content.decode(), fault.message] for fault in run.faults]
+        counts = {**run.counts, "answered": run.answered, "refused": run.refused}
+        found[use.__name__] = {"faults": kinds, "counts": counts}
+    sys.stdout.write(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""What spaCy hands to thinstack: saved components, results on a Doc, files of Docs."""
+
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import spacy
+from fuzz.changes import any_of, mutated_bytes, mutated_json, mutated_text
+from fuzz.target import Target, reading
+from fuzz.text_targets import GOLDEN
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+
+import thinstack
+from thinstack.integrations.spacy.component import TreeSentiment
+from thinstack.integrations.spacy.doc_bins import doc_texts, read_doc_bin
+
+__all__ = ["TARGETS"]
+
+TEXT = "The film is not bad. I like it"
+ATTRIBUTES = ("label", "scores", "exact", "span", "tree", "phrases", "parts")
+
+
+@cache
+def nlp() -> Language:
+    found = spacy.blank("en")
+    found.add_pipe("sentencizer")
+    found.add_pipe("tree_sentiment", config={"model": str(GOLDEN / "words"), "threads": 1})
+    return found
+
+
+def component() -> TreeSentiment:
+    found = nlp().get_pipe("tree_sentiment")
+    assert isinstance(found, TreeSentiment)
+    return found
+
+
+def saved(content: bytes, folder: Path) -> int:
+    """A component from bytes runs, or is refused."""
+    component().from_bytes(content)
+    return len(nlp()(TEXT).cats)
+
+
+def stored(content: bytes, folder: Path) -> str:
+    """Results that a file of Docs may hold: what is taken can be asked for."""
+    doc = nlp().make_doc(TEXT)
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return "no JSON"
+    doc._.tree_sentiment = value
+    copy = Doc(nlp().vocab).from_bytes(doc.to_bytes())
+    assert copy._.tree_sentiment == doc._.tree_sentiment
+    return asked(copy)
+
+
+def handed_on(content: bytes, folder: Path) -> str:
+    """A Doc with results as spaCy reads it, if it does."""
+    try:
+        doc = Doc(nlp().vocab).from_bytes(content)
+    except Exception:  # spaCy's own, of many kinds
+        return "no Doc"
+    return asked(doc)
+
+
+def asked(doc: Doc) -> str:
+    """All that can be asked of results."""
+    _ = doc._.tree_sentiment, doc._.sentiment_label, doc._.sentiment_scores
+    for start, end in ((0, 2), (1, 6), (0, len(doc))):
+        for name in ATTRIBUTES:
+            getattr(doc[start:end]._, f"sentiment_{name}")
+    return str(len(thinstack.render(doc)) > 0)
+
+
+def results() -> list[bytes]:
+    return [json.dumps(nlp()(text)._.tree_sentiment).encode() for text in (TEXT, "Good")]
+
+
+def doc_bins() -> list[bytes]:
+    docs = list(nlp().pipe([TEXT, "Good"]))
+    docs[0].cats = {"pos": 1.0, "neg": 0.0}
+    docs[0].spans["s"] = [docs[0][0:2]]
+    with tempfile.TemporaryDirectory() as folder:
+        DocBin(docs=docs, store_user_data=True).to_disk(Path(folder) / "a.spacy")
+        return [(Path(folder) / "a.spacy").read_bytes()]
+
+
+def texts_of(path: Path) -> int:
+    rows = list(read_doc_bin(path, ["text", "label"], skipped=[]))
+    return len(rows) + len(list(doc_texts(path)))
+
+
+_JSON = any_of(mutated_json, mutated_json, mutated_text(separators="[,: ]"))
+TARGETS = {
+    "spaCy component": Target(lambda: [component().to_bytes()], mutated_bytes, saved, 60),
+    "spaCy file of Docs": Target(
+        doc_bins, mutated_bytes, reading("a.spacy", texts_of), 200
+    ),
+    "results on a Doc": Target(results, _JSON, stored, 200),
+    "Doc from bytes": Target(
+        lambda: [nlp()(TEXT).to_bytes()], mutated_bytes, handed_on, 200
+    ),
+}  # fmt: skip

@@ -1,0 +1,235 @@
+"""Tables, suites, vectors, vocabularies, recipes, and what lies in a corpus's folders."""
+
+import io
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from fuzz.changes import (
+    any_of,
+    mutated_bytes,
+    mutated_json,
+    mutated_json_lines,
+    mutated_lines,
+    mutated_text,
+)
+from fuzz.target import Target, reading
+from pyarrow import parquet, table
+
+from reproduce.table import Table as RecipeTable
+from thinstack.config import Recipe
+from thinstack.core.transitions import spans_of
+from thinstack.corpora.folder import OutFolder
+from thinstack.corpora.inputs import open_corpus
+from thinstack.corpora.manifest import MANIFEST, InputFile, RunManifest, Settings, read_manifest
+from thinstack.corpora.rows import Columns
+from thinstack.data.distances import DistanceTable
+from thinstack.data.suite import halves, read_suite
+from thinstack.data.tables import columns_of, read_table
+from thinstack.data.vectors import read_vectors
+from thinstack.data.vocabulary import Vocabulary, WordVocabulary
+from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.errors import DataError
+
+__all__ = ["TARGETS"]
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "schema-1"
+CSV = b'id,text,label\n1,"a ""good"" film, yes",pos\n2,"two\nlines",neg\n3,x,3.0\n'
+JSON_LINES = b'{"id": 1, "text": "a film", "label": "pos"}\n\n{"text": "caf\\u00e9", "label": 3}\n'
+SUITE = (
+    b"id\thalf\tkind\tpolarity\ttest\tpartner\tmoves\ttext\n"
+    b"a\topen\tk\tpositive\tMFT\t-\t-\tgood\n"
+    b"b\topen\tk\tpositive\tINV\ta\t-\tvery good\n"
+    b"c\topen\tk\tnegative\tDIR\ta\tdown\tbad\n"
+)
+VECTORS = b"3 2\nthe 0.5 -1\nfilm 1e-3 2\n. . 0 0.25\n"
+MANIFESTED = RunManifest(
+    input={"a.csv": InputFile(bytes=3, sha256="00")},
+    model="00",
+    labels=("bad", "good"),
+    settings=Settings(),
+    shards=(4096, 3),
+)
+
+
+def rows(path: Path) -> int:
+    """The rows of a table, and those that are left where bad ones are skipped."""
+    skipped: list[DataError] = []
+    columns_of(path)
+    rest = list(read_table(path, ["text", "label"], skipped=skipped))
+    try:
+        found, told = list(read_table(path, ["text", "label"])), []
+    except DataError as error:
+        found, told = rest, [str(error)]
+    assert found == rest
+    assert told == [str(error) for error in skipped[:1]]
+    assert all(value.strip() for row in found for value in row.values.values())
+    return min(len(found), 9)
+
+
+def corpus(path: Path) -> int:
+    """The rows of a corpus: every one has a text, or says why not."""
+    columns = None if path.suffix == ".txt" else Columns("text", "id")
+    found = list(open_corpus(path, columns).rows())
+    assert all(not row.text for row in found if row.problem)
+    return min(len(found), 9)
+
+
+def vectors(path: Path) -> int:
+    found = read_vectors(path)
+    assert found.vectors.shape[0] == len(set(found.words))
+    assert np.isfinite(found.vectors).all()
+    return found.vectors.shape[1]
+
+
+def vocabulary(kind: type[Vocabulary], path: Path) -> int:
+    """The entries come back, and every word has ids in range."""
+    found = kind.load(path)
+    assert kind.load(path) == found
+    path.write_bytes(found.to_bytes())
+    assert kind.load(path) == found
+    fields = found.fields(["the", "-LRB-", "Films", "\u0130", "", *found.entries[:50]])
+    ids = next(iter(fields.values()))
+    assert ids.min() >= 0
+    assert ids.max() < len(found)
+    return min(len(found), 9)
+
+
+def recipe(path: Path) -> str:
+    found = Recipe.read(path)
+    assert Recipe.parse(found.model_dump(mode="json"), source="itself") == found
+    return found.data.task
+
+
+def distances(content: bytes, folder: Path) -> int:
+    table = DistanceTable.from_bytes(content, source="distances")
+    return len(spans_of(table.transitions(["the", "film", "is", "good"])))
+
+
+def manifest(path: Path) -> int:
+    found = read_manifest(path.parent)
+    assert found is not None
+    found.check_same(found, path.parent)
+    found.write(path.parent)
+    assert read_manifest(path.parent) == found
+    return min(found.rows, 9)
+
+
+def out_folder(content: bytes, folder: Path) -> int:
+    """A folder of these files, a name a line; after `/` stands what is in them."""
+    where = folder / "out"
+    for path in sorted(where.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    where.mkdir(exist_ok=True)
+    for line in content.decode(errors="replace").splitlines()[:50]:
+        name, _, text = line.partition("/")
+        if name.strip(".") and len(name.encode()) < 200 and "\0" not in name:
+            (where / name).write_text(text, encoding="utf-8")
+    found = OutFolder(where, "jsonl")
+    found.prepare()
+    found.clean()
+    assert not list(where.glob("*.partial"))
+    return len(found.done()) + sum(map(found.failed, found.done()))
+
+
+def npz(**arrays: object) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def parquet_file(**columns: list[object]) -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(table(columns), file)
+    return file.getvalue()
+
+
+_CELLS = any_of(
+    mutated_text(
+        '"', '""', ",", "\t", "text", "label", "-", "MFT", "INV", "DIR", separators=r'[,"\t\n]'
+    ),
+    mutated_bytes,
+    mutated_lines,
+)
+_TOML = any_of(
+    mutated_text("[", "]", "=", "{}", "[]", '"x"', "true", "self", separators=r"[\s=\"]+"),
+    mutated_lines,
+    mutated_bytes,
+)
+_JSON = any_of(mutated_json, mutated_json, mutated_bytes)
+_WORDS = np.array(["the", "film", "."])
+TARGETS = {
+    "CSV": Target(lambda: [CSV], _CELLS, reading("a.csv", rows), 400),
+    "tab-separated": Target(
+        lambda: [CSV.replace(b",", b"\t")], _CELLS, reading("a.tsv", rows), 400
+    ),
+    "JSON lines": Target(
+        lambda: [JSON_LINES], any_of(mutated_json_lines, _CELLS), reading("a.jsonl", rows), 400
+    ),
+    "parquet": Target(
+        lambda: [parquet_file(text=["a film", "b"], label=["pos", "neg"], id=[1, 2])],
+        mutated_bytes,
+        reading("a.parquet", rows),
+        150,
+    ),
+    "texts of a corpus": Target(
+        lambda: [b"A film.\n\nGood.\n"],
+        any_of(mutated_text("\ufeff"), mutated_bytes, mutated_lines),
+        reading("a.txt", corpus),
+        1000,
+    ),
+    "table of a corpus": Target(lambda: [CSV], _CELLS, reading("b.csv", corpus), 1000),
+    "manifest of a corpus": Target(
+        lambda: [MANIFESTED.model_dump_json().encode()], _JSON, reading(MANIFEST, manifest), 800
+    ),
+    "folder of a corpus": Target(
+        lambda: [b"manifest.json/{}\npart-000000.jsonl/{}\npart-000001.jsonl.1.partial/\n"],
+        mutated_text("part-", "part-x.jsonl", ".partial", "errors", separators="[-/.\n]"),
+        out_folder,
+        300,
+    ),
+    "suite": Target(
+        lambda: [SUITE], _CELLS, reading("s.tsv", lambda path: len(halves(read_suite(path), "all")))
+        , 400,
+    ),
+    "vectors as text": Target(lambda: [VECTORS], _CELLS, reading("v.txt", vectors), 1000),
+    "vectors as arrays": Target(
+        lambda: [
+            npz(words=_WORDS, vectors=np.eye(3, 2, dtype=np.float32)),
+            npz(pieces=_WORDS, vectors=np.eye(3, 2).astype(np.int8), scale=np.ones((3, 1))),
+        ],
+        mutated_bytes,
+        reading("v.npz", vectors),
+        400,
+    ),
+    "vocabulary of words": Target(
+        lambda: [b"the\nfilm\n-LRB-\n"],
+        any_of(mutated_lines, mutated_bytes, mutated_text()),
+        reading("vocabulary.txt", partial(vocabulary, WordVocabulary)),
+        800,
+    ),
+    "vocabulary of pieces": Target(
+        lambda: [b"[UNK]\nfilm\n##s\nthe\n"],
+        any_of(mutated_lines, mutated_bytes, mutated_text("##", "[UNK]", "##s")),
+        reading("vocabulary.txt", partial(vocabulary, WordpieceVocabulary)),
+        800,
+    ),
+    "recipe": Target(
+        lambda: [
+            path.read_bytes() for path in sorted((ROOT / "recipes").glob("*.toml"))[:2]
+        ],
+        _TOML,
+        reading("recipe.toml", recipe),
+        300,
+    ),
+    "table of recipes": Target(
+        lambda: [(ROOT / "recipes" / "tables" / "questions.toml").read_bytes()],
+        _TOML,
+        reading("table.toml", lambda path: len(RecipeTable.read(path).rows)),
+        30,
+    ),
+    "distances": Target(
+        lambda: [(GOLDEN / "words" / "distances.json").read_bytes()], _JSON, distances, 500
+    ),
+}  # fmt: skip

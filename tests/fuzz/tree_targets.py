@@ -1,0 +1,190 @@
+"""Files of trees and pairs, which come back from where they are written."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fuzz.changes import any_of, mutated_bytes, mutated_json_lines, mutated_lines, mutated_text
+from fuzz.target import Target, reading
+
+from thinstack.core import Tree
+from thinstack.data.brackets import from_brackets, to_brackets
+from thinstack.data.conllu import read_conllu, to_conllu, write_conllu
+from thinstack.data.labelled_conllu import read_labelled_conllu
+from thinstack.data.pairs import read_pairs, read_snli
+from thinstack.data.questions import read_questions
+from thinstack.data.treebank import read_labelled, read_trees
+from thinstack.errors import TreeError
+
+__all__ = ["TARGETS"]
+
+BRACKETS = (
+    b"(3 (2 The) (4 acting))\n(1 (0 (2 not) (1 bad)) (2 .))\n",
+    b"( (S (NP (DT The) (NN film))\n   (VP (VBZ is) (ADJP (JJ good))) (. .)) )\n",
+    b"(2 (2 -LRB-) (3 (2 caf\xc3\xa9) (2 and\\/or)))\n\n(4 wow)\n",
+)
+ONE = (b"(1 (0 (2 not) (1 bad)) (2 .))", b"(S (NP (DT The)\n (NN film)) (VP (VBZ is)))\n")
+UNLABELLED = (b"( ( The film ) ( is good ) )\n( x )\n", b"( a ( b c )\n  d )\n")
+ROW = "{}\t{}\t_\t_\t_\t_\t{}\t{}\t_\t{}\n"
+CONLLU = (
+    "# sent_id = 1\n"
+    + ROW.format(1, "good", 2, "amod", "_")
+    + ROW.format(2, "film", 0, "root", "_")
+    + "\n"
+    + ROW.format("1-2", "du", "_", "_", "_")
+    + ROW.format(1, "de", 3, "case", "SpaceAfter=No")
+    + ROW.format(2, "le", 3, "_", "_")
+    + ROW.format("2.1", "x", "_", "_", "_")
+    + ROW.format(3, "chat", 0, "root", "_")
+    + "\n"
+).encode()
+LABELLED = CONLLU.replace(b"# sent_id = 1", b"# label = pos").replace(b"SpaceAfter=No", b"Label=a")
+SNLI = {
+    "pairID": "1n",
+    "gold_label": "neutral",
+    "sentence1_binary_parse": "( ( A man ) sleeps )",
+    "sentence2_binary_parse": "( Nobody ( sleeps . ) )",
+}
+QUESTION = {
+    "sentence": "Who was it ?",
+    "label": "HUM",
+    "parse": "(ROOT (WHNP Who) (SQ (@SQ (VBD was) (NP it)) (. ?)))",
+}
+PART = b"=====\n"
+SICK = ("a.toks", "a.parents", "a.rels", "a.cparents", "b.toks", "b.parents", "b.rels")
+SICK += ("b.cparents", "id.txt", "sim.txt", "../SICK_train.txt")
+SIDE = ("A man sleeps\nx\n", "2 3 0\n0\n", "det nsubj root\nroot\n", "4 4 5 5 0\n0\n")
+PAIRS = ("1\n2\n", "4.5\n1\n", "pair_ID\tx\tentailment_judgment\n1\ta\tNEUTRAL\n2\tb\tENTAILMENT\n")
+STRUCTURE = ("(", ")", "()", "((", "))", "( (", ") )", "-LRB-", "(3", "(3 (2 a) (2 b))")
+
+
+def brackets(content: bytes, folder: Path, *, labelled: bool) -> int:
+    """One tree, there and back."""
+    tree = from_brackets(content.decode(errors="replace"), labelled=labelled)
+    try:
+        text = to_brackets(tree, labelled=labelled)
+    except TreeError:  # a word without a label, or a label that only the other form can hold
+        return -1
+    again = from_brackets(text, labelled=labelled)
+    assert again == tree
+    assert to_brackets(again, labelled=labelled) == text
+    return min(len(tree), 9)
+
+
+def trees_of(read: Callable[..., list[Any]], path: Path) -> int:
+    """The items of a file. With `skipped`, they are the same where none is bad."""
+    skipped: list[TreeError] = []
+    rest = read(path, skipped=skipped)
+    try:
+        found, told = read(path), []
+    except TreeError as error:
+        found, told = rest, [str(error)]
+    assert found == rest
+    assert told == [str(error) for error in skipped[:1]]
+    return min(len(found), 9) - min(len(skipped), 9)
+
+
+def conllu(path: Path) -> int:
+    """The sentences of a file, which come back from a written one."""
+    found = trees_of(read_conllu, path)
+    trees: list[Tree] = []
+    for tree in read_conllu(path, skipped=[]):
+        try:
+            to_conllu(tree)
+        except TreeError:  # a word with "\r" in it
+            continue
+        trees.append(tree)
+    if trees:
+        write_conllu(trees, path)
+        assert read_conllu(path) == trees
+    return found
+
+
+def sick(content: bytes, folder: Path) -> int:
+    """The files of a folder of SICK, between lines `=====`; a missing one is left out."""
+    (folder / "train").mkdir(exist_ok=True)
+    parts = content.split(PART)
+    for place, name in enumerate(SICK):
+        path = folder / "train" / name
+        path.unlink(missing_ok=True)
+        if place < len(parts):
+            path.write_bytes(parts[place])
+    targets = ("relatedness", "entailment")
+    found = [
+        read_pairs(folder / "train", format="sick.v1", trees=trees, target=target)
+        for trees in ("dependency", "constituency")
+        for target in targets
+    ]
+    return len(found[0])
+
+
+def lines_of(*records: object) -> bytes:
+    return "".join(f"{json.dumps(record)}\n" for record in records).encode()
+
+
+_TEXT = any_of(mutated_text(*STRUCTURE, separators=r"[()\s]"), mutated_bytes, mutated_lines)
+_COLUMNS = any_of(
+    mutated_text("_", "", "1-2", "1.1", "0", "# label = x", "Label=y", separators="[\t\n]"),
+    mutated_bytes,
+    mutated_lines,
+)
+_RECORDS = any_of(
+    mutated_json_lines,
+    mutated_lines,
+    mutated_text(*STRUCTURE, "-", "{}", separators='["():, ]'),
+    mutated_bytes,
+)
+LABELS = ("0", "1", "2", "3", "4")
+TARGETS = {
+    "brackets": Target(
+        lambda: ONE, _TEXT, partial(brackets, labelled=True), 1500
+    ),
+    "brackets without labels": Target(
+        lambda: UNLABELLED[1:], _TEXT, partial(brackets, labelled=False), 1500
+    ),
+    "treebank": Target(
+        lambda: BRACKETS, _TEXT, reading("trees.txt", partial(trees_of, read_trees)), 1000
+    ),
+    "treebank with classes": Target(
+        lambda: BRACKETS,
+        _TEXT,
+        reading(
+            "trees.txt",
+            lambda path: len(read_labelled(path, LABELS, relabel={"2": ""}, skipped=[])),
+        ),
+        1000,
+    ),
+    "treebank without labels": Target(
+        lambda: UNLABELLED,
+        _TEXT,
+        reading("trees.txt", partial(trees_of, partial(read_trees, labelled=False))),
+        1000,
+    ),
+    "conllu": Target(lambda: [CONLLU], _COLUMNS, reading("a.conllu", conllu), 800),
+    "conllu with classes": Target(
+        lambda: [LABELLED],
+        _COLUMNS,
+        reading("a.conllu", partial(trees_of, read_labelled_conllu)),
+        800,
+    ),
+    "SNLI": Target(
+        lambda: [lines_of(SNLI, {**SNLI, "gold_label": "-"})],
+        _RECORDS,
+        reading("a.jsonl", partial(trees_of, read_snli)),
+        800,
+    ),
+    "TREC": Target(
+        lambda: [lines_of(QUESTION)],
+        _RECORDS,
+        reading("a.jsonl", partial(trees_of, read_questions)),
+        800,
+    ),
+    "SICK": Target(
+        lambda: [PART.join(text.encode() for text in (*SIDE, *SIDE, *PAIRS))],
+        any_of(mutated_text("0", "6", separators=r"\s"), mutated_bytes, mutated_lines),
+        sick,
+        300,
+    ),
+}  # fmt: skip

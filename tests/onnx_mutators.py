@@ -1,0 +1,293 @@
+"""ONNX files that are like a given one but for a few changes of their structure."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
+
+from thinstack.bundle.operators import OPERATORS
+
+__all__ = ["mutated_onnx"]
+
+Random = np.random.Generator
+NUMBERS = (0, 1, -1, 2, -2, 3, 7, 64, 1 << 20, 1 << 31, (1 << 31) - 1, -(1 << 31), 1 << 40)
+NUMBERS += (1 << 62, (1 << 63) - 1, -(1 << 63))
+FLOATS = (0.0, -1.0, 1e-30, 7e30, -7e30, 3e38, float("inf"), float("-inf"), float("nan"), 0.5)
+OTHERS = (
+    "RandomUniformLike",
+    "RandomNormal",
+    "Scan",
+    "Tile",
+    "Pad",
+    "OneHot",
+    "Resize",
+    "Softplus",
+)
+TYPES = tuple(TensorProto.DataType.values())
+
+
+def mutated_onnx(content: bytes, random: Random) -> bytes:
+    """The file with one to three changes."""
+    model = onnx.load_from_string(content)
+    for _ in range(int(random.integers(1, 4))):
+        graphs = list(_graphs(model.graph))
+        graph = graphs[int(random.integers(len(graphs)))]
+        _pick(random, CHANGES)(model, graph, random)
+    return bytes(model.SerializeToString())
+
+
+def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
+    yield graph
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.type == AttributeProto.GRAPH:
+                yield from _graphs(attribute.g)
+
+
+def _pick(random: Random, items: Any) -> Any:
+    items = list(items)
+    return items[int(random.integers(len(items)))]
+
+
+def _node(graph: GraphProto, random: Random) -> NodeProto:
+    if not graph.node:
+        graph.node.append(helper.make_node("Identity", ["x"], ["made"]))
+    return _pick(random, graph.node)
+
+
+def _names(model: ModelProto) -> list[str]:
+    """Of values of all graphs."""
+    found = ["", "nothing"]
+    for graph in _graphs(model.graph):
+        found += [value.name for value in graph.input] + [each.name for each in graph.initializer]
+        found += [name for node in graph.node for name in node.output]
+    return found
+
+
+def drop_node(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    graph.node.remove(_node(graph, random))
+
+
+def duplicate_node(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    graph.node.append(_node(graph, random))
+
+
+def move_node(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    node = NodeProto()
+    node.CopyFrom(_node(graph, random))
+    graph.node.remove(node)
+    graph.node.insert(int(random.integers(len(graph.node) + 1)), node)
+
+
+def insert_node(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    """Between a node and what it reads."""
+    reader = _node(graph, random)
+    if not reader.input:
+        return
+    place, number = list(graph.node).index(reader), int(random.integers(len(reader.input)))
+    operator = _pick(random, OPERATORS)
+    name = f"inserted{int(random.integers(1 << 30))}"
+    least, most = OPERATORS[operator].inputs
+    reads = [reader.input[number], *_several(random, _names(model), max(0, min(most, 3) - 1))]
+    graph.node.insert(place, helper.make_node(operator, reads[: max(least, 1)], [name]))
+    reader = graph.node[place + 1]
+    reader.input[number] = name
+
+
+def _several(random: Random, items: list[str], count: int) -> list[str]:
+    return [_pick(random, items) for _ in range(count)]
+
+
+def change_operator(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    names = OTHERS if random.random() < 0.05 else tuple(OPERATORS)
+    _node(graph, random).op_type = _pick(random, names)
+
+
+def change_input(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    node, name = _node(graph, random), _pick(random, _names(model))
+    if not node.input or random.random() < 0.2:
+        node.input.append(name)
+    else:
+        node.input[int(random.integers(len(node.input)))] = name
+
+
+def drop_input(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    node = _node(graph, random)
+    if node.input:
+        del node.input[int(random.integers(len(node.input)))]
+
+
+def change_output(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    node = _node(graph, random)
+    match int(random.integers(3)):
+        case 0:
+            node.output.append(f"more{len(node.output)}")
+        case 1 if node.output:
+            del node.output[int(random.integers(len(node.output)))]
+        case 2 if node.output:
+            node.output[int(random.integers(len(node.output)))] = _pick(random, _names(model))
+
+
+def change_attribute(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    """To another value of its type."""
+    nodes = [node for node in graph.node if node.attribute]
+    if not nodes:
+        return
+    attribute = _pick(random, _pick(random, nodes).attribute)
+    match attribute.type:
+        case AttributeProto.INT:
+            attribute.i = _pick(random, NUMBERS)
+        case AttributeProto.FLOAT:
+            attribute.f = _pick(random, FLOATS)
+        case AttributeProto.INTS:
+            attribute.ints[:] = [_pick(random, NUMBERS) for _ in range(int(random.integers(5)))]
+        case AttributeProto.STRING:
+            attribute.s = _pick(random, [b"", b"mul", b"max", b"\xff\xff", b"i,j->ij", b"ii->"])
+        case AttributeProto.TENSOR:
+            _change_tensor(attribute.t, random)
+        case AttributeProto.GRAPH:
+            _change_values(attribute.g, random)
+
+
+def add_attribute(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    every = [each for node in graph.node for each in node.attribute]
+    if every:
+        _node(graph, random).attribute.append(_pick(random, every))
+
+
+def drop_attribute(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    nodes = [node for node in graph.node if node.attribute]
+    if nodes:
+        attributes = _pick(random, nodes).attribute
+        del attributes[int(random.integers(len(attributes)))]
+
+
+def change_weight(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    if graph.initializer:
+        _change_tensor(_pick(random, graph.initializer), random)
+
+
+def _change_tensor(tensor: TensorProto, random: Random) -> None:
+    match int(random.integers(5)):
+        case 0 if tensor.dims:
+            tensor.dims[int(random.integers(len(tensor.dims)))] = _pick(random, NUMBERS)
+        case 1:
+            tensor.data_type = _pick(random, TYPES)
+        case 2:
+            tensor.dims[:] = tensor.dims[::-1]
+        case 3:
+            tensor.dims.append(1)
+        case _:
+            _change_numbers(tensor, random)
+
+
+def _change_numbers(tensor: TensorProto, random: Random) -> None:
+    """Some of the numbers, or all of them."""
+    try:
+        array = onnx.numpy_helper.to_array(tensor).copy()
+    except (TypeError, ValueError):
+        return
+    if not array.size or array.dtype.kind not in "iuf":
+        return
+    flat = array.reshape(-1)
+    first = int(random.integers(flat.size))
+    last = flat.size if random.random() < 0.3 else first + 1
+    with np.errstate(all="ignore"):
+        if array.dtype.kind == "f":
+            flat[first:last] = _pick(random, FLOATS)
+        else:
+            flat[first:last] = np.array(_pick(random, NUMBERS), np.int64).astype(array.dtype)
+    name = tensor.name
+    tensor.CopyFrom(onnx.numpy_helper.from_array(array, name))
+
+
+def change_values(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    _change_values(graph, random)
+
+
+def _change_values(graph: GraphProto, random: Random) -> None:
+    """The declared inputs, outputs and other values."""
+    values = _pick(random, [graph.input, graph.output, graph.value_info])
+    if not values:
+        return
+    value = _pick(random, values)
+    dims = value.type.tensor_type.shape.dim
+    match int(random.integers(6)):
+        case 0:
+            value.type.tensor_type.elem_type = _pick(random, TYPES)
+        case 1 if dims:
+            dims[int(random.integers(len(dims)))].dim_value = _pick(random, NUMBERS)
+        case 2:
+            values.remove(value)
+        case 3:
+            values.append(value)
+        case 4:
+            dims.add().dim_param = "N"
+        case 5:
+            value.name = f"{value.name}_"
+
+
+def change_version(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    if random.random() < 0.5:
+        model.opset_import[0].version = _pick(random, (*range(1, 27), 0, -1, 1 << 40))
+    else:
+        model.ir_version = _pick(random, (*range(14), 1 << 40))
+
+
+def change_metadata(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    entry = _pick(random, model.metadata_props) if model.metadata_props else None
+    values = (
+        "",
+        "[]",
+        "9" * 5000,
+        "null",
+        "roots",
+        "nodes",
+        "true",
+        "int8",
+        "\ud7ff",
+        "a" * 100_000,
+    )
+    if entry is None or random.random() < 0.3:
+        model.metadata_props.add(key=_pick(random, ["max_pieces", "reads", ""]), value="1" * 4)
+    else:
+        entry.value = _pick(random, values)
+
+
+def exchange_graphs(model: ModelProto, graph: GraphProto, random: Random) -> None:
+    """A body takes the place of another."""
+    inner = list(_graphs(model.graph))[1:]
+    if len(inner) > 1:
+        other = GraphProto()
+        other.CopyFrom(_pick(random, inner))
+        _pick(random, inner).CopyFrom(other)
+
+
+Change = Callable[[ModelProto, GraphProto, Random], None]
+CHANGES: tuple[Change, ...] = (
+    drop_node,
+    duplicate_node,
+    move_node,
+    insert_node,
+    insert_node,
+    change_operator,
+    change_operator,
+    change_input,
+    change_input,
+    drop_input,
+    change_output,
+    change_attribute,
+    change_attribute,
+    change_attribute,
+    add_attribute,
+    drop_attribute,
+    change_weight,
+    change_weight,
+    change_values,
+    change_version,
+    change_metadata,
+    exchange_graphs,
+)
+"""Those that files survive most often are there twice or thrice."""

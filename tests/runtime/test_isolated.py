@@ -1,0 +1,240 @@
+"""Models in processes of their own: they answer as in the process that asks, and whatever they do,
+that process lives."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from isolated_models import ABORTING, ADDING, ENDLESS, balloon, onnx_of
+from last_word_model import KNOWN, TABLE, last_word_model, random_sentences, write_last_word_bundle
+from onnx import helper, load_model_from_string
+
+import thinstack
+from thinstack.bundle import Bundle
+from thinstack.errors import BundleError, InputError
+from thinstack.runtime import isolated
+from thinstack.runtime.isolated import IsolatedSession
+from thinstack.runtime.predictor import Predictor
+
+X = {"x": np.arange(4)}
+
+
+def session(model: bytes) -> IsolatedSession:
+    return IsolatedSession(model, device="cpu", source="a file")
+
+
+def pid_of(found: IsolatedSession) -> int:
+    (process,) = found._idle
+    return process._process.pid
+
+
+def test_a_session_tells_and_runs_what_onnxruntime_does() -> None:
+    model = load_model_from_string(onnx_of(ADDING))
+    model.metadata_props.add(key="labels", value='["schön"]')
+    found = session(model.SerializeToString())
+    assert [(each.name, each.type) for each in found.get_inputs()] == [("x", "tensor(int64)")]
+    assert [(each.name, each.type) for each in found.get_outputs()] == [("y", "tensor(float)")]
+    assert found.get_modelmeta().custom_metadata_map == {"labels": '["schön"]'}
+    assert (found.device, found.get_providers()) == ("cpu", ["CPUExecutionProvider"])
+    for count in (0, 4):
+        (scores,) = found.run(["y"], {"x": np.arange(count)})
+        assert scores.dtype == np.float32
+        np.testing.assert_array_equal(scores, 2.0 * np.arange(count))
+        scores += 1  # it is the caller's
+
+
+@pytest.mark.parametrize("kind", KNOWN)
+@pytest.mark.parametrize("parser", [None, "capped"])
+def test_scores_are_those_of_the_same_model_in_this_process(
+    tmp_path: Path, kind: str, parser: str | None
+) -> None:
+    bundle = write_last_word_bundle(tmp_path / "model", kind, parser=parser)
+    words, trees = random_sentences(kind, 300)
+    plain, apart = (Predictor(bundle, threads=2, isolated=isolated) for isolated in (False, True))
+    for given in ("auto", trees):
+        pairs = zip(
+            plain.trees_and_scores(words, given), apart.trees_and_scores(words, given), strict=True
+        )
+        for wanted, found in pairs:
+            np.testing.assert_array_equal(found.transitions, wanted.transitions)
+            np.testing.assert_array_equal(found.scores, wanted.scores)
+
+
+def test_what_a_model_fails_on_is_said_as_in_this_process(tmp_path: Path) -> None:
+    bundle = write_last_word_bundle(tmp_path / "model", onnx=last_word_model(table=TABLE[:3]))
+    predictor = Predictor(bundle, isolated=True)
+    with pytest.raises(BundleError, match=r"model\.onnx: the model failed on 1 nodes: .*Gather"):
+        predictor.predict([["-LRB-"]])
+    assert predictor.predict([["good"]])[0].label
+
+
+def test_what_cannot_be_loaded_is_said_as_in_this_process(tmp_path: Path) -> None:
+    proto = load_model_from_string(last_word_model("words"))
+    (cast, *_) = (node for node in proto.graph.node if node.op_type == "Cast")
+    cast.attribute[0].i = 999
+    onnx = proto.SerializeToString()
+    bundle, told = write_last_word_bundle(tmp_path / "model", onnx=onnx), []
+    for isolated_too in (False, True):
+        with pytest.raises(BundleError, match="cannot load it") as caught:
+            Predictor(bundle, isolated=isolated_too)
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other standard libraries do not check")
+def test_a_file_that_ends_the_process_that_loads_it_is_an_error() -> None:
+    """The gate refuses it; here there is no gate."""
+    with pytest.raises(BundleError, match=r"^a file: its process died of SIGABRT: the model"):
+        session(onnx_of(ABORTING))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit processor time")
+def test_an_endless_loop_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolated, "SECONDS", 1)
+    found = session(onnx_of(ENDLESS))
+    with pytest.raises(BundleError, match="its process took more processor time than it may"):
+        found.run(["y"], X)
+    (scores,) = found.run(["y"], {"x": np.zeros(0, np.int64)})  # no steps, by another process
+    assert scores == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGSTOP")
+def test_a_model_that_waits_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where processor time cannot be limited."""
+    found = session(onnx_of(ADDING))
+    os.kill(pid_of(found), signal.SIGSTOP)
+    real = isolated.threading.Timer
+    monkeypatch.setattr(isolated.threading, "Timer", lambda _, run, rest: real(0.2, run, rest))
+    with pytest.raises(BundleError, match="took more than 60 seconds"):
+        found.run(["y"], X)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux alone")
+def test_a_balloon_is_an_error() -> None:
+    for factor in (1 << 28, 1 << 40):  # 4 GiB; more than there is
+        with pytest.raises(BundleError, match=r"(?i)alloc|memory"):
+            session(balloon(factor)).run(["y"], X)
+
+
+def test_more_scores_than_a_batch_can_have_are_an_error() -> None:
+    factor = isolated.MOST_RECEIVED // 16 + 1
+    found = session(balloon(factor))
+    with pytest.raises(BundleError, match=r"gave no answer .*more than 268,435,456 bytes"):
+        found.run(["y"], X)
+    (scores,) = found.run(["y"], {"x": np.arange(1)})
+    assert scores.shape == (factor,)
+
+
+def test_after_a_death_the_next_call_has_another_process() -> None:
+    found = session(onnx_of(ADDING))
+    first = pid_of(found)
+    os.kill(first, signal.SIGKILL)
+    with pytest.raises(BundleError, match="its process died of SIGKILL"):
+        found.run(["y"], X)
+    np.testing.assert_array_equal(found.run(["y"], X)[0], [0, 2, 4, 6])
+    assert pid_of(found) != first
+    assert len(found._processes) == 1
+
+
+def test_threads_share_a_session() -> None:
+    found = session(onnx_of(ADDING))
+    with ThreadPoolExecutor(8) as pool:
+        every = list(pool.map(lambda n: found.run(["y"], {"x": np.full(n, n)})[0], range(200)))
+    for number, scores in enumerate(every):
+        np.testing.assert_array_equal(scores, np.full(number, 2.0 * number))
+    assert len(found._idle) == len(found._processes) <= os.cpu_count()
+
+
+def state_of(pid: int) -> str:
+    """The letter of a process's state, "" if there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@pytest.mark.parametrize("busy", [False, True])
+def test_the_processes_end_with_the_one_that_asks(busy: bool) -> None:
+    """However it ends, and even while they run."""
+    program = """
+import os, signal, sys, threading, time
+from test_isolated import ENDLESS, X, isolated, onnx_of, pid_of, session
+isolated.SECONDS = 10000
+found = session(onnx_of(ENDLESS))
+print(pid_of(found), flush=True)
+if sys.argv[1] == "True":
+    threading.Thread(target=found.run, args=(["y"], X), daemon=True).start()
+    while found._idle:
+        time.sleep(0.01)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    folders = [str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path]
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(busy)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, folders))},
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    pid = int(done.stdout)
+    for _ in range(600):
+        if state_of(pid) in ("", "Z"):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"process {pid} is {state_of(pid)}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+def test_the_processes_end_with_the_session() -> None:
+    found = session(onnx_of(ADDING))
+    pid = pid_of(found)
+    assert state_of(pid) != ""
+    del found
+    assert state_of(pid) == ""
+
+
+def test_a_folder_that_holds_modules_does_not_give_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process starts in the user's folder, which may be a bundle's."""
+    for name in ("numpy.py", "onnxruntime.py", "json.py", "thinstack.py"):
+        (tmp_path / name).write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    np.testing.assert_array_equal(session(onnx_of(ADDING)).run(["y"], X)[0], [0, 2, 4, 6])
+
+
+def test_a_pickle_is_isolated_too(last_word: Bundle) -> None:
+    predictor = thinstack.load(last_word.path, isolated=True, allow_operators=["Softplus"])
+    again = pickle.loads(pickle.dumps(predictor))
+    assert isinstance(again._session, IsolatedSession)
+    assert again._allowed == ("Softplus",)
+
+
+def test_more_operators_are_allowed_in_isolation_alone(tmp_path: Path) -> None:
+    proto = load_model_from_string(last_word_model("words"))
+    softmax = next(node for node in proto.graph.node if node.op_type == "Softmax")
+    logits = softmax.input[0]
+    softmax.input[0] = "softer"
+    place = list(proto.graph.node).index(softmax)
+    proto.graph.node.insert(place, helper.make_node("Softplus", [logits], ["softer"]))
+    folder = write_last_word_bundle(tmp_path / "model", onnx=proto.SerializeToString()).path
+    for isolated_too in (False, True):
+        with pytest.raises(BundleError, match="needs the operator 'Softplus'"):
+            thinstack.load(folder, isolated=isolated_too)
+    with pytest.raises(InputError, match="add isolated=True"):
+        thinstack.load(folder, allow_operators=["Softplus"])
+    found = thinstack.load(folder, isolated=True, allow_operators=["Softplus"])
+    powers = 1 + np.exp(TABLE[1].astype(float))  # e to the logarithm of 1 + e to the logit
+    np.testing.assert_allclose(
+        found.predict([["good"]])[0].scores[0], powers / powers.sum(), rtol=1e-6
+    )

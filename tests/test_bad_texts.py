@@ -1,0 +1,268 @@
+"""What is no text, through every way of giving texts: the same typed error with its place, or a row
+that failed, and the neighbours keep their results. `None` and NaN are what pandas gives for an
+empty cell."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import spacy
+from command_line import run_command
+from last_word_model import best, expected
+from spacy.language import Language
+
+from thinstack.bundle import Bundle
+from thinstack.corpora import score_batches
+from thinstack.errors import InputError, ThinstackError
+from thinstack.integrations.spark import SparkModel, scorer
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
+from thinstack.serving.server import PageServer
+
+GOOD = best(expected("good", 2))
+
+NO_TEXTS: dict[str, tuple[object, str]] = {
+    "None": (None, "expected a text, found None"),
+    "NaN": (float("nan"), "expected a text, found nan"),
+    "NaN of numpy": (np.float32("nan"), "expected a text, found .*nan"),
+    "a whole number": (1, "expected a text, found 1"),
+    "a number": (1.5, "expected a text, found 1.5"),
+    "bytes": (b"x", "expected a text, found b'x'"),
+    "a list": ([], r"expected a text, found \[\]"),
+    "digits": (10**5000, "expected a text, found int .cannot be printed"),
+    "half": ("a \ud800", r"no Unicode text, character 2 is '\\ud800'"),
+}
+TEXTS: dict[str, tuple[str, int]] = {
+    "empty": ("", 0),
+    "blank": (" \t\n", 0),
+    "NUL": ("\0", 1),
+    "escape": ("\x1b[31m", 1),
+    "very long": ("film " * 3000, 1),
+}
+"""Odd texts, and how many sentences they have."""
+
+
+@pytest.fixture(scope="module")
+def predictor(last_word: Bundle) -> Predictor:
+    return Predictor(last_word, threads=1)
+
+
+@pytest.mark.parametrize("kind", NO_TEXTS)
+def test_of_predict_text(predictor: Predictor, kind: str) -> None:
+    bad, said = NO_TEXTS[kind]
+    texts: list[Any] = ["so good", bad, "so good", bad]
+    found = predict_text(predictor, texts)
+    assert [each.label for each in next(found)] == [GOOD]
+    with pytest.raises(InputError, match=f"^text 2: {said}"):
+        next(found)
+    told: list[tuple[int, ThinstackError]] = []
+    read = list(predict_text(predictor, texts, on_error=lambda *each: told.append(each)))
+    assert [[each.label for each in one] for one in read] == [[GOOD], [], [GOOD], []]
+    assert [(place, type(error)) for place, error in told] == [(1, InputError), (3, InputError)]
+    assert str(told[1][1]).startswith("text 4: ")
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_odd_texts_are_texts(predictor: Predictor, kind: str) -> None:
+    text, sentences = TEXTS[kind]
+    read = list(predict_text(predictor, ["so good", text, "so good"]))
+    assert [len(found) for found in read] == [1, sentences, 1]
+    assert [read[0][0].label, read[2][0].label] == [GOOD, GOOD]
+
+
+@pytest.mark.parametrize("texts", ["so good", b"so good", None, 1.5], ids=repr)
+def test_one_text_is_no_list_of_texts(predictor: Predictor, texts: Any) -> None:
+    with pytest.raises(InputError, match=r"expected texts, found .*: put a single text in a list"):
+        next(predict_text(predictor, texts))
+
+
+def test_a_text_that_the_model_fails_on_is_told_too(
+    last_word: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predictor, told = Predictor(last_word, threads=1), list[int]()
+    real = predictor.trees_and_scores
+
+    def failing(words: list[list[str]], trees: Any) -> Any:
+        if ["awful"] in words:
+            raise InputError("too long")
+        return real(words, trees)
+
+    monkeypatch.setattr(predictor, "trees_and_scores", failing)
+    texts = ["so good", "awful", "so good"]
+    read = predict_text(predictor, texts, on_error=lambda place, _: told.append(place))
+    assert ([len(found) for found in read], told) == ([1, 0, 1], [1])
+    with pytest.raises(InputError, match="too long"):
+        list(predict_text(predictor, texts))
+
+
+@pytest.mark.parametrize("kind", NO_TEXTS)
+def test_of_words(predictor: Predictor, kind: str) -> None:
+    """Half of a surrogate pair is a word that no vocabulary has."""
+    bad: Any = NO_TEXTS[kind][0]
+    if kind != "half":
+        with pytest.raises(InputError, match=r"^sentence 1: expected words that are"):
+            predictor.predict([["good"], ["a", bad]])
+    with pytest.raises(InputError, match=r"^sentence 1(: expected a list of words| has no words)"):
+        predictor.predict([["good"], bad])
+    if kind != "a list":
+        with pytest.raises(InputError, match=r"^expected sentences of words, found"):
+            predictor.predict(bad)
+
+
+def of_rows(values: list[Any], predictor: Predictor) -> list[dict[str, Any]]:
+    batch = pa.record_batch({"id": list(range(len(values))), "text": values})
+    return [row for one in score_batches([batch], predictor) for row in one.to_pylist()]
+
+
+def of_spark(values: list[Any], predictor: Predictor) -> list[dict[str, Any]]:
+    """As an executor calls it, without Spark."""
+    made = scorer("sst")
+    assert isinstance(made.model, SparkModel)
+    batch = pa.record_batch({"id": list(range(len(values))), "text": values})
+    return [row for one in made([batch]) for row in one.to_pylist()]
+
+
+@pytest.mark.parametrize("score", [of_rows, of_spark])
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        (pa.array(["so good", None, "so good"]), "missing"),
+        (pa.array(["so good", "NaN", "so good"]), "missing"),
+        (pa.array([b"so good", b"\xff", b"so good"]), "not_text"),
+        (pa.array([None, float("nan"), None], pa.float64()), "missing"),
+        (pa.array([["a"], [], None]), "not_text"),
+        (pa.array([1, 2**62, 1], pa.timestamp("ns")), "not_text"),
+    ],
+    ids=["null", "NaN as text", "bytes", "NaN", "list", "time"],
+)
+def test_of_arrow_rows(
+    predictor: Predictor, score: Callable[..., Any], column: pa.Array, kind: str
+) -> None:
+    """A row that is no text has an error, and costs no other."""
+    rows = score(column, predictor)
+    assert [row["id"] for row in rows] == ["0", "1", "2"]
+    assert rows[1]["error"]["kind"] == kind
+    assert rows[1]["error"]["message"].startswith("row:2: expected ")
+    if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
+        assert [row["label"] is None for row in rows] == [False, True, False]
+        assert rows[0]["scores"] == rows[2]["scores"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind"),
+    [
+        ("null", "missing"),
+        ("NaN", "missing"),
+        ('"NaN"', "missing"),
+        ("[]", "not_text"),
+        ('"\\ud800"', "not_text"),
+        ('"\\u0000"', "not_text"),
+        ("9" * 5000, "row"),
+        ("[" * 100_000, "row"),
+    ],
+    ids=["null", "NaN", "NaN as text", "list", "half", "NUL", "digits", "deep"],
+)
+def test_of_a_corpus(
+    last_word: Bundle,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    cell: str,
+    kind: str,
+) -> None:
+    lines = [f'{{"text": {text}}}' for text in ('"so good"', cell, '"so good"')]
+    given, out = tmp_path / "in.jsonl", tmp_path / "out"
+    given.write_text("\n".join(lines))
+    options = ["--input", given, "--out", out, "--model", last_word.path, "--jobs", "0"]
+    answer = run_command(monkeypatch, capsys, "predict", *options, "--fail-after", "1")
+    assert answer.code == 1
+    rows = [json.loads(line) for line in (out / "part-000000.jsonl").read_text().splitlines()]
+    assert [(row["id"], row["label"]) for row in rows] == [("1", GOOD), ("3", GOOD)]
+    (failed,) = map(json.loads, (out / "errors" / "part-000000.jsonl").read_text().splitlines())
+    assert (failed["id"], failed["kind"]) == ("2", kind)
+    assert f"{given}:2: expected" in failed["message"]
+
+
+@pytest.fixture(scope="module")
+def nlp(last_word: Bundle) -> Language:
+    found = spacy.blank("en")
+    found.add_pipe("sentencizer")
+    config = {"model": str(last_word.path), "threads": 2}
+    found.add_pipe("tree_sentiment", config=config)
+    return found
+
+
+@pytest.mark.parametrize("kind", NO_TEXTS)
+def test_of_the_component(nlp: Language, kind: str) -> None:
+    """What is no Doc goes to the error handler. Texts are for spaCy: it makes the Docs."""
+    bad: Any = NO_TEXTS[kind][0]
+    component, told = nlp.get_pipe("tree_sentiment"), list[Any]()
+    split = nlp.get_pipe("sentencizer")
+    docs = [split(nlp.make_doc("so good")), bad, split(nlp.make_doc("so good"))]
+    with pytest.raises(InputError, match="expected a spaCy Doc, found"):
+        list(component.pipe(docs))
+    component.set_error_handler(lambda *error: told.append(error[3]))
+    try:
+        found = list(component.pipe(docs))
+    finally:
+        component.set_error_handler(spacy.util.raise_error)
+    assert [max(doc.cats, key=doc.cats.__getitem__) for doc in found] == [GOOD, GOOD]
+    assert [type(error) for error in told] == [InputError]
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_odd_texts_through_spacy(nlp: Language, kind: str) -> None:
+    docs = list(nlp.pipe(["so good", TEXTS[kind][0], "so good"]))
+    assert [max(doc.cats, key=doc.cats.__getitem__) for doc in docs[::2]] == [GOOD, GOOD]
+
+
+@pytest.fixture(scope="module")
+def server(last_word: Bundle) -> Iterator[PageServer]:
+    with PageServer(0) as found:
+        found.predictor, found.name = Predictor(last_word, threads=1), "last word"
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield found
+        found.shutdown()
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["null", "NaN", "1", "1.5", "[]", '"\\ud800"', "9" * 5000, "[" * 100_000],
+    ids=["null", "NaN", "whole", "number", "list", "half", "digits", "deep"],
+)
+def test_of_the_server(server: PageServer, body: str) -> None:
+    for text, status in ((body, 400), ('"so good"', 200)):
+        connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+        headers = {"Content-Type": "application/json"}
+        connection.request("POST", "/predict", f'{{"text": {text}}}', headers)
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+        connection.close()
+        assert (response.status, "error" in answer) == (status, status == 400)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a \udcff", "text 1: no Unicode text, character 2 is '\\udcff'"),
+        ("", "found no words to score"),
+        (" ", "found no words to score"),
+    ],
+    ids=["half", "empty", "blank"],
+)
+def test_of_the_command(
+    last_word: Bundle,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    said: str,
+) -> None:
+    answer = run_command(monkeypatch, capsys, "predict", "-m", last_word.path, text)
+    assert answer.code == 2
+    assert said in answer.err

@@ -1,0 +1,108 @@
+"""Names of files, models and classes that hold control characters or markup, in what commands
+print: shown escaped, and taken as they are."""
+
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+from command_line import Answer, run_command
+from rich.console import Console
+
+from thinstack.bundle import Bundle
+from thinstack.data.suite import SUITES
+from thinstack.show.as_text import as_text
+
+ODD = "\x1b[31mX\u202e\u200f[/b]"
+SHOWN = r"\x1b[31mX\u202e\u200f[/b]"
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    return lambda *args: run_command(monkeypatch, capsys, *args)
+
+
+def check(answer: Answer, code: int) -> None:
+    said = answer.out + answer.err
+    assert answer.code == code, said
+    assert SHOWN in said.replace("\n", "").replace("│", "").replace("  ", "")
+    assert not {"\x1b", "\u202e", "\u200f"} & set(said)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("predict", "--model", f"./{ODD}", "good"),
+        ("predict", "--model", ODD, "good"),
+        ("predict", "--source", ODD, "good"),
+        ("predict", "--input", ODD, "--out", "o"),
+        ("predict", "--html", f"nowhere/{ODD}", "good"),
+        ("evaluate", "sst", ODD),
+        ("evaluate", "sst", f"{ODD}.csv"),
+        ("evaluate", "--suite", ODD),
+        ("evaluate", "--suite", "polarity", "a", ODD),
+        ("train", ODD, "--out", "o"),
+        ("train", f"{ODD}.toml", "--out", "o"),
+        ("train", f"{ODD}.csv", "--out", "o"),
+        ("export", "sst", ODD),
+        ("serve", ODD),
+        ("push", ODD, "user/name"),
+        ("finish", ODD, "o"),
+        (ODD,),
+    ],
+    ids=lambda args: " ".join(args).replace(ODD, "X"),
+)
+def test_of_errors(cli, args: tuple[str, ...]) -> None:
+    check(cli(*args), 2)
+
+
+def test_of_an_option_that_is_none(cli) -> None:
+    """Typer's own message; it escapes control characters only."""
+    answer = cli("predict", "--\x1b[31mX", "good")
+    assert (answer.code, "\x1b" in answer.err, r"--\x1b[31mX" in answer.err) == (2, False, True)
+
+
+def test_bytes_that_are_no_utf8_in_the_name_of_a_model(cli) -> None:
+    answer = cli("predict", "--model", b"./\xff".decode("utf-8", "surrogateescape"), "good")
+    assert (answer.code, r"error: \udcff: no such folder" in answer.err) == (2, True)
+
+
+def test_of_what_is_done(cli, last_word: Bundle, tmp_path: Path) -> None:
+    model, trees = tmp_path / ODD.replace("/", "|"), tmp_path / f"{ODD[:6]}.txt"
+    copytree(last_word.path, model)
+    trees.write_text("(2 (2 so) (2 good))\n")
+    answer = cli("evaluate", f"./{model.name}", trees)
+    assert answer.code == 0, answer.err
+    title = answer.out.splitlines()[0]
+    assert title == f"./{SHOWN.replace('/', '|')} on {tmp_path}/\\x1b[31mX.txt, source gold"
+    (tmp_path / "in.csv").write_text("text\ngood\n")
+    done = cli("predict", "--input", "in.csv", "--out", ODD[:6], "-m", model, "--jobs", "0")
+    assert done.code == 0
+    assert done.err.endswith("the scores are in \\x1b[31mX\n")
+
+
+def test_of_what_doctor_finds(cli) -> None:
+    answer = cli("doctor", "--model", f"./{ODD}")
+    assert answer.code == 1
+    assert SHOWN in answer.out
+    assert "\x1b" not in answer.out
+
+
+def test_of_a_suite(cli, tmp_path: Path) -> None:
+    header, row, *_ = (SUITES / "polarity.tsv").read_text().splitlines()
+    path = tmp_path / "suite.tsv"
+    cells = dict(zip(header.split("\t"), row.split("\t"), strict=True))
+    cells |= {"half": "open", "id": "a\x1b[31m", "kind": "k\x1b[31m", "test": "MFT"}
+    cells |= {"partner": "-", "moves": "-", "polarity": "neutral", "text": "Superb\x1b[31m!"}
+    path.write_text(f"{header}\n" + "\t".join(cells.values()) + "\n")
+    answer = cli("evaluate", "--suite", path, "--half", "open", "--list-wrong")
+    assert answer.code == 0, answer.err
+    assert "\x1b" not in answer.out
+    assert r"a\x1b[31m, expected neutral: Superb\x1b[31m!" in answer.out
+    assert r"k\x1b[31m" in answer.out
+
+
+def test_markup_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+    Console(width=80).print(f"wrote {as_text(ODD)} [bold]here[/bold]")
+    assert capsys.readouterr().out == f"wrote {SHOWN} here\n"

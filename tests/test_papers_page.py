@@ -1,0 +1,85 @@
+"""docs/papers.md: the page that `scripts/papers_page.py` writes, and that nothing is left out."""
+
+import re
+import tomllib
+from runpy import run_path
+from typing import Any
+
+import pytest
+from pages import ROOT
+
+PAGE = ROOT / "docs" / "papers.md"
+ITEMS = {  # how many figures and tables each paper has
+    "Tai": (4, 4),
+    "Bowman": (3, 3),
+    "Zhu": (4, 3),
+    "Teng": (6, 7),
+}
+NOT_OF_A_PAPER = {  # rows that no table of a paper has
+    ("sentiment", "s-lstm-balanced"),
+    ("sentiment", "spinn"),
+}
+
+
+@pytest.fixture(scope="module")
+def script() -> dict[str, Any]:
+    return run_path(str(ROOT / "scripts" / "papers_page.py"))
+
+
+def papers() -> list[dict[str, Any]]:
+    text = (ROOT / "scripts" / "papers.toml").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = tomllib.loads(text)["papers"]
+    return found
+
+
+def test_the_page_is_what_the_script_writes(script: dict[str, Any]) -> None:
+    command = "python scripts/papers_page.py docs/papers.md"
+    assert PAGE.read_text(encoding="utf-8") == script["page"](), f"out of date, run: {command}"
+
+
+def test_every_table_and_figure_is_there() -> None:
+    for paper in papers():
+        names = [item["name"] for item in paper["items"]]
+        figures, tables = next(counts for name, counts in ITEMS.items() if name in paper["title"])
+        for kind, count in (("Figure", figures), ("Table", tables)):
+            numbers = set()
+            for name in names:
+                for first, last in re.findall(rf"{kind}s? (\d)(?:[-, ]+(\d))?", name):
+                    numbers |= set(range(int(first), int(last or first) + 1))
+            assert numbers == set(range(1, count + 1)), (paper["title"], kind)
+
+
+def test_every_row_of_the_results_is_beside_its_paper(script: dict[str, Any]) -> None:
+    items = [item for paper in papers() for item in paper["items"] if "rows" in item]
+    named = {(item["results"], row) for item in items for row in item["rows"]}
+    reports = {name: script["report_of"](name) for name, _ in named}
+    rows = {(name, row["name"]) for name, report in reports.items() for row in report["rows"]}
+    assert len(reports) == 4
+    assert rows - NOT_OF_A_PAPER == named
+
+
+def test_every_item_has_figures_or_says_why_not() -> None:
+    for item in (item for paper in papers() for item in paper["items"]):
+        assert item.keys() & {"rows", "curve", "ours"}, item["name"]
+        assert ("rows" in item) == bool(item.keys() & {"columns", "kind"}), item["name"]
+
+
+def test_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)", PAGE.read_text(encoding="utf-8"))
+    assert len(links) > 10
+    assert [link for link in links if not (PAGE.parent / link).is_file()] == []
+
+
+def test_a_cell(script: dict[str, Any]) -> None:
+    row = {
+        "figures": {"a": {"mean": 48.26, "std": 0.95}, "b": {"mean": 0.5, "std": None}, "c": None},
+        "paper": {"a": 51.0, "c": 0.125},
+        "paper_std": {"a": 0.5},
+    }
+    shown = [script["_figure"](row, key, digits) for key, digits in (("a", 1), ("b", 2), ("c", 3))]
+    assert shown == ["48.3 ± 0.9 (51.0 ± 0.5)", "0.50", "- (0.125)"]
+
+
+def test_a_ratio_that_is_not_in_the_table_is_refused(script: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="expected one row of SPINN against nobody"):
+        script["_ratio"]("SPINN", "nobody")

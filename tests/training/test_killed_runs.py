@@ -1,0 +1,40 @@
+"""Commands that are killed at random moments, and gone on with, leave what one in peace leaves."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+
+def killed(kind: str, folder: Path, kills: int, *options: str) -> None:
+    """Run `killed_runs`, and look at what it found."""
+    paths = (ROOT, ROOT / "tests", HERE, ROOT / "reproduce" / "tests")
+    done = subprocess.run(
+        [sys.executable, str(HERE / "killed_runs.py"), kind, str(folder), str(kills), *options],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (sum(found["kills"].values()), found["wrong"]) == (kills, [])
+    assert found["runs"] > 0
+
+
+def test_a_few_kills(tmp_path: Path) -> None:
+    """At changes of files, which takes no look at the clock; the others are a job."""
+    killed("corpus", tmp_path / "corpus", 5, "--events")
+
+
+@pytest.mark.parametrize("kind", ["corpus", "own-trees", "publish", "spinn", "tables"])
+def test_many_kills(kind: str, tmp_path: Path) -> None:
+    killed(kind, tmp_path / kind, 20)

@@ -1,0 +1,35 @@
+"""The files of a bundle that learning goes on from, damaged."""
+
+from pathlib import Path
+
+import pytest
+from bundle_folders import replaced
+from tiny_texts import start
+
+from thinstack.bundle import open_bundle
+from thinstack.bundle.manifest import WEIGHTS_FILE
+from thinstack.errors import BundleError
+from thinstack.models import load_model
+from thinstack.training.text_learner import TextLearner
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"9" * 5000, b"[" * 100_000, b"\xff", b"", b"null", b'{"epochs": []}', b'{"\\u001b": 1}'],
+    ids=["digits", "deep", "bytes", "empty", "null", "field", "escape"],
+)
+def test_how_it_learns(content: bytes, tmp_path: Path) -> None:
+    folder = start(tmp_path / "model")
+    replaced("training.json", content)(folder)
+    with pytest.raises(BundleError, match=r"training\.json: "):
+        TextLearner.resume(open_bundle(folder), rates={}, average=0.5)
+
+
+@pytest.mark.parametrize(
+    "header", ['{"__metadata__":null}', '{"a":' + "[" * 5000, "{}"], ids=["null", "deep", "none"]
+)
+def test_weights_with_an_odd_header(header: str, tmp_path: Path) -> None:
+    folder = start(tmp_path / "model")
+    replaced(WEIGHTS_FILE, len(header).to_bytes(8, "little") + header.encode())(folder)
+    with pytest.raises(BundleError, match=r"model\.safetensors: not the weights"):
+        load_model(open_bundle(folder))

@@ -1,0 +1,105 @@
+"""Runs that are stopped, or meet a full disk or an odd checkpoint: one message, and they go on."""
+
+import errno
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny_recipe
+import tomli_w
+from command_line import Answer
+from runs import run, stopped
+
+from thinstack.data import files
+from thinstack.errors import DataError
+from thinstack.training import loop, run_recipe
+from thinstack.training.checkpoint import save_checkpoint
+
+Train = Callable[[], Answer]
+RECORD = {"seed": 1, "epoch": 1, "loss": 0.5, "seconds": 1.0, "watched": {}, "selection": 0}
+
+
+@pytest.mark.parametrize(
+    ("state", "found"),
+    [
+        ({}, "history: Field required"),
+        ({"history": []}, r"expected the epochs from 1, found \[\]"),
+        ({"history": "x"}, "history: Input should be a valid tuple"),
+        ({"history": [1, 2]}, r"history\.0: "),
+        ({"history": [{}]}, r"history\.0\.seed: Field required"),
+        ({"history": [RECORD | {"watched": {"gold": 1.0}}]}, r"history\.0\.watched\.gold"),
+        ({"history": [RECORD | {"selection": float("nan")}]}, r"history\.0\.selection: "),
+        ({"history": [RECORD | {"epoch": 2}]}, r"expected the epochs from 1, found \[2\]"),
+        ({"history": [RECORD, RECORD]}, r"expected the epochs from 1, found \[1, 1\]"),
+        ({"history": [RECORD | {"seed": 2}]}, r"expected seed 1, found \[2\]"),
+    ],
+)
+def test_an_odd_history_stops_the_run(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: Any, found: str
+) -> None:
+    monkeypatch.setattr(loop, "save_checkpoint", lambda *args: save_checkpoint(*args[:3], state))
+    stopped(tiny_recipe.recipe(), data, tmp_path)
+    with pytest.raises(DataError, match=rf"not a checkpoint of this recipe \(.*{found}"):
+        run(tiny_recipe.recipe(), data, tmp_path)
+
+
+# -- by command
+
+
+@pytest.fixture
+def train(
+    data: Path, tmp_path: Path, cli: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
+) -> Train:
+    """`thinstack train` of three epochs in the folder `out`; nothing is published."""
+    recipe = tiny_recipe.recipe().model_dump(mode="json", exclude_none=True)
+    (tmp_path / "recipe.toml").write_text(tomli_w.dumps(recipe), "utf-8")
+    monkeypatch.setattr(run_recipe, "_finish", lambda *_, **__: None)
+    command = "train", tmp_path / "recipe.toml", "--data", data, "--out", tmp_path / "out"
+    return lambda: cli(*command)
+
+
+def went_on(answer: Answer, out: Path) -> bool:
+    """Whether the second and third epochs were done, and nothing half written is left."""
+    printed = [f"epoch {number}: " in answer.out for number in (1, 2, 3)]
+    left = [path for path in out.rglob("*") if path.suffix == ".partial"]
+    return answer.code == 0 and printed == [False, True, True] and not left
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_training_with_one_message(
+    train: Train, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    def stop(optimizers: Any, config: Any, epochs: float) -> None:
+        if epochs > 1.5:
+            signal.raise_signal(number)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "set_rates", stop)
+        answer = train()
+    said = "error: stopped; start the same command again, and it goes on after epoch 1 of seed 1\n"
+    assert (answer.code, answer.err) == (code, said)
+    assert went_on(train(), tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoint.safetensors"])
+def test_a_full_disk_is_one_message(train: Train, tmp_path: Path, name: str) -> None:
+    sync, calls = files.sync, []
+
+    def full(path: Path) -> None:
+        if path.name.startswith(name):
+            calls.append(path)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "sync", full)
+        answer = train()
+    file = tmp_path / "out" / "seeds" / "1" / name
+    problem = f"error: [Errno 28] No space left on device: '{file}'; mend that, then start the "
+    said = f"{problem}same command again, and it goes on after epoch 1 of seed 1\n"
+    assert (answer.code, answer.err) == (2, said)
+    assert went_on(train(), tmp_path / "out")

@@ -1,0 +1,103 @@
+"""How many numbers the nodes of an ONNX file make of constants alone.
+
+A runtime computes them while it loads the file, and a few bytes can stand for any number of them.
+"""
+
+import math
+from collections import ChainMap
+from typing import Final, NamedTuple
+
+from thinstack.bundle.onnx_tensor import Tensor
+from thinstack.bundle.operators import OPERATORS
+from thinstack.bundle.protobuf import DamagedError
+
+__all__ = ["MOST_MADE", "SHORT", "Made", "Value", "Values"]
+
+MOST_MADE: Final = 1 << 25
+"""Numbers at most that nodes make of constants alone, beyond four times as many as the file
+stores."""
+SHORT: Final = 64
+"""Numbers of a shape, at most."""
+_HUGE = 1 << 63
+
+# Which input tells how large the output is, where one tells.
+_TOLD = {"ConstantOfShape": 0, "Expand": 1, "Range": 0}
+
+
+class Value(NamedTuple):
+    """What is known of a value before the graph runs: its size at most, and few numbers."""
+
+    size: int
+    numbers: tuple[float, ...] | None = None
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> "Value":
+        """What is known of the numbers of a tensor."""
+        short = tensor.size <= SHORT and tensor.dtype.kind in "iuf"
+        # An axis of none counts: a sum along it, say, is as large as the others.
+        size = math.prod(max(axis, 1) for axis in tensor.shape)
+        return cls(size, tuple(tensor.array().ravel().tolist()) if short else None)
+
+
+Values = ChainMap[str, Value | None]
+"""The values that a node may read, by name; None is known of what depends on the model's inputs."""
+
+
+class Made:
+    """Counts what the nodes of a file make of constants. `stored`: the numbers that the file
+    stores."""
+
+    def __init__(self) -> None:
+        self.stored = self._made = 0
+
+    def by(self, operator: str, inputs: list[Value | None]) -> Value | None:
+        """What a node makes of its inputs, counted if all of them, or only its shape, are constant.
+        Raises DamagedError if that is too much, or if nothing tells how much."""
+        known = [value for value in inputs if value is not None]
+        fixed = len(known) == len(inputs)
+        row = OPERATORS.get(operator)
+        if row is None:  # whoever allowed it bounds it
+            return None
+        if row.size == "told":
+            size = _told(operator, inputs)
+            if fixed and size is None:
+                problem = "reads a size that is computed of constants; expected the size itself"
+                raise DamagedError(f"node {operator!r:.40} {problem}")
+        else:
+            size = _most(operator, row.size, [value.size for value in known]) if fixed else None
+        if size is None:
+            return None
+        self._made += size
+        if self._made > MOST_MADE + 4 * self.stored:
+            problem = f"makes {size:,} numbers of constants alone; more than {MOST_MADE:,} in all"
+            raise DamagedError(f"node {operator!r:.40} {problem}")
+        return Value(size) if fixed else None
+
+
+def _most(operator: str, rule: str, sizes: list[int]) -> int:
+    """How many numbers an operator makes at most of inputs of these sizes."""
+    if rule == "first":
+        return sizes[0]
+    if rule == "all":
+        return math.prod(sizes)
+    if rule == "sum":
+        return sum(sizes)
+    problem = "reads nothing but constants; expected what it makes of them in its place"
+    raise DamagedError(f"node {operator!r:.40} {problem}")
+
+
+def _told(operator: str, inputs: list[Value | None]) -> int | None:
+    """How many numbers an operator makes whose size an input tells, if its inputs are known."""
+    if operator == "Range":
+        bounds = [value.numbers[0] for value in inputs if value is not None and value.numbers]
+        if len(bounds) < 3:
+            return None
+        start, end, step = bounds[:3]
+        steps = (end - start) / step if step else 0
+        return max(0, math.ceil(min(steps, _HUGE)))
+    place = _TOLD[operator]
+    data, shape = inputs[0], inputs[place] if place < len(inputs) else None
+    if shape is None or shape.numbers is None:
+        return None
+    repeats = data.size if data is not None and place else 1
+    return repeats * math.prod(int(min(number, _HUGE)) for number in shape.numbers if number > 1)
