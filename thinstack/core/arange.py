@@ -1,4 +1,4 @@
-"""`torch.arange` for sizes that a function of torch may stand for."""
+"""`torch.arange`, also for sizes that are values of an exported graph."""
 
 import torch
 from torch import Tensor
@@ -10,8 +10,8 @@ __all__ = ["arange"]
 def arange(end: int, device: torch.device) -> Tensor:
     """The numbers (`end`,) from 0 to `end` - 1.
 
-    The exporter calls functions of this room with values of a graph in place of tensors, whose
-    sizes are values too. `torch.arange` itself refuses these before torch 2.8.
+    The exporter calls the functions of this room with values of a graph in place of tensors, whose
+    sizes are values too. `torch.arange` of torch 2.6 and 2.7 refuses such a size.
     """
     if not torch.jit.is_scripting() and has_torch_function((end,)):
         found: Tensor = handle_torch_function(arange, (end,), end, device=device)
