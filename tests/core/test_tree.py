@@ -155,7 +155,7 @@ BARE = Tree.from_parents([1, -1, 1], list("abc"), list("xyz"))
         (lambda: Tree.from_transitions([0, 0, 1], "ab", "xy"), "3 labels .* got 2"),
         (lambda: Tree.left(["a", "b"]).with_labels("wxyz"), "3 labels .* got 4"),
         (lambda: BARE.transitions, "node 1 has both a word and children; transitions"),
-        (lambda: to_brackets(BARE), "node 1 has both a word and children; a const"),
+        (lambda: to_brackets(BARE), "node 1 has both a word and children; expected a const"),
         (lambda: from_brackets("(3 (2 (1 a)) (2 b))").transitions, "node 1 has 1 children"),
         (lambda: from_brackets("(3 (2 a) (2 b) (2 c))").transitions, "node 3 has 3 children"),
     ],

@@ -16,7 +16,7 @@ from packaging.version import Version
 # needs Java and has a job of its own.
 EXTRAS = ["cpu", "spacy", "data", "trees", "testing", "transformers", "hub", "reproduce"]
 # Of `dev`, what the tests below import.
-TOOLS = ["conllu", "tokenizers", "pytest-xdist"]
+TOOLS = ["conllu", "hypothesis", "tokenizers", "pytest-xdist"]
 LOWEST, *LATER = pythons()
 
 TESTS = [
