@@ -132,9 +132,9 @@ def _run(
         _write(table, stem, report, _curves(table, done, state), options.out, console)
         _tell_of_empty_columns(report, done, console)
     if failed := state.failed():
-        reasons = "".join(f"\n  {path}: {state.failures[path]}" for path in failed)
+        reasons = "; ".join(f"{path}: {state.failures[path]}" for path in failed)
         head = f"{len(failed)} of {len(state.runs)} runs failed"
-        raise ThinstackError(f"{head}; called again, the others are kept:{reasons}")
+        raise ThinstackError(f"{head}; called again, the others are kept: {reasons}")
 
 
 def _tests(table: Table, options: Iterable[str]) -> dict[str, str]:

@@ -37,7 +37,7 @@ def check(answer: Answer, code: int) -> None:
         ("predict", "--model", ODD, "good"),
         ("predict", "--source", ODD, "good"),
         ("predict", "--input", ODD, "--out", "o"),
-        ("predict", "--html", f"nowhere/{ODD}", "good"),
+        ("predict", "--html", f"/dev/null/{ODD}", "good"),
         ("evaluate", "sst", ODD),
         ("evaluate", "sst", f"{ODD}.csv"),
         ("evaluate", "--suite", ODD),

@@ -152,7 +152,7 @@ def test_a_failing_row_is_told_at_the_end_and_the_others_are_reported(command: C
     write(command.folder, data)
     answer = command()
     assert answer.code == 2
-    told = "called again, the others are kept:\n  lstm/1: unknown cell 'magic.v1'"
+    told = "called again, the others are kept: lstm/1: unknown cell 'magic.v1'"
     assert answer.err.startswith(f"error: 4 of 6 runs failed; {told}")
     assert "lstm/left/2: failed: unknown cell 'magic.v1'" in answer.out
     assert written(command) == {"tiny.json", "tiny.md", "tiny-part.json", "tiny-part.md"}

@@ -22,7 +22,6 @@ __all__ = [
     "check_parse",
     "check_scores",
     "interface_of",
-    "metadata_of",
 ]
 
 PARSE_OUTPUT = "parse"
@@ -69,7 +68,7 @@ def interface_of(
     vocabulary."""
     found = {item.name: item.type for item in session.get_inputs()}
     outputs = [item.name for item in session.get_outputs()]
-    metadata = metadata_of(session, source)
+    metadata: dict[str, str] = session.get_modelmeta().custom_metadata_map
     reads = metadata.get("reads", _READS.get(config.head.name))
     phrases = config.trees != "sequence" and reads != "roots"
     output = "node_scores" if phrases else "root_scores"
@@ -96,17 +95,6 @@ def interface_of(
     types = {name: INDEX_TYPES[kind] for name, kind in found.items()}
     most = _most_pieces(metadata, config, source)
     return Interface(types, output, phrases, most, config.head.name in _PROBABLE)
-
-
-def metadata_of(session: Any, source: str) -> dict[str, str]:
-    """What the ONNX file `source` of a session says of itself. Raises BundleError where that is not
-    text in UTF-8."""
-    try:
-        found: dict[str, str] = session.get_modelmeta().custom_metadata_map
-        return found
-    except UnicodeDecodeError:
-        problem = "expected metadata in UTF-8, found other bytes"
-        raise BundleError(f"{source}: {problem}; {MEND}") from None
 
 
 def _most_pieces(metadata: dict[str, str], config: ModelConfig, source: str) -> int | None:

@@ -10,7 +10,7 @@ from thinstack.bundle import Bundle
 from thinstack.bundle.manifest import CASES_FILE, MEND, ONNX_FILE
 from thinstack.config import Device
 from thinstack.errors import BundleError
-from thinstack.runtime.interface import INDEX_TYPES, PARSE_OUTPUT, metadata_of
+from thinstack.runtime.interface import INDEX_TYPES, PARSE_OUTPUT
 from thinstack.runtime.session import open_session
 
 __all__ = ["INT8_TOLERANCE", "TOLERANCE", "Agreement", "check_cases", "distance"]
@@ -72,7 +72,7 @@ def check_cases(bundle: Bundle, *, device: Device = "cpu", isolated: bool = Fals
         bundle.read(ONNX_FILE), device=device, source=model, isolated=isolated
     )
     content = bundle.read(CASES_FILE)
-    rough = metadata_of(session, model).get("quantization") == "int8"
+    rough = session.get_modelmeta().custom_metadata_map.get("quantization") == "int8"
     try:
         stored = json.loads(content)
         if list(stored["labels"]) != list(bundle.config.labels):
