@@ -13,7 +13,7 @@ def arange(end: int, device: torch.device) -> Tensor:
     The exporter calls the functions of this room with values of a graph in place of tensors, whose
     sizes are values too. `torch.arange` of torch 2.6 and 2.7 refuses such a size.
     """
-    if not torch.jit.is_scripting() and has_torch_function((end,)):
+    if not torch.jit.is_scripting() and has_torch_function((end,)):  # type: ignore[attr-defined]
         found: Tensor = handle_torch_function(arange, (end,), end, device=device)
         return found
     return torch.arange(end, device=device)
