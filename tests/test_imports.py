@@ -78,6 +78,7 @@ HOMES = {
     r"torch\.jit|from torch import .*\bjit\b": (
         "thinstack.export.torchscript",
         "thinstack.testing.export_checks",
+        "thinstack.core.arange",
         "thinstack.core.depth_ordered",
         "thinstack.core.shift_reduce",
         "thinstack.core.thin_stack",
