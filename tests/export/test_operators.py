@@ -47,6 +47,10 @@ def subjects() -> Iterator[Subject]:
     yield build_model(config, entries=len(PIECES)), config, {"quantize": "int8-tables"}
 
 
+def operators(content: bytes) -> set[str]:
+    return {node.op_type for node in walk(onnx.load_from_string(content).graph.node)}
+
+
 def parts_of(config: ModelConfig) -> set[str]:
     """The registered names in a configuration."""
     down = config.encoder.top_down
@@ -59,11 +63,12 @@ def test_every_registered_part_passes_and_every_row_is_needed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    needed, parts = set[str](), set[str]()
+    parts = set[str]()
+    needed = set[str]().union(*(operators(path.read_bytes()) for path in FILES))
     for model, config, options in subjects():
         content = export_onnx(model.eval(), config, vocabulary_digest="", **options)
         check_onnx(content, source=str(sorted(parts_of(config))))
-        needed |= {node.op_type for node in walk(onnx.load_from_string(content).graph.node)}
+        needed |= operators(content)
         parts |= parts_of(config)
     registered = {
         each.name
