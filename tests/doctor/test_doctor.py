@@ -1,6 +1,7 @@
 """`thinstack doctor`, on what is installed here and on models that are as they should be or not."""
 
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,12 +33,7 @@ def _no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     """A copy of a bundle that has reference cases, to be damaged."""
-    folder = tmp_path / "model"
-    for path in filter(Path.is_file, GOLDEN.rglob("*")):
-        copy = folder / path.relative_to(GOLDEN)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(path.read_bytes())
-    return folder
+    return shutil.copytree(GOLDEN, tmp_path / "model")
 
 
 def found(answer: Answer) -> dict[str, dict[str, Any]]:

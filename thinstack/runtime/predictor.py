@@ -80,12 +80,21 @@ class Predictor:
         isolated: bool = False,
         allow_operators: Collection[str] = (),
     ):
+        self._settings = {
+            "device": device,
+            "threads": threads,
+            "classes": classes,
+            "abstain": abstain,
+            "max_words": max_words,
+            "isolated": isolated,
+            "allow_operators": tuple(allow_operators),
+        }
         if not isinstance(max_words, int) or max_words < 2:
             raise InputError(f"max_words is {max_words!r}; expected a whole number, at least 2")
         self.max_words = max_words
         self.bundle, self.config = bundle, bundle.config
         self.view = View.choose(self.config.labels, classes, abstain)
-        self.labels, self._asked = self.view.labels, (classes, abstain)
+        self.labels = self.view.labels
         self.vocabulary = bundle.vocabulary()
         self._distances = bundle.distances()
         self.threads, self._requested = threads, device
@@ -100,9 +109,7 @@ class Predictor:
         self.pool = asked if self.device == "cpu" else Pool(1)
 
     def __reduce__(self) -> tuple[object, ...]:
-        settings = self._requested, self.threads, *self._asked, self.max_words
-        apart = self.isolated, self._allowed
-        return _reopen, (str(self.bundle.path), *settings, *apart)
+        return _reopen, (str(self.bundle.path), self._settings)
 
     def __repr__(self) -> str:
         return f"<Predictor of {self.bundle.path} on {self.device}: {', '.join(self.labels)}>"
@@ -299,23 +306,5 @@ class Predictor:
         return Scored(parse[0].astype(np.int8), scores)
 
 
-def _reopen(
-    path: str,
-    device: Device,
-    threads: int | None,
-    classes: int | None,
-    abstain: float | None,
-    max_words: int,
-    isolated: bool,
-    allow_operators: tuple[str, ...],
-) -> Predictor:
-    return Predictor(
-        open_bundle(path),
-        device=device,
-        threads=threads,
-        classes=classes,
-        abstain=abstain,
-        max_words=max_words,
-        isolated=isolated,
-        allow_operators=allow_operators,
-    )
+def _reopen(path: str, settings: dict[str, Any]) -> Predictor:
+    return Predictor(open_bundle(path), **settings)
