@@ -16,10 +16,15 @@ UNREAD: dict[str, Any] = {
     "name": True,
     "description": True,
     "export": True,
+    "card": True,
     "data": {"statement"},
     "training": {"seeds"},
 }
 """What of a recipe no figure depends on."""
+
+DEFAULTS = 1
+"""Raise this number where a default of a recipe changes that figures depend on. Digests leave out
+defaults, so that a new field does not make old figures stale."""
 
 WATCHED = ("thinstack", "reproduce", "recipes")
 """Folders of a repository where a change that is not committed makes the commit `-dirty`."""
@@ -27,8 +32,10 @@ WATCHED = ("thinstack", "reproduce", "recipes")
 
 def recipe_digest(recipe: Recipe) -> str:
     """SHA-256 of all in a recipe that its figures depend on, but the seed."""
-    read = recipe.model_dump(mode="json", exclude=UNREAD)
-    return hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()
+    read = recipe.model_dump(mode="json", exclude=UNREAD, exclude_defaults=True)
+    said = {part: fields for part, fields in read.items() if fields != {}}
+    parts = {"defaults": DEFAULTS, "recipe": said}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def commit_of(file: Path) -> str | None:
