@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from reproduce.cases import Cases
 from reproduce.curves import Point, points
+from reproduce.kept import Kept, keep
 from reproduce.markdown import markdown
 from reproduce.plots import draw
 from reproduce.provenance import commit_of, versions
@@ -54,9 +55,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The runs of a table, their jobs, and what became of them, by their paths."""
+    """The runs of a table, their jobs, and what became of them, by their paths; the `commit` that
+    is noted with them."""
 
     runs: dict[str, Run]
+    commit: str | None = None
     jobs: dict[str, Job] = field(default_factory=dict)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -85,8 +88,10 @@ def run(file: Path, options: Options, console: Console) -> None:
     """Do what is left to do of the table in `file`, and write the report to `options.out`.
 
     That is TABLE.json, TABLE.md and a plot for each curve, of the rows that are complete; with
-    "-test" after TABLE where figures are of test files, and "-part" where they are not those of all
-    runs, so that no part takes the place of the whole. Raises ThinstackError that tells of all runs
+    "-test" after TABLE where figures are of test files. Rows that were not run now are kept of the
+    report that stands there, if their recipes and data have not changed since. Where rows would be
+    lost, or figures are not of all seeds, the report has "-part" after its name, so that no part
+    takes the place of the whole. Raises ThinstackError that tells of all runs
     that failed, once the others are done; InputError where another command works in the folder of
     its work; what reading the table raises.
     """
@@ -100,9 +105,9 @@ def run(file: Path, options: Options, console: Console) -> None:
 def _run(
     table: Table, name: str, tests: dict[str, str], file: Path, options: Options, console: Console
 ) -> None:
-    commit = commit_of(file)
-    state = State({run.path: run for run in table.runs(options.rows, options.seeds, tests)})
-    _find_jobs(state, options.data, options.work / name, commit)
+    runs = {run.path: run for run in table.runs(options.rows, options.seeds, tests)}
+    state = State(runs, commit_of(file))
+    _find_jobs(state, options.data, options.work / name)
     before = f"{len(state.runs)} runs, {len(state.outcomes)} of them done before"
     _say(console, f"{table.name}: {before}")
     _work(table, state, options, console)
@@ -113,28 +118,48 @@ def _run(
         if run.row.name not in missing
     ]
     if done:
-        whole = {run.path for run in table.runs()} == {run.path for run, _ in done}
-        report = build(
-            table,
-            done,
-            missing=missing,
-            digests={run.path: digests_of(run, options.data) for run, _ in done},
-            complete=whole,
-            cases=state.cases,
-        )
-        report |= {
-            "command": _command(file, options),
-            "commit": commit,
-            "versions": versions(),
-            "threads": options.threads,
-        }
-        stem = name if whole else f"{name}-part"
-        _write(table, stem, report, _curves(table, done, state), options.out, console)
-        _tell_of_empty_columns(report, done, console)
+        _report(table, name, tests, done, state, file, options, console)
     if failed := state.failed():
         reasons = "; ".join(f"{path}: {state.failures[path]}" for path in failed)
         head = f"{len(failed)} of {len(state.runs)} runs failed"
         raise ThinstackError(f"{head}; called again, the others are kept: {reasons}")
+
+
+def _report(
+    table: Table,
+    name: str,
+    tests: Mapping[str, str],
+    done: Sequence[tuple[Run, Outcome]],
+    state: State,
+    file: Path,
+    options: Options,
+    console: Console,
+) -> None:
+    """Write the report of the runs `done`, and of the rows that are kept."""
+    ran = list(dict.fromkeys(run.row.name for run, _ in done))
+    all_seeds = {run.path for run in table.runs(ran)} == {run.path for run, _ in done}
+    before = options.out / f"{name}.json"
+    kept = keep(before, table, tests, ran, options.data) if all_seeds else Kept()
+    whole = all_seeds and {*ran, *kept.rows} == {row.name for row in table.rows}
+    report = build(
+        table,
+        done,
+        missing=state.missing(),
+        digests={run.path: digests_of(run, options.data) for run, _ in done},
+        complete=whole,
+        cases=state.cases,
+        kept=kept,
+    )
+    report |= {
+        "command": _command(file, options, all_rows=bool(kept.rows)),
+        "commit": state.commit,
+        "versions": versions(),
+        "threads": options.threads,
+    }
+    _tell_of_kept(kept, console)
+    stem = name if whole or (kept.rows and not kept.stale) else f"{name}-part"
+    _write(table, stem, report, _curves(table, done, state, kept), options.out, console)
+    _tell_of_empty_columns(report, done, console)
 
 
 def _tests(table: Table, options: Iterable[str]) -> dict[str, str]:
@@ -150,11 +175,11 @@ def _tests(table: Table, options: Iterable[str]) -> dict[str, str]:
     return tests
 
 
-def _find_jobs(state: State, data: Path, work: Path, commit: str | None) -> None:
+def _find_jobs(state: State, data: Path, work: Path) -> None:
     """Add the jobs in the folder `work`, and what came of those that were done before."""
     for path, run in state.runs.items():
         try:
-            job = job_of(run, data=data, folder=work, commit=commit)
+            job = job_of(run, data=data, folder=work, commit=state.commit)
         except DataError as error:
             state.failures[path] = str(error)
             continue
@@ -198,18 +223,25 @@ def _main_figures(table: Table, run: Run, outcome: Outcome) -> str:
 
 
 def _curves(
-    table: Table, done: Iterable[tuple[Run, Outcome]], state: State
+    table: Table, done: Iterable[tuple[Run, Outcome]], state: State, kept: Kept
 ) -> dict[str, dict[str, list[Point]]]:
     """The points of every curve, by its name and the row's."""
     rows = {run.row.name: run.row for run, _ in done}
-    return {
-        curve.name: {
-            name: points(state.cases(rows[name], "", rows[name].trees), curve)
-            for name in curve.rows
-            if name in rows
-        }
-        for curve in table.curves
-    }
+    found: dict[str, dict[str, list[Point]]] = {}
+    for curve in table.curves:
+        lines = dict(kept.curves.get(curve.name, {}))
+        for name in set(curve.rows) & rows.keys():
+            lines[name] = points(state.cases(rows[name], "", rows[name].trees), curve)
+        found[curve.name] = {name: lines[name] for name in curve.rows if name in lines}
+    return found
+
+
+def _tell_of_kept(kept: Kept, console: Console) -> None:
+    if kept.rows:
+        _say(console, f"kept of the report before: {', '.join(kept.rows)}")
+    if kept.stale:
+        names = ", ".join(kept.stale)
+        _say(console, f"not kept, for recipes or data have changed since: {names}; run them again")
 
 
 def _write(
@@ -251,9 +283,10 @@ def _say(console: Console, line: str) -> None:
     console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _command(file: Path, options: Options) -> str:
+def _command(file: Path, options: Options, *, all_rows: bool) -> str:
     """The command line that makes the same report."""
     words = [file.as_posix(), "--data", options.data.as_posix()]
-    for name, values in (("row", options.rows), ("seed", options.seeds), ("test", options.tests)):
+    rows = () if all_rows else options.rows
+    for name, values in (("row", rows), ("seed", options.seeds), ("test", options.tests)):
         words += [word for value in values for word in (f"--{name}", str(value))]
     return shlex.join(["python", "-m", "reproduce", "table", *words])

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reproduce.comparison import FindCases, compare_rows
+from reproduce.kept import COPIED, Kept
 from reproduce.measures import MEASURES, of_seeds
 from reproduce.provenance import recipe_digest
 from reproduce.run import Outcome
@@ -14,6 +15,8 @@ from reproduce.table import Column, Row, Run, Table
 SCHEMA_VERSION = 1
 
 Done = Sequence[tuple[Run, Outcome]]
+
+NOTHING = Kept()
 
 
 def build(
@@ -24,15 +27,20 @@ def build(
     digests: Mapping[str, Mapping[str, str]],
     complete: bool,
     cases: FindCases,
+    kept: Kept = NOTHING,
 ) -> dict[str, Any]:
-    """The report, fit for JSON, of the runs `done`. `missing`: why other rows are not in it, by
-    name; `digests`: of the data files of each run, by its path; `complete`: whether these are all
-    runs of the table."""
+    """The report, fit for JSON, of the runs `done` and of the rows that are `kept` of an earlier
+    one. `missing`: why other rows are not in it, by name; `digests`: of the data files of each run,
+    by its path; `complete`: whether these are all runs of the table."""
     by_row: dict[str, list[tuple[Run, Outcome]]] = {}
     for run, outcome in done:
         by_row.setdefault(run.row.name, []).append((run, outcome))
-    rows = [_row(table, runs, digests, cases) for runs in by_row.values()]
-    compared = (compare_rows(table, pair, rows, cases) for pair in table.compare)
+    made = {name: _row(table, runs, digests, cases) for name, runs in by_row.items()} | kept.rows
+    rows = [made[row.name] for row in table.rows if row.name in made]
+    compared = (
+        kept.comparison(pair.a, pair.b, pair.key) or compare_rows(table, pair, rows, cases)
+        for pair in table.compare
+    )
     return {
         "schema_version": SCHEMA_VERSION,
         "table": table.name,
@@ -45,9 +53,6 @@ def build(
         "rows": rows,
         "comparisons": [found for found in compared if found is not None],
     }
-
-
-COPIED = {"name", "title", "source", "differs", "trees", "rival", "paper", "paper_std"}
 
 
 def _row(

@@ -1,0 +1,126 @@
+"""Running rows of a table leaves the other rows of its report as they are, while they hold."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from table_command import Command, written
+from tiny_table import tiny, write
+
+PAIR = [{"a": "lstm", "b": "rvnn", "key": "root_accuracy"}]
+CURVE = {"name": "length", "title": "By length", "x": "words", "last": 5, "rows": ["lstm", "rvnn"]}
+
+
+def forget(command: Command, row: str) -> None:
+    """Leave nothing of the work on a row but what stands in the report."""
+    for path in sorted((command.work / "tiny" / row).rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+
+
+def rows(command: Command) -> dict[str, Any]:
+    return {row["name"]: row for row in command.report()["rows"]}
+
+
+def test_the_other_rows_are_kept(command: Command) -> None:
+    command.change(compare=PAIR)
+    command()
+    before = command.report()
+    forget(command, "lstm")
+    answer = command("--row", "rvnn")
+    assert "kept of the report before: lstm" in answer.out
+    assert command.report()["rows"] == before["rows"]
+    assert command.report()["complete"]
+    assert " --row " not in command.report()["command"]
+    assert written(command) == {"tiny.json", "tiny.md"}
+
+
+def test_a_new_row_takes_its_place_in_the_order_of_the_table(command: Command) -> None:
+    command("--row", "rvnn")
+    assert written(command) == {"tiny-part.json", "tiny-part.md"}
+    for name in ("json", "md"):
+        (command.out / f"tiny-part.{name}").rename(command.out / f"tiny.{name}")
+    command("--row", "lstm")
+    assert list(rows(command)) == ["lstm", "rvnn"]
+    assert command.report()["complete"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"model": {"cell": {"name": "rvnn.v1", "hidden_size": 4}}}, {"training": {"seeds": [1, 3]}}],
+)
+def test_a_row_whose_recipe_has_changed_is_not_kept(
+    command: Command, change: dict[str, Any]
+) -> None:
+    command()
+    before = command.report()
+    table = tiny()
+    table["rows"][1]["recipe"] = {**table["rows"][1]["recipe"], **change}
+    write(command.folder, table)
+    answer = command("--row", "lstm")
+    assert "have changed since: rvnn; run them again" in answer.out
+    assert [row["name"] for row in command.report("tiny-part")["rows"]] == ["lstm"]
+    assert command.report() == before
+
+
+def test_a_row_whose_data_have_changed_is_not_kept(command: Command) -> None:
+    command()
+    file = command.data / "dev.txt"
+    file.write_text(file.read_text(encoding="utf-8") + "(0 bad)\n", encoding="utf-8")
+    assert "have changed since: rvnn" in command("--row", "lstm").out
+
+
+def test_words_and_columns_are_the_table_s(command: Command) -> None:
+    command()
+    table = tiny()
+    table["rows"][1]["title"] = "Recursive network"
+    table["columns"].append({"key": "phrase_accuracy", "title": "Phrases"})
+    write(command.folder, table)
+    command("--row", "lstm")
+    found = rows(command)
+    assert found["rvnn"]["title"] == "Recursive network"
+    assert found["rvnn"]["figures"]["phrase_accuracy"] is None
+    assert found["lstm"]["figures"]["phrase_accuracy"]["mean"] > 0
+
+
+def test_a_row_that_the_table_has_no_more_goes(command: Command) -> None:
+    command()
+    command.change(rows=tiny()["rows"][:1])
+    command("--row", "lstm")
+    assert list(rows(command)) == ["lstm"]
+
+
+def test_comparisons_and_curves_of_two_kept_rows_stay(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reproduce.curves.LEAST_CASES", 1)
+    third = {**tiny()["rows"][1], "name": "third"}
+    command.change(compare=PAIR, curves=[CURVE], rows=[*tiny()["rows"], third])
+    command()
+    before = command.report()
+    forget(command, "lstm")
+    forget(command, "rvnn")
+    command("--row", "third")
+    assert command.report()["comparisons"] == before["comparisons"]
+    assert command.report()["comparisons"][0]["interval"] is not None
+    assert command.report()["curves"] == before["curves"]
+    assert before["curves"]["length"]["lstm"]
+
+
+def test_a_comparison_with_a_kept_row_has_no_interval(command: Command) -> None:
+    """The cases of the kept row are not there any more."""
+    command.change(compare=PAIR)
+    command()
+    before = command.report()["comparisons"][0]
+    forget(command, "lstm")
+    command("--row", "rvnn")
+    found = command.report()["comparisons"][0]
+    assert found["difference"] == before["difference"]
+    assert (found["interval"], found["examples_error"]) == (None, None)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"schema_version": 99, "rows": []}'])
+def test_a_file_that_is_no_report_is_written_over(command: Command, content: str) -> None:
+    command.out.mkdir()
+    Path(command.out / "tiny.json").write_text(content, encoding="utf-8")
+    assert command().code == 0
+    assert command.report()["complete"]
