@@ -9,11 +9,9 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from thinstack.data.files import write_atomically
+from written_page import run
 
 ROOT = Path(__file__).parents[1]
 Item = Mapping[str, Any]
@@ -32,7 +30,7 @@ data, which are other sentences. *Not yet* says what is missing.
 
 
 def page() -> str:
-    """The page."""
+    """Every table and figure of the papers with ours beside them."""
     papers = tomllib.loads((ROOT / "scripts" / "papers.toml").read_text(encoding="utf-8"))["papers"]
     parts = [INTRO]
     for paper in papers:
@@ -138,17 +136,5 @@ def _ratio(subject: str, against: str) -> str:
     return str(found[0])
 
 
-def main(
-    file: Annotated[
-        Path | None, typer.Argument(help="Where to write it; else it is printed.")
-    ] = None,
-) -> None:
-    """Write the page of the papers."""
-    if file is None:
-        typer.echo(page(), nl=False)
-    else:
-        write_atomically(file, page())
-
-
 if __name__ == "__main__":
-    typer.run(main)
+    run(page)
