@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from reproduce.cases import Cases
-from reproduce.curves import Point, points
+from reproduce.curves import Point, Trace, points
 from reproduce.kept import Kept, keep
 from reproduce.markdown import markdown
 from reproduce.plots import draw
@@ -77,11 +77,15 @@ class State:
 
     def cases(self, row: Row, variant: str, source: str) -> list[Cases]:
         """The cases of each seed of a row in a variant, over the trees of a source."""
-        return [
-            cases_of(self.jobs[path], source)
-            for path, run in self.runs.items()
-            if (run.row.name, run.variant) == (row.name, variant)
-        ]
+        return [cases_of(self.jobs[path], source) for path in self._paths(row, variant)]
+
+    def traces(self, row: Row) -> list[Trace]:
+        """What was measured after each epoch, of each seed of a row."""
+        return [self.outcomes[path].trace for path in self._paths(row, "")]
+
+    def _paths(self, row: Row, variant: str) -> list[str]:
+        place = row.name, variant
+        return [path for path, run in self.runs.items() if (run.row.name, run.variant) == place]
 
 
 def run(file: Path, options: Options, console: Console) -> None:
@@ -231,8 +235,10 @@ def _curves(
     for curve in table.curves:
         lines = dict(kept.curves.get(curve.name, {}))
         for name in set(curve.rows) & rows.keys():
-            lines[name] = points(state.cases(rows[name], "", rows[name].trees), curve)
-        found[curve.name] = {name: lines[name] for name in curve.rows if name in lines}
+            cases = state.cases(rows[name], "", rows[name].trees)
+            lines[name] = points(cases, curve, state.traces(rows[name]))
+        if lines:
+            found[curve.name] = {name: lines[name] for name in curve.rows if name in lines}
     return found
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from reproduce.bootstrap import interval, same_cases
 from reproduce.cases import Cases
 from reproduce.measures import WHOLE, Figure, likelihood, of_seeds
-from reproduce.table import Column, Comparison, Row, Table
+from reproduce.shown import Column, Comparison
+from reproduce.table import Row, Table
 
 FindCases = Callable[[Row, str, str], Sequence[Cases]]
 """Of every seed of a row, by variant ("" is the row itself) and the source of the trees."""

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reproduce.curves import Point
-from reproduce.table import Curve, Table
+from reproduce.shown import Curve
+from reproduce.table import Table
 from thinstack.data.files import write_atomically
 from thinstack.errors import MissingExtraError
 
@@ -79,6 +80,8 @@ def _line(axes: "Axes", number: int, found: Sequence[Point]) -> Any:
 
 
 def _x_label(curve: Curve) -> str:
+    if curve.x == "seconds":
+        return "seconds of training, at the end of each epoch"
     unit = "length (words" if curve.x == "words" else "depth (edges to the deepest leaf"
     window = f"each ± {curve.window}, " if curve.window else ""
     return f"{unit}; {window}the last with all beyond)"

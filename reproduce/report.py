@@ -10,7 +10,8 @@ from reproduce.kept import COPIED, Kept
 from reproduce.measures import MEASURES, of_seeds
 from reproduce.provenance import recipe_digest
 from reproduce.run import Outcome
-from reproduce.table import Column, Row, Run, Table
+from reproduce.shown import Column
+from reproduce.table import Row, Run, Table
 
 SCHEMA_VERSION = 1
 

@@ -5,7 +5,7 @@ import json
 import time
 import traceback
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +39,7 @@ CHECKPOINTS = ("checkpoint.safetensors", "metrics.jsonl")
 @dataclass(frozen=True, slots=True)
 class Job:
     """A run and where it is done. `digest` is of all that its figures depend on but the seed;
-    `commit` is noted with them."""
+    `commit` is noted with them. `traced`: whose trees it is measured with after each epoch too."""
 
     recipe: Recipe
     rival: str | None
@@ -49,13 +49,15 @@ class Job:
     folder: Path
     digest: str
     commit: str | None
+    traced: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a run: `figures` on the development data by tree source, the `epoch` kept (None
     for a rival) of how many `epochs`, the `seconds` they took without measuring, the number of
-    parameters: of the "encoder", and of the "model" without its leaf table."""
+    parameters: of the "encoder", and of the "model" without its leaf table. `trace`: the `seconds`
+    of each epoch of a traced run, and the figures after it."""
 
     digest: str
     commit: str | None
@@ -65,6 +67,7 @@ class Outcome:
     epochs: int
     seconds: float
     parameters: dict[str, int]
+    trace: list[dict[str, float | None]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +81,12 @@ def job_of(run: Run, *, data: Path, folder: Path, commit: str | None) -> Job:
     """The job of a run, in `folder`/ROW[/VARIANT]/SEED. Raises DataError for a data file that
     cannot be read."""
     row = run.row
+    traced = row.trees if run.traced else None
     parts = [recipe_digest(run.recipe), row.rival, digests_of(run, data), __version__]
+    parts += [traced] if traced else []
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    return Job(run.recipe, row.rival, row.parser, run.seed, data, folder / run.path, digest, commit)
+    place = data, folder / run.path
+    return Job(run.recipe, row.rival, row.parser, run.seed, *place, digest, commit, traced)
 
 
 def digests_of(run: Run, data: Path) -> dict[str, str]:
@@ -164,7 +170,13 @@ def _train(job: Job) -> Outcome:
             result.dev[source] |= cases.negation_figures()
     seconds, parameters = sum(at["seconds"] for at in result.history), _parameters(result.model)
     epochs = result.epoch, len(result.history)
-    return Outcome(job.digest, job.commit, job.seed, result.dev, *epochs, seconds, parameters)
+    trace = [
+        {"seconds": at["seconds"], **at["traced"][job.traced]}
+        for at in result.history
+        if job.traced is not None
+    ]
+    about = seconds, parameters, trace
+    return Outcome(job.digest, job.commit, job.seed, result.dev, *epochs, *about)
 
 
 def _run_rival(job: Job, name: str) -> Outcome:
@@ -184,6 +196,8 @@ def _datasets(job: Job) -> tuple[Datasets, NDArray[np.bool_]]:
     if job.digest not in _last:
         _last.clear()
         datasets = load_datasets(job.recipe, job.data, _convert(job))
+        if job.traced is not None:
+            datasets = replace(datasets, traced={job.traced: datasets.dev})
         _last[job.digest] = datasets, _negations(job.recipe, job.data)
     return _last[job.digest]
 

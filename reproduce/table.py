@@ -1,7 +1,6 @@
-"""What a table of results is made of: columns, rows with their recipes and the paper's figures,
-curves, comparisons."""
+"""What a table of results is made of: rows with their recipes and the paper's figures, and what is
+shown of them."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,20 +8,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from reproduce.shown import Column, Comparison, Curve, Name
 from thinstack.config import Recipe, Strict
 from thinstack.config.base import read_toml
 from thinstack.config.data_config import PAIR_TASKS
 from thinstack.errors import ConfigError, UnknownNameError
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
-"""Of what is a folder too; no number, for folders of seeds stand beside those of variants."""
-
 Trees = Literal["gold", "self", "balanced", "left", "right"]
 """Whose trees the development data are read with."""
-
-KEY = re.compile(
-    r"(?:(?P<variant>[A-Za-z][A-Za-z0-9_-]*)/)?(?:(?P<source>[a-z]+)\.)?(?P<figure>[a-z][a-z0-9_]*)"
-)
 
 PARAMETERS = "parameters"
 """The one figure of a paper that is no column."""
@@ -38,56 +31,6 @@ def _unnamed(recipe: Data) -> Data:
 
 Part = Annotated[Data, AfterValidator(_unnamed)]
 """What is laid over a recipe, or under it."""
-
-
-class Column(Strict):
-    """A figure of all rows. `key` is `[VARIANT/][SOURCE.]FIGURE`: of which variant, with whose
-    trees (by default the row's), and the figure's name in the results of a run. `digits` stand
-    behind the point; `best` is printed bold."""
-
-    key: str
-    title: str
-    digits: int = Field(default=2, ge=0, le=6)
-    best: Literal["highest", "lowest"] = "highest"
-
-    @property
-    def parts(self) -> tuple[str, str | None, str]:
-        """Variant ("" is the row itself), tree source (None: the row's), figure."""
-        found = KEY.fullmatch(self.key)
-        assert found is not None, "checked when the column was read"
-        return found["variant"] or "", found["source"], found["figure"]
-
-    @model_validator(mode="after")
-    def _readable(self) -> Self:
-        if KEY.fullmatch(self.key) is None:
-            raise ValueError(f"key must be [VARIANT/][SOURCE.]FIGURE, found {self.key!r}")
-        return self
-
-
-class Curve(Strict):
-    """A plot of `rows`: `figure` over the development cases whose `x` lies in a window, against the
-    window's middle.
-
-    `cases`: whole sentences or pairs, or every labelled phrase. A window reaches by `window` to
-    both sides; the one at `last` holds all that is longer or deeper too.
-    """
-
-    name: Name
-    title: str
-    x: Literal["words", "depth"]
-    figure: Literal["accuracy", "pearson"] = "accuracy"
-    cases: Literal["whole", "all"] = "whole"
-    window: int = Field(default=0, ge=0)
-    last: int = Field(gt=0)
-    rows: tuple[str, ...] = Field(min_length=1)
-
-
-class Comparison(Strict):
-    """Row `a` less row `b` in the column `key`."""
-
-    a: str
-    b: str
-    key: str
 
 
 class Parser(Strict):
@@ -133,13 +76,14 @@ class Row(Strict):
 @dataclass(frozen=True, slots=True)
 class Run:
     """One seed of a row, or of a variant of it ("" is the row itself). `test`: whether on a file
-    named as test data."""
+    named as test data; `traced`: whether a curve draws its figures after each epoch."""
 
     row: Row
     variant: str
     seed: int
     recipe: Recipe
     test: bool = False
+    traced: bool = False
 
     @property
     def path(self) -> str:
@@ -212,6 +156,7 @@ class Table(Strict):
         for a recipe that would stop on a test file.
         """
         found = []
+        over_time = {row for curve in self.curves if curve.x == "seconds" for row in curve.rows}
         for row in [self.row(name) for name in dict.fromkeys(rows)] or self.rows:
             for variant in self.variants_of(row):
                 test = self._test_of(variant, tests or {})
@@ -219,7 +164,8 @@ class Table(Strict):
                 chosen = tuple(dict.fromkeys(seeds or recipe.training.seeds))
                 if row.rival is not None:
                     chosen = chosen[:1]  # nothing is drawn
-                found += [Run(row, variant, seed, recipe, test is not None) for seed in chosen]
+                kind = test is not None, not variant and row.name in over_time
+                found += [Run(row, variant, seed, recipe, *kind) for seed in chosen]
         return found
 
     def show(self, place: str) -> Data:

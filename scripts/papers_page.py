@@ -9,11 +9,9 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from thinstack.data.files import write_atomically
+from written_page import run
 
 ROOT = Path(__file__).parents[1]
 Item = Mapping[str, Any]
@@ -32,7 +30,7 @@ data, which are other sentences. *Not yet* says what is missing.
 
 
 def page() -> str:
-    """The page."""
+    """Every table and figure of the papers with ours beside them."""
     papers = tomllib.loads((ROOT / "scripts" / "papers.toml").read_text(encoding="utf-8"))["papers"]
     parts = [INTRO]
     for paper in papers:
@@ -55,15 +53,24 @@ def report_of(name: str) -> Any:
     return json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def rows_of(name: str) -> dict[str, Item]:
+    """What `recipes/tables/NAME.toml` says of its rows, by their names."""
+    table = tomllib.loads((ROOT / "recipes" / "tables" / f"{name}.toml").read_text("utf-8"))
+    return {row["name"]: row for row in table["rows"]}
+
+
 def _figures(item: Item) -> Iterator[str]:
-    """A line for each row of the report."""
+    """A line for each row, of the report or of the table that it comes from."""
     if "rows" not in item:
         return
     report = report_of(item["results"])
     rows = {row["name"]: row for row in report["rows"]}
     digits = {column["key"]: column["digits"] - 1 for column in report["columns"]}
-    for row in (rows[name] for name in item["rows"]):
-        kind = item.get("kind")
+    for name in item["rows"]:
+        if name not in rows:
+            yield f"{rows_of(item['results'])[name]['title']}: {_not_run(item, name, digits)}"
+            continue
+        row, kind = rows[name], item.get("kind")
         if kind == "parameters":
             figures = f"{row['parameters']['encoder']:,} ({row['paper']['parameters']:,.0f})"
         elif kind == "seconds":
@@ -73,6 +80,19 @@ def _figures(item: Item) -> Iterator[str]:
         else:
             figures = " / ".join(_figure(row, key, digits[key]) for key in item["columns"])
         yield f"{row['title']}: {figures}"
+
+
+def _not_run(item: Item, name: str, digits: Mapping[str, int]) -> str:
+    """The paper's figures of a row that the report does not have."""
+    row = rows_of(item["results"])[name]
+    paper, deviations = row.get("paper", {}), row.get("paper_std", {})
+    if item.get("kind") == "parameters":
+        return f"not yet run ({paper['parameters']:,})"
+    shown = [
+        _spread(paper[key], deviations.get(key), digits[key]) if key in paper else "-"
+        for key in item.get("columns", ())
+    ]
+    return "not yet run" + (f" ({' / '.join(shown)})" if shown else "")
 
 
 def _figure(row: Item, key: str, digits: int) -> str:
@@ -91,12 +111,14 @@ def _spread(mean: float, deviation: float | None, digits: int) -> str:
 
 def _plot(item: Item) -> Iterator[str]:
     """A link to the plot of a curve, with its rows."""
-    if "curve" in item:
-        report = report_of(item["results"])
-        titles = {row["name"]: row["title"] for row in report["rows"]}
-        rows = "; ".join(titles[name] for name in report["curves"][item["curve"]])
-        name = f"{item['results']}-{item['curve']}.svg"
-        yield f"[{name}](../results/{name}): {rows}"
+    if "curve" not in item:
+        return
+    report = report_of(item["results"])
+    titles = {row["name"]: row["title"] for row in report["rows"]}
+    lines = report["curves"].get(item["curve"], {})
+    name = f"{item['results']}-{item['curve']}.svg"
+    drawn = [titles[row] for row, points in lines.items() if points]
+    yield f"[{name}](../results/{name}): {'; '.join(drawn)}" if drawn else f"{name}: not yet run"
 
 
 def _text(item: Item) -> Iterator[str]:
@@ -114,17 +136,5 @@ def _ratio(subject: str, against: str) -> str:
     return str(found[0])
 
 
-def main(
-    file: Annotated[
-        Path | None, typer.Argument(help="Where to write it; else it is printed.")
-    ] = None,
-) -> None:
-    """Write the page of the papers."""
-    if file is None:
-        typer.echo(page(), nl=False)
-    else:
-        write_atomically(file, page())
-
-
 if __name__ == "__main__":
-    typer.run(main)
+    run(page)

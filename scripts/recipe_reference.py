@@ -8,16 +8,14 @@ import json
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
-from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-import typer
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from written_page import run
 
 from thinstack.config import Recipe
-from thinstack.data.files import write_atomically
 from thinstack.plugins.manager import PluginManager
 
 INTRO = """\
@@ -70,7 +68,7 @@ KINDS = {
 
 
 def page() -> str:
-    """The whole page."""
+    """The reference of recipes."""
     parts = [INTRO, *sections(Recipe, ""), *plugins()]
     return "\n".join(parts)
 
@@ -180,17 +178,5 @@ def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in cells)
 
 
-def main(
-    file: Annotated[
-        Path | None, typer.Argument(help="Where to write it; else it is printed.")
-    ] = None,
-) -> None:
-    """Write the reference of recipes."""
-    if file is None:
-        typer.echo(page(), nl=False)
-    else:
-        write_atomically(file, page())
-
-
 if __name__ == "__main__":
-    typer.run(main)
+    run(page)

@@ -49,13 +49,26 @@ def test_every_table_and_figure_is_there() -> None:
             assert numbers == set(range(1, count + 1)), (paper["title"], kind)
 
 
-def test_every_row_of_the_results_is_beside_its_paper(script: dict[str, Any]) -> None:
+def test_every_row_of_the_tables_is_beside_its_paper(script: dict[str, Any]) -> None:
     items = [item for paper in papers() for item in paper["items"] if "rows" in item]
     named = {(item["results"], row) for item in items for row in item["rows"]}
-    reports = {name: script["report_of"](name) for name, _ in named}
-    rows = {(name, row["name"]) for name, report in reports.items() for row in report["rows"]}
-    assert len(reports) == 4
+    tables = {name for name, _ in named}
+    rows = {(name, row) for name in tables for row in script["rows_of"](name)}
+    run = {(name, row["name"]) for name in tables for row in script["report_of"](name)["rows"]}
+    assert len(tables) == 4
     assert rows - NOT_OF_A_PAPER == named
+    assert run <= rows
+
+
+def test_every_curve_of_the_tables_is_beside_its_paper() -> None:
+    items = [item for paper in papers() for item in paper["items"]]
+    named = {(item["results"], item["curve"]) for item in items if "curve" in item}
+    texts = (
+        (ROOT / "recipes" / "tables" / f"{name}.toml").read_text(encoding="utf-8")
+        for name in ("sentiment", "relatedness", "entailment", "questions")
+    )
+    tables = [tomllib.loads(text) for text in texts]
+    assert {(t["name"], curve["name"]) for t in tables for curve in t.get("curves", ())} == named
 
 
 def test_every_item_has_figures_or_says_why_not() -> None:
@@ -78,6 +91,37 @@ def test_a_cell(script: dict[str, Any]) -> None:
     }
     shown = [script["_figure"](row, key, digits) for key, digits in (("a", 1), ("b", 2), ("c", 3))]
     assert shown == ["48.3 ± 0.9 (51.0 ± 0.5)", "0.50", "- (0.125)"]
+
+
+ITEM = {"results": "relatedness", "rows": ["mean", "lstm"], "columns": ["pearson", "mse"]}
+
+
+def test_rows_and_curves_that_were_not_run(
+    script: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = [{"key": key, "digits": 4} for key in ITEM["columns"]]
+    point = {"x": 1, "mean": 0.5, "std": 0.1, "count": 30}
+    row = {"name": "mean", "title": "Mean", "paper": {}, "paper_std": {}}
+    row["figures"] = {"pearson": {"mean": 0.5, "std": 0.25}, "mse": None}
+    report = {"columns": columns, "rows": [row], "curves": {"drawn": {"mean": [point]}, "no": {}}}
+    monkeypatch.setitem(script["_figures"].__globals__, "report_of", lambda name: report)
+    expected = "LSTM: not yet run (0.853 ± 0.003 / 0.283 ± 0.009)"
+    assert list(script["_figures"](ITEM)) == ["Mean: 0.500 ± 0.250 / -", expected]
+    counted = {"results": "relatedness", "rows": ["lstm"], "kind": "parameters"}
+    assert list(script["_figures"](counted)) == ["LSTM: not yet run (203,400)"]
+    timed = {"results": "relatedness", "rows": ["lstm"], "kind": "seconds"}
+    assert list(script["_figures"](timed)) == ["LSTM: not yet run"]
+    shown = [
+        list(script["_plot"]({"results": "relatedness", "curve": name}))
+        for name in ("drawn", "no", "none")
+    ]
+    assert shown == [
+        ["[relatedness-drawn.svg](../results/relatedness-drawn.svg): Mean"],
+        ["relatedness-no.svg: not yet run"],
+        ["relatedness-none.svg: not yet run"],
+    ]
+    with pytest.raises(KeyError, match="lstn"):
+        list(script["_figures"](ITEM | {"rows": ["lstn"]}))
 
 
 def test_a_ratio_that_is_not_in_the_table_is_refused(script: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reproduce.cases import Cases
 from reproduce.curves import LEAST_CASES, Point, points
-from reproduce.table import Curve
+from reproduce.shown import Curve
 
 Array = NDArray[Any]
 
@@ -106,3 +106,46 @@ def test_an_undefined_correlation_is_left_out() -> None:
 
 def test_no_seed_no_points() -> None:
     assert points([], curve()) == []
+    assert points([], over_time()) == []
+
+
+def over_time(**changes: Any) -> Curve:
+    return curve(x="seconds", last=0, **changes)
+
+
+def trace(*epochs: tuple[float, float, float | None]) -> list[dict[str, float | None]]:
+    """Of seconds, accuracy of sentences, and of phrases."""
+    return [
+        {"seconds": seconds, "root_accuracy": root, "phrase_accuracy": phrase}
+        for seconds, root, phrase in epochs
+    ]
+
+
+def test_seconds_add_up_to_the_end_of_each_epoch() -> None:
+    seeds = [trace((10, 30.0, 60.0), (5, 40.0, 70.0)), trace((14, 32.0, 64.0), (7, 46.0, None))]
+    found = points([cases(KNOWN), cases({1: (9, 30)})], over_time(), seeds)
+    assert found == [Point(12.0, 31.0, 2**0.5, 30), Point(18.0, 43.0, 18**0.5, 30)]
+    phrases = points([cases(KNOWN)], over_time(cases="all"), seeds[:1])
+    assert phrases == [Point(10.0, 60.0, 0.0, 200), Point(15.0, 70.0, 0.0, 200)]
+
+
+def test_an_epoch_that_a_seed_lacks_is_left_out() -> None:
+    seeds = [
+        trace((1, 1.0, 2.0), (1, 2.0, 3.0), (1, 3.0, 4.0)),
+        trace((1, 1.0, 2.0), (1, 2.0, None)),
+    ]
+    assert [point.x for point in points([cases(KNOWN)] * 2, over_time(), seeds)] == [1, 2]
+    assert [point.x for point in points([cases(KNOWN)] * 2, over_time(cases="all"), seeds)] == [1]
+
+
+def test_of_pairs_the_figure_has_another_name() -> None:
+    pairs: list[dict[str, float | None]] = [{"seconds": 2.0, "accuracy": 55.0, "pearson": 0.5}]
+    for figure, expected in (("accuracy", 55.0), ("pearson", 0.5)):
+        (point,) = points([cases(KNOWN)], over_time(figure=figure), [pairs])
+        assert point.mean == expected
+
+
+@pytest.mark.parametrize("wrong", [{"x": "seconds", "last": 5}, {"window": 1, "last": 0}])
+def test_windows_are_of_lengths(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="last"):
+        curve(**wrong)

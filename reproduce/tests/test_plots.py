@@ -10,7 +10,8 @@ import pytest
 
 from reproduce.curves import Point
 from reproduce.plots import draw
-from reproduce.table import Curve, Row, Table
+from reproduce.shown import Curve
+from reproduce.table import Row, Table
 from thinstack.errors import MissingExtraError
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -77,6 +78,14 @@ def test_axes_are_named_by_what_is_drawn(tmp_path: Path) -> None:
     found = texts(path)
     assert "Pearson r" in found
     assert any(text.startswith("depth (edges") and "±" not in text for text in found)
+
+
+def test_seconds_are_not_evenly_spread(tmp_path: Path) -> None:
+    line = [Point(x, 40.0 + x, 1.0, 30) for x in (10.5, 20.5, 60.5)]
+    (path,) = drawn(tmp_path, "seconds", lines={"a": line}, x="seconds", window=0, last=0)
+    first, second, third = (x for x, _ in strokes(path)[0])
+    assert third - second == pytest.approx(4 * (second - first), rel=1e-3)
+    assert any(text.startswith("seconds of training") for text in texts(path))
 
 
 def test_rows_differ_in_colour_and_style(tmp_path: Path) -> None:

@@ -82,6 +82,27 @@ def test_a_run_is_that_of_its_recipe_and_seed(tmp_path: Path) -> None:
     assert outcome.parameters["encoder"] == outcome.parameters["model"] - head
 
 
+SECONDS = {"name": "seconds", "title": "By seconds", "x": "seconds", "rows": ["lstm"]}
+
+
+def test_a_traced_run_is_measured_after_each_epoch_and_learns_the_same(tmp_path: Path) -> None:
+    plain = run_one(job(tmp_path / "plain"))
+    traced = run_one(job(tmp_path / "traced", table=tiny() | {"curves": [SECONDS]}))
+    assert traced.figures == plain.figures
+    assert (len(traced.trace), plain.trace) == (2, [])
+    assert sum(at["seconds"] or 0 for at in traced.trace) == pytest.approx(traced.seconds)
+    last = {key: value for key, value in traced.trace[-1].items() if key != "seconds"}
+    assert last == traced.figures["gold"]
+    assert traced.trace[0] != traced.trace[1]
+
+
+def test_a_curve_over_time_asks_for_a_new_run_of_its_rows_alone(tmp_path: Path) -> None:
+    table = tiny() | {"curves": [SECONDS]}
+    for place, same in (("lstm", False), ("lstm/left", True), ("rvnn", True)):
+        before, now = job(tmp_path, place), job(tmp_path, place, table)
+        assert (before.digest == now.digest) == same
+
+
 def test_what_was_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = job(tmp_path)
     outcome = run_one(done)

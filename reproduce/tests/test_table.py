@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from tiny_table import tiny, write
 
-from reproduce.table import Column, Table
+from reproduce.shown import Column
+from reproduce.table import Table
 from thinstack.config import Recipe
 from thinstack.errors import ConfigError, UnknownNameError
 

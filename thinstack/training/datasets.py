@@ -64,6 +64,8 @@ class Datasets:
         pairs: for pairs from tables, the pairs to train on and to report on.
         weights: other pretrained weights of the leaf embedding, by name.
         taught: with a teacher, how many training examples come from each source.
+        traced: examples to measure after each epoch, by the source of their trees. Their figures
+            are noted in the record of the epoch, and choose nothing.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
@@ -76,6 +78,7 @@ class Datasets:
     pairs: tuple[Sequence[Pair], Sequence[Pair]] = ((), ())
     weights: Mapping[str, Tensor] = field(default_factory=dict)
     taught: Mapping[str, int] = field(default_factory=dict)
+    traced: Mapping[str, Sequence[Example]] = field(default_factory=dict)
 
 
 def load_datasets(

@@ -106,7 +106,7 @@ def train(
             record = {"seed": seed, "epoch": epoch} | record
             update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
             if team.main:
-                record |= _watch(average, datasets.watched, recipe)
+                record |= _watch(average, datasets, recipe)
             records = [*history, team.shared(record)]
             if best_epoch(records) == epoch:
                 best.load_state_dict(average.state_dict())
@@ -149,14 +149,16 @@ def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool
     return len(history) >= config.epochs or len(history) - best_epoch(history) >= config.patience
 
 
-def _watch(model: Model, watched: Sequence[Example], recipe: Recipe) -> dict[str, Any]:
-    """The figures that early stopping looks at, and their sum."""
+def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:
+    """The figures that early stopping looks at, and their sum; those that are only traced."""
     task, own = recipe.data.task, ["self"] if model.parses else []
-    sources = dict.fromkeys((*recipe.training.trees, *own)) if watched else ()
-    labels = recipe.model.labels
-    figures = {s: evaluate_model(model, watched, s, task, labels)[0] for s in sources}
+    sources = dict.fromkeys((*recipe.training.trees, *own)) if datasets.watched else ()
+    figures, traced = (
+        {s: evaluate_model(model, found, s, task, recipe.model.labels)[0] for s, found in given}
+        for given in ([(s, datasets.watched) for s in sources], datasets.traced.items())
+    )
     total = sum(selection(task, found) for found in figures.values())
-    return {"watched": figures, "selection": total}
+    return {"watched": figures, "selection": total} | ({"traced": traced} if traced else {})
 
 
 class _Epoch(NamedTuple):
