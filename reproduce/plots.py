@@ -55,7 +55,8 @@ def _svg(curve: Curve, lines: Mapping[str, Sequence[Point]]) -> bytes:
 
     figure = Figure(figsize=INCHES, layout="constrained")
     axes = figure.add_subplot()
-    drawn = [_line(axes, number, found) for number, found in enumerate(lines.values())]
+    marks = curve.x == "seconds"  # epochs are few
+    drawn = [_line(axes, number, found, marks) for number, found in enumerate(lines.values())]
     axes.set_title(curve.title)
     axes.set_xlabel(_x_label(curve))
     axes.set_ylabel("accuracy (%)" if curve.figure == "accuracy" else "Pearson r")
@@ -68,15 +69,17 @@ def _svg(curve: Curve, lines: Mapping[str, Sequence[Point]]) -> bytes:
     return file.getvalue()
 
 
-def _line(axes: "Axes", number: int, found: Sequence[Point]) -> Any:
-    """Draw the line and the band of one row; returns the line."""
+def _line(axes: "Axes", number: int, found: Sequence[Point], marks: bool) -> Any:
+    """Draw the line and the band of one row, with its points if `marks`; returns the line."""
     x = [point.x for point in found]
     colour, style = COLOURS[number % len(COLOURS)], STYLES[number % len(STYLES)]
     mean = [point.mean for point in found]
     low, high = ([point.mean + way * point.std for point in found] for way in (-1, 1))
     axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
-    marker = "o" if len(found) == 1 else ""  # a line of one point cannot be seen
-    return axes.plot(x, mean, color=colour, linestyle=style, linewidth=1.6, marker=marker)[0]
+    marker = "o" if marks or len(found) == 1 else ""  # a line of one point cannot be seen
+    line = axes.plot(x, mean, color=colour, linestyle=style, linewidth=1.6, marker=marker)[0]
+    line.set_markersize(4 if marks else 6)
+    return line
 
 
 def _x_label(curve: Curve) -> str:

@@ -175,8 +175,8 @@ def _train(job: Job) -> Outcome:
         for at in result.history
         if job.traced is not None
     ]
-    about = seconds, parameters, trace
-    return Outcome(job.digest, job.commit, job.seed, result.dev, *epochs, *about)
+    about = job.digest, job.commit, job.seed, result.dev
+    return Outcome(*about, *epochs, seconds, parameters, trace)
 
 
 def _run_rival(job: Job, name: str) -> Outcome:

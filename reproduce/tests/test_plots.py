@@ -86,6 +86,10 @@ def test_seconds_are_not_evenly_spread(tmp_path: Path) -> None:
     first, second, third = (x for x, _ in strokes(path)[0])
     assert third - second == pytest.approx(4 * (second - first), rel=1e-3)
     assert any(text.startswith("seconds of training") for text in texts(path))
+    marked = [
+        element for element in ET.parse(path).iter(f"{SVG}use") if "0072b2" in str(element.attrib)
+    ]
+    assert len(marked) >= 3  # each epoch
 
 
 def test_rows_differ_in_colour_and_style(tmp_path: Path) -> None:
