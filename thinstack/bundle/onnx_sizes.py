@@ -25,22 +25,30 @@ _TOLD = {"ConstantOfShape": 0, "Expand": 1, "Range": 0}
 
 
 class Value(NamedTuple):
-    """What is known of a value before the graph runs: its size at most, and few numbers."""
+    """What is known of a value before the graph runs.
 
-    size: int
+    Attributes:
+        size: how many numbers it has at most; None if it depends on the model's inputs.
+        numbers: they themselves, if they are constant and few.
+        rank: how many dimensions it has; one of none is one number.
+    """
+
+    size: int | None = None
     numbers: tuple[float, ...] | None = None
+    rank: int | None = None
 
     @classmethod
     def of(cls, tensor: Tensor) -> "Value":
         """What is known of the numbers of a tensor."""
-        short = tensor.size <= SHORT and tensor.dtype.kind in "iuf"
+        short = tensor.size <= SHORT and tensor.dtype.kind in "iufb"
         # An axis of none counts: a sum along it, say, is as large as the others.
         size = math.prod(max(axis, 1) for axis in tensor.shape)
-        return cls(size, tuple(tensor.array().ravel().tolist()) if short else None)
+        numbers = tuple(tensor.array().ravel().tolist()) if short else None
+        return cls(size, numbers, len(tensor.shape))
 
 
-Values = ChainMap[str, Value | None]
-"""The values that a node may read, by name; None is known of what depends on the model's inputs."""
+Values = ChainMap[str, Value]
+"""The values that a node may read, by name."""
 
 
 class Made:
@@ -50,10 +58,11 @@ class Made:
     def __init__(self) -> None:
         self.stored = self._made = 0
 
-    def by(self, operator: str, inputs: list[Value | None]) -> Value | None:
-        """What a node makes of its inputs, counted if all of them, or only its shape, are constant.
-        Raises DamagedError if that is too much, or if nothing tells how much."""
-        known = [value for value in inputs if value is not None]
+    def by(self, operator: str, inputs: list[Value]) -> int | None:
+        """The size of what a node makes of its inputs, None if it depends on the model's inputs.
+        It is counted if all inputs, or only its shape, are constant. Raises DamagedError if that is
+        too much, or if nothing tells how much."""
+        known = [value.size for value in inputs if value.size is not None]
         fixed = len(known) == len(inputs)
         row = OPERATORS.get(operator)
         if row is None:  # whoever allowed it bounds it
@@ -64,14 +73,14 @@ class Made:
                 problem = "reads a size that is computed of constants; expected the size itself"
                 raise DamagedError(f"node {operator!r:.40} {problem}")
         else:
-            size = _most(operator, row.size, [value.size for value in known]) if fixed else None
+            size = _most(operator, row.size, known) if fixed else None
         if size is None:
             return None
         self._made += size
         if self._made > MOST_MADE + 4 * self.stored:
             problem = f"makes {size:,} numbers of constants alone; more than {MOST_MADE:,} in all"
             raise DamagedError(f"node {operator!r:.40} {problem}")
-        return Value(size) if fixed else None
+        return size if fixed else None
 
 
 def _most(operator: str, rule: str, sizes: list[int]) -> int:
@@ -86,18 +95,19 @@ def _most(operator: str, rule: str, sizes: list[int]) -> int:
     raise DamagedError(f"node {operator!r:.40} {problem}")
 
 
-def _told(operator: str, inputs: list[Value | None]) -> int | None:
+def _told(operator: str, inputs: list[Value]) -> int | None:
     """How many numbers an operator makes whose size an input tells, if its inputs are known."""
     if operator == "Range":
-        bounds = [value.numbers[0] for value in inputs if value is not None and value.numbers]
+        bounds = [value.numbers[0] for value in inputs if value.numbers]
         if len(bounds) < 3:
             return None
         start, end, step = bounds[:3]
         steps = (end - start) / step if step else 0
         return max(0, math.ceil(min(steps, _HUGE)))
     place = _TOLD[operator]
-    data, shape = inputs[0], inputs[place] if place < len(inputs) else None
-    if shape is None or shape.numbers is None:
+    shape = inputs[place] if place < len(inputs) else Value()
+    if shape.numbers is None:
         return None
-    repeats = data.size if data is not None and place else 1
+    size = inputs[0].size if place else None
+    repeats = 1 if size is None else size
     return repeats * math.prod(int(min(number, _HUGE)) for number in shape.numbers if number > 1)
