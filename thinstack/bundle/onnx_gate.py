@@ -21,13 +21,13 @@ from thinstack.errors import BundleError
 __all__ = ["check_onnx", "initializers"]
 
 MOST_FIELDS = 200_000
-"""Fields of all messages of a file at most; the bundled model has 3,000."""
+"""The most fields that a file may have in all its messages. The bundled model has 3,000."""
 MOST_NODES = 10_000
-"""Nodes of all graphs of a file at most; runtimes take seconds to load more."""
+"""The most nodes that a file may have in all its graphs. Runtimes take seconds to load more."""
 DEEPEST = 16
-"""Graphs within graphs at most; a loop in a loop is three."""
+"""The deepest that graphs may be nested. A loop in a loop makes three graphs."""
 LARGEST = 1 << 31
-"""Numbers at most that the declared shape of a value stands for."""
+"""The most numbers that a value may be declared to have."""
 
 
 def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> None:

@@ -1,7 +1,7 @@
-"""How many dimensions a value of an ONNX file has, where its node alone tells it.
+"""Finds how many dimensions the values of an ONNX file have, as far as the nodes tell.
 
-A value of no dimensions is one number. A runtime that loops reads one number without a look whether
-there is one.
+A value without dimensions is exactly one number. A loop needs one, and
+onnxruntime does not check that there is one.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
-"""How many numbers the nodes of an ONNX file make of constants alone.
+"""Bounds how many numbers the nodes of an ONNX file compute from constants alone.
 
-A runtime computes them while it loads the file, and a few bytes can stand for any number of them.
+A runtime computes such values while it loads the file. A node of a few bytes can ask for terabytes.
 """
 
 import math
@@ -14,13 +14,13 @@ from thinstack.bundle.protobuf import DamagedError
 __all__ = ["MOST_MADE", "SHORT", "Made", "Value", "Values"]
 
 MOST_MADE: Final = 1 << 25
-"""Numbers at most that nodes make of constants alone, beyond four times as many as the file
-stores."""
+"""The most numbers that nodes may compute from constants alone. A file may have four times as many
+as it stores on top of that."""
 SHORT: Final = 64
-"""Numbers of a shape, at most."""
+"""A constant of at most this many numbers is read, because it may be a shape."""
 _HUGE = 1 << 63
 
-# Which input tells how large the output is, where one tells.
+# Of operators with an input that tells the size of the output: the place of that input.
 _TOLD = {"ConstantOfShape": 0, "Expand": 1, "Range": 0}
 
 
@@ -41,7 +41,7 @@ class Value(NamedTuple):
     def of(cls, tensor: Tensor) -> "Value":
         """What is known of the numbers of a tensor."""
         short = tensor.size <= SHORT and tensor.dtype.kind in "iufb"
-        # An axis of none counts: a sum along it, say, is as large as the others.
+        # An axis of size 0 counts as 1, because a sum along it has as many numbers as the others.
         size = math.prod(max(axis, 1) for axis in tensor.shape)
         numbers = tuple(tensor.array().ravel().tolist()) if short else None
         return cls(size, numbers, len(tensor.shape))
@@ -52,16 +52,16 @@ Values = ChainMap[str, Value]
 
 
 class Made:
-    """Counts what the nodes of a file make of constants. `stored`: the numbers that the file
-    stores."""
+    """Counts the numbers that the nodes of a file compute from constants. `stored`: those
+    that the file stores."""
 
     def __init__(self) -> None:
         self.stored = self._made = 0
 
     def by(self, operator: str, inputs: list[Value]) -> int | None:
-        """The size of what a node makes of its inputs, None if it depends on the model's inputs.
-        It is counted if all inputs, or only its shape, are constant. Raises DamagedError if that is
-        too much, or if nothing tells how much."""
+        """The size of what a node computes, or None if it depends on the model's inputs. It is
+        counted if all inputs are constant, or if a constant input tells the size. Raises
+        DamagedError if the count is too high, or if nothing tells the size."""
         known = [value.size for value in inputs if value.size is not None]
         fixed = len(known) == len(inputs)
         row = OPERATORS.get(operator)
@@ -84,7 +84,7 @@ class Made:
 
 
 def _most(operator: str, rule: str, sizes: list[int]) -> int:
-    """How many numbers an operator makes at most of inputs of these sizes."""
+    """The most numbers that an operator computes from inputs of these sizes."""
     if rule == "first":
         return sizes[0]
     if rule == "all":
@@ -96,7 +96,8 @@ def _most(operator: str, rule: str, sizes: list[int]) -> int:
 
 
 def _told(operator: str, inputs: list[Value]) -> int | None:
-    """How many numbers an operator makes whose size an input tells, if its inputs are known."""
+    """The size of the output of an operator with an input that tells it; None if that input is not
+    constant."""
     if operator == "Range":
         bounds = [value.numbers[0] for value in inputs if value.numbers]
         if len(bounds) < 3:

@@ -1,6 +1,8 @@
-"""Whether the parts of a node of an ONNX file fit together. Runtimes take that for granted: a Split
-into more parts than it says ends the process of one, and so does a Loop that is told to go on by no
-number."""
+"""Checks that the parts of a node of an ONNX file fit together.
+
+onnxruntime takes that for granted. A Split that says another number of parts than it has outputs
+ends its process. So does a Loop that reads an empty tensor where it needs one number.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -11,7 +13,7 @@ from thinstack.bundle.protobuf import DamagedError, Message
 __all__ = ["MOST_STEPS", "Inner", "Node", "body_inputs", "check_structure"]
 
 MOST_STEPS: Final = 1 << 24
-"""Steps at most of a loop that is told a constant number of them."""
+"""The most steps that a loop may have, where their number is a constant."""
 
 
 class Inner(NamedTuple):
@@ -102,7 +104,8 @@ def _check_graph(node: Node, name: str, *, inputs: int, least: int, outputs: int
 
 
 def _constant_shape(place: int) -> Callable[[Node], None]:
-    """Of operators that read a shape: sizes below 0, or -1 in two places, are no shape."""
+    """The check of an operator that reads a shape from this input. A shape has no size below -1,
+    and -1 only once."""
 
     def check(node: Node) -> None:
         value = node.values[place] if place < len(node.values) else None

@@ -2,7 +2,7 @@
 writes them, and no others.
 
 An export that needs another operator fails. `tests/export/test_operators.py` exports every
-registered part, and finds a row that nothing needs.
+registered part, and fails if no export needs some row.
 """
 
 import re
@@ -94,8 +94,8 @@ _VALUE_FIELDS: Final = frozenset({2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 21, 22
 
 
 class Attribute(NamedTuple):
-    """An attribute of an operator: the name of its type, and the values that it may have, any if
-    there are none."""
+    """An attribute of an operator: the name of its type, and the values that it may have. It may
+    have any value if none is listed."""
 
     kind: str
     values: frozenset[str] = frozenset()
@@ -106,9 +106,9 @@ class Operator(NamedTuple):
 
     Attributes:
         inputs, outputs: how many, at least and at most.
-        size: how many numbers an output has at most. "first": as many as the first input; "all": as
-            many as all inputs multiplied; "sum": as all inputs together; "told": as the numbers of
-            an input say; "-": nothing bounds it.
+        size: the most numbers that an output has. "first": as many as the first input; "all": the
+            product of the sizes of all inputs; "sum": their sum; "told": what the numbers of an
+            input say; "-": nothing bounds it.
         attributes: by name.
     """
 
