@@ -14,7 +14,7 @@ from thinstack.bundle.onnx_ranks import rank_of
 from thinstack.bundle.onnx_sizes import Made, Value, Values
 from thinstack.bundle.onnx_structure import Inner, Node, body_inputs, check_structure
 from thinstack.bundle.onnx_tensor import Tensor
-from thinstack.bundle.operators import OPERATORS, check_operator
+from thinstack.bundle.operators import OPERATORS, UnlistedOperatorError, check_operator
 from thinstack.bundle.protobuf import DamagedError, Message, Reader
 from thinstack.errors import BundleError
 
@@ -72,8 +72,9 @@ def _reading(source: str) -> Iterator[Reader]:
     try:
         yield Reader(MOST_FIELDS)
     except ValueError as error:
-        problem = f"no ONNX file that thinstack reads: {error}"
-        raise BundleError(f"{source}: {problem}; export the model again with thinstack") from None
+        listed = not isinstance(error, UnlistedOperatorError)  # else it says itself what to do
+        mend = "; export the model again with thinstack" if listed else ""
+        raise BundleError(f"{source}: no ONNX file that thinstack reads: {error}{mend}") from None
 
 
 def _graph(model: Message) -> memoryview:
