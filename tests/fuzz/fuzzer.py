@@ -9,6 +9,9 @@ what its imports take. A turn tries some inputs of each kind; `--seconds` of pro
 all turns. Faults are written to `--out`, the first of each place: the input, and beside it what it
 did. The exit code is 1 if there are any. The same seed tries the same inputs, but kinds that read
 what others wrote (`parquet`, zip) may differ by version. Linux only.
+
+In the table, "other" counts errors of another type, and "large" what took more than 1 GiB. The last
+columns are the slowest input, and the most memory of a process.
 """
 
 import json
@@ -24,7 +27,8 @@ from fuzz.targets import TARGETS
 from rich.console import Console
 from rich.table import Table
 
-COUNTS = ("inputs", "answered", "refused", "deaths", "hangs", "untyped", "memory")
+SHOWN = {"inputs": "inputs", "refused": "refused", "deaths": "dead", "hangs": "hung"}
+SHOWN |= {"untyped": "other", "memory": "large"}  # the longest kind fits beside them in 80 columns
 
 
 def saved(folder: Path, kind: str, run: Run) -> None:
@@ -55,10 +59,12 @@ def data_of(run: Run) -> dict[str, float]:
 def show(console: Console, runs: dict[str, Run], seed: int) -> None:
     """The figures of all kinds as a table."""
     total = Run()
-    table = Table("kind", *COUNTS, "slowest, s", "peak, MB", title=f"seed {seed}")
+    table = Table("kind", title=f"seed {seed}", box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    for name in (*SHOWN.values(), "s", "MB"):
+        table.add_column(name, justify="right", no_wrap=True)
     for kind, run in [*runs.items(), ("all", total)]:
         figures = data_of(run)
-        counts = [f"{figures[name]:,}" for name in COUNTS]
+        counts = [f"{figures[name]:,}" for name in SHOWN]
         table.add_row(kind, *counts, f"{run.slowest:.2f}", f"{run.peak / 1e6:.0f}")
         total.join(run)
     console.print(table)

@@ -231,6 +231,13 @@ class OtherwiseScripted(Good):
         return total.sigmoid() if torch.jit.is_scripting() else total.tanh()
 
 
+class OtherOperator(Good):
+    """Needs an operator that no other cell does."""
+
+    def squash(self, total: Tensor) -> Tensor:
+        return total.tanh() + nn.functional.softplus(total)
+
+
 class OtherwiseExported(Good):
     """Computes something else while it is exported."""
 

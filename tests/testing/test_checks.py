@@ -143,6 +143,7 @@ TREES = ["mixed_forests", "neighbours", "gradients_of_forests"]
         (bad_cells.CountsRows, ["top_down"], "root down", INNER | {"options": {"arity": 1}}),
         (bad_cells.OtherwiseScripted, ["torchscript"], "scripted, the cell's outputs", {}),
         (bad_cells.OtherwiseExported, ["onnx"], "in onnxruntime the scores", {}),
+        (bad_cells.OtherOperator, ["onnx"], "needs the operator 'Softplus'", {}),
         (bad_cells.BranchesOnValues, ["onnx"], "BranchesOnValues.compose cannot be exported", {}),
         (bad_heads.BranchesOnValues, ["onnx"], "BranchesOnValues.scores cannot be exported", {}),
         (bad_heads.CountsRows, ["onnx"], "cannot be exported", {}),
@@ -156,8 +157,13 @@ def test_what_other_checks_find(
     assert all(said in message for message in found.values())
 
 
-@pytest.mark.parametrize("sizes", [{}, INNER, {"input_size": 3, "hidden_size": 2}], ids=str)
-@pytest.mark.parametrize("arity", [0, 1, 3])
+NARROW = {"input_size": 3, "hidden_size": 2}
+
+
+# Without sizes, the checks try a cell with and without inputs at inner nodes.
+@pytest.mark.parametrize(
+    ("arity", "sizes"), [(0, INNER), (0, {}), (1, {}), (3, {}), (0, NARROW), (3, NARROW)], ids=str
+)
 def test_a_good_cell_passes(arity: int, sizes: dict[str, Any]) -> None:
     checks = list(CELL_CHECKS) if (arity, sizes) == (0, INNER) else EAGER
     assert failures(bad_cells.Good, checks, options={"arity": arity}, **sizes) == {}

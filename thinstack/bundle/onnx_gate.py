@@ -4,29 +4,30 @@ Field numbers are from https://github.com/onnx/onnx/blob/main/onnx/onnx.proto (I
 """
 
 from collections import ChainMap
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from thinstack.bundle.onnx_ranks import rank_of
 from thinstack.bundle.onnx_sizes import Made, Value, Values
-from thinstack.bundle.onnx_structure import Node, check_structure
+from thinstack.bundle.onnx_structure import Inner, Node, body_inputs, check_structure
 from thinstack.bundle.onnx_tensor import Tensor
-from thinstack.bundle.operators import OPERATORS, check_operator
+from thinstack.bundle.operators import OPERATORS, UnlistedOperatorError, check_operator
 from thinstack.bundle.protobuf import DamagedError, Message, Reader
 from thinstack.errors import BundleError
 
 __all__ = ["check_onnx", "initializers"]
 
 MOST_FIELDS = 200_000
-"""Fields of all messages of a file at most; the bundled model has 3,000."""
+"""The most fields that a file may have in all its messages. The bundled model has 3,000."""
 MOST_NODES = 10_000
-"""Nodes of all graphs of a file at most; runtimes take seconds to load more."""
+"""The most nodes that a file may have in all its graphs. Runtimes take seconds to load more."""
 DEEPEST = 16
-"""Graphs within graphs at most; a loop in a loop is three."""
+"""The deepest that graphs may be nested. A loop in a loop makes three graphs."""
 LARGEST = 1 << 31
-"""Numbers at most that the declared shape of a value stands for."""
+"""The most numbers that a value may be declared to have."""
 
 
 def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> None:
@@ -42,8 +43,8 @@ def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> N
     - operators that are not in the table `thinstack.bundle.operators`, attributes of theirs that
       are not there, and too few or too many inputs or outputs;
     - operators of other domains than ONNX's own, functions and training graphs;
-    - nodes whose parts do not fit together, such as a Split into more parts than it says
-      (`thinstack.bundle.onnx_structure`);
+    - nodes whose parts do not fit together, such as a Split into more parts than it says, or a Loop
+      whose number of steps may be no number (`thinstack.bundle.onnx_structure`);
     - nodes that read a value that no earlier node made;
     - more than MOST_NODES nodes, and graphs nested deeper than DEEPEST;
     - constants that stand for more than MOST_MADE numbers, and values declared to have more than
@@ -71,8 +72,9 @@ def _reading(source: str) -> Iterator[Reader]:
     try:
         yield Reader(MOST_FIELDS)
     except ValueError as error:
-        problem = f"no ONNX file that thinstack reads: {error}"
-        raise BundleError(f"{source}: {problem}; export the model again with thinstack") from None
+        listed = not isinstance(error, UnlistedOperatorError)  # else it says itself what to do
+        mend = "; export the model again with thinstack" if listed else ""
+        raise BundleError(f"{source}: no ONNX file that thinstack reads: {error}{mend}") from None
 
 
 def _graph(model: Message) -> memoryview:
@@ -83,11 +85,11 @@ def _graph(model: Message) -> memoryview:
 
 
 class _Inside(NamedTuple):
-    """What the attributes of a node hold: what is known of its tensors and numbers, its graphs by
-    the name of the attribute, and the attributes themselves."""
+    """What is known of the tensors in the attributes of a node; its graphs and the attributes
+    themselves, by name."""
 
     constants: list[Value]
-    graphs: dict[str, Message]
+    graphs: dict[str, Inner]
     attributes: dict[str, Message]
 
 
@@ -110,7 +112,10 @@ class _Check:
             entry.text(1), entry.text(2)
         self._graph(_graph(model), ChainMap(), depth=1)
 
-    def _graph(self, data: memoryview, outer: Values, *, depth: int) -> Message:
+    def _graph(
+        self, data: memoryview, outer: Values, *, depth: int, given: Sequence[Value] = ()
+    ) -> Inner:
+        """Check a graph. `outer`: the values around it; `given`: what is known of its inputs."""
         if depth > DEEPEST:
             raise DamagedError(f"its graphs are nested deeper than {DEEPEST}")
         graph = self._reader.read(data)
@@ -121,17 +126,20 @@ class _Check:
             if weight.has_nan():
                 raise DamagedError(f"weight {weight.name!r:.80} holds NaN")
             _define(values, weight.name, Value.of(weight))
-        for declared in graph.all(11):
-            values[self._declared(declared, free=depth == 1)] = None
+        inputs, outputs = graph.all(11), []
+        for place, declared in enumerate(inputs):
+            known = given[place] if place < len(given) else Value()
+            values[self._declared(declared, free=depth == 1)] = known
         for node in graph.all(1):
             self._node(self._reader.read(node), values, depth)
         for declared in graph.all(12):
             name = self._declared(declared)
             if name not in values:
                 raise DamagedError(f"nothing makes its output {name!r:.80}")
+            outputs.append(values[name])
         for declared in graph.all(13):
             self._declared(declared)
-        return graph
+        return Inner(len(inputs), outputs)
 
     def _declared(self, data: memoryview, *, free: bool = False) -> str:
         """The name of a declared value, whose shape is checked. `free`: it must have no fixed axis,
@@ -175,14 +183,15 @@ class _Check:
                 problem = f"{name!r:.80}, which nothing before it made"
                 raise DamagedError(f"node {operator!r:.40} reads {problem}")
             inputs.append(values[name])
-        inside = self._inside(attributes, values, depth)
         places = [values[name] if name else None for name in read]
+        given = body_inputs(places) if operator == "Loop" else ()
+        inside = self._inside(attributes, values, depth, given)
         check_structure(Node(operator, read, places, written, inside.graphs, inside.attributes))
         made = self._value(operator, inputs, inside)
         for output in filter(None, written):
             _define(values, output, made)
 
-    def _value(self, operator: str, inputs: list[Value | None], inside: _Inside) -> Value | None:
+    def _value(self, operator: str, inputs: list[Value], inside: _Inside) -> Value:
         """What is known of what a node makes."""
         if operator == "Constant":
             if len(inside.constants) != 1:
@@ -191,9 +200,14 @@ class _Check:
         if not inputs:
             problem = "reads nothing, so no input says how much it makes"
             raise DamagedError(f"node {operator!r:.40} {problem}")
-        return None if inside.graphs else self._made.by(operator, inputs)
+        if inside.graphs:
+            return Value()
+        size = self._made.by(operator, inputs)
+        return Value(size, rank=rank_of(operator, inputs, inside.attributes))
 
-    def _inside(self, attributes: list[Message], values: Values, depth: int) -> _Inside:
+    def _inside(
+        self, attributes: list[Message], values: Values, depth: int, given: Sequence[Value]
+    ) -> _Inside:
         found = _Inside([], {}, {})
         for attribute in attributes:
             if attribute.fields.keys() & {22, 23}:
@@ -205,7 +219,7 @@ class _Check:
                     found.constants.append(Value.of(self._tensor(item)))
             for graph in (attribute.one(6), *attribute.all(11)):
                 if graph is not None:
-                    found.graphs[name] = self._graph(graph, values, depth=depth + 1)
+                    found.graphs[name] = self._graph(graph, values, depth=depth + 1, given=given)
         return found
 
 
@@ -214,7 +228,7 @@ def _names(node: Message, number: int) -> list[str]:
     return [str(name, "utf-8") for name in node.all(number)]
 
 
-def _define(values: Values, name: str, value: Value | None) -> None:
+def _define(values: Values, name: str, value: Value) -> None:
     if name in values:
         raise DamagedError(f"two of its values are called {name!r:.80}")
     values[name] = value

@@ -1,6 +1,6 @@
-"""How many numbers the nodes of an ONNX file make of constants alone.
+"""Bounds how many numbers the nodes of an ONNX file compute from constants alone.
 
-A runtime computes them while it loads the file, and a few bytes can stand for any number of them.
+A runtime computes such values while it loads the file. A node of a few bytes can ask for terabytes.
 """
 
 import math
@@ -14,46 +14,55 @@ from thinstack.bundle.protobuf import DamagedError
 __all__ = ["MOST_MADE", "SHORT", "Made", "Value", "Values"]
 
 MOST_MADE: Final = 1 << 25
-"""Numbers at most that nodes make of constants alone, beyond four times as many as the file
-stores."""
+"""The most numbers that nodes may compute from constants alone. A file may have four times as many
+as it stores on top of that."""
 SHORT: Final = 64
-"""Numbers of a shape, at most."""
+"""A constant of at most this many numbers is read, because it may be a shape."""
 _HUGE = 1 << 63
 
-# Which input tells how large the output is, where one tells.
+# Of operators with an input that tells the size of the output: the place of that input.
 _TOLD = {"ConstantOfShape": 0, "Expand": 1, "Range": 0}
 
 
 class Value(NamedTuple):
-    """What is known of a value before the graph runs: its size at most, and few numbers."""
+    """What is known of a value before the graph runs.
 
-    size: int
+    Attributes:
+        size: how many numbers it has at most; None if it depends on the model's inputs.
+        numbers: they themselves, if they are constant and few.
+        rank: how many dimensions it has; one of none is one number.
+    """
+
+    size: int | None = None
     numbers: tuple[float, ...] | None = None
+    rank: int | None = None
 
     @classmethod
     def of(cls, tensor: Tensor) -> "Value":
         """What is known of the numbers of a tensor."""
-        short = tensor.size <= SHORT and tensor.dtype.kind in "iuf"
-        # An axis of none counts: a sum along it, say, is as large as the others.
+        short = tensor.size <= SHORT and tensor.dtype.kind in "iufb"
+        # An axis of size 0 counts as 1, because a sum along it has as many numbers as the others.
         size = math.prod(max(axis, 1) for axis in tensor.shape)
-        return cls(size, tuple(tensor.array().ravel().tolist()) if short else None)
+        numbers = tuple(tensor.array().ravel().tolist()) if short else None
+        return cls(size, numbers, len(tensor.shape))
 
 
-Values = ChainMap[str, Value | None]
-"""The values that a node may read, by name; None is known of what depends on the model's inputs."""
+Values = ChainMap[str, Value]
+"""The values that a node may read, by name."""
 
 
 class Made:
-    """Counts what the nodes of a file make of constants. `stored`: the numbers that the file
-    stores."""
+    """Counts the numbers that the nodes of a file compute from constants. `stored`: those
+    that the file stores."""
 
     def __init__(self) -> None:
         self.stored = self._made = 0
 
-    def by(self, operator: str, inputs: list[Value | None]) -> Value | None:
-        """What a node makes of its inputs, counted if all of them, or only its shape, are constant.
-        Raises DamagedError if that is too much, or if nothing tells how much."""
-        known = [value for value in inputs if value is not None]
+    def by(self, operator: str, inputs: list[Value]) -> int | None:
+        """The size of what a node computes, or None if it depends on the model's inputs. It is
+        counted if all inputs are constant, or if a constant input tells the size. Raises
+        DamagedError if the count is too high, or if nothing tells the size."""
+        known = [value.size for value in inputs if value.size is not None]
         fixed = len(known) == len(inputs)
         row = OPERATORS.get(operator)
         if row is None:  # whoever allowed it bounds it
@@ -64,18 +73,18 @@ class Made:
                 problem = "reads a size that is computed of constants; expected the size itself"
                 raise DamagedError(f"node {operator!r:.40} {problem}")
         else:
-            size = _most(operator, row.size, [value.size for value in known]) if fixed else None
+            size = _most(operator, row.size, known) if fixed else None
         if size is None:
             return None
         self._made += size
         if self._made > MOST_MADE + 4 * self.stored:
             problem = f"makes {size:,} numbers of constants alone; more than {MOST_MADE:,} in all"
             raise DamagedError(f"node {operator!r:.40} {problem}")
-        return Value(size) if fixed else None
+        return size if fixed else None
 
 
 def _most(operator: str, rule: str, sizes: list[int]) -> int:
-    """How many numbers an operator makes at most of inputs of these sizes."""
+    """The most numbers that an operator computes from inputs of these sizes."""
     if rule == "first":
         return sizes[0]
     if rule == "all":
@@ -86,18 +95,20 @@ def _most(operator: str, rule: str, sizes: list[int]) -> int:
     raise DamagedError(f"node {operator!r:.40} {problem}")
 
 
-def _told(operator: str, inputs: list[Value | None]) -> int | None:
-    """How many numbers an operator makes whose size an input tells, if its inputs are known."""
+def _told(operator: str, inputs: list[Value]) -> int | None:
+    """The size of the output of an operator with an input that tells it; None if that input is not
+    constant."""
     if operator == "Range":
-        bounds = [value.numbers[0] for value in inputs if value is not None and value.numbers]
+        bounds = [value.numbers[0] for value in inputs if value.numbers]
         if len(bounds) < 3:
             return None
         start, end, step = bounds[:3]
         steps = (end - start) / step if step else 0
         return max(0, math.ceil(min(steps, _HUGE)))
     place = _TOLD[operator]
-    data, shape = inputs[0], inputs[place] if place < len(inputs) else None
-    if shape is None or shape.numbers is None:
+    shape = inputs[place] if place < len(inputs) else Value()
+    if shape.numbers is None:
         return None
-    repeats = data.size if data is not None and place else 1
+    size = inputs[0].size if place else None
+    repeats = 1 if size is None else size
     return repeats * math.prod(int(min(number, _HUGE)) for number in shape.numbers if number > 1)

@@ -1,5 +1,8 @@
-"""Whether the parts of a node of an ONNX file fit together. Runtimes take that for granted: a Split
-into more parts than it says ends the process of one."""
+"""Checks that the parts of a node of an ONNX file fit together.
+
+onnxruntime takes that for granted. A Split that says another number of parts than it has outputs
+ends its process. So does a Loop that reads an empty tensor where it needs one number.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -7,11 +10,17 @@ from typing import Final, NamedTuple
 from thinstack.bundle.onnx_sizes import Value
 from thinstack.bundle.protobuf import DamagedError, Message
 
-__all__ = ["MOST_STEPS", "Node", "check_structure"]
+__all__ = ["MOST_STEPS", "Inner", "Node", "body_inputs", "check_structure"]
 
 MOST_STEPS: Final = 1 << 24
-"""Steps at most of a loop that is told a constant number of them."""
-_INPUTS, _OUTPUTS = 11, 12  # fields of a graph
+"""The most steps that a loop may have, where their number is a constant."""
+
+
+class Inner(NamedTuple):
+    """A graph in a node: the number of its inputs, and what is known of its outputs."""
+
+    inputs: int
+    outputs: Sequence[Value]
 
 
 class Node(NamedTuple):
@@ -28,7 +37,7 @@ class Node(NamedTuple):
     read: Sequence[str]
     values: Sequence[Value | None]
     written: Sequence[str]
-    graphs: Mapping[str, Message]
+    graphs: Mapping[str, Inner]
     attributes: Mapping[str, Message]
 
 
@@ -55,10 +64,26 @@ def _loop(node: Node) -> None:
     if not all(node.read[2:]) or not node.read[0]:
         raise DamagedError("node 'Loop' has no number of steps at most, or leaves a value out")
     steps = node.values[0]
-    if steps is not None and (steps.numbers is None or max(steps.numbers) > MOST_STEPS):
+    if steps is None or steps.rank != 0:
+        raise DamagedError("node 'Loop' needs one number of steps; this may be none, or several")
+    constant = steps.size is not None
+    if constant and (steps.numbers is None or max(steps.numbers) > MOST_STEPS):
         raise DamagedError(f"node 'Loop' takes more than {MOST_STEPS:,} steps")
     carried = len(node.read) - 2
     _check_graph(node, "body", inputs=carried + 2, least=carried + 1, outputs=len(node.written) + 1)
+    going, *others = node.graphs["body"].outputs
+    if going.rank != 0:
+        raise DamagedError("the body of a 'Loop' must say by one truth value whether to go on")
+    for start, after in zip(node.values[2:], others, strict=False):
+        if start is not None and start.rank == 0 and after.rank != 0:
+            raise DamagedError("a 'Loop' starts from one number, which may become none or several")
+
+
+def body_inputs(values: Sequence[Value | None]) -> list[Value]:
+    """What is known of the inputs of a Loop's body, from that of the Loop's inputs: the step and
+    whether to go on are one number each, and so is what starts as one."""
+    carried = (value is not None and value.rank == 0 for value in values[2:])
+    return [Value(rank=0 if one else None) for one in (True, True, *carried)]
 
 
 def _if(node: Node) -> None:
@@ -70,7 +95,7 @@ def _check_graph(node: Node, name: str, *, inputs: int, least: int, outputs: int
     graph = node.graphs.get(name)
     if graph is None:
         raise DamagedError(f"a node has no {name}")
-    found = len(graph.all(_INPUTS)), len(graph.all(_OUTPUTS))
+    found = graph.inputs, len(graph.outputs)
     if found != (inputs, outputs) or outputs < least:
         raise DamagedError(
             f"the graph {name} of a node has {found[0]} inputs and {found[1]} outputs; expected "
@@ -79,7 +104,8 @@ def _check_graph(node: Node, name: str, *, inputs: int, least: int, outputs: int
 
 
 def _constant_shape(place: int) -> Callable[[Node], None]:
-    """Of operators that read a shape: sizes below 0, or -1 in two places, are no shape."""
+    """The check of an operator that reads a shape from this input. A shape has no size below -1,
+    and -1 only once."""
 
     def check(node: Node) -> None:
         value = node.values[place] if place < len(node.values) else None

@@ -2,7 +2,7 @@
 writes them, and no others.
 
 An export that needs another operator fails. `tests/export/test_operators.py` exports every
-registered part, and finds a row that nothing needs.
+registered part, and fails if no export needs some row.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from thinstack.bundle.protobuf import DamagedError, Message
 
-__all__ = ["OPERATORS", "Attribute", "Operator", "check_operator"]
+__all__ = ["OPERATORS", "Attribute", "Operator", "UnlistedOperatorError", "check_operator"]
 
 # Attributes are FIELD:TYPE or FIELD:TYPE=VALUE|VALUE.
 _TABLE = """
@@ -93,9 +93,13 @@ _TYPES: Final = {
 _VALUE_FIELDS: Final = frozenset({2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 21, 22, 23})
 
 
+class UnlistedOperatorError(DamagedError):
+    """An operator that OPERATORS does not have."""
+
+
 class Attribute(NamedTuple):
-    """An attribute of an operator: the name of its type, and the values that it may have, any if
-    there are none."""
+    """An attribute of an operator: the name of its type, and the values that it may have. It may
+    have any value if none is listed."""
 
     kind: str
     values: frozenset[str] = frozenset()
@@ -106,9 +110,9 @@ class Operator(NamedTuple):
 
     Attributes:
         inputs, outputs: how many, at least and at most.
-        size: how many numbers an output has at most. "first": as many as the first input; "all": as
-            many as all inputs multiplied; "sum": as all inputs together; "told": as the numbers of
-            an input say; "-": nothing bounds it.
+        size: the most numbers that an output has. "first": as many as the first input; "all": the
+            product of the sizes of all inputs; "sum": their sum; "told": what the numbers of an
+            input say; "-": nothing bounds it.
         attributes: by name.
     """
 
@@ -120,10 +124,10 @@ class Operator(NamedTuple):
 
 def check_operator(name: str, inputs: int, outputs: int, attributes: Collection[Message]) -> None:
     """Raise DamagedError unless OPERATORS has the operator, with so many inputs and outputs and
-    with these attributes."""
+    with these attributes. It is an UnlistedOperatorError if OPERATORS lacks the operator."""
     row = OPERATORS.get(name)
     if row is None:
-        raise DamagedError(
+        raise UnlistedOperatorError(
             f"it needs the operator {name!r:.80}, which no model of thinstack needs; "
             f"isolated=True with allow_operators=[{name!r:.80}] runs it in a process of its own"
         )

@@ -1,5 +1,5 @@
-"""Runs a model in processes of its own, with limits of memory and time. Whatever it does to them,
-the process that asks lives on and gets an error.
+"""Runs a model in processes of its own, with limits of memory and time. If it ends one of them, the
+process that asked lives on and gets an error.
 
 This bounds what a model uses; it is no sandbox. A model that takes over the process, by a fault of
 onnxruntime, can do what its user can.
@@ -29,13 +29,14 @@ __all__ = ["MOST_RECEIVED", "IsolatedSession"]
 MEMORY: Final = 768 << 20
 """Bytes that a model may take, beyond six times its file and what onnxruntime takes itself."""
 SECONDS: Final = 3
-"""Seconds of processor time that loading a model and running a batch may take, beyond one for two
-megabytes of the file, or for 200 numbers of the batch. It has taken a thousandth of it."""
+"""Seconds of processor time that loading a model, or running a batch, may take. One more is allowed
+for each two megabytes of the file, or for each 200 numbers of the batch. Our own models take
+a thousandth of that."""
 ON_A_GPU: Final = 60
 """More such seconds on a GPU, whose libraries take their time to start."""
 PATIENCE: Final = 10
-"""How many times as long it may take by the clock, and half a minute more: others use the machine
-too."""
+"""By the clock it may take so many times as long, and half a minute more, because others use the
+machine too."""
 MOST_RECEIVED: Final = 1 << 28
 """Bytes of the scores of a batch, at most."""
 

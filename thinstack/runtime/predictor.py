@@ -12,9 +12,8 @@ from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.config import Device, TreeSource
 from thinstack.core import Forest, Tree
-from thinstack.core.forest import EMPTY
-from thinstack.data.tree_sources import TreeMaker, tree_maker
-from thinstack.errors import BundleError, InputError, TreeError, shown
+from thinstack.data.tree_sources import TreeMaker
+from thinstack.errors import BundleError, InputError
 from thinstack.runtime.batching import (
     BATCH_NODES,
     BATCH_PIECES,
@@ -23,6 +22,7 @@ from thinstack.runtime.batching import (
     lengths_of,
     piece_counts,
 )
+from thinstack.runtime.given_trees import GivenTrees, Trees
 from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
 from thinstack.runtime.pool import Pool
@@ -32,10 +32,6 @@ from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution, contributions
 
 __all__ = ["Predictor", "Scored", "Trees"]
-
-Trees = TreeSource | Sequence[NDArray[np.integer]]
-"""The trees of sentences: where they come from, or the transitions (2n-1,) of each, 0 SHIFT and 1
-REDUCE."""
 
 # Sessions of a parent process, kept alive: their end would wait for threads that a fork has not.
 _ORPHANS: list[Any] = []
@@ -96,14 +92,14 @@ class Predictor:
         self.view = View.choose(self.config.labels, classes, abstain)
         self.labels = self.view.labels
         self.vocabulary = bundle.vocabulary()
-        self._distances = bundle.distances()
+        self._trees = GivenTrees(self.config, bundle.distances())
         self.threads, self._requested = threads, device
         self.isolated, self._allowed = isolated, tuple(allow_operators)
         self._source = str(bundle.path / ONNX_FILE)
         self._model = bundle.read(ONNX_FILE)
         self.device: Literal["cpu", "cuda"]
         self._session: Any
-        self._parses, self._has_trees = self.config.parses, self.config.trees != "sequence"
+        self._parses = self.config.parses
         asked = Pool(threads)
         self._start()
         self.pool = asked if self.device == "cpu" else Pool(1)
@@ -162,7 +158,7 @@ class Predictor:
         if os.getpid() != self._process:
             _ORPHANS.append(self._session)
             self._start()
-        steps = self._given(words, trees)
+        steps = self._trees.of_sentences(words, trees, self._parse)
         widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
         most = {"nodes": BATCH_NODES[self.device], "pieces": BATCH_PIECES[self.device]}
         cut = batches(lengths, steps, widths=widths, threads=self.pool.threads, **most)
@@ -213,56 +209,16 @@ class Predictor:
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
         """Predictions for binary trees. A model of plain sentences reads only their words. Raises
         TreeError, naming the tree (from 0), for a tree that is not binary."""
-        steps = []
-        for position, tree in enumerate(trees):
-            if not isinstance(tree, Tree):
-                raise TreeError(f"tree {position}: expected a Tree, found {shown(tree)}")
-            try:
-                steps.append(tree.transitions if self._has_trees else EMPTY)
-            except TreeError as error:
-                raise TreeError(f"tree {position}: {error}") from None
-        words = [tree.words for tree in trees]
-        return self.predict(words, source=steps if self._has_trees else "auto")
+        source = self._trees.of_trees(trees)
+        return self.predict([tree.words for tree in trees], source=source)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
         """The function that makes the trees of a source. For a model of plain sentences it makes
         empty transitions. Raises InputError for a source that the model lacks."""
-        if not self._has_trees:
-            self._check_no_trees(source)
-            return lambda words: np.zeros(0, np.int8)
+        return self._trees.maker(source, self._parse)
 
-        def parser(words: Sequence[str]) -> NDArray[np.int8]:
-            return self.trees_and_scores([words], "self")[0].transitions
-
-        return tree_maker(self._resolved(source), self._distances, parser if self._parses else None)
-
-    def _resolved(self, source: TreeSource) -> str:
-        return self.config.tree_source if source == "auto" else source
-
-    def _given(
-        self, words: Sequence[Sequence[str]], trees: Trees
-    ) -> Sequence[NDArray[np.integer]] | None:
-        """The trees that the model is given, or None where it makes its own or has none."""
-        if not self._has_trees:
-            self._check_no_trees(trees)
-            return None
-        if not isinstance(trees, str):
-            if not hasattr(trees, "__len__"):
-                raise InputError(f"expected trees or where they come from, found {shown(trees)}")
-            if len(words) != len(trees):
-                raise InputError(f"{len(words)} sentences need as many trees, found {len(trees)}")
-            return trees
-        if self._parses and self._resolved(trees) == "self":
-            return None
-        return list(map(self.tree_maker(trees), words))
-
-    def _check_no_trees(self, trees: Trees) -> None:
-        if not isinstance(trees, str) or trees != "auto":
-            found = repr(trees) if isinstance(trees, str) else "transitions"
-            raise InputError(
-                f"this model reads plain sentences and takes no trees, found {found}: leave the "
-                "tree source out, or choose auto"
-            )
+    def _parse(self, words: Sequence[str]) -> NDArray[np.int8]:
+        return self.trees_and_scores([words], "self")[0].transitions
 
     def _start(self) -> None:
         self._session, self.device = open_session(

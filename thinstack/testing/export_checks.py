@@ -10,15 +10,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import ModelConfig
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.head import TaskHead
-from thinstack.errors import ExportError, needs_extra
+from thinstack.errors import BundleError, ExportError, needs_extra
 from thinstack.models import Model
 from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.manager import manager
+from thinstack.runtime.session import available_providers
 from thinstack.testing.forests import batch_of, by_depth, require_alike
 from thinstack.testing.subject import CellSubject, HeadSubject
 
@@ -120,13 +122,19 @@ def _saved(subject: CellSubject) -> None:
 
 def onnx(subject: CellSubject) -> None:
     """A model over the cell, exported to ONNX, gives the model's scores in onnxruntime for no tree,
-    one word, and many trees.
+    one word, and many trees. Its operators are those that an ONNX file may have.
 
     Raises MissingExtraError without onnx or onnxruntime.
     """
+    available_providers()  # an export takes seconds: not without onnxruntime
     cell = subject.random(torch.float32)
     model = _model(cell, subject)
-    run = in_onnxruntime(_exported(model, subject))
+    exported = _exported(model, subject)
+    try:
+        check_onnx(exported, source="the exported file")
+    except BundleError as error:
+        raise AssertionError(f"{error}. {NOT_IN_THE_TABLE}") from None
+    run = in_onnxruntime(exported)
     for sizes in FORESTS:
         inputs = _inputs(model, subject.forest(cell, sizes, len(sizes)))
         with torch.no_grad():
@@ -142,6 +150,7 @@ def onnx_of_head(subject: HeadSubject) -> None:
 
     Raises MissingExtraError without onnx or onnxruntime.
     """
+    available_providers()
     head = subject.random().float()
     run = in_onnxruntime(_exported_head(head, subject.width(head)))
     for n in ROWS:
@@ -156,6 +165,7 @@ OTHERWISE_EXPORTED = (
     "the export fixes whatever is not computed from a tensor: use no branch on sizes or values, no "
     "number kept from an earlier call, and no operation that gives other results for float32"
 )
+NOT_IN_THE_TABLE = "Use operations that thinstack's own cells use"
 CANNOT = (
     "The exporter follows tensors only: no Python branch or loop over values or rows, and "
     "operators that ONNX has"

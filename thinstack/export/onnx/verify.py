@@ -184,7 +184,8 @@ class _File:
         try:
             opened = open_session(exported, device="cpu", source="the exported file")
         except BundleError as error:
-            raise ExportError(f"this model cannot be shipped as ONNX: {error}") from None
+            advice = "in its parts, use operations that thinstack's own parts use"
+            raise ExportError(f"this model cannot be shipped as ONNX: {error}; {advice}") from None
         import onnxruntime
 
         self.session: Any = opened[0]
