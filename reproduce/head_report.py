@@ -43,17 +43,20 @@ PAGE: Final = """\
 
 {shares}
 
-Percent of the {counted:,} phrases of two words or more over which the parse has one head, of {phrases:,} phrases of
-`{file}`. {spread}
+Percent of phrases of two words or more of `{file}`. Of {phrases:,}, the {counted:,} count over
+which the parse has one head. {spread}
 
-- A phrase has the head word of the child whose head vector is more like its own (Teng & Zhang 2017, section 7.5).
-- *Parse*: the head word is the only word of the phrase whose governor stands outside it. The parser has {uas:.1f}% of
-  the governors of UD English EWT's development file right.
-- *Function words first*: the same, but a preposition, an auxiliary, a copula or a conjunction that stands before
-  that word is the head in its place. The rules of Collins have it so. They need labels of phrases, and this treebank
-  has none. The paper has 30.68% by these rules on the development set and 25.72% on the test set.
-- *Opinion*: of the phrases that hold a word whose own class is not neutral, those that have such a word as head.
-- *Left*: the head word comes from the left child. *A coin* draws a child at each phrase.
+- A phrase has the head word of the child whose head vector is more like its own (Teng & Zhang
+  2017, section 7.5).
+- *Parse*: the head word is the only word of the phrase whose governor stands outside it. The parser
+  has {uas:.1f}% of the governors of UD English EWT's development file right.
+- *Function words first*: the same, but a preposition, an auxiliary, a copula or a conjunction that
+  stands before that word is the head in its place, as by the rules of Collins. Those need labels of
+  phrases, and this treebank has none. By them, the paper's model has 30.68% on the development set
+  and 25.72% on the test set.
+- *Opinion*: of the phrases that hold a word whose own class is not neutral, those that have such a
+  word as head.
+- *Left*: the head word is in the left child. *A coin* draws a child at each phrase.
 
 ## In a tree
 

@@ -30,8 +30,8 @@ def similar(
     by: Annotated[
         Literal["vectors", "mean", "score"],
         typer.Option(
-            help="What is compared. vectors: the cosine of the model's sentence vectors. mean: that "
-            "of the means of its word vectors. score: the score that a model of scored pairs gives."
+            help="What is compared. vectors: sentence vectors of the model, by cosine. mean: means "
+            "of its word vectors, by cosine. score: the score that a model of scored pairs gives."
         ),
     ] = "vectors",
     top: Annotated[int, typer.Option(min=1, help="How many texts to show.")] = 5,
