@@ -1,4 +1,5 @@
-"""The command line, `python -m reproduce table | heads`: errors are a message and exit code 2."""
+"""The command line, `python -m reproduce table | heads | only`: an error is a message and exit code
+2."""
 
 import os
 from pathlib import Path
@@ -10,6 +11,7 @@ from rich.console import Console
 
 from reproduce.command import Options, run
 from reproduce.head_report import heads as report_heads
+from reproduce.only import only as print_only
 from reproduce.table import Table
 from thinstack.cli import main
 from thinstack.data.signals import stoppable
@@ -102,6 +104,23 @@ def heads(
 ) -> None:
     """Compare the head words that models choose with those of a dependency parse, and draw some."""
     report_heads(bundles, file, data=data, out=out, console=Console())
+
+
+@app.command()
+def only(
+    file: Annotated[Path, typer.Argument(help="A TOML table whose rows were run.")],
+    a: Annotated[str, typer.Argument(help="The row that is right.")],
+    b: Annotated[str, typer.Argument(help="The row that is wrong.")],
+    data: Annotated[
+        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")
+    ] = Path(),
+    work: Annotated[Path, typer.Option(help="Folder that the rows were run in.")] = Path(
+        "runs/tables"
+    ),
+    top: Annotated[int, typer.Option(min=1, help="How many sentences to print.")] = 10,
+) -> None:
+    """Print development sentences that one row has right in more seeds than another."""
+    print_only(file, a, b, data=data, work=work, top=top, console=Console())
 
 
 if __name__ == "__main__":
