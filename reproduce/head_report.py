@@ -51,9 +51,9 @@ which the parse has one head. {spread}
 - *Parse*: the head word is the only word of the phrase whose governor stands outside it. The parser
   has {uas:.1f}% of the governors of UD English EWT's development file right.
 - *Function words first*: the same, but a preposition, an auxiliary, a copula or a conjunction that
-  stands before that word is the head in its place, as by the rules of Collins. Those need labels of
-  phrases, and this treebank has none. By them, the paper's model has 30.68% on the development set
-  and 25.72% on the test set.
+  stands before that word is the head in its place. The rules of Collins have it so. They need
+  labels of phrases, which this treebank lacks. By them, the paper's model has 30.68% on the
+  development set and 25.72% on the test set.
 - *Opinion*: of the phrases that hold a word whose own class is not neutral, those that have such a
   word as head.
 - *Left*: the head word is in the left child. *A coin* draws a child at each phrase.
