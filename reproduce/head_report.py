@@ -87,7 +87,8 @@ def heads(bundles: Sequence[str], file: str, *, data: Path, out: Path, console: 
     if any(model.labels != labels for model in models):
         raise InputError("the models have different classes: give those of one set of labels")
     treebank = read_labelled(data / file, labels)
-    parser = train_parser(*(data / path for path in TREEBANK), PARSERS)
+    learnt, measured = (data / path for path in TREEBANK)
+    parser = train_parser(learnt, measured, PARSERS)
     trees = [tree for tree, _ in treebank]
     console.print(f"parsing {len(trees):,} sentences", highlight=False)
     references = References(treebank, parse(parser, [tree.words for tree in trees]), neutral)
