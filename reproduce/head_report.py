@@ -82,11 +82,8 @@ def heads(bundles: Sequence[str], file: str, *, data: Path, out: Path, console: 
     """
     opened = [open_bundle(bundle) for bundle in bundles]
     models = [Lexicalised(bundle) for bundle in opened]
-    labels = models[0].labels
-    neutral = _neutral(labels)
-    if any(model.labels != labels for model in models):
-        raise InputError("the models have different classes: give those of one set of labels")
-    treebank = read_labelled(data / file, labels)
+    neutral = _neutral([model.labels for model in models])
+    treebank = read_labelled(data / file, models[0].labels)
     learnt, measured = (data / path for path in TREEBANK)
     parser = train_parser(learnt, measured, PARSERS)
     trees = [tree for tree, _ in treebank]
@@ -94,9 +91,9 @@ def heads(bundles: Sequence[str], file: str, *, data: Path, out: Path, console: 
     references = References(treebank, parse(parser, [tree.words for tree in trees]), neutral)
     found: dict[str, list[Shares]] = {}
     for bundle, model in zip(opened, models, strict=True):
-        shares = references.shares(model.heads(trees))
-        found.setdefault(_name(bundle), []).append(shares)
+        found.setdefault(_name(bundle), []).append(references.shares(model.heads(trees)))
     found |= {name: [references.shares(own)] for name, own in _plain(trees, references)}
+    words = [*bundles, "--data", data.as_posix(), "--file", file]
     page = PAGE.format(
         shares="\n".join(_table(found)),
         counted=references.counted,
@@ -105,7 +102,7 @@ def heads(bundles: Sequence[str], file: str, *, data: Path, out: Path, console: 
         file=file,
         uas=figures(parser)["uas"],
         name=_name(opened[0]),
-        command=shlex.join(["python", "-m", "reproduce", "heads", *bundles, "--file", file]),
+        command=shlex.join(["python", "-m", "reproduce", "heads", *words]),
         commit=commit_of(Path(__file__)),
     )
     out.mkdir(parents=True, exist_ok=True)
@@ -114,11 +111,14 @@ def heads(bundles: Sequence[str], file: str, *, data: Path, out: Path, console: 
         console.print(f"wrote {out / path}", highlight=False, soft_wrap=True)
 
 
-def _neutral(labels: Sequence[str]) -> int:
-    tones = tones_of(labels)
-    if tones is None or NEUTRAL not in tones:
+def _neutral(labels: Sequence[Sequence[str]]) -> int:
+    """The place of the neutral class among the labels of all models."""
+    first = labels[0]
+    tones = tones_of(first)
+    if tones is None or NEUTRAL not in tones or any(other != first for other in labels):
+        found = "; ".join(dict.fromkeys(", ".join(other) for other in labels))
         raise InputError(
-            f"expected classes from negative over neutral to positive, found {', '.join(labels)}: "
+            f"expected the same classes from negative over neutral to positive, found {found}: "
             "choose models of such classes"
         )
     return tones.index(NEUTRAL)
@@ -139,11 +139,12 @@ def _plain(trees: Sequence[Tree], references: References) -> Iterator[tuple[str,
 
 
 def _table(found: Mapping[str, Sequence[Shares]]) -> Iterator[str]:
-    yield "| | parse | function words first | opinion | left | models |"
-    yield "|---|---:|---:|---:|---:|---:|"
+    yield "| | parse | function words first | opinion | left |"
+    yield "|---|---:|---:|---:|---:|"
     for name, rows in found.items():
         cells = [_spread(column) for column in zip(*rows, strict=True)]
-        yield f"| {name} | {' | '.join(cells)} | {len(rows)} |"
+        title = f"{name}, {len(rows)} models" if len(rows) > 1 else name
+        yield f"| {title} | {' | '.join(cells)} |"
 
 
 def _spread(values: Sequence[float]) -> str:

@@ -39,9 +39,9 @@ def test_the_page_and_the_picture(run, tmp_path: Path) -> None:
     }
     # Of six phrases. Heads from the left: good, the, on, is, is, It; from the right: road four
     # times and two full stops; by the parse: always road; function words first: road twice, on, is.
-    assert rows["always the left child"] == ["0.0", "50.0", "16.7", "100.0", "1"]
-    assert rows["always the right child"] == ["66.7", "33.3", "0.0", "0.0", "1"]
-    assert rows["bundle"][:2] == ["33.3 ± 47.1", "41.7 ± 11.8"]
+    assert rows["always the left child"] == ["0.0", "50.0", "16.7", "100.0"]
+    assert rows["always the right child"] == ["66.7", "33.3", "0.0", "0.0"]
+    assert rows["bundle, 2 models"][:2] == ["33.3 ± 47.1", "41.7 ± 11.8"]
     assert rows["the parse"][0] == rows["the parse, function words first"][1] == "100.0"
     assert "84.2% of" in page
     assert "--file dev.txt" in page
@@ -73,4 +73,7 @@ def test_a_model_without_head_words_is_a_message(run, tmp_path: Path) -> None:
 def test_classes_that_are_no_scale_are_a_message(run, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("test_heads.LABELS", ("bad", "so-so", "good"))
     code, _, err = run(made(tmp_path).path)
-    assert (code, "expected classes from negative over neutral" in err) == (2, True)
+    assert (code, "from negative over neutral to positive, found bad, so-so, good: ch" in err) == (
+        2,
+        True,
+    )
