@@ -1,4 +1,5 @@
-"""The command line, `python -m reproduce table`: errors are a message and exit code 2."""
+"""The command line, `python -m reproduce table | heads | only`: an error is a message and exit code
+2."""
 
 import os
 from pathlib import Path
@@ -9,6 +10,8 @@ import typer
 from rich.console import Console
 
 from reproduce.command import Options, run
+from reproduce.head_report import heads as report_heads
+from reproduce.only import only as print_only
 from reproduce.table import Table
 from thinstack.cli import main
 from thinstack.data.signals import stoppable
@@ -82,6 +85,42 @@ def table(
     )
     with stoppable("stopped; start the same command again, and it goes on"):
         run(file, options, Console())
+
+
+@app.command()
+def heads(
+    bundles: Annotated[
+        list[str], typer.Argument(help="Bundles of models with head words, such as seeds of one.")
+    ],
+    data: Annotated[
+        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder of the treebanks.")
+    ] = Path(),
+    file: Annotated[
+        str, typer.Option(help="The treebank of labelled trees to measure on.")
+    ] = "sst/dev.txt",
+    out: Annotated[
+        Path, typer.Option(help="Folder to write the report and the picture to.")
+    ] = Path("results"),
+) -> None:
+    """Compare the head words that models choose with those of a dependency parse, and draw some."""
+    report_heads(bundles, file, data=data, out=out, console=Console())
+
+
+@app.command()
+def only(
+    file: Annotated[Path, typer.Argument(help="A TOML table whose rows were run.")],
+    a: Annotated[str, typer.Argument(help="The row that is right.")],
+    b: Annotated[str, typer.Argument(help="The row that is wrong.")],
+    data: Annotated[
+        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")
+    ] = Path(),
+    work: Annotated[Path, typer.Option(help="Folder that the rows were run in.")] = Path(
+        "runs/tables"
+    ),
+    top: Annotated[int, typer.Option(min=1, help="How many sentences to print.")] = 10,
+) -> None:
+    """Print development sentences that one row has right in more seeds than another."""
+    print_only(file, a, b, data=data, work=work, top=top, console=Console())
 
 
 if __name__ == "__main__":

@@ -49,14 +49,21 @@ def _row(item: Item) -> str:
 
 
 def report_of(name: str) -> Any:
-    """The report in `results/NAME.json`."""
-    return json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    """The report in `results/NAME.json`, or one without rows of a table that was never run."""
+    file = ROOT / "results" / f"{name}.json"
+    if file.is_file():
+        return json.loads(file.read_text(encoding="utf-8"))
+    columns = [{"digits": 2, **column} for column in _table(name)["columns"]]
+    return {"rows": [], "columns": columns, "curves": {}}
 
 
 def rows_of(name: str) -> dict[str, Item]:
     """What `recipes/tables/NAME.toml` says of its rows, by their names."""
-    table = tomllib.loads((ROOT / "recipes" / "tables" / f"{name}.toml").read_text("utf-8"))
-    return {row["name"]: row for row in table["rows"]}
+    return {row["name"]: row for row in _table(name)["rows"]}
+
+
+def _table(name: str) -> Item:
+    return tomllib.loads((ROOT / "recipes" / "tables" / f"{name}.toml").read_text("utf-8"))
 
 
 def _figures(item: Item) -> Iterator[str]:

@@ -48,6 +48,7 @@ def check(answer: Answer, code: int) -> None:
         ("export", "sst", ODD),
         ("serve", ODD),
         ("push", ODD, "user/name"),
+        ("similar", "sst", "good", "--texts", ODD),
         ("finish", ODD, "o"),
         (ODD,),
     ],

@@ -62,6 +62,7 @@ def bundle(tmp_path: Path) -> Path:
 PREDICT = ["predict", "good", "--model", "model"]
 EVALUATE = ["evaluate", "model", "trees.txt"]
 TRAIN = ["train", "recipe.toml", "--out", "out"]
+SIMILAR = ["similar", "model", "good", "--texts", "trees.txt"]
 FINISH = ["finish", "pipeline", "out"]
 
 
@@ -70,6 +71,7 @@ FINISH = ["finish", "pipeline", "out"]
     [
         ("onnxruntime", "cpu", [PREDICT, EVALUATE, TRAIN]),
         ("torch", "export", [TRAIN, FINISH]),
+        ("torch", "train", [SIMILAR]),
         ("onnx", "export", [TRAIN]),
         ("spacy", "spacy", [FINISH]),
     ],

@@ -1,5 +1,5 @@
-"""The command line, `thinstack predict | serve | evaluate | train | finish | export | push |
-plugins | doctor`, one file each. An error prints a message and exits with code 2."""
+"""The command line, `thinstack predict | similar | serve | evaluate | train | finish | export |
+push | plugins | doctor`, one file each. An error prints a message and exits with code 2."""
 
 import sys
 from typing import Annotated
@@ -17,6 +17,7 @@ from thinstack.cli.plugins import plugins
 from thinstack.cli.predict import predict
 from thinstack.cli.push import push
 from thinstack.cli.serve import serve
+from thinstack.cli.similar import similar
 from thinstack.cli.train import train
 from thinstack.errors import StoppedError, ThinstackError, escaped
 
@@ -29,7 +30,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (predict, serve, evaluate, train, finish, export, push, plugins, doctor):
+_COMMANDS = (predict, similar, serve, evaluate, train, finish, export, push, plugins, doctor)
+for command in _COMMANDS:
     app.command()(command)
 
 
