@@ -65,7 +65,7 @@ def test_every_curve_of_the_tables_is_beside_its_paper() -> None:
     named = {(item["results"], item["curve"]) for item in items if "curve" in item}
     texts = (
         (ROOT / "recipes" / "tables" / f"{name}.toml").read_text(encoding="utf-8")
-        for name in ("sentiment", "relatedness", "entailment", "questions")
+        for name in ("sentiment", "relatedness", "entailment", "questions", "teng")
     )
     tables = [tomllib.loads(text) for text in texts]
     assert {(t["name"], curve["name"]) for t in tables for curve in t.get("curves", ())} == named
