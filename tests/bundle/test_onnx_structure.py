@@ -123,11 +123,13 @@ def going(steps: str, on: str, given: str = "") -> onnx.ModelProto:
         ("ReduceSum<keepdims=0>(x)", "Cast<to=9>(z)"),
         ("Squeeze(sizes, first)", "Not(told)"),
         ("Gather(sizes, z)", "And(go, go)"),
+        ("Squeeze(longest, first)", "Identity(go)"),  # as the export of a parser has it
     ],
 )
 def test_a_loop_goes_on_by_one_number(steps: str, on: str) -> None:
     given = "sizes = Shape(x) first = Constant<value=int64[1] {0}>() "
-    given += "same = Equal(sizes, first) told = Squeeze(same, first)"
+    given += "same = Equal(sizes, first) told = Squeeze(same, first) "
+    given += "some = Concat<axis=0>(x, first) most = ReduceMax(some) longest = Min(most, sizes)"
     passes(going(steps, on, given))
 
 

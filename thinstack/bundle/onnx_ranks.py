@@ -28,9 +28,12 @@ def rank_of(
         return _MADE[operator]
     if operator in _REDUCED:
         told = {name: found.integer(_INTEGER) for name, found in attributes.items()}
-        whole = len(inputs) == 1 and not told.get("noop_with_empty_axes", 0)
-        return 0 if whole and not told.get("keepdims", 1) else None
+        if told.get("keepdims", 1):
+            return inputs[0].rank
+        return 0 if len(inputs) == 1 and not told.get("noop_with_empty_axes", 0) else None
     ranks = [value.rank for value in inputs]
+    if operator == "Concat":  # of values of one rank, which is at least 1
+        return max((rank for rank in ranks if rank), default=None)
     if None in ranks:
         return None
     return _of_ranks(operator, [rank for rank in ranks if rank is not None], inputs)
