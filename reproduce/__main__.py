@@ -1,5 +1,4 @@
-"""The command line, `python -m reproduce table | heads | only`: an error is a message and exit code
-2."""
+"""The command line, `python -m reproduce`: errors are a message and exit code 2."""
 
 import os
 from pathlib import Path
@@ -12,9 +11,12 @@ from rich.console import Console
 from reproduce.command import Options, run
 from reproduce.head_report import heads as report_heads
 from reproduce.only import only as print_only
+from reproduce.rerank_command import Places, rerank
 from reproduce.table import Table
 from thinstack.cli import main
 from thinstack.data.signals import stoppable
+
+STOPPED = "stopped; start the same command again, and it goes on"
 
 app = typer.Typer(
     help="What reproduces the papers' tables.",
@@ -83,7 +85,7 @@ def table(
         seeds=tuple(seed or ()),
         tests=tuple(test or ()),
     )
-    with stoppable("stopped; start the same command again, and it goes on"):
+    with stoppable(STOPPED):
         run(file, options, Console())
 
 
@@ -121,6 +123,31 @@ def only(
 ) -> None:
     """Print development sentences that one row has right in more seeds than another."""
     print_only(file, a, b, data=data, work=work, top=top, console=Console())
+
+
+@app.command("rerank")
+def rerank_parses(
+    file: Annotated[Path, typer.Argument(help="A TOML reranking.")],
+    data: Annotated[
+        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in.")
+    ] = Path(),
+    out: Annotated[Path, typer.Option(help="Folder to write the report to.")] = Path("results"),
+    work: Annotated[
+        Path, typer.Option(help="Folder for what is done of it, to go on from.")
+    ] = Path("runs/tables"),
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, max=256, help="Seeds at a time; as many as there are cores."),
+    ] = None,
+) -> None:
+    """Rerank the best trees of a parser, over all seeds, and write F1 before and after: JSON and
+    Markdown.
+
+    Called again, it goes on where it was.
+    """
+    places = Places(data=data, out=out, work=work, jobs=jobs or os.cpu_count() or 1)
+    with stoppable(STOPPED):
+        rerank(file, places, Console())
 
 
 if __name__ == "__main__":

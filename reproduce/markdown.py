@@ -71,7 +71,8 @@ def _table(report: Report) -> Iterator[str]:
     for row in rows:
         figures = [_figure(column, row, bold[column["key"]]) for column in columns]
         runs = row["runs"][0]
-        parameters = row["parameters"].get("encoder", row["parameters"]["model"])
+        counts = row["parameters"]
+        parameters = counts["encoder" if "encoder" in counts else "model"]
         known = row["paper"].get("parameters")
         printed = _bracketed("" if known is None else f"{known:,.0f}")
         title = f"{row['title']}{_bracketed(row['source'])}"

@@ -67,24 +67,24 @@ def _row(
     seeds = [] if row.rival is not None else cases(row, "", row.trees)
     return row.model_dump(include=COPIED) | {
         "figures": {column.key: _figure(column, row, parts) for column in table.columns},
-        "measures": {name: _spread(of_seeds(one, seeds)) for name, one in MEASURES.items()},
+        "measures": {name: spread(of_seeds(one, seeds)) for name, one in MEASURES.items()},
         "parameters": first.parameters,
         "runs": [_runs(variant, part, digests) for variant, part in parts.items()],
     }
 
 
 def _figure(column: Column, row: Row, parts: Mapping[str, Done]) -> dict[str, Any] | None:
-    """The `_spread` of the seeds' figures; None where there is no case."""
+    """The `spread` of the seeds' figures; None where there is no case."""
     variant, source, figure = column.parts
     found = [
         outcome.figures.get(source or row.trees, {}).get(figure)
         for _, outcome in parts.get(variant, ())
     ]
     known = [value for value in found if value is not None]
-    return _spread(known if len(known) == len(found) else None)
+    return spread(known if len(known) == len(found) else None)
 
 
-def _spread(seeds: Sequence[float] | None) -> dict[str, Any] | None:
+def spread(seeds: Sequence[float] | None) -> dict[str, Any] | None:
     """Mean, standard deviation of the sample (None for one seed) and the figure of each seed; None
     without seeds."""
     if not seeds:

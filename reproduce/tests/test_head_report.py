@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from command_line import Answer, run_command
-from test_heads import PARSE, SENTENCE, TREE, WORDS, made
+from test_head_words import PARSE, SENTENCE, TREE, WORDS, made
 
 from reproduce import head_report
 from reproduce.__main__ import app

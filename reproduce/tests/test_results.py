@@ -11,7 +11,7 @@ from reproduce.table import Table
 TABLES = ("sentiment", "relatedness", "entailment", "questions")
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", [*TABLES, "reranking"])
 def test_a_page_is_what_its_figures_print(name: str) -> None:
     report = json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
     page = (ROOT / "results" / f"{name}.md").read_text(encoding="utf-8")
