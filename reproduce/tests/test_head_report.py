@@ -71,7 +71,7 @@ def test_a_model_without_head_words_is_a_message(run, tmp_path: Path) -> None:
 
 
 def test_classes_that_are_no_scale_are_a_message(run, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("test_heads.LABELS", ("bad", "so-so", "good"))
+    monkeypatch.setattr("test_head_words.LABELS", ("bad", "so-so", "good"))
     code, _, err = run(made(tmp_path).path)
     assert (code, "from negative over neutral to positive, found bad, so-so, good: ch" in err) == (
         2,

@@ -80,8 +80,8 @@ def _loop(node: Node) -> None:
 
 
 def body_inputs(values: Sequence[Value | None]) -> list[Value]:
-    """What is known of the inputs of a Loop's body, from that of the Loop's inputs: the step and
-    whether to go on are one number each, and so is what starts as one."""
+    """What is known of the inputs of a Loop's body. The step and whether to go on are one number
+    each, and so is what starts as one."""
     carried = (value is not None and value.rank == 0 for value in values[2:])
     return [Value(rank=0 if one else None) for one in (True, True, *carried)]
 
