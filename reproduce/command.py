@@ -26,6 +26,7 @@ from reproduce.run import (
     digests_of,
     finished,
     job_of,
+    taken_over,
     tidy,
 )
 from reproduce.table import Row, Run, Table
@@ -111,7 +112,7 @@ def _run(
 ) -> None:
     runs = {run.path: run for run in table.runs(options.rows, options.seeds, tests)}
     state = State(runs, commit_of(file))
-    _find_jobs(state, options.data, options.work / name)
+    _find_jobs(state, options.data, options.work, name)
     before = f"{len(state.runs)} runs, {len(state.outcomes)} of them done before"
     _say(console, f"{table.name}: {before}")
     _work(table, state, options, console)
@@ -179,16 +180,17 @@ def _tests(table: Table, options: Iterable[str]) -> dict[str, str]:
     return tests
 
 
-def _find_jobs(state: State, data: Path, work: Path) -> None:
-    """Add the jobs in the folder `work`, and what came of those that were done before."""
+def _find_jobs(state: State, data: Path, work: Path, name: str) -> None:
+    """Add the jobs in the folder `work`/`name`, and what came of those that were done before, be it
+    for another table."""
     for path, run in state.runs.items():
         try:
-            job = job_of(run, data=data, folder=work, commit=state.commit)
+            job = job_of(run, data=data, folder=work / name, commit=state.commit)
         except DataError as error:
             state.failures[path] = str(error)
             continue
         state.jobs[path] = job
-        if (outcome := finished(job)) is not None:
+        if (outcome := finished(job) or taken_over(job, work)) is not None:
             tidy(job)
             state.outcomes[path] = outcome
 

@@ -105,6 +105,18 @@ def finished(job: Job) -> Outcome | None:
     return None
 
 
+def taken_over(job: Job, work: Path) -> Outcome | None:
+    """What came of the same job in another table of the folder `work`, copied to the job's own."""
+    for result in sorted(work.glob(f"*/**/{job.seed}/{RESULT}")):
+        other = replace(job, folder=result.parent)
+        if (outcome := finished(other)) is not None:
+            for source in outcome.figures if job.rival is None else ():
+                cases_of(other, source).save(_cases_file(job, source))
+            write_atomically(job.folder / RESULT, result.read_text(encoding="utf-8"))
+            return outcome
+    return None
+
+
 def cases_of(job: Job, source: str) -> Cases:
     """What the trained model said of each development case, read with the trees of `source`. Raises
     DataError."""

@@ -86,6 +86,26 @@ def test_called_again_it_only_writes_the_report(command: Command) -> None:
     assert command.report() == before
 
 
+def test_a_run_of_another_table_is_taken_over(command: Command) -> None:
+    command()
+    first = command.report()
+    rvnn = tiny()["rows"][1]
+    new = rvnn | {"name": "new", "recipe": {"training": {"epochs": 1}}}
+    again = {"name": "again", "columns": tiny()["columns"][:1]}
+    rows = [rvnn | {"name": "other", "title": "Again"}, new]
+    command.table = write(command.folder, tiny() | again | {"rows": rows})
+    answer = command()
+    assert "again: 4 runs, 2 of them done before" in answer.out
+    found = command.report("again")["rows"][0]["figures"]
+    assert found["root_accuracy"] == first["rows"][1]["figures"]["root_accuracy"]
+    for seed in "12":
+        ours, theirs = (
+            (command.work / place / seed / "cases-gold.npz").read_bytes()
+            for place in ("again/other", "tiny/rvnn")
+        )
+        assert ours == theirs
+
+
 def test_a_failing_row_is_told_at_the_end_and_the_others_are_reported(command: Command) -> None:
     command()
     data = tiny()
