@@ -1,5 +1,5 @@
 """Curves: accuracy or correlation in a window that slides over the length or the depth of the
-cases, or after each epoch of training."""
+cases, in groups of cases, or after each epoch of training."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,8 @@ class Point(NamedTuple):
 
 
 def points(cases: Sequence[Cases], curve: Curve, traces: Sequence[Trace] = ()) -> list[Point]:
-    """The points of a curve, from the cases of each seed: one for every x from 1 to `curve.last`.
+    """The points of a curve, from the cases of each seed: one for every x from 1 to `curve.last`,
+    or for every group.
 
     A point takes the cases within `curve.window` of its x; the last one also all beyond (Tai et al.
     2015, Figs. 3 and 4; Zhu et al. 2015, Fig. 4). One is left out where a seed has fewer than
@@ -50,8 +51,9 @@ def points(cases: Sequence[Cases], curve: Curve, traces: Sequence[Trace] = ()) -
     chosen = [_chosen(seed, curve) for seed in cases]
     if curve.x == "seconds":
         return _over_time(traces, curve, min((len(gold) for _, _, gold in chosen), default=0))
+    last = curve.last or max((int(where.max()) for where, _, _ in chosen if where.size), default=0)
     found: list[Point] = []
-    for x in range(1, curve.last + 1):
+    for x in range(1, last + 1):
         windows = [_window(where, x, curve) for where, _, _ in chosen]
         count = min((int(window.sum()) for window in windows), default=0)
         if count < LEAST_CASES:
@@ -90,8 +92,8 @@ Values = NDArray[np.floating]
 def _chosen(cases: Cases, curve: Curve) -> tuple[Values, Values, Values]:
     """Where on the x axis the cases of a curve lie, what was predicted, and what is right."""
     counts = cases.whole if curve.cases == "whole" else np.ones(len(cases), bool)
-    where = cases.words if curve.x == "words" else cases.depth
-    return where[counts], cases.predicted[counts], cases.gold[counts]
+    places = {"depth": cases.depth, "class": cases.gold + 1, "negation": cases.negated + 1}
+    return places.get(curve.x, cases.words)[counts], cases.predicted[counts], cases.gold[counts]
 
 
 def _window(where: Values, x: int, curve: Curve) -> NDArray[np.bool_]:

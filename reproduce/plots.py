@@ -45,20 +45,29 @@ def draw(
         if lines:
             path = folder / f"{stem}-{curve.name}.svg"
             with matplotlib.rc_context(settings):
-                write_atomically(path, _svg(curve, lines))
+                write_atomically(path, _svg(curve, lines, _groups(table, curve)))
             paths.append(path)
     return paths
 
 
-def _svg(curve: Curve, lines: Mapping[str, Sequence[Point]]) -> bytes:
+def _groups(table: Table, curve: Curve) -> Sequence[str]:
+    """What stands at 1, 2, ... on the x axis of groups; nothing on another."""
+    if curve.x == "class":
+        return [str(label) for label in table.recipe["model"]["labels"]]
+    return ("without a negation", "with one") if curve.x == "negation" else ()
+
+
+def _svg(curve: Curve, lines: Mapping[str, Sequence[Point]], groups: Sequence[str]) -> bytes:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=INCHES, layout="constrained")
     axes = figure.add_subplot()
-    marks = curve.x == "seconds"  # epochs are few
+    marks = curve.x not in ("words", "depth")  # epochs and groups are few
     drawn = [_line(axes, number, found, marks) for number, found in enumerate(lines.values())]
     axes.set_title(curve.title)
     axes.set_xlabel(_x_label(curve))
+    if groups:
+        axes.set_xticks(range(1, len(groups) + 1), groups)
     axes.set_ylabel("accuracy (%)" if curve.figure == "accuracy" else "Pearson r")
     axes.grid(color="#dddddd", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
@@ -85,6 +94,10 @@ def _line(axes: "Axes", number: int, found: Sequence[Point], marks: bool) -> Any
 def _x_label(curve: Curve) -> str:
     if curve.x == "seconds":
         return "seconds of training, at the end of each epoch"
+    if curve.x == "class":
+        return "right class"
+    if curve.x == "negation":
+        return "sentences"
     unit = "length (words" if curve.x == "words" else "depth (edges to the deepest leaf"
     window = f"each ± {curve.window}, " if curve.window else ""
     return f"{unit}; {window}the last with all beyond)"

@@ -1,7 +1,7 @@
 """What a table shows of its rows: columns, curves, comparisons."""
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -13,6 +13,10 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 KEY = re.compile(
     r"(?:(?P<variant>[A-Za-z][A-Za-z0-9_-]*)/)?(?:(?P<source>[a-z]+)\.)?(?P<figure>[a-z][a-z0-9_]*)"
 )
+
+
+GROUPED: Final = ("class", "negation")
+"""What parts cases into groups, which stand side by side."""
 
 
 class Column(Strict):
@@ -44,12 +48,14 @@ class Curve(Strict):
     window's middle; or over all cases after each epoch, against the "seconds" of training.
 
     `cases`: whole sentences or pairs, or every labelled phrase. A window reaches by `window` to
-    both sides; the one at `last` holds all that is longer or deeper too. Seconds have neither.
+    both sides; the one at `last` holds all that is longer or deeper too. Seconds have neither. The
+    right "class" and "negation" part the cases into groups, so they have no windows. The groups of
+    "negation" are sentences without a negation, and with one.
     """
 
     name: Name
     title: str
-    x: Literal["words", "depth", "seconds"]
+    x: Literal["words", "depth", "class", "negation", "seconds"]
     figure: Literal["accuracy", "pearson"] = "accuracy"
     cases: Literal["whole", "all"] = "whole"
     window: int = Field(default=0, ge=0)
@@ -60,7 +66,9 @@ class Curve(Strict):
     def _windows_are_of_cases(self) -> Self:
         if self.x == "seconds" and (self.window or self.last):
             raise ValueError('x = "seconds" has a point for each epoch: leave out window and last')
-        if self.x != "seconds" and not self.last:
+        if self.x in GROUPED and (self.window or self.last or self.figure != "accuracy"):
+            raise ValueError(f"x = {self.x!r} has groups: leave out window, last and figure")
+        if self.x in ("words", "depth") and not self.last:
             raise ValueError(f"x = {self.x!r} needs last, from which on all cases are taken")
         return self
 

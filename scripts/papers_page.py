@@ -83,7 +83,8 @@ def _figures(item: Item) -> Iterator[str]:
         elif kind == "seconds":
             run = row["runs"][0]
             epochs = sum(run["epochs_run"]) / len(run["epochs_run"])
-            figures = f"{run['seconds']:.0f} s, {epochs:g} epochs"
+            each = f"{run['seconds'] / epochs:.0f} an epoch"
+            figures = f"{run['seconds']:.0f} s, {epochs:g} epochs, {each}"
         else:
             figures = " / ".join(_figure(row, key, digits[key]) for key in item["columns"])
         yield f"{row['title']}: {figures}"
@@ -126,6 +127,10 @@ def _plot(item: Item) -> Iterator[str]:
     name = f"{item['results']}-{item['curve']}.svg"
     drawn = [titles[row] for row, points in lines.items() if points]
     yield f"[{name}](../results/{name}): {'; '.join(drawn)}" if drawn else f"{name}: not yet run"
+    if "groups" in item:
+        for row, points in lines.items():
+            figures = (f"{point['mean']:.1f} ± {point['std']:.1f}" for point in points)
+            yield f"{titles[row]}: {' / '.join(figures)}"
 
 
 def _text(item: Item) -> Iterator[str]:

@@ -122,6 +122,12 @@ def test_rows_and_curves_that_were_not_run(
         ["relatedness-no.svg: not yet run"],
         ["relatedness-none.svg: not yet run"],
     ]
+    report["curves"]["drawn"]["mean"] = [point, point | {"x": 2, "mean": 61.25, "std": 2.0}]
+    grouped = {"results": "relatedness", "curve": "drawn", "groups": True}
+    assert list(script["_plot"](grouped))[1:] == ["Mean: 0.5 ± 0.1 / 61.2 ± 2.0"]
+    row["runs"] = [{"epochs_run": [4, 6], "seconds": 45.0}]
+    timed["rows"] = ["mean"]
+    assert list(script["_figures"](timed)) == ["Mean: 45 s, 5 epochs, 9 an epoch"]
     with pytest.raises(KeyError, match="lstn"):
         list(script["_figures"](ITEM | {"rows": ["lstn"]}))
 

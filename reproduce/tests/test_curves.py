@@ -1,6 +1,6 @@
 """Curves on cases whose accuracy at every length is known."""
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,32 @@ def test_half_lengths_of_pairs_lie_in_the_windows_on_both_sides() -> None:
 def test_depth_is_an_axis_too() -> None:
     found = points([cases({2: (10, 40), 3: (20, 40)})], curve(x="depth", last=9))
     assert [(point.x, point.mean) for point in found] == [(4, 25.0), (6, 50.0)]
+
+
+def grouped(x: str) -> Curve:
+    return Curve.model_validate({"name": "groups", "title": "", "x": x, "rows": ["a"]})
+
+
+def test_each_class_has_a_point() -> None:
+    gold = np.repeat([0.0, 2.0], [40, 50])
+    predicted = np.concatenate([np.repeat([0.0, 1.0], [10, 30]), np.full(50, 2.0)])
+    found = points([made(gold, predicted, np.ones(90))], grouped("class"))
+    assert found == [Point(1, 25.0, 0.0, 40), Point(3, 100.0, 0.0, 50)]
+
+
+def test_sentences_without_a_negation_and_with_one_have_a_point_each() -> None:
+    negated = np.repeat([True, False], [25, 75])
+    right = np.concatenate([np.arange(25) < 10, np.arange(75) < 60])
+    one = replace(made(np.ones(100), right.astype(float), np.ones(100)), negated=negated)
+    found = points([one], grouped("negation"))
+    assert found == [Point(1, 80.0, 0.0, 75), Point(2, 40.0, 0.0, 25)]
+
+
+@pytest.mark.parametrize("changes", [{"last": 3}, {"window": 1}, {"figure": "pearson"}])
+def test_groups_have_no_windows(changes: dict[str, Any]) -> None:
+    given = {"name": "groups", "title": "", "x": "class", "rows": ["a"]}
+    with pytest.raises(ValueError, match="leave out window, last and figure"):
+        Curve.model_validate(given | changes)
 
 
 def test_whole_sentences_only_or_all_phrases() -> None:

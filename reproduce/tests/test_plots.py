@@ -72,6 +72,13 @@ def test_the_same_points_give_the_same_bytes(tmp_path: Path) -> None:
     assert b"dc:date" not in first
 
 
+def test_groups_stand_side_by_side_with_their_names(tmp_path: Path) -> None:
+    lines = {"a": [Point(1, 60.0, 1.0, 30), Point(2, 50.0, 1.0, 30)]}
+    shape = {"x": "negation", "window": 0, "last": 0}
+    (path,) = drawn(tmp_path, "negation", lines=lines, **shape)
+    assert {"without a negation", "with one", "sentences"} <= set(texts(path))
+
+
 def test_axes_are_named_by_what_is_drawn(tmp_path: Path) -> None:
     lines = {"a": [Point(1, 0.8, 0.01, 30), Point(2, 0.9, 0.01, 30)]}
     (path,) = drawn(tmp_path, "depth", lines=lines, x="depth", figure="pearson", window=0)
