@@ -72,7 +72,8 @@ def _figures(item: Item) -> Iterator[str]:
         return
     report = report_of(item["results"])
     rows = {row["name"]: row for row in report["rows"]}
-    digits = {column["key"]: column["digits"] - 1 for column in report["columns"]}
+    columns = [*_table(item["results"]).get("columns", ()), *report["columns"]]
+    digits = {column["key"]: column.get("digits", 2) - 1 for column in columns}
     for name in item["rows"]:
         if name not in rows:
             yield f"{rows_of(item['results'])[name]['title']}: {_not_run(item, name, digits)}"
@@ -86,7 +87,8 @@ def _figures(item: Item) -> Iterator[str]:
             each = f"{run['seconds'] / epochs:.0f} an epoch"
             figures = f"{run['seconds']:.0f} s, {epochs:g} epochs, {each}"
         else:
-            figures = " / ".join(_figure(row, key, digits[key]) for key in item["columns"])
+            now = rows_of(item["results"]).get(name, {})
+            figures = " / ".join(_figure(row, now, key, digits[key]) for key in item["columns"])
         yield f"{row['title']}: {figures}"
 
 
@@ -103,13 +105,16 @@ def _not_run(item: Item, name: str, digits: Mapping[str, int]) -> str:
     return "not yet run" + (f" ({' / '.join(shown)})" if shown else "")
 
 
-def _figure(row: Item, key: str, digits: int) -> str:
-    found, paper, deviation = (
-        row["figures"][key],
-        row["paper"].get(key),
-        row["paper_std"].get(key),
+def _figure(row: Item, now: Item, key: str, digits: int) -> str:
+    """A figure of a row of the report, which may be older than the column, beside the paper's."""
+    paper, deviation = (
+        {**now.get(kind, {}), **row[kind]}.get(key) for kind in ("paper", "paper_std")
     )
-    ours = "-" if found is None else _spread(found["mean"], found["std"], digits)
+    if key in row["figures"]:
+        found = row["figures"][key]
+        ours = "-" if found is None else _spread(found["mean"], found["std"], digits)
+    else:
+        ours = "not yet run"
     return ours if paper is None else f"{ours} ({_spread(paper, deviation, digits)})"
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from thinstack.core.forest import without_trees
 from thinstack.core.transitions import spans_of
 from thinstack.measure.bracketing import bracketing
+from thinstack.measure.figures import percentage
 from thinstack.models.model import Model
 from thinstack.training.examples import Example, forests_of
 
@@ -49,17 +50,23 @@ def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | No
     """How well the trees of "self" agree with the treebank's, as `bracketing` measures it. Call
     `take_own_trees` before.
 
-    The figure `choices_right` is added: the percentage of right choices that the parser makes along
-    the treebank's trees, or None without choices.
+    Two figures are added, in percent. `choices_right`: the right choices that the parser makes
+    along the treebank's trees, or None without choices. `transitions_right`: the transitions of its
+    own parses that are the treebank's of the same place, over all transitions of all sentences.
+    Forced ones count too, as in Bowman et al. (2016, Table 3).
     """
     forests = (
         [example.trees[source].forest for example in examples] for source in ("self", "gold")
     )
     own, gold = (
-        [spans_of(steps) for forest in part for steps in forest.by_tree(forest.transitions)]
+        [steps for forest in part for steps in forest.by_tree(forest.transitions)]
         for part in forests
     )
-    return {"choices_right": _choices_right(model, examples)} | bracketing(own, gold)
+    return {
+        "choices_right": _choices_right(model, examples),
+        "transitions_right": percentage(np.concatenate(own) == np.concatenate(gold)),
+        **bracketing(*([spans_of(steps) for steps in part] for part in (own, gold))),
+    }
 
 
 @torch.inference_mode()
