@@ -67,7 +67,8 @@ def _table(name: str) -> Item:
 
 
 def _figures(item: Item) -> Iterator[str]:
-    """A line for each row, of the report or of the table that it comes from."""
+    """A line for each row, of the report or of the table that it comes from. A column that is newer
+    than the report is not yet run."""
     if "rows" not in item:
         return
     report = report_of(item["results"])
@@ -87,8 +88,12 @@ def _figures(item: Item) -> Iterator[str]:
             each = f"{run['seconds'] / epochs:.0f} an epoch"
             figures = f"{run['seconds']:.0f} s, {epochs:g} epochs, {each}"
         else:
-            now = rows_of(item["results"]).get(name, {})
-            figures = " / ".join(_figure(row, now, key, digits[key]) for key in item["columns"])
+            figures = " / ".join(
+                _figure(row, key, digits[key])
+                if key in row["figures"]
+                else _not_run({**item, "columns": [key]}, name, digits)
+                for key in item["columns"]
+            )
         yield f"{row['title']}: {figures}"
 
 
@@ -105,16 +110,13 @@ def _not_run(item: Item, name: str, digits: Mapping[str, int]) -> str:
     return "not yet run" + (f" ({' / '.join(shown)})" if shown else "")
 
 
-def _figure(row: Item, now: Item, key: str, digits: int) -> str:
-    """A figure of a row of the report, which may be older than the column, beside the paper's."""
-    paper, deviation = (
-        {**now.get(kind, {}), **row[kind]}.get(key) for kind in ("paper", "paper_std")
+def _figure(row: Item, key: str, digits: int) -> str:
+    found, paper, deviation = (
+        row["figures"][key],
+        row["paper"].get(key),
+        row["paper_std"].get(key),
     )
-    if key in row["figures"]:
-        found = row["figures"][key]
-        ours = "-" if found is None else _spread(found["mean"], found["std"], digits)
-    else:
-        ours = "not yet run"
+    ours = "-" if found is None else _spread(found["mean"], found["std"], digits)
     return ours if paper is None else f"{ours} ({_spread(paper, deviation, digits)})"
 
 

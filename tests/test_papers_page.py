@@ -109,6 +109,9 @@ def test_rows_and_curves_that_were_not_run(
     monkeypatch.setitem(script["_figures"].__globals__, "report_of", lambda name: report)
     expected = "LSTM: not yet run (0.853 ± 0.003 / 0.283 ± 0.009)"
     assert list(script["_figures"](ITEM)) == ["Mean: 0.500 ± 0.250 / -", expected]
+    del row["figures"]["mse"]  # a column that is newer than the report
+    newer = "Mean: 0.500 ± 0.250 / not yet run (0.456 ± 0.009)"
+    assert list(script["_figures"](ITEM)) == [newer, expected]
     counted = {"results": "relatedness", "rows": ["lstm"], "kind": "parameters"}
     assert list(script["_figures"](counted)) == ["LSTM: not yet run (203,400)"]
     timed = {"results": "relatedness", "rows": ["lstm"], "kind": "seconds"}
