@@ -4,7 +4,7 @@ against."""
 import io
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Self
@@ -14,12 +14,16 @@ from numpy.typing import NDArray
 
 from thinstack.data.files import write_atomically
 from thinstack.errors import DataError
+from thinstack.measure.figures import Figures, percentage
 from thinstack.training.evaluate import Answers
 
 NEGATIONS: Final = frozenset(
     "cannot n't neither never no nobody none nor not nothing nowhere without".split()  # noqa: SIM905
 )
-"""Words, in lower case, that negate. Bowman et al. (2016, 4.4) look for "not" and "n't" only."""
+"""Words, in lower case, that negate."""
+
+NOT: Final = frozenset({"not", "n't"})
+"""Those that Bowman et al. (2016, 4.4) look for."""
 
 KEPT_LATER: Final = ("likelihood", "confidence")
 """Arrays that cases of older runs do not have."""
@@ -63,12 +67,10 @@ class Cases:
         """The cases at these places: numbers, or a mask (K,)."""
         return type(self)(*(getattr(self, field.name)[places] for field in fields(self)))
 
-    def negation_figures(self) -> dict[str, float | None]:
-        """`negation_accuracy`, in percent (None of no case), and `negations`, the number of cases
-        (Bowman et al. 2016, 4.4)."""
-        right = (self.gold == self.predicted)[self.negated]
-        accuracy = 100.0 * float(right.mean()) if right.size else None
-        return {"negation_accuracy": accuracy, "negations": right.size}
+    def figures_at(self, name: str, count: str, places: NDArray[np.bool_]) -> Figures:
+        """The accuracy `name` of the cases at these places (K,), in percent (None of no case), and
+        the number of cases as `count`."""
+        return {name: percentage((self.gold == self.predicted)[places]), count: int(places.sum())}
 
     def save(self, path: Path) -> None:
         """Write a compressed `.npz` file, or leave the old one."""
@@ -92,7 +94,7 @@ class Cases:
             ) from None
 
 
-def negated(words: Iterable[str]) -> bool:
-    """Whether a word is in `NEGATIONS`, in any case, or ends with "n't" (untokenised text)."""
+def negated(words: Iterable[str], negations: Collection[str] = NEGATIONS) -> bool:
+    """Whether a word is one of `negations`, in any case, or ends with "n't" (untokenised text)."""
     lower = [word.lower().replace("’", "'") for word in words]
-    return any(word in NEGATIONS or word.endswith("n't") for word in lower)
+    return any(word in negations or word.endswith("n't") for word in lower)

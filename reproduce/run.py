@@ -8,28 +8,21 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from reproduce.cases import Cases, negated
+from reproduce.cases import Cases
+from reproduce.marks import Marks, marks_of
 from reproduce.parser import PARSERS, dependency_trees, train_parser
 from reproduce.provenance import recipe_digest
 from reproduce.rivals import run_rival
+from reproduce.shown import TRAIN_ACCURACY
 from reproduce.table import Parser, Run
 from thinstack._version import __version__
 from thinstack.config import Recipe
-from thinstack.config.data_config import PAIR_TASKS
 from thinstack.data.files import write_atomically
 from thinstack.errors import ThinstackError
 from thinstack.models import Model
-from thinstack.training.datasets import (
-    Convert,
-    Datasets,
-    load_datasets,
-    read_pair_files,
-    read_sentences,
-)
+from thinstack.training.datasets import Convert, Datasets, load_datasets
 from thinstack.training.digests import data_digests
+from thinstack.training.evaluate import evaluate_model
 from thinstack.training.seeds import run_seed
 
 RESULT, NOTE, ERROR = "result.json", "digest.txt", "error.txt"
@@ -39,7 +32,8 @@ CHECKPOINTS = ("checkpoint.safetensors", "metrics.jsonl")
 @dataclass(frozen=True, slots=True)
 class Job:
     """A run and where it is done. `digest` is of all that its figures depend on but the seed;
-    `commit` is noted with them. `traced`: whose trees it is measured with after each epoch too."""
+    `commit` is noted with them. `traced`: whose trees it is measured with after each epoch too;
+    `on_train`: whose it is measured with on its training data."""
 
     recipe: Recipe
     rival: str | None
@@ -50,6 +44,7 @@ class Job:
     digest: str
     commit: str | None
     traced: str | None = None
+    on_train: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +79,11 @@ def job_of(run: Run, *, data: Path, folder: Path, commit: str | None) -> Job:
     traced = row.trees if run.traced else None
     parts = [recipe_digest(run.recipe), row.rival, digests_of(run, data), __version__]
     parts += [traced] if traced else []
+    if run.on_train and row.rival is None:
+        parts.append(" ".join((TRAIN_ACCURACY, *run.on_train)))
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    place = data, folder / run.path
-    return Job(run.recipe, row.rival, row.parser, run.seed, *place, digest, commit, traced)
+    about = data, folder / run.path, digest, commit, traced, run.on_train
+    return Job(run.recipe, row.rival, row.parser, run.seed, *about)
 
 
 def digests_of(run: Run, data: Path) -> dict[str, str]:
@@ -173,13 +170,15 @@ def _delete(folder: Path, *names: str) -> None:
 
 
 def _train(job: Job) -> Outcome:
-    datasets, negations = _datasets(job)
+    datasets, marks = _datasets(job)
     result = run_seed(job.recipe, datasets, job.seed, job.folder)
     for source, answers in result.answers.items():
-        cases = Cases.of(answers, negations)
+        cases = Cases.of(answers, marks.negated)
         cases.save(_cases_file(job, source))
         if job.recipe.data.task == "entailment":
-            result.dev[source] |= cases.negation_figures()
+            result.dev[source] |= marks.figures(cases)
+    for source in result.dev.keys() & job.on_train:
+        result.dev[source][TRAIN_ACCURACY] = _train_accuracy(job, result.model, datasets, source)
     seconds, parameters = sum(at["seconds"] for at in result.history), _parameters(result.model)
     epochs = result.epoch, len(result.history)
     trace = [
@@ -191,6 +190,13 @@ def _train(job: Job) -> Outcome:
     return Outcome(*about, *epochs, seconds, parameters, trace)
 
 
+def _train_accuracy(job: Job, model: Model, datasets: Datasets, source: str) -> float | None:
+    """The accuracy on the examples that were learnt from, without those held out."""
+    task, labels = job.recipe.data.task, job.recipe.model.labels
+    figures, _ = evaluate_model(model, datasets.train, source, task, labels)
+    return figures.get("accuracy", figures.get("root_accuracy"))
+
+
 def _run_rival(job: Job, name: str) -> Outcome:
     started = time.perf_counter()
     figures: dict[str, float | None] = {**run_rival(name, job.recipe, job.data)}
@@ -199,18 +205,18 @@ def _run_rival(job: Job, name: str) -> Outcome:
     return Outcome(job.digest, job.commit, job.seed, found, None, 0, seconds, {"model": parameters})
 
 
-_last: dict[str, tuple[Datasets, NDArray[np.bool_]]] = {}
+_last: dict[str, tuple[Datasets, Marks]] = {}
 
 
-def _datasets(job: Job) -> tuple[Datasets, NDArray[np.bool_]]:
-    """What the recipe trains on, and which development examples are negated (E,); it is kept for
-    the next job of this process, which is often another seed of the recipe."""
+def _datasets(job: Job) -> tuple[Datasets, Marks]:
+    """What the recipe trains on, and the marks of its development examples; it is kept for the next
+    job of this process, which is often another seed of the recipe."""
     if job.digest not in _last:
         _last.clear()
         datasets = load_datasets(job.recipe, job.data, _convert(job))
         if job.traced is not None:
             datasets = replace(datasets, traced={job.traced: datasets.dev})
-        _last[job.digest] = datasets, _negations(job.recipe, job.data)
+        _last[job.digest] = datasets, marks_of(job.recipe, job.data)
     return _last[job.digest]
 
 
@@ -219,14 +225,6 @@ def _convert(job: Job) -> Convert | None:
         return None
     parser = train_parser(job.data / job.parser.train, job.data / job.parser.dev, PARSERS)
     return lambda treebank: dependency_trees(treebank, job.recipe.model.labels, parser)
-
-
-def _negations(recipe: Recipe, data: Path) -> NDArray[np.bool_]:
-    """Which development examples are negated, as `Cases` has it."""
-    if recipe.data.task not in PAIR_TASKS:
-        return np.array([negated(tree.words) for tree, _ in read_sentences(recipe, data)[2]])
-    pairs = (pair.trees for pair in read_pair_files(recipe, data)[2])
-    return np.array([negated(b.words) and not negated(a.words) for a, b in pairs])
 
 
 def _parameters(model: Model) -> dict[str, int]:

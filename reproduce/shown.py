@@ -19,6 +19,10 @@ GROUPED: Final = ("class", "negation")
 """What parts cases into groups, which stand side by side."""
 
 
+TRAIN_ACCURACY: Final = "train_accuracy"
+"""The figure of what a model was trained on; measured only where a column asks for it."""
+
+
 class Column(Strict):
     """A figure of all rows. `key` is `[VARIANT/][SOURCE.]FIGURE`: of which variant, with whose
     trees (by default the row's), and the figure's name in the results of a run. `digits` stand

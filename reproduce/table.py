@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from reproduce.shown import Column, Comparison, Curve, Name
+from reproduce.shown import TRAIN_ACCURACY, Column, Comparison, Curve, Name
 from thinstack.config import Recipe, Strict
 from thinstack.config.base import read_toml
 from thinstack.config.data_config import PAIR_TASKS
@@ -76,7 +76,8 @@ class Row(Strict):
 @dataclass(frozen=True, slots=True)
 class Run:
     """One seed of a row, or of a variant of it ("" is the row itself). `test`: whether on a file
-    named as test data; `traced`: whether a curve draws its figures after each epoch."""
+    named as test data; `traced`: whether a curve draws its figures after each epoch; `on_train`:
+    the sources of the trees that columns want its accuracy on its training data with."""
 
     row: Row
     variant: str
@@ -84,6 +85,7 @@ class Run:
     recipe: Recipe
     test: bool = False
     traced: bool = False
+    on_train: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -164,7 +166,8 @@ class Table(Strict):
                 chosen = tuple(dict.fromkeys(seeds or recipe.training.seeds))
                 if row.rival is not None:
                     chosen = chosen[:1]  # nothing is drawn
-                kind = test is not None, not variant and row.name in over_time
+                traced = not variant and row.name in over_time
+                kind = test is not None, traced, self._on_train(row, variant)
                 found += [Run(row, variant, seed, recipe, *kind) for seed in chosen]
         return found
 
@@ -204,6 +207,13 @@ class Table(Strict):
         for part in (self.recipe, row.recipe, *own):
             merged = _laid_over(merged, part)
         return {"name": ".".join((self.name, row.name, *([variant] if variant else []))), **merged}
+
+    def _on_train(self, row: Row, variant: str) -> tuple[str, ...]:
+        """The sources of the trees of the columns of training accuracy."""
+        wanted = (variant, TRAIN_ACCURACY)
+        parts = (column.parts for column in self.columns)
+        sources = (source or row.trees for place, source, name in parts if (place, name) == wanted)
+        return tuple(dict.fromkeys(sources))
 
     def _test_of(self, variant: str, tests: Mapping[str, str]) -> str | None:
         data = self.variants.get(variant, {}).get("data", {})

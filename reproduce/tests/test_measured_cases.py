@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reproduce.cases import NEGATIONS, Cases, negated
+from reproduce.cases import NEGATIONS, NOT, Cases, negated
 from thinstack.errors import DataError
 
 
@@ -116,11 +116,28 @@ def test_a_negation_is_found(text: str) -> None:
     assert negated(text.split()) is (text not in PLAIN)
 
 
+def test_other_words_may_be_those_that_negate() -> None:
+    texts = (
+        "I can not",
+        "it is n't so",
+        "I don't",
+        "NOT so",
+        "nobody came",
+        "never",
+        "a notable film",
+    )
+    assert [negated(text.split(), NOT) for text in texts] == [True] * 4 + [False] * 3
+
+
 def test_negations_are_lower_case() -> None:
     assert all(negated([word]) and word == word.lower() for word in NEGATIONS)
     assert {"n't", "not", "no", "never", "cannot", "nor", "without"} <= NEGATIONS
 
 
-def test_figures_of_no_negation_are_none() -> None:
-    cases = replace(some_cases(), negated=np.zeros(3, bool))
-    assert cases.negation_figures() == {"negation_accuracy": None, "negations": 0}
+@pytest.mark.parametrize(
+    ("places", "accuracy"),
+    [([1, 1, 0], 50.0), ([0, 1, 0], 0.0), ([1, 0, 1], 100.0), ([0, 0, 0], None)],
+)
+def test_figures_at_some_places(places: list[int], accuracy: float | None) -> None:
+    found = some_cases().figures_at("some_accuracy", "some", np.array(places, bool))
+    assert found == {"some_accuracy": accuracy, "some": sum(places)}

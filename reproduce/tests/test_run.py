@@ -96,6 +96,34 @@ def test_a_traced_run_is_measured_after_each_epoch_and_learns_the_same(tmp_path:
     assert traced.trace[0] != traced.trace[1]
 
 
+ON_TRAIN = {"key": "left/train_accuracy", "title": "Trained on"}
+
+
+def test_a_column_of_training_accuracy_has_it_measured_once_trained(tmp_path: Path) -> None:
+    table = tiny()
+    table["columns"].append(ON_TRAIN)
+    plain, done = job(tmp_path, "lstm/left"), job(tmp_path, "lstm/left", table)
+    figures = run_one(done).figures
+    datasets = load_datasets(done.recipe, done.data)
+    model = run_seed(done.recipe, datasets, 1, tmp_path / "direct").model.eval()
+    right = []
+    for example in datasets.train:  # one sentence at a time; the root is the last node
+        with torch.no_grad():
+            scores = model(model.inputs(example.gold.forest))["node_scores"]
+        right.append(int(scores[-1].argmax()) == int(example.gold.targets[-1]))
+    assert 0 < sum(right) < len(right)
+    assert figures["gold"].pop("train_accuracy") == pytest.approx(100 * sum(right) / len(right))
+    assert figures == run_one(plain).figures
+
+
+def test_training_accuracy_asks_for_a_new_run_of_its_variant_only(tmp_path: Path) -> None:
+    table = tiny()
+    table["columns"].append(ON_TRAIN)
+    for place, same in (("lstm", True), ("lstm/left", False), ("rvnn", True)):
+        before, now = job(tmp_path, place), job(tmp_path, place, table)
+        assert (before.digest == now.digest) == same
+
+
 def test_a_curve_over_time_asks_for_a_new_run_of_its_rows_alone(tmp_path: Path) -> None:
     table = tiny() | {"curves": [SECONDS]}
     for place, same in (("lstm", False), ("lstm/left", True), ("rvnn", True)):
@@ -337,6 +365,8 @@ def test_negations_are_those_of_the_second_sentence_alone(tmp_path: Path) -> Non
     ]
     assert figures["negations"] == len(right)
     assert figures["negation_accuracy"] == pytest.approx(100 * sum(right) / len(right))
+    assert figures["not_accuracy"] == figures["negation_accuracy"]  # there is no other negation
+    assert (figures["long_accuracy"], figures["long_premises"]) == (None, 0)
 
 
 def test_the_process_keeps_its_random_numbers_out_of_a_run(tmp_path: Path) -> None:

@@ -1,0 +1,53 @@
+"""What development examples are marked with, beside their classes: negations, long premises."""
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduce.cases import NOT, Cases, negated
+from thinstack.config import Recipe
+from thinstack.config.data_config import PAIR_TASKS
+from thinstack.measure.figures import Figures
+from thinstack.training.datasets import read_pair_files, read_sentences
+
+LONG: Final = 20
+"""Words of a long premise (Bowman et al. 2016, 4.4)."""
+
+
+class Marks(NamedTuple):
+    """Of E development examples; every array is (E,).
+
+    Attributes:
+        negated: whether there is a negation, as `Cases` has it.
+        with_not: the same of "not" and "n't" only; of sentences nothing.
+        long: whether the first sentence of a pair has `LONG` words or more; of sentences nothing.
+    """
+
+    negated: NDArray[np.bool_]
+    with_not: NDArray[np.bool_]
+    long: NDArray[np.bool_]
+
+    def figures(self, cases: Cases) -> Figures:
+        """The figures of section 4.4 of Bowman et al. 2016 from the cases of all E pairs, in
+        percent, and the numbers of pairs."""
+        return {
+            **cases.figures_at("negation_accuracy", "negations", self.negated),
+            **cases.figures_at("not_accuracy", "nots", self.with_not),
+            **cases.figures_at("long_accuracy", "long_premises", self.long),
+        }
+
+
+def marks_of(recipe: Recipe, data: Path) -> Marks:
+    """The marks of the development examples of a recipe, with files in the folder `data`. Raises
+    what reading them raises."""
+    if recipe.data.task not in PAIR_TASKS:
+        found = np.array([negated(tree.words) for tree, _ in read_sentences(recipe, data)[2]])
+        return Marks(found, *np.zeros((2, len(found)), bool))
+    pairs = [(a.words, b.words) for a, b in (one.trees for one in read_pair_files(recipe, data)[2])]
+    return Marks(
+        np.array([negated(b) and not negated(a) for a, b in pairs]),
+        np.array([negated(b, NOT) and not negated(a, NOT) for a, b in pairs]),
+        np.array([len(a) >= LONG for a, _ in pairs]),
+    )
