@@ -1,4 +1,4 @@
-"""Plain rivals of the trees: classifiers of sentences that know nothing of structure, by
+"""Plain rivals of the trees: classifiers of sentences and pairs that know nothing of structure, by
 scikit-learn."""
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,42 +8,74 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduce.pair_features import WordPair, indicators, numbers
+from reproduce.shown import TRAIN_ACCURACY
 from thinstack.config import Recipe
 from thinstack.config.data_config import PAIR_TASKS
+from thinstack.data.pairs import Pair
 from thinstack.data.treebank import Labelled
 from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
-from thinstack.training.datasets import read_sentences
+from thinstack.measure.figures import percentage
+from thinstack.training.datasets import read_pair_files, read_sentences
 
 Texts = list[str]
 Classes = NDArray[np.int64]
 
 PENALTIES: Final = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 """What C of LinearSVC is chosen from, by cross-validation."""
+PAIR_PENALTIES: Final = (0.003, 0.01, 0.03, 0.1, 0.3)
+"""The same of pairs, which have many more features."""
 FOLDS: Final = 5
 
 
 def run_rival(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
-    """Train the rival `name` on the sentences of a recipe, with files in the folder `data`, and
-    measure it on their development part.
+    """Train the rival `name` on the sentences or pairs of a recipe, with files in the folder
+    `data`, and measure it on their development part.
 
     "tfidf": a linear support vector machine over TF-IDF-weighted word 1- and 2-grams, and character
     3- to 5-grams where cross-validation finds them of use. It learns from the held-out sentences
     too. "bayes": multinomial naive Bayes over the counts of words; "svm": a linear support vector
     machine over which words there are (Socher et al. 2013, Table 1: NB, SVM). These two learn from
-    every labelled phrase, with the settings that scikit-learn has by itself.
+    every labelled phrase, with the settings that scikit-learn has by itself. "lexicalized": a
+    linear support vector machine over `pair_features` of pairs of the task "entailment". It learns
+    from the held-out pairs too.
 
     Returns `root_accuracy` in percent; `roots`, the number of sentences; `parameters`, weights that
-    are not zero and biases; of "bayes" and "svm" also `phrase_accuracy` and `phrases`. Raises
-    UnknownNameError, ConfigError for a recipe of pairs, DataError for too few sentences,
-    MissingExtraError without scikit-learn, and what reading the data raises.
+    are not zero and biases; of "bayes" and "svm" also `phrase_accuracy` and `phrases`; of pairs
+    `accuracy`, `train_accuracy`, `pairs` and `parameters`. Raises UnknownNameError, ConfigError for
+    a recipe of another task, DataError for too few sentences or pairs, MissingExtraError without
+    scikit-learn, and what reading the data raises.
     """
-    if name not in RIVALS:
-        raise UnknownNameError("rival", name, RIVALS)
-    if recipe.data.task in PAIR_TASKS:
+    if name not in (*RIVALS, OF_PAIRS):
+        raise UnknownNameError("rival", name, (*RIVALS, OF_PAIRS))
+    task = recipe.data.task
+    if (name == OF_PAIRS and task != "entailment") or (name != OF_PAIRS and task in PAIR_TASKS):
+        kind = "pairs in classes" if name == OF_PAIRS else "sentences"
         raise ConfigError(
-            f"rival {name!r} classifies sentences; expected a task of these, found "
-            f"{recipe.data.task!r}"
+            f"rival {name!r} classifies {kind}; expected a task of these, found {task!r}"
         )
+    read = _run_of_pairs if name == OF_PAIRS else _run_of_sentences
+    return read(name, recipe, data)
+
+
+def _run_of_pairs(_: str, recipe: Recipe, data: Path) -> dict[str, float]:
+    train, held, dev = map(_pairs, read_pair_files(recipe, data))
+    pairs, classes = [*train[0], *held[0]], np.concatenate([train[1], held[1]])
+    _check(classes, data / recipe.data.train)
+    predicted, parameters = _lexicalized(pairs, classes, [*dev[0], *pairs])
+    right = predicted == np.concatenate([dev[1], classes])
+    count = len(dev[1])
+    found = {"accuracy": right[:count], TRAIN_ACCURACY: right[count:]}
+    accuracies = {name: percentage(cases) or 0.0 for name, cases in found.items()}
+    return {**accuracies, "pairs": count, "parameters": parameters}
+
+
+def _pairs(pairs: Sequence[Pair]) -> tuple[list[WordPair], NDArray[Any]]:
+    words: list[WordPair] = [(pair.trees[0].words, pair.trees[1].words) for pair in pairs]
+    return words, np.array([pair.target for pair in pairs], str)
+
+
+def _run_of_sentences(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
     train, held, dev = read_sentences(recipe, data)
     read = _phrases if name in OF_PHRASES else _sentences
     texts, classes = read([*train, *held])
@@ -87,12 +119,12 @@ def _phrases(treebank: Sequence[Labelled]) -> tuple[Texts, Classes]:
     return texts, np.array(classes, np.int64)
 
 
-def _check(classes: Classes, path: Path) -> None:
+def _check(classes: NDArray[Any], path: Path) -> None:
     counts = np.unique(classes, return_counts=True)[1]
     if len(counts) < 2 or counts.max() < FOLDS:
         raise DataError(
-            f"{path}: expected sentences of two classes or more, and {FOLDS} or more of one, for "
-            f"the folds of cross-validation; found {len(classes)} sentences of {len(counts)} "
+            f"{path}: expected examples of two classes or more, and {FOLDS} or more of one, for "
+            f"the folds of cross-validation; found {len(classes)} examples of {len(counts)} "
             "classes"
         )
 
@@ -147,8 +179,36 @@ def _svm(texts: Texts, classes: Classes, asked: Texts) -> tuple[Classes, int]:
     return classifier.predict(words.transform(asked)), parameters
 
 
+def _lexicalized(
+    pairs: Sequence[WordPair], classes: NDArray[Any], asked: Sequence[WordPair]
+) -> tuple[NDArray[Any], int]:
+    try:
+        from scipy.sparse import csr_matrix, hstack
+        from sklearn.feature_extraction.text import CountVectorizer
+        from sklearn.model_selection import GridSearchCV, KFold
+        from sklearn.preprocessing import StandardScaler
+        from sklearn.svm import LinearSVC
+    except ImportError:
+        raise MissingExtraError("sklearn", "reproduce") from None
+    names = CountVectorizer(analyzer=indicators, binary=True, dtype=np.float64).fit(pairs)
+    scale = StandardScaler().fit(list(map(numbers, pairs)))
+
+    def features(of: Sequence[WordPair]) -> Any:
+        scaled = csr_matrix(scale.transform(list(map(numbers, of))))
+        return hstack([names.transform(of), scaled]).tocsr()
+
+    machine = LinearSVC(random_state=0, max_iter=10_000)
+    folds = KFold(FOLDS, shuffle=True, random_state=0)
+    search = GridSearchCV(machine, {"C": PAIR_PENALTIES}, cv=folds)
+    classifier = search.fit(features(pairs), classes).best_estimator_
+    parameters = int(np.count_nonzero(classifier.coef_)) + classifier.intercept_.size
+    return classifier.predict(features(asked)), parameters
+
+
 Rival = Callable[[Texts, Classes, Texts], tuple[Classes, int]]
 RIVALS: Final[Mapping[str, Rival]] = {"tfidf": _tfidf, "bayes": _bayes, "svm": _svm}
 """What predicts the classes of the last texts, and how many parameters it has."""
+OF_PAIRS: Final = "lexicalized"
+"""The rival of pairs."""
 OF_PHRASES: Final = frozenset({"bayes", "svm"})
 """Rivals that learn from every labelled phrase."""

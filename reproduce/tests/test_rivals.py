@@ -157,7 +157,9 @@ def test_too_few_sentences_are_refused(run: Run, train: list[Labelled]) -> None:
 
 
 def test_an_unknown_rival_lists_the_known() -> None:
-    with pytest.raises(UnknownNameError, match="unknown rival 'forest'; known: bayes, svm, tfidf"):
+    with pytest.raises(
+        UnknownNameError, match="unknown rival 'forest'; known: bayes, lexicalized, svm, tfidf"
+    ):
         run_rival("forest", recipe(), Path("data"))
 
 
