@@ -12,6 +12,7 @@ from reproduce.command import Options, run
 from reproduce.head_report import heads as report_heads
 from reproduce.only import only as print_only
 from reproduce.rerank_command import Places, rerank
+from reproduce.search import search as run_search
 from reproduce.table import Table
 from thinstack.cli import main
 from thinstack.data.signals import stoppable
@@ -148,6 +149,33 @@ def rerank_parses(
     places = Places(data=data, out=out, work=work, jobs=jobs or os.cpu_count() or 1)
     with stoppable(STOPPED):
         rerank(file, places, Console())
+
+
+@app.command()
+def search(
+    file: Annotated[Path, typer.Argument(help="A TOML search.")],
+    data: Annotated[
+        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in.")
+    ] = Path(),
+    runs: Annotated[int, typer.Option(min=1, max=10_000, help="How many draws.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="What the draws come from.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder to write the report to.")] = Path("results"),
+    work: Annotated[
+        Path, typer.Option(help="Folder for what is done of it, to go on from.")
+    ] = Path("runs/tables"),
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, max=256, help="Draws at a time; as many as there are cores."),
+    ] = None,
+) -> None:
+    """Draw settings at random, train each, and write which did best on held-out training data:
+    JSON and Markdown.
+
+    Called again, it goes on where it was.
+    """
+    places = Places(data=data, out=out, work=work, jobs=jobs or os.cpu_count() or 1)
+    with stoppable(STOPPED):
+        run_search(file, places, runs, seed, Console())
 
 
 if __name__ == "__main__":

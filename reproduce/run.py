@@ -52,7 +52,8 @@ class Outcome:
     """What came of a run: `figures` on the development data by tree source, the `epoch` kept (None
     for a rival) of how many `epochs`, the `seconds` they took without measuring, the number of
     parameters: of the "encoder", and of the "model" without its leaf table. `trace`: the `seconds`
-    of each epoch of a traced run, and the figures after it."""
+    of each epoch of a traced run, and the figures after it. `held`: the figure that chose the
+    epoch, on what was watched, as a mean over the sources of trees; None where nothing was."""
 
     digest: str
     commit: str | None
@@ -63,6 +64,7 @@ class Outcome:
     seconds: float
     parameters: dict[str, int]
     trace: list[dict[str, float | None]] = field(default_factory=list)
+    held: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +188,10 @@ def _train(job: Job) -> Outcome:
         for at in result.history
         if job.traced is not None
     ]
+    watched = result.history[result.epoch - 1]["watched"]
+    held = result.selection / len(watched) if watched else None
     about = job.digest, job.commit, job.seed, result.dev
-    return Outcome(*about, *epochs, seconds, parameters, trace)
+    return Outcome(*about, *epochs, seconds, parameters, trace, held)
 
 
 def _train_accuracy(job: Job, model: Model, datasets: Datasets, source: str) -> float | None:
