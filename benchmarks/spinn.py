@@ -31,6 +31,7 @@ from torch import Tensor, nn
 from thinstack.config import ModelConfig
 from thinstack.core import Tree
 from thinstack.core.schedule import schedule_transitions
+from thinstack.core.transfer import moved
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.models import build_model
@@ -76,7 +77,8 @@ class Plain(Subject):
         self.transitions = batch.transitions
 
     def __call__(self) -> Tensor:
-        return self.module(self.inputs, schedule_transitions(self.transitions))[0]
+        schedule = moved(schedule_transitions(self.transitions), self.inputs)
+        return self.module(self.inputs, schedule)[0]
 
 
 class Tracked(Subject):
@@ -98,14 +100,17 @@ class Own(Tracked):
         return self.module.parse(self.inputs, self.words)[0]
 
 
-def subjects_of(batch: int) -> dict[str, Callable[[Batch], Subject]]:
-    """What makes each subject for a batch; a subject's weights are the same for all batches."""
+def subjects_of(device: str) -> dict[str, Callable[[Batch], Subject]]:
+    """What makes each subject for a batch on the device; a subject's weights are the same for all
+    batches."""
     plain = TreeEncoder([Layer(SpinnLSTM(input_size=SIZE, hidden_size=SIZE))])
     tracker = TrackingLSTM(input_size=SIZE, size=TRACKER, parses=True)
     tracked = stack_encoder.StackEncoder(
         SpinnLSTM(input_size=SIZE, hidden_size=SIZE, inner_size=TRACKER), tracker
     )
     lstm, recursion = nn.LSTM(SIZE, SIZE, batch_first=True), Recursion.Module(SIZE, SIZE)
+    for module in (plain, tracked, lstm, recursion):
+        module.to(device)
     return {
         PLAIN: lambda one: Plain(plain, one),
         TRACKED: lambda one: Tracked(tracked, one),
@@ -116,15 +121,24 @@ def subjects_of(batch: int) -> dict[str, Callable[[Batch], Subject]]:
     }
 
 
-def encoders(trees: list[Tree], batch: int, rounds: int) -> dict[str, list[float]]:
+def encoders(
+    trees: list[Tree], batch: int, rounds: int, device: str = "cpu"
+) -> dict[str, list[float]]:
     """Seconds of each encoder for one round over `batch` sentences a pass; three sets of sentences
     take turns."""
     passes, sets = max(1, 32 // batch), 3
     drawn = [Batch.of(random.sample(trees, batch), SIZE) for _ in range(sets * passes)]
-    made = {name: [make(one) for one in drawn] for name, make in subjects_of(batch).items()}
+    there = [one.to(device) for one in drawn]
+    made = {name: [make(one) for one in there] for name, make in subjects_of(device).items()}
 
-    def in_round(batches: list[Subject]) -> Callable[[int], object]:
-        return lambda number: [subject() for subject in batches[number % sets :: sets]]
+    def in_round(batches: list[Subject]) -> Callable[[int], None]:
+        def run(number: int) -> None:
+            for subject in batches[number % sets :: sets]:
+                subject()
+            if device == "cuda":
+                torch.cuda.synchronize()
+
+        return run
 
     with torch.inference_mode():
         seconds = interleaved({name: in_round(batches) for name, batches in made.items()}, rounds)

