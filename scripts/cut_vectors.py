@@ -4,8 +4,9 @@
         "DATA/vectors/glove.840B.300d.sick+top256.npz" DATA/sick/*/*.toks
 
 A model keeps every word of its vector file: one of two million words makes a model of gigabytes.
-The texts may be plain words or trees in brackets. A vector is kept if its word stands in them, as
-it is written, in lower case, or without the escapes of treebanks.
+The texts may be plain words or trees in brackets, also within JSON lines, as SNLI's. A vector is
+kept if its word stands in them, as it is written, in lower case, or without the escapes of
+treebanks.
 """
 
 import io
@@ -38,7 +39,7 @@ def cut(
     """Write the vectors of the words of some texts."""
     if out.suffix != ".npz":
         raise ConfigError(f"{out}: expected a name that ends with .npz")
-    words = {word for text in texts for word in WORD.findall(read_text(text))}
+    words = {found.group() for text in texts for found in WORD.finditer(read_text(text))}
     kept = dict(matching(vectors, spellings(words)))
     if not kept:
         raise DataError(f"{vectors}: expected words of the texts, found none of {len(words):,}")
