@@ -43,7 +43,7 @@ class Lexicalised:
             raise InputError(
                 f"{bundle.path}: expected a classifier of binary trees with head words, found the "
                 f"cell {bundle.config.cell.name} and {bundle.config.trees} trees: train one with "
-                "lexicalized_lstm.v1, such as the row bicontree of recipes/tables/teng.toml"
+                "lexicalized_lstm.v1, such as the row bicontree of recipes/tables/sentiment.toml"
             )
 
     @torch.inference_mode()
