@@ -156,7 +156,7 @@ class Tables(Work):
     """`python -m reproduce table`, whose runs are done in the process of the command."""
 
     def prepare(self) -> None:
-        from test_command import InThisProcess
+        from table_command import InThisProcess
         from tiny_table import tiny, write_all
 
         import reproduce.workers
