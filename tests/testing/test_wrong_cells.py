@@ -18,6 +18,7 @@ ANY: dict[str, Any] = {"arity": 0}
 NUMBERS: dict[str, tuple[str, ...]] = {
     "NormAtZero": ("finite", "leaf of rows of zeros, as unknown words are", "gives NaN where"),
     "NormOfState": ("finite", "compose of rows of zeros", "norm"),
+    "EmptyRows": ("finite", "leaf of rows of zeros", "new_zeros"),
     "WhereTrap": ("finite", "rows of zeros", "gradient for `inputs` holds NaN", "torch.where"),
     "Logarithm": ("finite", "rows of zeros", "gradient for `inputs` holds NaN", "log"),
     "RootOfSum": ("finite", "rows of zeros", "gradient for `inputs` holds NaN", "sqrt"),
@@ -113,6 +114,11 @@ MEMORY: dict[str, tuple[str, ...]] = {
     "HoldsOn": ("nothing_is_kept", "compose holds on to result 0", "no list of what came"),
     "WantsGradients": ("inputs_are_kept", "leaf turns requires_grad on"),
     "DrawnByNumpy": ("weights_are_all", "parameter 'b' starts otherwise from the same seed"),
+    "NoiseOfNumpy": ("built_as_asked", "random numbers of Python or NumPy", "draw by torch"),
+    "SeedsPython": ("built_as_asked", "random numbers of Python or NumPy", "draw by torch"),
+    "Deterministic": ("nothing_is_kept", "deterministic algorithms was 0, and is 2"),
+    "Precise": ("built_as_asked", "the precision of products was highest, and is medium"),
+    "Anomalies": ("built_as_asked", "detection of anomalies was False, and is True"),
     "SharesWeights": ("weights_are_all", "two of it share the parameter 'scale'"),
 }
 

@@ -1,6 +1,8 @@
 """Cells that keep what they should not, do not save what they should, or change what is not
 theirs."""
 
+import random
+
 import numpy as np
 import torch
 from bad_cells import Good
@@ -179,6 +181,41 @@ class DrawnByNumpy(Good):
     def add(self) -> None:
         drawn = np.random.default_rng().normal(size=self.hidden_size)
         self.b = nn.Parameter(torch.tensor(drawn, dtype=torch.float32))
+
+
+class NoiseOfNumpy(Good):
+    """Draws noise by NumPy, in one of a hundred calls."""
+
+    def squash(self, total: Tensor) -> Tensor:
+        return torch.tanh(total * 2 if np.random.random() < 0.01 else total)
+
+
+class SeedsPython(Good):
+    """Seeds the random numbers of Python."""
+
+    def add(self) -> None:
+        random.seed(0)
+
+
+class Deterministic(Good):
+    """Has torch take deterministic algorithms, for all."""
+
+    def add(self) -> None:
+        torch.use_deterministic_algorithms(True)
+
+
+class Precise(Good):
+    """Sets the precision of products, for all."""
+
+    def add(self) -> None:
+        torch.set_float32_matmul_precision("medium")
+
+
+class Anomalies(Good):
+    """Has torch look for NaN in all gradients, of all."""
+
+    def add(self) -> None:
+        torch.autograd.set_detect_anomaly(True)
 
 
 class SharesWeights(Good):

@@ -22,6 +22,16 @@ class NormOfState(Good):
         return h / h.norm(dim=1, keepdim=True)
 
 
+class EmptyRows(Good):
+    """Computes no unknown words, and leaves their rows as the memory was."""
+
+    def leaf(self, inputs: Tensor) -> list[Tensor]:
+        state = inputs.new_empty([inputs.shape[0], self.hidden_size])
+        known = (inputs != 0).any(1)
+        state[known] = torch.tanh(inputs[known] @ self.w + self.b)
+        return [state]
+
+
 class WhereTrap(Good):
     """Hides NaN by torch.where, which leaves it in the gradient."""
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.testing.forests import CellInputs, batch_of, by_depth
 from thinstack.testing.methods import Method
-from thinstack.testing.subject import CellSubject, ParserSubject, Plugin, Subject
+from thinstack.testing.subject import CellSubject, ParserSubject, Plugin, Subject, empty_is_nan
 
 __all__ = ["finite", "finite_distances", "finite_forests"]
 
@@ -21,7 +21,7 @@ SHAPES = (9, 1, 4)
 DIVIDES = (
     "look for a division, sqrt, log, norm or spread that meets 0. Put a small number under it "
     "(clamp(min=1e-6), or eps inside the sqrt); torch.where around the result keeps a gradient "
-    "that is not a number"
+    "that is not a number. new_empty holds anything until it is filled: take new_zeros"
 )
 OVERFLOWS = (
     "look for exp and powers: in float32 exp overflows above 88. Take torch.sigmoid, torch.softmax,"
@@ -43,7 +43,8 @@ def _one_hot(rows: Tensor) -> Tensor:
 CASES = {
     "random rows": _Case(
         torch.clone,
-        "look for log and sqrt of what may be negative, and for inverses of what may be 0",
+        "look for log and sqrt of what may be negative, for inverses of what may be 0, and for "
+        "new_empty that is not filled",
     ),
     "rows of zeros, as unknown words are": _Case(torch.zeros_like, DIVIDES),
     "rows of ones": _Case(torch.ones_like, DIVIDES),
@@ -59,6 +60,7 @@ CASES = {
 OF_FORESTS = tuple(CASES)[1:3] + tuple(CASES)[-3:-2]
 
 
+@empty_is_nan()
 def finite(subject: Subject[Any]) -> None:
     """In float32, each method gives finite results and gradients for rows of zeros, of equal
     entries, of 1,000 and of tiny numbers. It does so with its first weights, random ones, and large

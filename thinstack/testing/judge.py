@@ -1,10 +1,13 @@
 """Running contract checks as plugin authors call them: with messages that name the plugin and the
 rule, on one thread, and with torch left as it was."""
 
+import pickle
+import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import torch
 
 from thinstack.core.cell import Cell
@@ -45,24 +48,63 @@ def public(
     return checked
 
 
+class _Setting(NamedTuple):
+    get: Callable[[], Any]
+    put: Callable[[Any], Any]
+
+
+SETTINGS = {
+    "the default type": _Setting(torch.get_default_dtype, torch.set_default_dtype),
+    "the default device": _Setting(torch.get_default_device, torch.set_default_device),
+    "gradients": _Setting(torch.is_grad_enabled, torch.set_grad_enabled),
+    "the number of threads": _Setting(torch.get_num_threads, torch.set_num_threads),
+    "deterministic algorithms": _Setting(
+        torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode
+    ),
+    "the precision of products": _Setting(
+        torch.get_float32_matmul_precision, torch.set_float32_matmul_precision
+    ),
+    "detection of anomalies": _Setting(torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
+}
+"""What a plugin has no business to change: all that uses torch in the process depends on it."""
+
+
+def _settings() -> dict[str, Any]:
+    return {name: setting.get() for name, setting in SETTINGS.items()}
+
+
+def _other_random_numbers() -> bytes:
+    """The states of the generators that Python and NumPy share with everybody."""
+    return pickle.dumps((random.getstate(), np.random.get_state()))
+
+
 @contextmanager
 def _torch_as_it_was() -> Iterator[None]:
     """Raises AssertionError if the block leaves settings of torch changed, and sets them back."""
-    before = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads()
+    before, drawn = _settings(), _other_random_numbers()
     failed = True
     try:
         yield
         failed = False
     finally:
-        after = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads()
-        torch.set_default_dtype(before[0])
-        torch.set_grad_enabled(before[1])
-        torch.set_num_threads(before[2])
-        if after != before and not failed:
+        after = _settings()
+        for name, setting in SETTINGS.items():
+            setting.put(before[name])
+        changed = {
+            name: (before[name], after[name]) for name in before if before[name] != after[name]
+        }
+        if changed and not failed:
+            said = ", ".join(
+                f"{name} was {was}, and is {now}" for name, (was, now) in changed.items()
+            )
             raise AssertionError(
-                f"it changes torch for everybody: default type, gradients and threads were {before}"
-                f", and are {after}; name types and devices where tensors are made, and change "
-                "nothing that others use"
+                f"it changes torch for everybody: {said}; name types and devices where tensors are "
+                "made, and change nothing that others use"
+            )
+        if _other_random_numbers() != drawn and not failed:
+            raise AssertionError(
+                "it draws from the random numbers of Python or NumPy, or seeds them; draw by torch"
+                ", in __init__ and in training mode only"
             )
 
 

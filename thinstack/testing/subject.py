@@ -18,7 +18,7 @@ from thinstack.plugins.specs import CellSpec, HeadSpec, ParserSpec
 from thinstack.testing.forests import random_forest
 from thinstack.testing.methods import Change, Method, methods_of_cell, methods_of_head
 
-__all__ = ["CellSubject", "HeadSubject", "ParserSubject", "Subject"]
+__all__ = ["CellSubject", "HeadSubject", "ParserSubject", "Subject", "empty_is_nan"]
 
 Plugin = TypeVar("Plugin", Cell, TaskHead, Parser)
 
@@ -28,7 +28,8 @@ CANDIDATES = [[1, 2], [0, -1], [0, 0], [1, 0], [0, 3], [2, 0], [-1, 1]]
 
 
 @contextmanager
-def _empty_is_nan() -> Iterator[None]:
+def empty_is_nan() -> Iterator[None]:
+    """Fills what torch.empty and its like make with NaN."""
     before = torch.get_deterministic_debug_mode()
     torch.set_deterministic_debug_mode("warn")
     try:
@@ -61,7 +62,7 @@ class Subject(Generic[Plugin]):
     def create(self, seed: int = SEED) -> Plugin:
         """The plugin as a model gets it, with the weights that it starts with; what no one fills
         is NaN. Raises as `CellSpec.create` does."""
-        with torch.random.fork_rng(devices=[]), _empty_is_nan():
+        with torch.random.fork_rng(devices=[]), empty_is_nan():
             torch.manual_seed(seed)
             plugin: Plugin = self.spec.create(self.options, **self.sizes)
         return plugin
