@@ -45,6 +45,7 @@ def test_what_a_component_left_is_read_back(nlp: Language) -> None:
         (lambda value: value["sentences"].reverse(), "one after the other"),
         (lambda value: value["sentences"].append(3), "not subscriptable"),
         (first(words=["good", 3, "."]), "expected words"),
+        (first(words={"good": 1, "film": 2, ".": 3}), "expected words"),
         (first(start=-1), "tokens of the 5"),
         (first(end=6), "tokens of the 5"),
         (first(tokens=bytes(24)), "the tokens of each word"),

@@ -41,7 +41,8 @@ def check_results(value: Any, tokens: int) -> None:
 
 def _check_sentence(record: dict[str, Any], classes: int, tokens: int) -> None:
     words, start, end = record["words"], record["start"], record["end"]
-    if not words or not all(isinstance(word, str) and word for word in words):
+    listed = isinstance(words, list | tuple)
+    if not (listed and words and all(isinstance(word, str) and word for word in words)):
         raise ValueError(f"expected words, found {words!r:.80}")
     if not (type(start) is type(end) is int and 0 <= start < end <= tokens):
         raise ValueError(f"expected tokens of the {tokens} of the Doc, found {start!r} to {end!r}")
