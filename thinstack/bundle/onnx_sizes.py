@@ -78,7 +78,7 @@ class Made:
             return None
         self._made += size
         if self._made > MOST_MADE + 4 * self.stored:
-            problem = f"may make {size:,} numbers of constants; expected {MOST_MADE:,} in all at most"
+            problem = f"may make {size:,} numbers of constants; all may make {MOST_MADE:,}"
             raise DamagedError(f"node {operator!r:.40} {problem}")
         return size if fixed else None
 
