@@ -88,11 +88,11 @@ def _torch_as_it_was() -> Iterator[None]:
         failed = False
     finally:
         after = _settings()
-        for name, setting in SETTINGS.items():
-            setting.put(before[name])
         changed = {
             name: (before[name], after[name]) for name in before if before[name] != after[name]
         }
+        for name, (was, _) in changed.items():  # to set a device, even the same, slows all of torch
+            SETTINGS[name].put(was)
         if changed and not failed:
             said = ", ".join(
                 f"{name} was {was}, and is {now}" for name, (was, now) in changed.items()
