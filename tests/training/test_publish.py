@@ -101,8 +101,8 @@ def test_manifest_and_card_say_what_evaluate_says(trained: Trained) -> None:
         if metrics["development"][source][key] is not None
     }
     # That is what is done here.
-    assert "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; of raw" in card
-    assert ", with `--source auto --text`." in card
+    assert "`thinstack evaluate BUNDLE DATA/dev.txt`, and with `--source auto`; for raw" in card
+    assert " text, with `--source auto --text`." in card
     assert "Made up." in card
     assert trained.bundle.manifest.data == "Made up."
 
@@ -234,7 +234,7 @@ def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
     spread = found["dev"]["gold"]["phrase_accuracy"]
     printed = output.buffer.getvalue().decode("ascii")
     assert f"{spread['mean']:.2f} +- {spread['std']:.2f}" in printed
-    monkeypatch.setattr(run_recipe, "_table", lambda *_: 1 / 0)
+    monkeypatch.setattr(run_recipe, "show_seeds", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         again(words, tmp_path / "broken", Console(file=io.StringIO()))
     assert (tmp_path / "broken" / "results.json").exists()
