@@ -67,7 +67,6 @@ BATCHES: dict[str, tuple[str, ...]] = {
     "SqueezesWidth": ("other_sizes", "hidden_size = 1", "the dimension that squeeze takes away"),
     "Views": ("layouts", "leaf of tensors that lie transposed", "reshape or flatten"),
     "Strides": ("layouts", "leaf of tensors that lie transposed", "assume nothing of strides"),
-    "WideStates": ("other_sizes", "hidden_size = 66", "compose of a row by itself"),
     "FourWide": ("other_sizes", "hidden_size = 1", "take every width from the arguments"),
     "ThreeKinds": ("other_sizes", "kinds = 5", "index 5 is out of bounds"),
 }

@@ -218,13 +218,6 @@ class Strides(Good):
         return super().leaf(inputs.as_strided(inputs.shape, (self.input_size, 1)))
 
 
-class WideStates(Good):
-    """Centres wide states over the batch."""
-
-    def squash(self, total: Tensor) -> Tensor:
-        return torch.tanh(total - total.mean(0) if self.hidden_size > 64 else total)
-
-
 class FourWide(Good):
     """Has the width of its tests written down."""
 
