@@ -17,6 +17,12 @@ from reproduce.table import Table
 from thinstack.cli import main
 from thinstack.data.signals import stoppable
 
+Data = Annotated[
+    Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")
+]
+Out = Annotated[Path, typer.Option(help="Folder to write the report to.")]
+Work = Annotated[Path, typer.Option(help="Folder for what is done of it, to go on from.")]
+
 STOPPED = "stopped; start the same command again, and it goes on"
 
 app = typer.Typer(
@@ -36,15 +42,11 @@ def _commands() -> None:
 @app.command()
 def table(
     file: Annotated[Path, typer.Argument(help="A TOML table.")],
-    data: Annotated[
-        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")
-    ] = Path(),
+    data: Data = Path(),
     out: Annotated[Path, typer.Option(help="Folder to write the report and its plots to.")] = Path(
         "results"
     ),
-    work: Annotated[
-        Path, typer.Option(help="Folder for what is done of it, to go on from.")
-    ] = Path("runs/tables"),
+    work: Work = Path("runs/tables"),
     jobs: Annotated[
         int | None, typer.Option(min=1, max=256, help="Runs at a time; as many as there are cores.")
     ] = None,
@@ -114,9 +116,7 @@ def only(
     file: Annotated[Path, typer.Argument(help="A TOML table whose rows were run.")],
     a: Annotated[str, typer.Argument(help="The row that is right.")],
     b: Annotated[str, typer.Argument(help="The row that is wrong.")],
-    data: Annotated[
-        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")
-    ] = Path(),
+    data: Data = Path(),
     work: Annotated[Path, typer.Option(help="Folder that the rows were run in.")] = Path(
         "runs/tables"
     ),
@@ -129,13 +129,9 @@ def only(
 @app.command("rerank")
 def rerank_parses(
     file: Annotated[Path, typer.Argument(help="A TOML reranking.")],
-    data: Annotated[
-        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in.")
-    ] = Path(),
-    out: Annotated[Path, typer.Option(help="Folder to write the report to.")] = Path("results"),
-    work: Annotated[
-        Path, typer.Option(help="Folder for what is done of it, to go on from.")
-    ] = Path("runs/tables"),
+    data: Data = Path(),
+    out: Out = Path("results"),
+    work: Work = Path("runs/tables"),
     jobs: Annotated[
         int | None,
         typer.Option(min=1, max=256, help="Seeds at a time; as many as there are cores."),
@@ -154,15 +150,11 @@ def rerank_parses(
 @app.command()
 def search(
     file: Annotated[Path, typer.Argument(help="A TOML search.")],
-    data: Annotated[
-        Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipe's files are in.")
-    ] = Path(),
+    data: Data = Path(),
     runs: Annotated[int, typer.Option(min=1, max=10_000, help="How many draws.")] = 8,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="What the draws come from.")] = 1,
-    out: Annotated[Path, typer.Option(help="Folder to write the report to.")] = Path("results"),
-    work: Annotated[
-        Path, typer.Option(help="Folder for what is done of it, to go on from.")
-    ] = Path("runs/tables"),
+    out: Out = Path("results"),
+    work: Work = Path("runs/tables"),
     jobs: Annotated[
         int | None,
         typer.Option(min=1, max=256, help="Draws at a time; as many as there are cores."),

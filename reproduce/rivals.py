@@ -54,11 +54,10 @@ def run_rival(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
         raise ConfigError(
             f"rival {name!r} classifies {kind}; expected a task of these, found {task!r}"
         )
-    read = _run_of_pairs if name == OF_PAIRS else _run_of_sentences
-    return read(name, recipe, data)
+    return _of_pairs(recipe, data) if name == OF_PAIRS else _of_sentences(name, recipe, data)
 
 
-def _run_of_pairs(_: str, recipe: Recipe, data: Path) -> dict[str, float]:
+def _of_pairs(recipe: Recipe, data: Path) -> dict[str, float]:
     train, held, dev = map(_pairs, read_pair_files(recipe, data))
     pairs, classes = [*train[0], *held[0]], np.concatenate([train[1], held[1]])
     _check(classes, data / recipe.data.train)
@@ -75,7 +74,7 @@ def _pairs(pairs: Sequence[Pair]) -> tuple[list[WordPair], NDArray[Any]]:
     return words, np.array([pair.target for pair in pairs], str)
 
 
-def _run_of_sentences(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
+def _of_sentences(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
     train, held, dev = read_sentences(recipe, data)
     read = _phrases if name in OF_PHRASES else _sentences
     texts, classes = read([*train, *held])

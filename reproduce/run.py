@@ -18,7 +18,7 @@ from reproduce.table import Parser, Run
 from thinstack._version import __version__
 from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
-from thinstack.errors import ThinstackError
+from thinstack.errors import DataError, ThinstackError
 from thinstack.models import Model
 from thinstack.training.datasets import Convert, Datasets, load_datasets
 from thinstack.training.digests import data_digests
@@ -105,14 +105,16 @@ def finished(job: Job) -> Outcome | None:
 
 
 def taken_over(job: Job, work: Path) -> Outcome | None:
-    """What came of the same job in another table of the folder `work`, copied to the job's own."""
+    """What came of the same job in another table of the folder `work`, copied to the job's own. One
+    with damaged cases is passed over."""
     for result in sorted(work.glob(f"*/**/{job.seed}/{RESULT}")):
         other = replace(job, folder=result.parent)
-        if (outcome := finished(other)) is not None:
-            for source in outcome.figures if job.rival is None else ():
-                cases_of(other, source).save(_cases_file(job, source))
-            write_atomically(job.folder / RESULT, result.read_text(encoding="utf-8"))
-            return outcome
+        with suppress(DataError):
+            if (outcome := finished(other)) is not None:
+                for source in outcome.figures if job.rival is None else ():
+                    cases_of(other, source).save(_cases_file(job, source))
+                write_atomically(job.folder / RESULT, result.read_text(encoding="utf-8"))
+                return outcome
     return None
 
 

@@ -106,6 +106,17 @@ def test_a_run_of_another_table_is_taken_over(command: Command) -> None:
         assert ours == theirs
 
 
+def test_a_run_of_another_table_with_damaged_cases_is_done_again(command: Command) -> None:
+    command()
+    figures = command.figures("tiny/rvnn/1")
+    (command.work / "tiny" / "rvnn" / "1" / "cases-gold.npz").write_bytes(b"damaged")
+    again = {"name": "again", "columns": tiny()["columns"][:1], "rows": tiny()["rows"][1:]}
+    command.table = write(command.folder, tiny() | again)
+    answer = command()
+    assert "again: 2 runs, 1 of them done before" in answer.out
+    assert command.figures("again/rvnn/1") == figures
+
+
 def test_a_failing_row_is_told_at_the_end_and_the_others_are_reported(command: Command) -> None:
     command()
     data = tiny()

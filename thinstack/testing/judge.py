@@ -53,9 +53,14 @@ class _Setting(NamedTuple):
     put: Callable[[Any], Any]
 
 
+def _put_device(device: torch.device) -> None:
+    # None stands for the CPU: to name it would slow all calls of torch.
+    torch.set_default_device(None if device == torch.device("cpu") else device)
+
+
 SETTINGS = {
     "the default type": _Setting(torch.get_default_dtype, torch.set_default_dtype),
-    "the default device": _Setting(torch.get_default_device, torch.set_default_device),
+    "the default device": _Setting(torch.get_default_device, _put_device),
     "gradients": _Setting(torch.is_grad_enabled, torch.set_grad_enabled),
     "the number of threads": _Setting(torch.get_num_threads, torch.set_num_threads),
     "deterministic algorithms": _Setting(
@@ -91,7 +96,7 @@ def _torch_as_it_was() -> Iterator[None]:
         changed = {
             name: (before[name], after[name]) for name in before if before[name] != after[name]
         }
-        for name, (was, _) in changed.items():  # to set a device, even the same, slows all of torch
+        for name, (was, _) in changed.items():
             SETTINGS[name].put(was)
         if changed and not failed:
             said = ", ".join(
