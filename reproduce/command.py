@@ -292,8 +292,9 @@ def _say(console: Console, line: str) -> None:
 
 
 def _command(file: Path, options: Options, *, all_rows: bool) -> str:
-    """The command line that makes the same report."""
-    words = [file.as_posix(), "--data", options.data.as_posix()]
+    """The command line that makes the same report. DATA stands for the folder of the data: a report
+    is for others, who have it elsewhere."""
+    words = [file.as_posix(), "--data", "DATA"]
     rows = () if all_rows else options.rows
     for name, values in (("row", rows), ("seed", options.seeds), ("test", options.tests)):
         words += [word for value in values for word in (f"--{name}", str(value))]

@@ -93,7 +93,7 @@ def heads(bundles: Sequence[str], file: str, *, data: Path, out: Path, console: 
     for bundle, model in zip(opened, models, strict=True):
         found.setdefault(_name(bundle), []).append(references.shares(model.heads(trees)))
     found |= {name: [references.shares(own)] for name, own in _plain(trees, references)}
-    words = [*bundles, "--data", data.as_posix(), "--file", file]
+    words = [*bundles, "--data", "DATA", "--file", file]
     page = PAGE.format(
         shares="\n".join(_table(found)),
         counted=references.counted,

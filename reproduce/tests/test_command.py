@@ -168,7 +168,7 @@ def test_a_part_does_not_take_the_place_of_the_whole(command: Command) -> None:
     report = command.report("tiny-part")
     assert not report["complete"]
     assert [row["runs"][0]["seeds"] for row in report["rows"]] == [[7]]
-    assert report["command"].endswith(" --row rvnn --seed 7")
+    assert report["command"].endswith(" --data DATA --row rvnn --seed 7")
     command("--seed", "1", "--seed", "2")  # all there are
     assert {"tiny.json", "tiny.md"} < written(command)
 
