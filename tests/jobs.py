@@ -1,6 +1,7 @@
 """Which tests jobs of their own run."""
 
 JOBS = {
+    "benchmarks": ("test_gpu_benchmark.py", "test_learning.py", "test_spinn_batches.py"),
     "browser": ("browser/",),
     "examples": ("examples/",),
     "exports": (
@@ -8,6 +9,10 @@ JOBS = {
         "export/test_onnx_int8.py",
         "export/test_onnx_roots.py",
         "export/test_onnx_transformer.py",
+        "export/test_onnx_verify.py::test_a_model_of_two_directions",
+        "export/test_onnx_verify.py::test_report",
+        "export/test_onnx_verify.py::test_what_products_in_8_bits_cost_is_told_of_the_file",
+        "export/test_registered_models.py",
         "models/test_weights.py::test_weights_beside_an_onnx_file_are_stored_once",
         "plugins/test_embeddings.py::test_a_third_partys_embedding_is_exported_as_it_is_written",
         "test_cli_export.py",
@@ -23,9 +28,13 @@ JOBS = {
         "bundle/test_hostile_mutants.py",
     ),
     "kills": ("training/test_killed_runs.py::test_many_kills",),
-    "processes": ("training/test_killed_processes.py",),
+    "processes": (
+        "training/test_killed_processes.py",
+        "training/test_team.py::test_two_processes_learn_as_one_with_minibatches_twice_as_large",
+    ),
     "publish": (
         "test_cli_train_texts.py::test_from_a_table_to_predictions",
+        "training/test_calibrate.py",
         "training/test_contextual_recipe.py",
         "training/test_other_tasks.py",
         "training/test_pair_tables.py::test_from_a_table_to_the_scores_of_its_file",
