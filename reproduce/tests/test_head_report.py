@@ -44,7 +44,7 @@ def test_the_page_and_the_picture(run, tmp_path: Path) -> None:
     assert rows["bundle, 2 models"][:2] == ["33.3 ± 47.1", "41.7 ± 11.8"]
     assert rows["the parse"][0] == rows["the parse, function words first"][1] == "100.0"
     assert "84.2% of" in page
-    assert "--file dev.txt" in page
+    assert "--data DATA --file dev.txt" in page
     assert "heads.svg" in answer.out
 
 
