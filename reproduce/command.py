@@ -3,33 +3,22 @@
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from reproduce.cases import Cases
-from reproduce.curves import Point, Trace, points
+from reproduce.curves import Point, points
 from reproduce.kept import Kept, keep
 from reproduce.markdown import markdown
 from reproduce.plots import draw
 from reproduce.provenance import commit_of, versions
 from reproduce.report import build
-from reproduce.run import (
-    Failure,
-    Job,
-    Outcome,
-    attempt,
-    cases_of,
-    digests_of,
-    finished,
-    job_of,
-    taken_over,
-    tidy,
-)
-from reproduce.table import Row, Run, Table
+from reproduce.run import Failure, Outcome, attempt, digests_of, finished, job_of, taken_over, tidy
+from reproduce.state import State
+from reproduce.table import Run, Table
 from reproduce.workers import each
 from thinstack.data.files import write_atomically
 from thinstack.data.lock import locked
@@ -52,41 +41,6 @@ class Options:
     rows: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
     tests: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """The runs of a table, their jobs, and what became of them, by their paths; the `commit` that
-    is noted with them."""
-
-    runs: dict[str, Run]
-    commit: str | None = None
-    jobs: dict[str, Job] = field(default_factory=dict)
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
-
-    def missing(self) -> dict[str, str]:
-        """Why rows are not complete, by name: what the first of their runs that failed says."""
-        found: dict[str, str] = {}
-        for path in self.failed():
-            found.setdefault(self.runs[path].row.name, f"{path}: {self.failures[path]}")
-        return found
-
-    def failed(self) -> list[str]:
-        """The paths of the runs that failed, in the table's order."""
-        return [path for path in self.runs if path in self.failures]
-
-    def cases(self, row: Row, variant: str, source: str) -> list[Cases]:
-        """The cases of each seed of a row in a variant, over the trees of a source."""
-        return [cases_of(self.jobs[path], source) for path in self._paths(row, variant)]
-
-    def traces(self, row: Row) -> list[Trace]:
-        """What was measured after each epoch, of each seed of a row."""
-        return [self.outcomes[path].trace for path in self._paths(row, "")]
-
-    def _paths(self, row: Row, variant: str) -> list[str]:
-        place = row.name, variant
-        return [path for path, run in self.runs.items() if (run.row.name, run.variant) == place]
 
 
 def run(file: Path, options: Options, console: Console) -> None:
@@ -144,12 +98,13 @@ def _report(
     ran = list(dict.fromkeys(run.row.name for run, _ in done))
     all_seeds = {run.path for run in table.runs(ran)} == {run.path for run, _ in done}
     before = options.out / f"{name}.json"
-    kept = keep(before, table, tests, ran, options.data) if all_seeds else Kept()
+    missing = state.missing()
+    kept = keep(before, table, tests, (*ran, *missing), options.data) if all_seeds else Kept()
     whole = all_seeds and {*ran, *kept.rows} == {row.name for row in table.rows}
     report = build(
         table,
         done,
-        missing=state.missing(),
+        missing=missing,
         digests={run.path: digests_of(run, options.data) for run, _ in done},
         complete=whole,
         cases=state.cases,
@@ -161,8 +116,8 @@ def _report(
         "versions": versions(),
         "threads": options.threads,
     }
-    _tell_of_kept(kept, console)
-    stem = name if whole or (kept.rows and not kept.stale) else f"{name}-part"
+    _tell_of_kept(kept, ran, console)
+    stem = name if whole or (kept.rows and not kept.stale and not missing) else f"{name}-part"
     _write(table, stem, report, _curves(table, done, state, kept), options.out, console)
     _tell_of_empty_columns(report, done, console)
 
@@ -244,12 +199,17 @@ def _curves(
     return found
 
 
-def _tell_of_kept(kept: Kept, console: Console) -> None:
+def _tell_of_kept(kept: Kept, ran: Iterable[str], console: Console) -> None:
     if kept.rows:
         _say(console, f"kept of the report before: {', '.join(kept.rows)}")
     if kept.stale:
         names = ", ".join(kept.stale)
-        _say(console, f"not kept, for recipes or data have changed since: {names}; run them again")
+        rows = " ".join(f"--row {row}" for row in (*ran, *kept.stale))
+        _say(
+            console,
+            f"not kept, for recipes, data or thinstack have changed since: {names}; for the whole "
+            f"report call it with {rows}, where finished runs are not run again",
+        )
 
 
 def _write(
@@ -282,7 +242,7 @@ def _tell_of_empty_columns(
 ) -> None:
     known = {f"{s}.{f}" for _, outcome in done for s, part in outcome.figures.items() for f in part}
     for column in report["columns"]:
-        if all(row["figures"][column["key"]] is None for row in report["rows"]):
+        if all(row["figures"].get(column["key"]) is None for row in report["rows"]):
             there = ", ".join(sorted(known))
             _say(console, f"column {column['key']}: no row has this figure; there are {there}")
 

@@ -31,7 +31,7 @@ def compare_rows(
     that of the paired bootstrap (None for rivals, phrases and collapsed classes too);
     `likelihood` is the same of the negative log-likelihood, where it is known of both rows.
     """
-    figures = {row["name"]: row["figures"][pair.key] for row in rows}
+    figures = {row["name"]: row["figures"].get(pair.key) for row in rows}
     a, b = figures.get(pair.a), figures.get(pair.b)
     if a is None or b is None:
         return None
@@ -39,7 +39,6 @@ def compare_rows(
     if a["std"] is not None and b["std"] is not None:
         error = math.sqrt(a["std"] ** 2 / len(a["seeds"]) + b["std"] ** 2 / len(b["seeds"]))
     first, second = table.row(pair.a), table.row(pair.b)
-    papers = first.paper.get(pair.key), second.paper.get(pair.key)
     column = next(column for column in table.columns if column.key == pair.key)
     return {
         "a": pair.a,
@@ -48,8 +47,14 @@ def compare_rows(
         "difference": a["mean"] - b["mean"],
         "error": error,
         **_by_chance(column, (first, second), cases),
-        "paper": None if papers[0] is None or papers[1] is None else papers[0] - papers[1],
+        "paper": difference_of_papers(table, pair),
     }
+
+
+def difference_of_papers(table: Table, pair: Comparison) -> float | None:
+    """The difference of the papers' figures; None where one of the two is not known."""
+    a, b = (table.row(name).paper.get(pair.key) for name in (pair.a, pair.b))
+    return None if a is None or b is None else a - b
 
 
 def _by_chance(column: Column, rows: tuple[Row, Row], cases: FindCases) -> dict[str, Any]:

@@ -10,14 +10,19 @@ from typing import Any
 from reproduce.curves import Point
 from reproduce.provenance import recipe_digest
 from reproduce.run import digests_of
+from reproduce.shown import Curve
 from reproduce.table import Row, Run, Table
+from thinstack._version import __version__
 from thinstack.errors import DataError
 
-COPIED = {"name", "title", "source", "differs", "trees", "rival", "paper", "paper_std"}
+COPIED = {"name", "title", "source", "differs", "trees", "rival", "parser", "paper", "paper_std"}
 """What a report says of a row without running it."""
 
 FORMER_SCHEMAS = (1,)
 """Of reports that rows can be kept of."""
+
+RULES = {"x", "figure", "cases", "window", "last"}
+"""What says how the line of a curve is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +46,17 @@ class Kept:
 def keep(
     file: Path, table: Table, tests: Mapping[str, str], ran: Iterable[str], data: Path
 ) -> Kept:
-    """What to keep of the report in `file`, which may not be there. Rows that were `ran` now, and
-    those that the table has no more, are neither kept nor stale."""
+    """What to keep of the report in `file`, which may not be there. Rows that were `ran` now, be it
+    without success, and those that the table has no more, are neither kept nor stale."""
     report = _read(file)
     known = {row.name: row for row in table.rows if row.name not in set(ran)}
     found = {row["name"]: row for row in report["rows"] if row["name"] in known}
     rows = {
-        name: _as_now(row, known[name], table)
+        name: _as_now({"versions": report.get("versions", {}), **row}, known[name], table)
         for name, row in found.items()
-        if row["rival"] == known[name].rival and _fits(row, table.runs([name], (), tests), data)
+        if _is_same(row, known[name], report) and _fits(row, table.runs([name], (), tests), data)
     }
+    drawn = {curve.name for curve in table.curves if _has_lines_of(report, curve)}
     return Kept(
         rows,
         [one for one in report["comparisons"] if {one["a"], one["b"]} <= rows.keys()],
@@ -59,6 +65,7 @@ def keep(
                 row: [Point(**one) for one in line] for row, line in lines.items() if row in rows
             }
             for curve, lines in report["curves"].items()
+            if curve in drawn
         },
         tuple(name for name in found if name not in rows),
     )
@@ -70,6 +77,21 @@ def _read(file: Path) -> dict[str, Any]:
         if isinstance(report, dict) and report.get("schema_version") in FORMER_SCHEMAS:
             return report
     return {"rows": [], "comparisons": [], "curves": {}}
+
+
+def _is_same(row: Mapping[str, Any], now: Row, report: Mapping[str, Any]) -> bool:
+    """Whether a row of a report has the figures that the row means now. A run is repeated when
+    thinstack's version changes, so its row is not kept either."""
+    versions = row.get("versions", report.get("versions", {}))
+    same = (row["rival"], row["trees"]) == (now.rival, now.trees)
+    return same and versions.get("thinstack", __version__) == __version__
+
+
+def _has_lines_of(report: Mapping[str, Any], curve: Curve) -> bool:
+    """Whether the lines of a report are drawn by the rules that the curve has now. Reports had no
+    rules before; their lines are taken to follow the same."""
+    rules = curve.model_dump(mode="json", include=RULES)
+    return bool(report.get("rules", {}).get(curve.name, rules) == rules)
 
 
 def _fits(row: Mapping[str, Any], runs: Iterable[Run], data: Path) -> bool:
@@ -87,6 +109,7 @@ def _fits(row: Mapping[str, Any], runs: Iterable[Run], data: Path) -> bool:
 
 
 def _as_now(row: Mapping[str, Any], now: Row, table: Table) -> dict[str, Any]:
-    """A row with the words and the columns that the table has now."""
-    figures = {column.key: row["figures"].get(column.key) for column in table.columns}
+    """A row with the words that the table has now. Columns that it was run without stay out."""
+    columns = (column.key for column in table.columns)
+    figures = {key: row["figures"][key] for key in columns if key in row["figures"]}
     return {**row, **now.model_dump(include=COPIED), "figures": figures}

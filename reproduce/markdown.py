@@ -11,11 +11,11 @@ SHOWN_DIGITS = 12
 """Of a digest."""
 
 DIFFERENCES = (
-    "± is the standard error over the seeds. *Examples*: the standard error of an accuracy that "
-    "comes from measuring on so many examples, the same for both rows. *Interval*: the middle "
+    "± is the standard error over the seeds. *Examples*: the standard error of the difference that "
+    "comes from measuring on so few examples, which both rows answer. *Interval*: the middle "
     f"{LEVEL}% of a paired bootstrap of {DRAWS:,} draws. Each draw takes examples, the same for "
     "both rows, and seeds, with replacement. An interval that holds 0 shows no difference. Rows "
-    "that were run before the bootstrap was made have no interval."
+    "that were run apart from each other, or before the bootstrap was made, have no interval."
 )
 MEASURES = (
     "*Negative log-likelihood*: the mean, over sentences or pairs, of -ln of the probability of "
@@ -76,7 +76,7 @@ def _table(report: Report) -> Iterator[str]:
         known = row["paper"].get("parameters")
         printed = _bracketed("" if known is None else f"{known:,.0f}")
         title = f"{row['title']}{_bracketed(row['source'])}"
-        rest = f"{parameters:,}{printed}", f"{runs['seconds']:.0f}", str(len(runs["seeds"]))
+        rest = f"{parameters:,}{printed}", f"{runs['seconds']:.0f}", _seeds(row["runs"])
         yield _cells([title, *figures, *rest])
 
 
@@ -101,24 +101,38 @@ def _measures(report: Report) -> Iterator[str]:
 
 
 def _best(column: Mapping[str, Any], rows: Sequence[Report]) -> str | None:
-    """The best mean of a column, as it is shown."""
-    found = [row["figures"][column["key"]] for row in rows]
+    """The best mean of a column, as it is shown, of the rows that are measured on the same."""
+    key = column["key"]
+    found = [row["figures"].get(key) for row in rows if _shares_cases(key, row)]
     means = [figure["mean"] for figure in found if figure is not None]
     if len(means) < 2:
         return None
     return _number(max(means) if column["best"] == "highest" else min(means), column)
 
 
+def _shares_cases(key: str, row: Report) -> bool:
+    """Whether a row's figure is of the same cases as the other rows'. A model that reads other
+    trees than the treebank's has only those phrases that both have."""
+    return "phrase" not in key or (row["trees"] == "gold" and row.get("parser") is None)
+
+
+def _seeds(runs: Sequence[Mapping[str, Any]]) -> str:
+    """The number of seeds, and that of a variant where it differs."""
+    first, *others = ((run["variant"], len(run["seeds"])) for run in runs)
+    return "; ".join([str(first[1]), *(f"{name} {n}" for name, n in others if n != first[1])])
+
+
 def _figure(column: Mapping[str, Any], row: Report, best: str | None) -> str:
     key = column["key"]
-    found, paper, paper_std = row["figures"][key], row["paper"].get(key), row["paper_std"].get(key)
+    paper, paper_std = row["paper"].get(key), row["paper_std"].get(key)
     printed = _bracketed(
         "" if paper is None else _number(paper, column) + _spread(paper_std, column)
     )
-    if found is None:
-        return f"-{printed}"
+    if (found := row["figures"].get(key)) is None:
+        return ("-" if key in row["figures"] else "not yet run") + printed
     mean = _number(found["mean"], column)
-    return (f"**{mean}**" if mean == best else mean) + _spread(found["std"], column) + printed
+    bold = mean == best and _shares_cases(key, row)
+    return (f"**{mean}**" if bold else mean) + _spread(found["std"], column) + printed
 
 
 def _spread(std: float | None, column: Mapping[str, Any]) -> str:
@@ -185,7 +199,7 @@ def _origin(report: Report) -> Iterator[str]:
     yield f"Command: `{report['command']}`, {threads} thread{'s' * (threads > 1)} a run."
     parts = [part for row in report["rows"] for part in row["runs"]]
     commits = sorted({commit for part in parts for commit in part["commits"]})
-    names = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
+    names = ", ".join(_versions(report))
     yield f"Commit: {', '.join(commits)}; {names}." if commits else f"No git repository; {names}."
     reported = dict.fromkeys(f"{part['reported_on']} ({part['split']})" for part in parts)
     yield f"Reported on: {', '.join(reported)}."
@@ -194,6 +208,14 @@ def _origin(report: Report) -> Iterator[str]:
     yield f"Data, SHA-256: {digests}."
     parameters = "Parameters count the encoder, without leaf vectors and task head."
     yield f"{parameters} Seconds count only the training."
+
+
+def _versions(report: Report) -> Iterator[str]:
+    """What computed the rows: the versions of each package, if there are several."""
+    by_row = [row.get("versions", report["versions"]) for row in report["rows"]]
+    for name in report["versions"]:
+        found = sorted({versions[name] for versions in by_row if name in versions})
+        yield f"{name} {' and '.join(found)}"
 
 
 def _section(title: str, lines: Iterator[str] | Sequence[str]) -> str:

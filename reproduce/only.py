@@ -36,7 +36,10 @@ def only(file: Path, a: str, b: str, *, data: Path, work: Path, top: int, consol
     right = [sum(seed.gold == seed.predicted for seed in row) for row in (first, second)]
     lead = right[0] / len(first) - right[1] / len(second)
     lines = Lines("sentence", "right", a, b, box=None)
-    for place in np.argsort(-lead, kind="stable")[:top].tolist():
+    ahead = np.argsort(-lead, kind="stable")[: min(top, int((lead > 0).sum()))]
+    if not len(ahead):
+        raise InputError(f"{file}: row {a} has no sentence right more often than row {b} has")
+    for place in ahead.tolist():
         said = (Counter(int(seed.predicted[place]) for seed in row) for row in (first, second))
         classes = (labels[counts.most_common(1)[0][0]] for counts in said)
         text = escaped(detokenize(trees[place].words))
@@ -46,6 +49,10 @@ def only(file: Path, a: str, b: str, *, data: Path, work: Path, top: int, consol
 
 def _answers(table: Table, name: str, data: Path, work: Path) -> list[Cases]:
     """The whole sentences of each seed of a row."""
+    if table.row(name).rival is not None:
+        raise InputError(
+            f"row {name} is a rival, whose answers are not kept: name a row of a model"
+        )
     found = []
     for run in table.runs([name]):
         if not run.variant:

@@ -5,12 +5,12 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reproduce.comparison import FindCases, compare_rows
-from reproduce.kept import COPIED, Kept
+from reproduce.comparison import FindCases, compare_rows, difference_of_papers
+from reproduce.kept import COPIED, RULES, Kept
 from reproduce.measures import MEASURES, of_seeds
-from reproduce.provenance import recipe_digest
+from reproduce.provenance import recipe_digest, versions
 from reproduce.run import Outcome
-from reproduce.shown import Column
+from reproduce.shown import Column, Comparison
 from reproduce.table import Row, Run, Table
 
 SCHEMA_VERSION = 1
@@ -39,7 +39,7 @@ def build(
     made = {name: _row(table, runs, digests, cases) for name, runs in by_row.items()} | kept.rows
     rows = [made[row.name] for row in table.rows if row.name in made]
     compared = (
-        kept.comparison(pair.a, pair.b, pair.key) or compare_rows(table, pair, rows, cases)
+        _kept_comparison(table, pair, kept) or compare_rows(table, pair, rows, cases)
         for pair in table.compare
     )
     return {
@@ -53,7 +53,16 @@ def build(
         "columns": [column.model_dump() for column in table.columns],
         "rows": rows,
         "comparisons": [found for found in compared if found is not None],
+        "rules": {
+            curve.name: curve.model_dump(mode="json", include=RULES) for curve in table.curves
+        },
     }
+
+
+def _kept_comparison(table: Table, pair: Comparison, kept: Kept) -> dict[str, Any] | None:
+    """The comparison that was kept, beside the paper's figure as the table has it now."""
+    found = kept.comparison(pair.a, pair.b, pair.key)
+    return None if found is None else found | {"paper": difference_of_papers(table, pair)}
 
 
 def _row(
@@ -70,6 +79,7 @@ def _row(
         "measures": {name: spread(of_seeds(one, seeds)) for name, one in MEASURES.items()},
         "parameters": first.parameters,
         "runs": [_runs(variant, part, digests) for variant, part in parts.items()],
+        "versions": versions(),
     }
 
 

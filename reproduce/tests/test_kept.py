@@ -7,6 +7,10 @@ import pytest
 from table_command import Command, written
 from tiny_table import tiny, write
 
+import reproduce.run
+from reproduce.run import Job, Outcome
+from thinstack.errors import DataError
+
 PAIR = [{"a": "lstm", "b": "rvnn", "key": "root_accuracy"}]
 CURVE = {"name": "length", "title": "By length", "x": "words", "last": 5, "rows": ["lstm", "rvnn"]}
 
@@ -57,7 +61,8 @@ def test_a_row_whose_recipe_has_changed_is_not_kept(
     table["rows"][1]["recipe"] = {**table["rows"][1]["recipe"], **change}
     write(command.folder, table)
     answer = command("--row", "lstm")
-    assert "have changed since: rvnn; run them again" in answer.out
+    assert "have changed since: rvnn; for the whole report call it" in answer.out
+    assert "with --row lstm --row rvnn, where" in answer.out
     assert [row["name"] for row in command.report("tiny-part")["rows"]] == ["lstm"]
     assert command.report() == before
 
@@ -78,7 +83,10 @@ def test_words_and_columns_are_the_table_s(command: Command) -> None:
     command("--row", "lstm")
     found = rows(command)
     assert found["rvnn"]["title"] == "Recursive network"
-    assert found["rvnn"]["figures"]["phrase_accuracy"] is None
+    assert "phrase_accuracy" not in found["rvnn"]["figures"]
+    page = (command.out / "tiny.md").read_text(encoding="utf-8")
+    assert page.splitlines()[7].startswith("| Recursive network | ")
+    assert "| not yet run |" in page.splitlines()[7]
     assert found["lstm"]["figures"]["phrase_accuracy"]["mean"] > 0
 
 
@@ -104,6 +112,70 @@ def test_comparisons_and_curves_of_two_kept_rows_stay(
     assert command.report()["comparisons"][0]["interval"] is not None
     assert command.report()["curves"] == before["curves"]
     assert before["curves"]["length"]["lstm"]
+
+
+def test_a_row_that_fails_now_is_not_kept(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its figures would stand beside the news that it failed; its cases are not all there."""
+    command.change(compare=PAIR)
+    command()
+    before = command.report()
+    forget(command, "rvnn")
+    run_one = reproduce.run.run_one
+
+    def failing(job: Job) -> Outcome:
+        if job.rival is None and job.recipe.model.cell.name == "rvnn.v1" and job.seed == 2:
+            raise DataError("the disk is full")
+        return run_one(job)
+
+    monkeypatch.setattr("reproduce.run.run_one", failing)
+    answer = command()
+    assert (answer.code, "rvnn/2: the disk is full" in answer.err) == (2, True)
+    part = command.report("tiny-part")
+    assert [row["name"] for row in part["rows"]] == ["lstm"]
+    assert (part["complete"], list(part["missing"])) == (False, ["rvnn"])
+    assert command.report() == before
+
+
+def test_a_row_that_is_measured_over_other_trees_now_is_not_kept(command: Command) -> None:
+    command()
+    table = tiny()
+    table["rows"][1]["trees"] = "balanced"
+    write(command.folder, table)
+    assert "have changed since: rvnn" in command("--row", "lstm").out
+
+
+def test_rows_of_another_version_of_thinstack_are_not_kept(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command()
+    for module in ("kept", "run", "provenance"):
+        monkeypatch.setattr(f"reproduce.{module}.__version__", "99.0")
+    assert "have changed since: rvnn" in command("--row", "lstm").out
+
+
+def test_lines_of_a_curve_that_is_drawn_otherwise_now_are_not_kept(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reproduce.curves.LEAST_CASES", 1)
+    command.change(curves=[CURVE])
+    command()
+    command.change(curves=[{**CURVE, "window": 1}])
+    command("--row", "lstm")
+    assert list(command.report()["curves"]["length"]) == ["lstm"]
+
+
+def test_the_paper_s_difference_is_the_table_s(command: Command) -> None:
+    table = tiny()
+    third = {**table["rows"][1], "name": "third"}
+    command.change(compare=PAIR, rows=[*table["rows"], third])
+    command()
+    assert command.report()["comparisons"][0]["paper"] is None
+    table["rows"][1]["paper"] = {"root_accuracy": 41.0}
+    command.change(compare=PAIR, rows=[*table["rows"], third])
+    command("--row", "third")
+    assert command.report()["comparisons"][0]["paper"] == 10.0
 
 
 def test_a_comparison_with_a_kept_row_has_no_interval(command: Command) -> None:

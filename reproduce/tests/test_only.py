@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from command_line import Answer, run_command
 from table_command import Command
+from tiny_table import tiny
 
 from reproduce.__main__ import app
 from reproduce.cases import Cases
@@ -53,6 +54,25 @@ def test_the_sentences_that_most_seeds_differ_in(command: Command, only) -> None
     # Sentence 5 in both seeds; sentence 2 in one, where the two seeds of rvnn say different things.
     assert [row[0] for row in rows] == [detokenize(trees[place].words) for place in (5, 2)]
     assert rows[0][1:] == [labels[gold[5]], labels[gold[5]], labels[other[5]]]
+
+
+def test_only_sentences_that_the_first_row_is_ahead_on(command: Command, only) -> None:
+    command()
+    gold = [int(tree.labels[tree.root] or 0) for tree in read_trees(command.data / "dev.txt")]
+    wrong = {2: (gold[2] + 1) % 3}
+    for seed in (1, 2):
+        answer(command, "lstm", seed, {})
+        answer(command, "rvnn", seed, wrong)
+    assert len(only("lstm", "rvnn", "--top", "5").out.splitlines()) == 2
+    code, _, err = only("rvnn", "lstm")
+    assert (code, "row rvnn has no sentence right more often than row lstm" in err) == (2, True)
+
+
+def test_a_rival_has_no_answers(command: Command, only) -> None:
+    rival = {"name": "words", "title": "Words", "rival": "bayes", "variants": []}
+    command.change(rows=[*tiny()["rows"], rival])
+    code, _, err = only("words", "lstm")
+    assert (code, "row words is a rival" in err) == (2, True)
 
 
 def test_rows_that_were_not_run(command: Command, only) -> None:

@@ -42,7 +42,10 @@ def report(
             done.append((Run(row, variant, seed, recipe, test=variant == "left"), made))
     digests = {run.path: {"train.txt": "ab" * 32} for run, _ in done}
     given = {"missing": {}, "complete": True, "cases": lambda *asked: [], **others}
-    return MADE_AT | build(table, done, digests=digests, **given)
+    made = MADE_AT | build(table, done, digests=digests, **given)
+    for row in made["rows"]:
+        row["versions"] = MADE_AT["versions"]
+    return made
 
 
 def compared(data: dict[str, Any]) -> dict[str, Any]:
@@ -162,7 +165,7 @@ def test_the_page() -> None:
     assert [line for line in lines if line.startswith("| ")] == [
         "|  | Root | Left | parameters | seconds a run | seeds |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
-        "| Tree-LSTM | 53.0 ± 3.0 (51.0) | 40.50 ± 0.71 | 1,500 (1,234) | 20 | 3 |",
+        "| Tree-LSTM | 53.0 ± 3.0 (51.0) | 40.50 ± 0.71 | 1,500 (1,234) | 20 | 3; left 2 |",
         "| RvNN (Nobody) | **56.0** ± 2.8 (53.3 ± 0.2) | - | 1,500 | 15 | 2 |",
         "|  | column | difference | examples | interval | paper | negative log-likelihood |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
@@ -188,6 +191,30 @@ def test_the_lowest_is_bold_where_it_is_best() -> None:
     assert "| Tree-LSTM | **3** (51) |" in page  # both are the best as they are shown
     assert "| RvNN | **3** |" in page
     assert "| Tree-LSTM | 4 (51) |" in markdown(report(data, {"lstm": [4.0], "rvnn": [2.9]}))
+
+
+def test_phrases_of_other_trees_are_not_the_best() -> None:
+    data = tiny()
+    data["columns"].append({"key": "phrase_accuracy", "title": "Phrases", "digits": 3})
+    data["rows"].append({**data["rows"][1], "name": "third", "title": "Third"})
+    made = report(data, {**BOTH, "third": [70.0]})
+    for row, mean in zip(made["rows"], (50.0, 60.0, 60.0), strict=True):
+        row["figures"]["phrase_accuracy"] = {"mean": mean, "std": None, "seeds": [mean]}
+    made["rows"][2]["trees"] = "left"
+    assert "| 60.000 | " in _line_of("Third", made)
+    assert "| **60.000** | " in _line_of("RvNN", made)
+    made["rows"][1]["parser"] = {"train": "a", "dev": "b"}
+    assert "| 60.000 | " in _line_of("RvNN", made)
+
+
+def _line_of(title: str, made: dict[str, Any]) -> str:
+    return next(line for line in markdown(made).splitlines() if line.startswith(f"| {title} "))
+
+
+def test_all_versions_that_rows_come_from_are_told() -> None:
+    made = report(tiny(), BOTH)
+    made["rows"][1]["versions"] = {"python": "3.98"}
+    assert "python 3.98 and 3.99." in markdown(made)
 
 
 def test_a_part_says_what_is_missing() -> None:
