@@ -12,6 +12,23 @@ from thinstack.errors import ConfigError
 LABELS = ("phrase", "no phrase")
 """What a constituent may be. Trees that a transition parser makes have phrases without labels."""
 
+READ_OF_RANKERS = {
+    "epochs",
+    "batch_size",
+    "buckets",
+    "rule",
+    "learning_rate",
+    "vector_rule",
+    "vector_learning_rate",
+    "warm_up",
+    "rate_factor",
+    "rate_epochs",
+    "weight_decay",
+    "decoupled_decay",
+    "init",
+}
+"""Of the settings of a training, those that the loop of rankers reads."""
+
 
 class RankerRow(Strict):
     """A ranker: its cell, and what the paper says of it."""
@@ -66,6 +83,11 @@ class Reranking(Strict):
             raise ConfigError(
                 f"{path}: parser.training.stop_on: expected 'nothing', for a fold has no data of "
                 f"its own to stop on; found {training.stop_on!r}"
+            )
+        if unread := sorted(found.ranker.keys() - READ_OF_RANKERS):
+            raise ConfigError(
+                f"{path}: ranker: {', '.join(unread)} would change nothing: a ranker has a loop of "
+                f"its own, which reads {', '.join(sorted(READ_OF_RANKERS))}"
             )
         for row in found.rows:
             found.ranker_recipe(row)

@@ -165,3 +165,9 @@ def test_a_plan_that_does_not_fit(
     assert answer.code == 2
     assert message in answer.err
     assert not (rerank.folder / "tiny.json").exists()
+
+
+def test_a_setting_that_rankers_do_not_read_is_refused(rerank: Rerank) -> None:
+    rerank.plan["ranker"] |= {"average": 0.5}
+    answer = rerank()
+    assert (answer.code, "ranker: average would change nothing" in answer.err) == (2, True)
