@@ -10,21 +10,20 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from reproduce.attempts import Failure, say
 from reproduce.curves import Point, points
 from reproduce.kept import Kept, keep
 from reproduce.markdown import markdown
 from reproduce.plots import draw
 from reproduce.provenance import commit_of, versions
 from reproduce.report import build
-from reproduce.run import Failure, Outcome, attempt, digests_of, finished, job_of, taken_over, tidy
+from reproduce.run import Outcome, attempt, digests_of, finished, job_of, taken_over, tidy
 from reproduce.state import State
 from reproduce.table import Run, Table
 from reproduce.workers import each
 from thinstack.data.files import write_atomically
 from thinstack.data.lock import locked
 from thinstack.errors import DataError, MissingExtraError, ThinstackError, UnknownNameError
-
-KILLED = "its process was killed, or one beside it; called again, it goes on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ def _run(
     state = State(runs, commit_of(file))
     _find_jobs(state, options.data, options.work, name)
     before = f"{len(state.runs)} runs, {len(state.outcomes)} of them done before"
-    _say(console, f"{table.name}: {before}")
+    say(console, f"{table.name}: {before}")
     _work(table, state, options, console)
     missing = state.missing()
     done = [
@@ -159,14 +158,14 @@ def _work(table: Table, state: State, options: Options, console: Console) -> Non
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("runs", total=len(left))
 
-        def tell(path: str, answer: Outcome | Failure | None) -> None:
+        def tell(path: str, answer: Outcome | Failure) -> None:
             if isinstance(answer, Outcome):
                 state.outcomes[path] = answer
                 line = _main_figures(table, state.runs[path], answer)
             else:
-                state.failures[path] = answer.reason if answer is not None else KILLED
+                state.failures[path] = answer.reason
                 line = f"failed: {state.failures[path]}"
-            _say(console, f"{path}: {line}")
+            say(console, f"{path}: {line}")
             progress.advance(task)
 
         each(attempt, left, processes=options.jobs, threads=options.threads, tell=tell)
@@ -201,11 +200,11 @@ def _curves(
 
 def _tell_of_kept(kept: Kept, ran: Iterable[str], console: Console) -> None:
     if kept.rows:
-        _say(console, f"kept of the report before: {', '.join(kept.rows)}")
+        say(console, f"kept of the report before: {', '.join(kept.rows)}")
     if kept.stale:
         names = ", ".join(kept.stale)
         rows = " ".join(f"--row {row}" for row in (*ran, *kept.stale))
-        _say(
+        say(
             console,
             f"not kept, for recipes, data or thinstack have changed since: {names}; for the whole "
             f"report call it with {rows}, where finished runs are not run again",
@@ -230,11 +229,11 @@ def _write(
     try:
         plots = draw(table, name, curves, out)
     except MissingExtraError as error:
-        _say(console, f"no plots: {error}")
+        say(console, f"no plots: {error}")
     write_atomically(out / f"{name}.json", json.dumps(report, indent=1, allow_nan=False) + "\n")
     write_atomically(out / f"{name}.md", markdown(report, [path.name for path in plots]))
     for path in (out / f"{name}.json", out / f"{name}.md", *plots):
-        _say(console, f"wrote {path}")
+        say(console, f"wrote {path}")
 
 
 def _tell_of_empty_columns(
@@ -244,11 +243,7 @@ def _tell_of_empty_columns(
     for column in report["columns"]:
         if all(row["figures"].get(column["key"]) is None for row in report["rows"]):
             there = ", ".join(sorted(known))
-            _say(console, f"column {column['key']}: no row has this figure; there are {there}")
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
+            say(console, f"column {column['key']}: no row has this figure; there are {there}")
 
 
 def _command(file: Path, options: Options, *, all_rows: bool) -> str:

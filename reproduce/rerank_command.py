@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from reproduce.attempts import Failure, say
 from reproduce.markdown import markdown
 from reproduce.provenance import commit_of, versions
 from reproduce.rerank_report import build
@@ -17,8 +18,6 @@ from thinstack.data.files import write_atomically
 from thinstack.data.lock import locked
 from thinstack.errors import ThinstackError
 from thinstack.training.digests import data_digests
-
-KILLED = "its process was killed; called again, it goes on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +54,23 @@ def rerank(file: Path, places: Places, console: Console) -> None:
     text = json.dumps(report, indent=1, allow_nan=False) + "\n"
     for name, content in ((f"{plan.name}.json", text), (f"{plan.name}.md", markdown(report))):
         write_atomically(places.out / name, content)
-        _say(console, f"wrote {places.out / name}")
+        say(console, f"wrote {places.out / name}")
 
 
 def _work(jobs: list[Job], processes: int, console: Console) -> list[tuple[Job, Outcome]]:
     """The jobs with what came of each, in order. Raises ThinstackError if any failed."""
     found = {str(job.seed): outcome for job in jobs if (outcome := finished(job)) is not None}
     failed: dict[str, str] = {}
-    _say(console, f"{len(jobs)} seeds, {len(found)} of them done before")
+    say(console, f"{len(jobs)} seeds, {len(found)} of them done before")
 
-    def tell(seed: str, answer: Outcome | str | None) -> None:
+    def tell(seed: str, answer: Outcome | Failure) -> None:
         if isinstance(answer, Outcome):
             found[seed] = answer
             shown = ", ".join(f"{name} {value:.2f}" for name, value in answer.figures.items())
-            _say(console, f"seed {seed}: {shown}, {sum(answer.seconds.values()):.0f} s")
+            say(console, f"seed {seed}: {shown}, {sum(answer.seconds.values()):.0f} s")
         else:
-            failed[seed] = KILLED if answer is None else answer
-            _say(console, f"seed {seed}: failed: {failed[seed]}")
+            failed[seed] = answer.reason
+            say(console, f"seed {seed}: failed: {failed[seed]}")
 
     left = {str(job.seed): job for job in jobs if str(job.seed) not in found}
     if left:
@@ -81,7 +80,3 @@ def _work(jobs: list[Job], processes: int, console: Console) -> list[tuple[Job, 
         head = f"{len(failed)} of {len(jobs)} seeds failed"
         raise ThinstackError(f"{head}; called again, the others are kept: {reasons}")
     return [(job, found[str(job.seed)]) for job in jobs]
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduce.attempts import ERROR, Failure, attempted
 from reproduce.beam import k_best
 from reproduce.candidates import Ranked, by_score, cases_of, most_probable, oracles, span_f1
 from reproduce.ranker import choose_weight, scores_of, train_ranker
 from reproduce.reranking import RankerRow, Reranking
 from thinstack._version import __version__
 from thinstack.data.files import write_atomically
-from thinstack.errors import DataError, ThinstackError
+from thinstack.errors import DataError
 from thinstack.models import Model, build_model
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
@@ -85,12 +86,9 @@ def cases_file(job: Job, choice: str) -> Path:
     return job.folder / f"cases-{choice}.npz"
 
 
-def attempt(job: Job) -> Outcome | str:
-    """The outcome of a job, or what is wrong."""
-    try:
-        return run_job(job)
-    except ThinstackError as error:
-        return str(error)
+def attempt(job: Job) -> Outcome | Failure:
+    """`run_job`, with any error as a value."""
+    return attempted(lambda: run_job(job), job.folder)
 
 
 def run_job(job: Job) -> Outcome:
@@ -116,6 +114,7 @@ def run_job(job: Job) -> Outcome:
     write_atomically(job.folder / RESULT, json.dumps(asdict(outcome), indent=1) + "\n")
     for folder in job.folder.glob("parser-*"):
         shutil.rmtree(folder)
+    (job.folder / ERROR).unlink(missing_ok=True)
     return outcome
 
 

@@ -3,11 +3,11 @@
 import hashlib
 import json
 import time
-import traceback
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from reproduce.attempts import ERROR, Failure, attempted
 from reproduce.cases import Cases
 from reproduce.marks import Marks, marks_of
 from reproduce.parser import PARSERS, dependency_trees, train_parser
@@ -18,14 +18,14 @@ from reproduce.table import Parser, Run
 from thinstack._version import __version__
 from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
-from thinstack.errors import DataError, ThinstackError
+from thinstack.errors import DataError
 from thinstack.models import Model
 from thinstack.training.datasets import Convert, Datasets, load_datasets
 from thinstack.training.digests import data_digests
 from thinstack.training.evaluate import evaluate_model
 from thinstack.training.seeds import run_seed
 
-RESULT, NOTE, ERROR = "result.json", "digest.txt", "error.txt"
+RESULT, NOTE = "result.json", "digest.txt"
 CHECKPOINTS = ("checkpoint.safetensors", "metrics.jsonl")
 
 
@@ -65,13 +65,6 @@ class Outcome:
     parameters: dict[str, int]
     trace: list[dict[str, float | None]] = field(default_factory=list)
     held: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a run has no outcome."""
-
-    reason: str
 
 
 def job_of(run: Run, *, data: Path, folder: Path, commit: str | None) -> Job:
@@ -129,17 +122,8 @@ def _cases_file(job: Job, source: str) -> Path:
 
 
 def attempt(job: Job) -> Outcome | Failure:
-    """`run_one`, with any error as a value; the traceback of one that thinstack did not raise
-    itself is left in the folder."""
-    try:
-        return run_one(job)
-    except ThinstackError as error:
-        return Failure(str(error))
-    except Exception as error:
-        path = job.folder / ERROR
-        with suppress(OSError):
-            write_atomically(path, traceback.format_exc())
-        return Failure(f"{type(error).__name__}: {error} (more in {path})")
+    """`run_one`, with any error as a value."""
+    return attempted(lambda: run_one(job), job.folder)
 
 
 def run_one(job: Job) -> Outcome:

@@ -14,10 +14,10 @@ import numpy as np
 from pydantic import Field, model_validator
 from rich.console import Console
 
-from reproduce.command import KILLED
+from reproduce.attempts import Failure, say
 from reproduce.provenance import commit_of, versions
 from reproduce.rerank_command import Places
-from reproduce.run import Failure, Job, Outcome, attempt, finished, job_of
+from reproduce.run import Job, Outcome, attempt, finished, job_of
 from reproduce.shown import Name
 from reproduce.table import Part, Row, Run
 from reproduce.workers import each
@@ -153,7 +153,7 @@ def search(file: Path, places: Places, runs: int, seed: int, console: Console) -
     text = json.dumps(report, indent=1, allow_nan=False) + "\n"
     for ending, content in (("json", text), ("md", _page(plan, report))):
         write_atomically(places.out / f"{name}.{ending}", content)
-        _say(console, f"wrote {places.out / name}.{ending}")
+        say(console, f"wrote {places.out / name}.{ending}")
 
 
 def _jobs(
@@ -179,12 +179,12 @@ def _work(
     """What came of each job, now or before."""
     done = {name: finished(job) for name, job in jobs.items()}
     found: dict[str, Outcome | Failure] = {name: one for name, one in done.items() if one}
-    _say(console, f"{len(jobs)} draws, {len(found)} of them done before")
+    say(console, f"{len(jobs)} draws, {len(found)} of them done before")
 
-    def tell(name: str, answer: Outcome | Failure | None) -> None:
-        found[name] = answer = Failure(KILLED) if answer is None else answer
+    def tell(name: str, answer: Outcome | Failure) -> None:
+        found[name] = answer
         said = f"held out {answer.held:.2f}" if isinstance(answer, Outcome) else answer.reason
-        _say(console, f"{name}: {said}")
+        say(console, f"{name}: {said}")
 
     left = {name: job for name, job in jobs.items() if name not in found}
     if left:
@@ -229,7 +229,3 @@ def _page(plan: Search, report: Mapping[str, Any]) -> str:
         "\n".join(f"- {line}" for line in about),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -9,6 +9,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
+from reproduce.attempts import KILLED, Failure
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -19,13 +21,13 @@ def each(
     *,
     processes: int,
     threads: int,
-    tell: Callable[[str, Result | None], None],
+    tell: Callable[[str, Result | Failure], None],
 ) -> None:
     """Call `function` on every item, in so many processes of so many threads, and tell of each
     result as it comes.
 
-    It is None where a process was killed before it was there. An interrupt, or an error of `tell`,
-    ends the processes at once.
+    It is KILLED where a process was killed before it was there. An interrupt, or an error of
+    `tell`, ends the processes at once.
     """
     context = multiprocessing.get_context("spawn")  # torch must not be forked once it has threads
     with ProcessPoolExecutor(min(processes, len(items)), context, _start, (threads,)) as pool:
@@ -33,7 +35,7 @@ def each(
             futures = {pool.submit(function, item): name for name, item in items.items()}
             for future in as_completed(futures):
                 killed = isinstance(future.exception(), BrokenProcessPool)
-                tell(futures[future], None if killed else future.result())
+                tell(futures[future], KILLED if killed else future.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in multiprocessing.active_children():

@@ -107,8 +107,10 @@ def test_a_report_is_written_and_its_seeds_are_kept(
     assert "2 seeds, 2 of them done before" in rerank().out
     assert rerank.report() == report
     rerank.plan["k"] = 3
-    with pytest.raises(TypeError, match="NoneType"):  # another plan is done anew
-        rerank()
+    answer = rerank()  # another plan is done again, and fails
+    assert (answer.code, "2 of 2 seeds failed" in answer.err) == (2, True)
+    trace = (rerank.folder / "work" / "tiny" / "2" / "error.txt").read_text(encoding="utf-8")
+    assert "TypeError: 'NoneType' object is not callable" in trace
 
 
 def test_a_seed_goes_on_with_the_parsers_that_it_has(

@@ -16,10 +16,10 @@ from safetensors.torch import load_file, save_file
 from tiny_table import tiny, write_all
 from training import tiny_pairs
 
+from reproduce.attempts import Failure
 from reproduce.parser import PARSERS
 from reproduce.provenance import commit_of, recipe_digest
 from reproduce.run import (
-    Failure,
     Job,
     Outcome,
     _datasets,

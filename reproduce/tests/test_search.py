@@ -13,7 +13,8 @@ from pages import ROOT
 from table_command import Command
 from tiny_table import TABLE
 
-from reproduce.run import Failure, Job, Outcome, attempt
+from reproduce.attempts import Failure
+from reproduce.run import Job, Outcome, attempt
 from reproduce.search import Range, Search
 from thinstack.errors import ConfigError
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import started
 
+from reproduce.attempts import KILLED, Failure
 from reproduce.workers import each
 
 ROOT = Path(__file__).parents[2]
@@ -44,8 +45,8 @@ def killed_at_two(number: int) -> int:
     return number * 10
 
 
-def test_a_result_for_every_item_and_none_where_a_process_was_killed() -> None:
-    found: dict[str, int | None] = {}
+def test_a_result_for_every_item_and_a_failure_where_a_process_was_killed() -> None:
+    found: dict[str, int | Failure] = {}
     each(
         killed_at_two,
         {"one": 1, "two": 2, "three": 3},
@@ -53,4 +54,4 @@ def test_a_result_for_every_item_and_none_where_a_process_was_killed() -> None:
         threads=1,
         tell=found.__setitem__,
     )
-    assert found == {"one": 10, "two": None, "three": None}
+    assert found == {"one": 10, "two": KILLED, "three": KILLED}
