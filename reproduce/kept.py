@@ -99,7 +99,8 @@ def _fits(row: Mapping[str, Any], runs: Iterable[Run], data: Path) -> bool:
     now: dict[str, dict[str, Any]] = {}
     for run in runs:
         try:
-            made_of = {"recipe": recipe_digest(run.recipe), "data": digests_of(run, data)}
+            recipe = recipe_digest(run.recipe, run.row.rival)
+            made_of = {"recipe": recipe, "data": digests_of(run, data)}
         except DataError:
             return False
         now.setdefault(run.variant, {**made_of, "seeds": []})["seeds"].append(run.seed)

@@ -22,6 +22,13 @@ UNREAD: dict[str, Any] = {
 }
 """What of a recipe no figure depends on."""
 
+READ_BY_RIVALS: dict[str, Any] = {
+    "data": True,
+    "model": {"labels", "trees"},
+    "training": {"stop_on"},
+}
+"""What of a recipe the figures of rivals depend on; `stop_on` says what is held out."""
+
 DEFAULTS = 1
 """Raise this number where a default of a recipe changes that figures depend on. Digests leave out
 defaults, so that a new field does not make old figures stale."""
@@ -30,9 +37,11 @@ WATCHED = ("thinstack", "reproduce", "recipes")
 """Folders of a repository where a change that is not committed makes the commit `-dirty`."""
 
 
-def recipe_digest(recipe: Recipe) -> str:
-    """SHA-256 of all in a recipe that its figures depend on, but the seed."""
-    read = recipe.model_dump(mode="json", exclude=UNREAD, exclude_defaults=True)
+def recipe_digest(recipe: Recipe, rival: str | None = None) -> str:
+    """SHA-256 of all in a recipe that its figures depend on, but the seed: those of its model, or
+    of a `rival`, which reads only the data."""
+    include = None if rival is None else READ_BY_RIVALS
+    read = recipe.model_dump(mode="json", include=include, exclude=UNREAD, exclude_defaults=True)
     said = {part: fields for part, fields in read.items() if fields != {}}
     parts = {"defaults": DEFAULTS, "recipe": said}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -72,7 +72,7 @@ def job_of(run: Run, *, data: Path, folder: Path, commit: str | None) -> Job:
     cannot be read."""
     row = run.row
     traced = row.trees if run.traced else None
-    parts = [recipe_digest(run.recipe), row.rival, digests_of(run, data), __version__]
+    parts = [recipe_digest(run.recipe, row.rival), row.rival, digests_of(run, data), __version__]
     parts += [traced] if traced else []
     if run.on_train and row.rival is None:
         parts.append(" ".join((TRAIN_ACCURACY, *run.on_train)))

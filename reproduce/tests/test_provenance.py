@@ -24,10 +24,10 @@ SMALLEST: dict[str, Any] = {
 }
 
 
-def digest(part: str = "", **fields: Any) -> str:
+def digest(part: str = "", rival: str | None = None, /, **fields: Any) -> str:
     raw = copy.deepcopy(SMALLEST)
     (raw.setdefault(part, {}) if part else raw).update(fields)
-    return recipe_digest(Recipe.model_validate(raw))
+    return recipe_digest(Recipe.model_validate(raw), rival)
 
 
 def test_a_default_that_is_written_out_changes_nothing() -> None:
@@ -51,6 +51,15 @@ def test_what_no_figure_depends_on_changes_nothing() -> None:
     assert digest("", name="b", description="B") == digest()
     assert digest("training", seeds=[7, 8]) == digest()
     assert digest("card", license="mit") == digest()
+
+
+def test_a_rival_depends_on_the_data_only() -> None:
+    def of(part: str = "", **fields: Any) -> str:
+        return digest(part, "bayes", **fields)
+
+    assert of() == of("training", epochs=11) == of("model", embedding={"kind": "words", "size": 3})
+    changes = of("data", train="other.txt"), of("model", labels=["a", "c"])
+    assert len({of(), *changes, of("training", stop_on="nothing")}) == 4
 
 
 def test_defaults_are_what_they_were() -> None:
