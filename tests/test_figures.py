@@ -9,6 +9,7 @@ from pages import ROOT
 PAGE = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
 TABLES = {  # how the page's head row starts; the columns of results/NAME.md that it has
     "sentiment, SST": ("sentiment", (0, 1, 2, 4)),
+    "units and heads, SST": ("teng", (0, 1, 2)),
     "relatedness, SICK": ("relatedness", (0, 1, 2)),
     "entailment": ("entailment", (0, 1, 2, 3, 5)),
     "question types, TREC": ("questions", (0,)),
