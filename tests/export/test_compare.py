@@ -13,7 +13,7 @@ from plain_parts import PlainCell, plain_spinn
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest, join
 from thinstack.errors import ExportError
-from thinstack.export.compare import as_given, compare, worst_choice
+from thinstack.export.compare import as_given, compare, own_rounding, worst_choice
 from thinstack.export.samples import Scores, eager_scores, sample_trees
 from thinstack.models import Model
 from thinstack.runtime.reference import distance
@@ -84,6 +84,30 @@ def test_a_runtime_that_differs_is_refused(run, model: Model, message: str) -> N
     batches = BATCHES if model is MODEL else [SENTENCES]
     with pytest.raises(ExportError, match=message):
         compare("mine", "1", run, model, batches, 1e-5)
+
+
+def test_a_runtime_may_round_as_much_as_the_model_does() -> None:
+    """Logits that are all greater by 1,000 have the same probabilities, but fewer digits for
+    them. Without that, the same difference is an error."""
+    wide = copy.deepcopy(MODEL)
+    with torch.no_grad():
+        wide.head.linear.bias.add_(1000.0)
+    own = max(own_rounding(wide, batch) for batch in BATCHES)
+    assert 1e-6 < own < 1e-4
+    assert max(own_rounding(MODEL, batch) for batch in BATCHES) < own / 20
+    assert compare("mine", "1", off_by(2 * own, wide), wide, BATCHES, 1e-7).max_error > own
+    for model in (wide, MODEL):
+        with pytest.raises(ExportError, match="mine gives scores that differ by"):
+            compare("mine", "1", off_by(6 * own, model), model, BATCHES, 1e-7)
+
+
+def test_a_model_that_rounds_everything_away_is_refused() -> None:
+    wide = copy.deepcopy(MODEL)
+    with torch.no_grad():
+        wide.head.linear.bias.add_(1e6)
+    assert max(own_rounding(wide, batch) for batch in BATCHES) > 0.01
+    with pytest.raises(ExportError, match=r"differ by 0\.02 .* allowed 1e-02"):
+        compare("mine", "1", off_by(0.02, wide), wide, BATCHES, 1e-7)
 
 
 def test_differences_of_scores_beyond_1_are_relative() -> None:
