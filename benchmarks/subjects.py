@@ -1,6 +1,7 @@
 """What the benchmark runs: thinstack and its rivals. A subject is made for one batch, and a call is
 one forward pass."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -65,16 +66,16 @@ class Batch:
         )
 
 
-class Subject:
+class Subject(ABC):
     """`inputs` are what a training step computes a gradient for, besides the module's
     parameters."""
 
     def __init__(self, module: Callable[..., Any], batch: Batch, inputs: Tensor):
         self.module, self.inputs = module, inputs
 
+    @abstractmethod
     def __call__(self) -> Tensor:
         """Outputs of all nodes or words, as the module orders them."""
-        raise NotImplementedError
 
 
 class Encoder(Subject):

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from rich.console import Console
-
 from thinstack.data.files import write_atomically
 from thinstack.errors import ThinstackError
 
@@ -39,8 +37,3 @@ def attempted(work: Callable[[], Result], folder: Path) -> Result | Failure:
         with suppress(OSError):
             write_atomically(path, traceback.format_exc())
         return Failure(f"{type(error).__name__}: {error} (more in {path})")
-
-
-def say(console: Console, line: str) -> None:
-    """Print a line as it is, without markup and in one piece."""
-    console.print(line, markup=False, highlight=False, soft_wrap=True)

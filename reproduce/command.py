@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from reproduce.attempts import Failure, say
+from reproduce.attempts import Failure
+from reproduce.console import say
 from reproduce.curves import Point, points
 from reproduce.kept import Kept, keep
 from reproduce.markdown import markdown

@@ -22,7 +22,8 @@ def only(file: Path, a: str, b: str, *, data: Path, work: Path, top: int, consol
     that of row `b`, and the class that most seeds of each row give.
 
     The rows were run by `python -m reproduce table FILE --work WORK`. Raises DataError if they were
-    not, InputError for rows of other data, UnknownNameError for a row that is not there.
+    not, InputError for rows of other data, for rivals, and where row `a` is nowhere ahead;
+    UnknownNameError for a row that is not there.
     """
     table = Table.read(file)
     recipe = table.recipe_of(table.row(a))

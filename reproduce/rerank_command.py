@@ -7,7 +7,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from reproduce.attempts import Failure, say
+from reproduce.attempts import Failure
+from reproduce.console import say
 from reproduce.markdown import markdown
 from reproduce.provenance import commit_of, versions
 from reproduce.rerank_report import build

@@ -14,7 +14,8 @@ import numpy as np
 from pydantic import Field, model_validator
 from rich.console import Console
 
-from reproduce.attempts import Failure, say
+from reproduce.attempts import Failure
+from reproduce.console import say
 from reproduce.provenance import commit_of, versions
 from reproduce.rerank_command import Places
 from reproduce.run import Job, Outcome, attempt, finished, job_of

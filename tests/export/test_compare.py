@@ -101,6 +101,20 @@ def test_a_runtime_may_round_as_much_as_the_model_does() -> None:
             compare("mine", "1", off_by(6 * own, model), model, BATCHES, 1e-7)
 
 
+def test_each_batch_is_judged_by_what_the_model_rounds_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A difference on three words is no better for a model that rounds much over others."""
+    of = {3: 0.0, 5: 1.0}
+    monkeypatch.setattr(
+        "thinstack.export.compare.own_rounding", lambda model, forest: of[int(forest.lengths.sum())]
+    )
+    for batches in (BATCHES, BATCHES[::-1]):
+        with pytest.raises(ExportError, match=r"differ by 0\.005 .* allowed 1e-04"):
+            compare("mine", "1", off_by(0.005), MODEL, batches, 1e-4)
+    assert compare("mine", "1", off_by(0.005), MODEL, BATCHES[:1], 1e-4).cases == 1
+
+
 def test_a_model_that_rounds_everything_away_is_refused() -> None:
     wide = copy.deepcopy(MODEL)
     with torch.no_grad():

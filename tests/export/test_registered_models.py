@@ -10,6 +10,7 @@ from oracle import slow_scores, slow_sentences
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join
+from thinstack.export.compare import own_rounding
 from thinstack.export.onnx.verify import VerificationReport
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import sample_trees
@@ -55,6 +56,17 @@ def test_a_parser(parser: Exported) -> None:
     for inputs in batches(parser):
         check(parser, inputs)
         check(parser, without_trees(inputs))
+
+
+def test_what_a_model_rounds(
+    verified: tuple[Exported, VerificationReport], pairs: Exported, parser: Exported
+) -> None:
+    """Every kind of model runs in float64 too, which is nearer to the equations."""
+    for exported in (verified[0], pairs, parser):
+        model = dequantised(exported.model, "none")
+        for trees in ([shapes.left(1)], [shapes.balanced(7), shapes.right(4)]):
+            forest = join(sample_trees(model, trees, np.random.default_rng(0)))
+            assert 0 < own_rounding(model, forest) < 1e-5
 
 
 def test_torchscript(

@@ -38,7 +38,7 @@ class Work:
         out.parent.mkdir(parents=True)
 
     def run(self, out: Path) -> int:
-        raise NotImplementedError
+        raise NotImplementedError("a Work must define run")
 
     def half_done(self, out: Path) -> str:
         return ""

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from thinstack.core.forest import Forest
 from thinstack.core.transitions import first_fault
@@ -71,9 +72,9 @@ def compare(
         run: gives the runtime's outputs for a batch.
         model: the model.
         batches: what is scored.
-        tolerance: the largest difference of a score that is allowed. Where the model itself rounds
-            more, as a trained one may over hundreds of words, `BY_ROUNDING` times that is allowed,
-            but never more than `MOST`.
+        tolerance: the largest difference of a score that is allowed. In a batch where the model
+            itself rounds more, as a trained one may over hundreds of words, `BY_ROUNDING` times
+            that is allowed, but never more than `MOST`.
         outputs: names of the outputs to compare; by default all that the model gives.
         on_average: compare the mean difference with the tolerance, not the largest one. This is for
             a runtime that rounds where the model does not: rounding near the border between two
@@ -83,7 +84,7 @@ def compare(
     the runtime gives no trees, or not the given ones. If it makes trees of its own, no choice in
     them may score less, by the model, than the best one by more than `tolerance`.
     """
-    found, allowed, cases, trees, nodes = [], tolerance, 0, 0, 0
+    found, cases, trees, nodes = [], 0, 0, 0
     for forest in batches:
         scores = run(forest)
         same = as_given(model, forest, scores)
@@ -94,26 +95,41 @@ def compare(
                 f"one; allowed {tolerance:.0e}"
             )
         wanted = eager_scores(model, same)
-        for name in outputs or model.output_names:
-            if scores[name].shape != wanted[name].shape:
-                raise ExportError(
-                    f"{runtime} gives {name} of shape {scores[name].shape} where the model gives "
-                    f"{wanted[name].shape}, for {len(forest.sizes)} trees"
-                )
-            if name != "parse":
-                found.append(distance(scores[name], wanted[name]).ravel())
-                if not on_average and found[-1].max(initial=0) > allowed:
-                    rounding = BY_ROUNDING * own_rounding(model, same)
-                    allowed = max(allowed, min(rounding, MOST))
+        names = outputs or model.output_names
+        errors = _errors(runtime, names, scores, wanted, trees=len(forest.sizes))
+        largest = float(errors.max(initial=0))
+        if not on_average and not largest <= tolerance:
+            allowed = max(tolerance, min(BY_ROUNDING * own_rounding(model, same), MOST))
+            _check(runtime, largest, allowed)
+        found.append(errors)
         cases, trees, nodes = cases + 1, trees + len(forest.sizes), nodes + int(forest.sizes.sum())
     errors = np.concatenate(found)
     largest, mean = float(errors.max(initial=0)), float(errors.mean())
-    if not (mean if on_average else largest) <= allowed:
-        error = f"{mean:.2g} on average" if on_average else f"{largest:.2g}"
-        raise ExportError(
-            f"{runtime} gives scores that differ by {error} from the model's; allowed {allowed:.0e}"
-        )
+    if on_average:
+        _check(runtime, mean, tolerance, " on average")
     return RuntimeReport(runtime, version, cases, trees, nodes, largest, mean)
+
+
+def _errors(
+    runtime: str, names: Sequence[str], scores: Scores, wanted: Scores, *, trees: int
+) -> NDArray[np.float64]:
+    """The `distance` of each score of a batch from the wanted one."""
+    for name in names:
+        if scores[name].shape != wanted[name].shape:
+            raise ExportError(
+                f"{runtime} gives {name} of shape {scores[name].shape} where the model gives "
+                f"{wanted[name].shape}, for {trees} trees"
+            )
+    parts = [distance(scores[name], wanted[name]).ravel() for name in names if name != "parse"]
+    return np.concatenate(parts)
+
+
+def _check(runtime: str, error: float, allowed: float, kind: str = "") -> None:
+    if not error <= allowed:
+        raise ExportError(
+            f"{runtime} gives scores that differ by {error:.2g}{kind} from the model's; allowed "
+            f"{allowed:.0e}"
+        )
 
 
 def own_rounding(model: Model, forest: Forest) -> float:

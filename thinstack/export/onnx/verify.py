@@ -48,8 +48,9 @@ class VerificationReport:
 
     Attributes:
         tolerance: the largest difference (`runtime.reference.distance`) that was allowed in
-            `runtimes`, `development` and `neighbour_error`. For a file that computes in 8 bits it
-            is the largest mean difference, and `neighbour_error` may be as large.
+            `runtimes`, `development` and `neighbour_error`, but for batches in which the model
+            itself rounds more (`thinstack.export.compare.compare`). For a file that computes in 8
+            bits it is the largest mean difference, and `neighbour_error` may be as large.
         runtimes: each runtime against the model on sampled trees and words. The model's weights are
             rounded as the file stores them.
         development: the same on the real inputs that were given; empty without them.
