@@ -118,7 +118,8 @@ def test_a_row_that_fails_now_is_not_kept(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its figures would stand beside the news that it failed; its cases are not all there."""
-    command.change(compare=PAIR)
+    third = {**tiny()["rows"][0], "name": "third", "variants": []}
+    command.change(compare=PAIR, rows=[*tiny()["rows"], third])
     command()
     before = command.report()
     forget(command, "rvnn")
@@ -130,10 +131,10 @@ def test_a_row_that_fails_now_is_not_kept(
         return run_one(job)
 
     monkeypatch.setattr("reproduce.run.run_one", failing)
-    answer = command()
+    answer = command("--row", "lstm", "--row", "rvnn")
     assert (answer.code, "rvnn/2: the disk is full" in answer.err) == (2, True)
     part = command.report("tiny-part")
-    assert [row["name"] for row in part["rows"]] == ["lstm"]
+    assert [row["name"] for row in part["rows"]] == ["lstm", "third"]
     assert (part["complete"], list(part["missing"])) == (False, ["rvnn"])
     assert command.report() == before
 
