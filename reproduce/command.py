@@ -192,7 +192,7 @@ def _curves(
     for curve in table.curves:
         lines = dict(kept.curves.get(curve.name, {}))
         for name in set(curve.rows) & rows.keys():
-            cases = state.cases(rows[name], "", rows[name].trees)
+            cases = state.cases(rows[name], curve.variant, rows[name].trees)
             lines[name] = points(cases, curve, state.traces(rows[name]))
         if lines:
             found[curve.name] = {name: lines[name] for name in curve.rows if name in lines}

@@ -21,7 +21,7 @@ COPIED = {"name", "title", "source", "differs", "trees", "rival", "parser", "pap
 FORMER_SCHEMAS = (1,)
 """Of reports that rows can be kept of."""
 
-RULES = {"x", "figure", "cases", "window", "last"}
+RULES = {"x", "figure", "cases", "variant", "window", "last"}
 """What says how the line of a curve is made."""
 
 
@@ -89,9 +89,9 @@ def _is_same(row: Mapping[str, Any], now: Row, report: Mapping[str, Any]) -> boo
 
 def _has_lines_of(report: Mapping[str, Any], curve: Curve) -> bool:
     """Whether the lines of a report are drawn by the rules that the curve has now. Reports had no
-    rules before; their lines are taken to follow the same."""
+    rules before; their lines are taken to follow the same. Curves of variants are newer."""
     rules = curve.model_dump(mode="json", include=RULES)
-    return bool(report.get("rules", {}).get(curve.name, rules) == rules)
+    return bool({"variant": ""} | report.get("rules", {}).get(curve.name, rules) == rules)
 
 
 def _fits(row: Mapping[str, Any], runs: Iterable[Run], data: Path) -> bool:

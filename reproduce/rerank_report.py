@@ -23,10 +23,6 @@ def build(plan: Reranking, done: Done, digests: Mapping[str, str]) -> dict[str, 
     """The report, fit for JSON, of the seeds `done`; `digests` are of the data files."""
     paper = {F1: plan.paper_before, ORACLE: plan.paper_oracle}
     columns = {F1: "F1", BY_ITSELF: "F1, without the parser", ORACLE: f"oracle of {plan.k}"}
-    cases = {
-        name: [Cases.load(cases_file(job, name)) for job, _ in done]
-        for name in (BEFORE, *(row.name for row in plan.rows))
-    }
     return {
         "schema_version": SCHEMA_VERSION,
         "table": plan.name,
@@ -55,7 +51,9 @@ def build(plan: Reranking, done: Done, digests: Mapping[str, str]) -> dict[str, 
                 for row in plan.rows
             ),
         ],
-        "comparisons": [_comparison(plan, a, b, done, cases) for a, b in _pairs(plan)],
+        "comparisons": [
+            _comparison(plan, a, b, key, done) for key in (F1, BY_ITSELF) for a, b in _pairs(plan)
+        ],
         "curves": {},
     }
 
@@ -106,23 +104,33 @@ def _pairs(plan: Reranking) -> list[tuple[str, str]]:
     return [*((name, BEFORE) for name in names), *zip(names[1:], names, strict=False)]
 
 
-def _comparison(
-    plan: Reranking, a: str, b: str, done: Done, cases: Mapping[str, Sequence[Cases]]
-) -> dict[str, Any]:
-    """Row `a` less row `b`. The error over seeds is that of their differences, for both choose from
-    the same candidates."""
-    less = [one.figures[a] - one.figures[b] for _, one in done]
-    printed = {BEFORE: plan.paper_before, **{row.name: row.paper for row in plan.rows}}
-    first, second = printed[a], printed[b]
+def _comparison(plan: Reranking, a: str, b: str, key: str, done: Done) -> dict[str, Any]:
+    """Row `a` less row `b`, with the parser's probability or without it. The error over seeds is
+    that of their differences, for both choose from the same candidates. The papers' rankers are
+    without it."""
+    choices = [_choice(name, key) for name in (a, b)]
+    less = [one.figures[choices[0]] - one.figures[choices[1]] for _, one in done]
+    first, second = ([Cases.load(cases_file(job, one)) for job, _ in done] for one in choices)
     return {
         "a": a,
         "b": b,
-        "key": F1,
+        "key": key,
         "difference": statistics.fmean(less),
         "seeds": less,
         "error": statistics.stdev(less) / math.sqrt(len(less)) if len(less) > 1 else None,
         "examples_error": None,
-        "interval": interval(cases[a], cases[b], span_f1),
+        "interval": interval(first, second, span_f1),
         "likelihood": None,
-        "paper": None if first is None or second is None else first - second,
+        "paper": _difference_of_papers(plan, a, b) if key == BY_ITSELF else None,
     }
+
+
+def _choice(name: str, key: str) -> str:
+    """What a row chose, as `Outcome` names it. The parser is the same in both columns."""
+    return name + ALONE if key == BY_ITSELF and name != BEFORE else name
+
+
+def _difference_of_papers(plan: Reranking, a: str, b: str) -> float | None:
+    printed = {BEFORE: plan.paper_before, **{row.name: row.paper for row in plan.rows}}
+    first, second = printed[a], printed[b]
+    return None if first is None or second is None else first - second

@@ -54,7 +54,8 @@ class Curve(Strict):
     `cases`: whole sentences or pairs, or every labelled phrase. A window reaches by `window` to
     both sides; the one at `last` holds all that is longer or deeper too. Seconds have neither. The
     right "class" and "negation" part the cases into groups, so they have no windows. The groups of
-    "negation" are sentences without a negation, and with one.
+    "negation" are sentences without a negation, and with one. The cases are those of the row
+    itself, or of one of its variants.
     """
 
     name: Name
@@ -62,6 +63,7 @@ class Curve(Strict):
     x: Literal["words", "depth", "class", "negation", "seconds"]
     figure: Literal["accuracy", "pearson"] = "accuracy"
     cases: Literal["whole", "all"] = "whole"
+    variant: str = ""
     window: int = Field(default=0, ge=0)
     last: int = Field(default=0, ge=0)
     rows: tuple[str, ...] = Field(min_length=1)
@@ -70,6 +72,8 @@ class Curve(Strict):
     def _windows_are_of_cases(self) -> Self:
         if self.x == "seconds" and (self.window or self.last):
             raise ValueError('x = "seconds" has a point for each epoch: leave out window and last')
+        if self.x == "seconds" and self.variant:
+            raise ValueError('x = "seconds" is of the row itself: leave out variant')
         if self.x in GROUPED and (self.window or self.last or self.figure != "accuracy"):
             raise ValueError(f"x = {self.x!r} has groups: leave out window, last and figure")
         if self.x in ("words", "depth") and not self.last:

@@ -244,6 +244,9 @@ class Table(Strict):
                 _known(f"column {column.key}", [variant], self.variants, "variants")
         for curve in self.curves:
             _known(f"curve {curve.name}: rows", curve.rows, models, "rows with a recipe")
+            for row in map(self.row, curve.rows):
+                place = f"curve {curve.name}, row {row.name}: variant"
+                _known(place, [curve.variant], self.variants_of(row), "its variants, '' for itself")
         for pair in self.compare:
             _known("compare", (pair.a, pair.b), rows, "rows")
             _known("compare", (pair.key,), keys, "columns")

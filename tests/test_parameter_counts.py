@@ -121,6 +121,16 @@ def test_table_3_of_bowman(variant: str) -> None:
     assert count(model.encoder, model.head) == expected
 
 
+def test_the_lstm_of_bowman() -> None:
+    """3.0m in Table 3: it reads the word vectors themselves, with one bias a gate."""
+    head = {"name": "entailment.v1", "options": {"layers": 2, "width": MLP, "batch_norm": False}}
+    cell = {"name": "nary_lstm.v1", "hidden_size": D, "options": {"arity": 1}}
+    model = model_of(cell, head, labels=["e", "c", "n"], trees="sequence")
+    lstm = 4 * (D * D + D * D + D)
+    assert count(model.encoder, model.head) == lstm + FIRST_LAYER + NEXT_LAYER + SOFTMAX
+    assert lstm + FIRST_LAYER + NEXT_LAYER + SOFTMAX == 3_003_699
+
+
 def page_counts() -> dict[str, int]:
     """The count that a row of the tables of docs/models.md gives for each cell and task head."""
     found = {}

@@ -272,3 +272,36 @@ def test_curves_are_drawn_where_matplotlib_is_there(command: Command, missing: b
     assert points[-1]["count"] == labelled
     assert ("no plots: " in answer.out) is missing
     assert (command.out / "tiny-part-length.svg").exists() is not missing
+
+
+def test_a_curve_of_a_variant_is_of_its_cases(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reproduce.curves.LEAST_CASES", 1)
+    other = {"data": {"dev": "train.txt"}}
+    curve = {"name": "class", "title": "T", "x": "class", "variant": "other", "rows": ["lstm"]}
+    command.change(
+        variants={"other": other},
+        columns=tiny()["columns"][:1],
+        curves=[curve],
+        rows=tiny()["rows"][:1],
+    )
+    command()
+    line = command.report()["curves"]["class"]["lstm"]
+    of_variant = [
+        Cases.load(command.work / "tiny" / "lstm" / "other" / str(seed) / "cases-gold.npz")
+        for seed in (1, 2)
+    ]
+    gold = of_variant[0].gold[of_variant[0].whole]
+    assert [point["count"] for point in line] == np.bincount(gold).tolist()
+    means = [
+        100
+        * np.mean(
+            [
+                (one.predicted == one.gold)[one.whole & (one.gold == label)].mean()
+                for one in of_variant
+            ]
+        )
+        for label in range(3)
+    ]
+    assert [point["mean"] for point in line] == pytest.approx(means)

@@ -88,6 +88,12 @@ def test_groups_have_no_windows(changes: dict[str, Any]) -> None:
         Curve.model_validate(given | changes)
 
 
+def test_seconds_are_of_the_row_itself() -> None:
+    given = {"name": "time", "title": "", "x": "seconds", "rows": ["a"], "variant": "snli"}
+    with pytest.raises(ValueError, match="leave out variant"):
+        Curve.model_validate(given)
+
+
 def test_whole_sentences_only_or_all_phrases() -> None:
     parts = (astuple(cases({2: (40 * whole, 40)}, whole=whole)) for whole in (True, False))
     both = Cases(*map(np.concatenate, zip(*parts, strict=True)))

@@ -1,5 +1,6 @@
 """Running rows of a table leaves the other rows of its report as they are, while they hold."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,17 @@ def test_comparisons_and_curves_of_two_kept_rows_stay(
     assert command.report()["comparisons"][0]["interval"] is not None
     assert command.report()["curves"] == before["curves"]
     assert before["curves"]["length"]["lstm"]
+
+
+def test_lines_of_a_time_before_curves_of_variants_stay(command: Command) -> None:
+    command.change(curves=[CURVE])
+    command()
+    report = command.report()
+    assert report["rules"]["length"].pop("variant") == ""
+    (command.out / "tiny.json").write_text(json.dumps(report), encoding="utf-8")
+    forget(command, "lstm")
+    command("--row", "rvnn")
+    assert command.report()["curves"] == report["curves"]
 
 
 def test_a_row_that_fails_now_is_not_kept(

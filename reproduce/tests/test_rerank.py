@@ -91,11 +91,13 @@ def test_a_report_is_written_and_its_seeds_are_kept(
     for row, column in ((before, "f1"), (ranker, "f1"), (ranker, "alone")):
         found = row["figures"][column]["seeds"]
         assert all(most >= own for most, own in zip(best, found, strict=True))
-    (less,) = report["comparisons"]
-    means = [row["figures"]["f1"]["mean"] for row in (ranker, before)]
-    assert less["difference"] == pytest.approx(means[0] - means[1])
-    assert less["interval"][0] <= less["difference"] <= less["interval"][1]
-    assert less["paper"] == pytest.approx(1.5)
+    for less, key in zip(report["comparisons"], ("f1", "alone"), strict=True):
+        means = [ranker["figures"][key]["mean"], before["figures"]["f1"]["mean"]]
+        assert (less["a"], less["b"], less["key"]) == ("lex", "before", key)
+        assert less["difference"] == pytest.approx(means[0] - means[1])
+        assert less["interval"][0] <= less["difference"] <= less["interval"][1]
+    # the paper ranks without the parser's probability
+    assert [less["paper"] for less in report["comparisons"]] == [None, pytest.approx(1.5)]
     cases = Cases.load(rerank.folder / "work" / "tiny" / "2" / "cases-lex.npz")
     f1 = 100 * cases.predicted.sum() / cases.gold.sum()
     assert ranker["figures"]["f1"]["seeds"][1] == pytest.approx(f1)

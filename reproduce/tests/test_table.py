@@ -165,6 +165,11 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
         ("columns.1.key", "root_accuracy", "columns must differ in their names, found ['root_"),
         ("columns", [], "columns: Tuple should have at least 1 item"),
         ("curves", [{**CURVE, "rows": ["gru"]}], "curve length: rows names ['gru']; rows with a"),
+        (
+            "curves",
+            [{**CURVE, "rows": ["rvnn"], "variant": "left"}],
+            "curve length, row rvnn: variant names ['left']; its variants, '' for itself are ['']",
+        ),
         ("compare", [{"a": "lstm", "b": "gru", "key": "root_accuracy"}], "compare names ['gru'];"),
         ("compare", [{"a": "lstm", "b": "rvnn", "key": "mse"}], "compare names ['mse']; columns"),
         ("rows", [], "rows: Tuple should have at least 1 item"),
