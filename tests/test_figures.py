@@ -83,3 +83,21 @@ def test_rivals() -> None:
     assert re.search(r"`sst` has ([\d.]+)%.*?`sst-context` ([\d.]+)%", faq).groups() == tuple(
         negated
     )
+
+
+def test_figures_of_raw_text_agree() -> None:
+    """Pages that say how good the bundled model is from raw text say what its card says."""
+    card = (ROOT / "thinstack" / "bundled" / "sst" / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"^\| auto, raw text \| this file \| ([\d.]+) \| ([\d.]+) \|", card, re.M)
+    five, two = (f"{float(figure):.1f}" for figure in shown.groups())
+    text = (ROOT / "docs" / "text.md").read_text(encoding="utf-8")
+    assert f"{five} (5 classes) and {two} (binary)" in text
+    assert f"| `sst` | {five} | {two} |" in PAGE
+
+
+def test_the_readme_has_the_means_of_three_seeds() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^\| the same, three seeds.*$", readme, re.M)
+    for name in ("sst", "sst-context"):
+        found = re.search(rf"^\| `{name}` \| its own \| (.*?) \| (.*?) \|", PAGE, re.M)
+        assert f"| {found[1]} / {found[2]} |" in row

@@ -55,7 +55,7 @@ def test_the_files_are_those_of_the_example() -> None:
 
 def test_every_command_is_tested_here_or_installs() -> None:
     lines = [line for language, _, text in BLOCKS if language == "sh" for line in text.splitlines()]
-    install = ("python3 -m venv", ". .venv", "pip install")
+    install = ("python3 -m venv", ". .venv", "pip wheel", "export PIP_FIND_LINKS", "pip install")
     assert [line for line in lines if not line.startswith(install)] == [
         "thinstack plugins",
         "pytest -q",
