@@ -11,19 +11,19 @@ treebanks.
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from thinstack.cli import main
 from thinstack.data import ptb
 from thinstack.data.files import write_atomically
 from thinstack.data.text_files import read_text
-from thinstack.errors import ConfigError, DataError
+from thinstack.data.vectors import read_vectors
+from thinstack.errors import ConfigError
 
 WORD = re.compile(r"[^\s()]+")
 
@@ -40,51 +40,19 @@ def cut(
     if out.suffix != ".npz":
         raise ConfigError(f"{out}: expected a name that ends with .npz")
     words = {found.group() for text in texts for found in WORD.finditer(read_text(text))}
-    kept = dict(matching(vectors, spellings(words)))
-    if not kept:
-        raise DataError(f"{vectors}: expected words of the texts, found none of {len(words):,}")
+    kept = read_vectors(vectors, only=spellings(words))
     file = io.BytesIO()
-    np.savez_compressed(file, words=np.array(list(kept)), vectors=np.stack(list(kept.values())))
+    np.savez_compressed(file, words=np.array(kept.words), vectors=kept.vectors)
     write_atomically(out, file.getvalue())
-    known = sum(not kept.keys().isdisjoint(spellings([word])) for word in words)
-    typer.echo(f"{out}: {len(kept):,} vectors, for {known:,} of {len(words):,} words")
+    forms = set(kept.words)
+    known = sum(not forms.isdisjoint(spellings([word])) for word in words)
+    typer.echo(f"{out}: {len(forms):,} vectors, for {known:,} of {len(words):,} words")
 
 
 def spellings(words: Iterable[str]) -> set[str]:
     """The words as a model looks them up."""
     plain = {form for word in words for form in (word, ptb.plain(word))}
     return plain | {form.lower() for form in plain}
-
-
-def matching(file: Path, words: set[str]) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """The words of a file of vectors that are among `words`, and their vectors (X,). Raises
-    DataError."""
-    try:
-        with file.open(encoding="utf-8") as lines:
-            width = 0
-            for number, line in enumerate(lines, 1):
-                if number == 1 and len(line.split()) == 2:
-                    continue  # word2vec's count of words and columns
-                width = width or len(line.split()) - 1
-                # Most lines are not split: the word is their beginning, up to its last space.
-                if line[: line.find(" ")] not in words:
-                    continue
-                word, *values = line.rstrip().rsplit(" ", width)
-                if word in words:
-                    yield word, vector(values, width, f"{file}:{number}")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: cannot be read as word vectors: {error}") from None
-
-
-def vector(values: list[str], width: int, place: str) -> NDArray[np.float32]:
-    """The numbers of a line. Raises DataError, which names the `place`."""
-    try:
-        found = np.array(values, np.float32)
-    except ValueError:
-        found = np.full(0, np.nan, np.float32)
-    if len(found) != width or not np.isfinite(found).all():
-        raise DataError(f"{place}: expected a word and {width} numbers, as before")
-    return found
 
 
 if __name__ == "__main__":

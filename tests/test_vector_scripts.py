@@ -188,8 +188,8 @@ def test_words_of_texts_are_kept(
     [
         (GLOVE, "other", "out.npz", "glove.txt:8: expected a word and 2 numbers"),
         ("the 1 2\nrock 1\n", "rock", "out.npz", "glove.txt:2: expected a word and 2 numbers"),
-        ("the 1 nan\n", "the", "out.npz", "glove.txt:1: expected a word and 2 numbers"),
-        (GLOVE, "none of these", "out.npz", "expected words of the texts, found none of 3"),
+        ("the 1 nan\n", "the", "out.npz", "the vector of 'the' is not finite"),
+        (GLOVE, "none of these", "out.npz", "expected at least one of 3 words, found none"),
         (GLOVE, "the", "out.txt", "expected a name that ends with .npz"),
         (None, "the", "out.npz", "glove.txt: cannot be read as word vectors"),
         (GLOVE, None, "out.npz", "text.txt: cannot be read"),

@@ -1,5 +1,6 @@
 """Reading word vectors."""
 
+import gzip
 import io
 import zipfile
 from pathlib import Path
@@ -55,7 +56,6 @@ def test_text_is_read_with_words_that_hold_spaces(tmp_path: Path, header: str) -
         ("a 1 2\n 3 4\n", r"txt:2: expected a word and 2 numbers"),
         ("", "found none"),
         ("2 3\n", "found none"),
-        ("a 1 2\na 3 4\n", "'a' occurs twice"),
         ("a 1 2\nb nan 4\n", "vector of 'b' is not finite"),
         ("a 1 2\nb 1e39 4\n", "vector of 'b' is not finite"),
         ("a 1 2\nb 3 2\n", r"column 1 \(of 0 to 1\) is the same"),
@@ -66,6 +66,121 @@ def test_broken_text_is_refused(tmp_path: Path, content: str, message: str) -> N
     with pytest.raises(DataError, match=message) as caught:
         read_vectors(path)
     assert str(path) in str(caught.value)
+
+
+COLUMNS = np.array([[0.1, -0.2, 0.3], [0.4, 0.5, -6e-1], [7, 0.8, 0.9]], np.float32)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", " \n", "\t \r\n"])
+@pytest.mark.parametrize("between", [" ", "  ", "\t", " \t", "     "])
+@pytest.mark.parametrize("header", ["", "3 3", "3\t3", "400000  3", "2 3", "3 50"])
+def test_fields_stand_between_any_number_of_spaces_and_tabs(
+    tmp_path: Path, between: str, end: str, header: str
+) -> None:
+    words, rows = ("the", "1 800", "2004"), ("0.1 -0.2 0.3", "0.4 0.5 -6e-1", "7 .8 0.9")
+    lines = [between.join([word, *row.split()]) for word, row in zip(words, rows, strict=True)]
+    found = read_vectors(text(tmp_path, end.join([*([header] if header else []), *lines, ""])))
+    assert (found.words, found.vectors.tolist()) == (words, COLUMNS.tolist())
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "1 800",
+        "windows 7",
+        "\u00a0",
+        "\x85",
+        "\u2028\u3000",
+        ". . .",
+        "at infinity",
+        "- nan",
+        "a_1 0_2",
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_words_of_any_letters(tmp_path: Path, word: str, place: int) -> None:
+    words = ["the", "film", "1.5"]
+    words.insert(place, word)
+    lines = [f"{each} {number}.5 -{number}.25 {number}e-1\n" for number, each in enumerate(words)]
+    found = read_vectors(text(tmp_path, "".join(lines)))
+    assert (found.words, found.vectors.shape) == (tuple(words), (4, 3))
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("the  0.1\t0.2\nfilm  0.3\n", 2),  # too few
+        ("the 0.1 0.2\nfilm 0.5 0.3 0.4\n", 2),  # no word ends in 0.5
+        ("the 0.1 0.2\nfilm -7 0.3 0.4\n", 2),
+        ("the 1 2\ngood 5 6\nfilm 7 3 4\n", 3),  # the 7 may as well be of the vector
+        ("the 0.1 0.2\ngood 0.3 0.4film 0.5 0.6\n", 2),  # two lines in one
+        ("the 0.1 0.2\rgood 0.3 0.4\rfilm 0.5 0.6", 1),
+        ("2 2\nthe 0.1 0.2\ngood 0.3\n", 3),
+        ("the,0.1,0.2\n", 1),
+        ("the 0.1, 0.2\n", 1),
+        ("the 0,1 0,2\n", 1),
+        ("the [0.1 0.2]\n", 1),
+        ("the 22038615\nof 12545825\n", 1),  # counts
+        ("word x y\nthe 0.1 0.2\ngood 0.3 0.4\n", 1),
+        ("the 0.1 0.2\ngood 0.3 1_0\n", 2),
+        ("the 0.1 0.2\n 0.3 0.4\n", 2),
+        ("the 0.1 0.2\n\t\t0.3  0.4\n", 2),
+    ],
+)
+def test_what_is_no_word_and_its_numbers_is_refused(
+    tmp_path: Path, content: str, line: int
+) -> None:
+    with pytest.raises(DataError, match=rf"table\.txt:{line}: expected a word and "):
+        read_vectors(text(tmp_path, content))
+
+
+def test_vectors_of_one_number_are_read_where_the_first_line_says_so(tmp_path: Path) -> None:
+    found = read_vectors(text(tmp_path, "2 1\nthe 1\ngood 2\n"))
+    assert (found.words, found.vectors.tolist()) == (("the", "good"), [[1], [2]])
+
+
+@pytest.mark.parametrize("kind", ["text", "npz"])
+def test_the_first_vector_of_a_word_is_kept(tmp_path: Path, kind: str) -> None:
+    words = ["359-\ufffd", "a", "359-\ufffd", "b", "a", "a"]
+    rows = np.arange(12, dtype=np.float32).reshape(6, 2) + 0.5
+    lines = [f"{word} {x} {y}\n" for word, (x, y) in zip(words, rows.tolist(), strict=True)]
+    path = (
+        text(tmp_path, "".join(lines))
+        if kind == "text"
+        else npz(tmp_path, words=np.array(words), vectors=rows)
+    )
+    with pytest.warns(UserWarning, match=r"3 of 6 vectors .*, such as '359-") as told:
+        found = read_vectors(path)
+    assert (len(told), told[0].filename) == (1, __file__)
+    assert (found.words, found.vectors.tolist()) == (
+        ("359-\ufffd", "a", "b"),
+        rows[[0, 1, 3]].tolist(),
+    )
+
+
+@pytest.mark.parametrize("name", ["table.txt.gz", "table.vec"])
+def test_vectors_in_a_file_of_gzip(tmp_path: Path, name: str) -> None:
+    content = gzip.compress(b"the 0.1 0.2\ngood 0.3 0.4\n")
+    (tmp_path / name).write_bytes(content)
+    assert read_vectors(tmp_path / name).words == ("the", "good")
+    (tmp_path / name).write_bytes(content[:-9])
+    with pytest.raises(DataError, match=rf"{name}: cannot be read as word vectors"):
+        read_vectors(tmp_path / name)
+    (tmp_path / name).write_bytes(gzip.compress(bytes(1 << 25)))
+    with pytest.raises(DataError, match=rf"{name}:1: expected lines of at most 16,777,216 bytes"):
+        read_vectors(tmp_path / name)
+
+
+@pytest.mark.parametrize("suffix", ["txt", "npz"])
+def test_only_the_words_that_are_wanted_are_kept(tmp_path: Path, suffix: str) -> None:
+    words, rows = ["a", "b", "b c", "b\u00a0d"], np.arange(8, dtype=np.float32).reshape(4, 2) + 0.5
+    lines = [f"{word}\t{x} {y}\n" for word, (x, y) in zip(words, rows.tolist(), strict=True)]
+    path = npz(tmp_path, words=np.array(words), vectors=rows)
+    path = path if suffix == "npz" else text(tmp_path, "".join(lines) + "z 1\n")
+    found = read_vectors(path, only=["b c", "x", "a"])
+    assert (found.words, found.vectors.tolist()) == (("a", "b c"), rows[[0, 2]].tolist())
+    with pytest.raises(DataError, match="expected at least one of 2 words, found none"):
+        read_vectors(path, only=["c", "d"])
 
 
 @pytest.mark.parametrize(
@@ -86,8 +201,10 @@ def test_broken_npz_is_refused(tmp_path: Path, arrays: dict[str, np.ndarray], me
 
 
 def test_text_in_another_encoding_and_missing_files_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "latin.txt").write_bytes("é 1 2\n".encode("latin-1"))
-    with pytest.raises(DataError, match="expected text in UTF-8"):
+    (tmp_path / "latin.txt").write_bytes(b"a 3 4\n" + "é 1 2\n".encode("latin-1"))
+    with pytest.raises(
+        DataError, match=r"latin\.txt:2: expected text in UTF-8, found the byte 0xe9"
+    ):
         read_vectors(tmp_path / "latin.txt")
     with pytest.raises(DataError, match=r"nowhere\.npz: cannot be read"):
         read_vectors(tmp_path / "nowhere.npz")

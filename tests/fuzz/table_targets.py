@@ -1,6 +1,7 @@
 """Tables, suites, vectors, vocabularies, recipes, and what lies in a corpus's folders."""
 
 import io
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -77,7 +78,9 @@ def corpus(path: Path) -> int:
 
 
 def vectors(path: Path) -> int:
-    found = read_vectors(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of words that are there twice
+        found = read_vectors(path)
     assert found.vectors.shape[0] == len(set(found.words))
     assert np.isfinite(found.vectors).all()
     return found.vectors.shape[1]

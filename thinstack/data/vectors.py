@@ -1,21 +1,20 @@
 """Reads tables of pretrained vectors of words or pieces."""
 
 import lzma
-import re
+import warnings
 import zipfile
 import zlib
-from array import array
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.data.paths import file_path
+from thinstack.data.paths import plain_file
+from thinstack.data.text_vectors import read_text_vectors
 from thinstack.data.vocabulary import Vocabulary
-from thinstack.errors import DataError
+from thinstack.errors import DataError, shown
 
 __all__ = [
     "WordVectors",
@@ -67,31 +66,45 @@ def recipe_vectors(name: str, folder: Path) -> WordVectors:
     return read_vectors(vectors_file(name, folder), words)
 
 
-def read_vectors(path: str | Path, words: Sequence[str] | None = None) -> WordVectors:
-    """The words and vectors of a file: an `.npz`, or text of GloVe or word2vec (`word v1 v2 ...`).
+def read_vectors(
+    path: str | Path, words: Sequence[str] | None = None, *, only: Collection[str] | None = None
+) -> WordVectors:
+    """The words and vectors of a file: an `.npz`, or text of GloVe or word2vec (`word v1 v2 ...`),
+    which gzip may have compressed.
 
     An `.npz` has the arrays `words` (or `pieces`) and `vectors`, without pickle. Vectors may be in
     8 bits, with an array `scale` of one number, or of one for each row. If the file stores no
-    words, `words` gives them. In text, the last X fields of a line are the vector, so a word may
-    contain spaces. A first line `V X` is skipped.
+    words, `words` gives them. Text is as `thinstack.data.text_vectors.read_text_vectors` says: the
+    last X fields of a line are the vector, between spaces or tabs, and a first line `V X` may stand
+    before them.
+
+    `only`: the words to keep. Of a word that occurs again the first vector is kept, and a warning
+    says how many there were.
 
     Raises DataError, with the file and the word or line, for a file that is missing, damaged or
-    without vectors. Also for a word that occurs twice, lines of unequal length, values that are not
-    finite, and a column of equal values.
+    without vectors. Also for lines of unequal length, values that are not finite, and a column of
+    equal values.
     """
-    path = file_path(path)
+    path = plain_file(path)
     try:
-        found = _read_npz(path, words) if path.suffix == ".npz" else _read_text(path)
-    except UnicodeDecodeError as error:
-        found_bytes = error.object[error.start : error.end]
-        raise DataError(
-            f"{path}: expected text in UTF-8, found {found_bytes!r}; convert the file"
-        ) from None
+        if path.suffix == ".npz":
+            found = _wanted(_read_npz(path, words), only)
+        else:
+            known, vectors = read_text_vectors(path, only)
+            found = WordVectors(tuple(known), vectors)
     # RuntimeError: a zip that is encrypted or compressed in an unknown way.
     except (OSError, EOFError, MemoryError, OverflowError, RuntimeError, *_ZIP_ERRORS) as error:
         raise DataError(f"{path}: cannot be read as word vectors: {error!s:.200}") from None
-    _check(found, path)
+    found = _distinct(found, path)
+    _check(found, path, only)
     return found
+
+
+def _wanted(found: WordVectors, only: Collection[str] | None) -> WordVectors:
+    if only is None:
+        return found
+    places = [place for place, word in enumerate(found.words) if word in only]
+    return WordVectors(tuple(found.words[place] for place in places), found.vectors[places])
 
 
 def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]:
@@ -148,54 +161,26 @@ def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
         return WordVectors(tuple(words.tolist()), vectors.astype(np.float32, order="C"))
 
 
-def _read_text(path: str | Path) -> WordVectors:
-    words: list[str] = []
-    values = array("f")
-    size = 0
-    for number, line in _lines(path):
-        size = size or _trailing_numbers(line)
-        word, *fields = line.rsplit(" ", size)
-        try:
-            values.extend(map(float, fields))
-        except ValueError:
-            fields = []
-        if len(fields) != size or not size or not word or (" " in word and _trailing_numbers(word)):
-            expected = f"a word and {size or 'its'} numbers"
-            raise DataError(f"{path}:{number}: expected {expected}, found {line[:60]!r}")
-        words.append(word)
-    return WordVectors(tuple(words), np.array(values, np.float32).reshape(len(words), size))
+def _distinct(found: WordVectors, path: Path) -> WordVectors:
+    """The first vector of each word. Warns of the others."""
+    places: dict[str, int] = {}
+    for place, word in enumerate(found.words):
+        places.setdefault(word, place)
+    repeated = len(found.words) - len(places)
+    if not repeated:
+        return found
+    again = next(word for place, word in enumerate(found.words) if places[word] != place)
+    many = f"{repeated:,} of {len(found.words):,} vectors are of words that occur before"
+    kept = "the first vector of each word is kept"
+    warnings.warn(f"{path}: {many}, such as {shown(again)}; {kept}", stacklevel=3)
+    return WordVectors(tuple(places), found.vectors[list(places.values())])
 
 
-def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """The lines that hold a vector, with their numbers (1-based)."""
-    # Words may hold any other separator of Unicode.
-    with open(path, encoding="utf-8-sig", newline="\n") as file:
-        for number, line in enumerate(file, start=1):
-            line = line.rstrip("\r\n ")
-            header = number == 1 and re.fullmatch(r"\d+ \d+", line)
-            if line and not header:
-                yield number, line
-
-
-def _trailing_numbers(line: str) -> int:
-    """How many of the last fields, the first excepted, are numbers."""
-    count = 0
-    for field in reversed(line.split(" ")[1:]):
-        try:
-            float(field)
-        except ValueError:
-            break
-        count += 1
-    return count
-
-
-def _check(found: WordVectors, path: str | Path) -> None:
+def _check(found: WordVectors, path: Path, only: Collection[str] | None) -> None:
     words, vectors = found.words, found.vectors
     if not vectors.size:
-        raise DataError(f"{path}: expected at least one word with its vector, found none")
-    if len(set(words)) < len(words):
-        word = next(word for word, count in Counter(words).items() if count > 1)
-        raise DataError(f"{path}: the word {word!r} occurs twice; keep one of its vectors")
+        what = "one word with its vector" if only is None else f"one of {len(only):,} words"
+        raise DataError(f"{path}: expected at least {what}, found none")
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if broken.size:
         raise DataError(
