@@ -1,5 +1,8 @@
 """Files and cells that Python itself cannot take: the error is the reader's own, and names them."""
 
+import os
+import stat
+import sys
 import zipfile
 from collections.abc import Callable
 from decimal import Decimal
@@ -11,6 +14,7 @@ import pytest
 import spacy
 from pyarrow import parquet
 from spacy.tokens import DocBin
+from training.tiny_recipe import recipe as tiny_recipe
 
 from thinstack.config import Recipe
 from thinstack.config.base import MOST_BYTES, read_toml
@@ -29,6 +33,7 @@ from thinstack.data.vectors import read_vectors
 from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, InputError, TreeError
 from thinstack.integrations.spacy.doc_bins import doc_texts
+from thinstack.training.digests import data_digests
 
 DIGITS = "9" * 5000
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -67,6 +72,88 @@ def test_names_that_no_file_has(reader: str, odd: str) -> None:
     with pytest.raises(DataError, match="expected the path of a file, found") as caught:
         read(f"{odd}{name}")
     assert repr(odd)[1:-1] in str(caught.value)
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def socket_file(path: Path) -> None:
+    os.mknod(path, stat.S_IFSOCK | 0o600)
+
+
+def device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def linked_pipe(path: Path) -> None:
+    os.mkfifo(path.with_name("pipe"))
+    path.symlink_to("pipe")
+
+
+def named(value: object) -> str:
+    return getattr(value, "__name__", str(value))
+
+
+NO_FILES: list[tuple[Callable[[Path], object], str]] = [
+    (pipe, "a pipe"),
+    (linked_pipe, "a pipe"),
+    (socket_file, "a socket"),
+    (device, "a device"),
+    (Path.mkdir, "a folder"),
+]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
+@pytest.mark.parametrize(("make", "what"), NO_FILES, ids=named)
+@pytest.mark.parametrize("reader", READERS.keys() - {"lines", "sick"})
+def test_what_is_no_plain_file(
+    reader: str, make: Callable[[Path], object], what: str, tmp_path: Path
+) -> None:
+    read, name = READERS[reader]
+    make(tmp_path / name)
+    with pytest.raises(DataError, match=f"{name}: expected a file, found {what};"):
+        read(tmp_path / name)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
+@pytest.mark.parametrize("make", [pipe, device, Path.mkdir])
+def test_recipes_and_their_data_are_plain_files(
+    make: Callable[[Path], object], tmp_path: Path
+) -> None:
+    make(tmp_path / "recipe.toml")
+    with pytest.raises(ConfigError, match=r"recipe\.toml: not a readable TOML recipe: expected a"):
+        Recipe.read(tmp_path / "recipe.toml")
+    recipe = tiny_recipe(data={"train": "t.txt", "dev": "recipe.toml"})
+    (tmp_path / "t.txt").write_text("(1 a)")
+    if make is not Path.mkdir:
+        with pytest.raises(DataError, match=r"recipe\.toml: expected a file, found a"):
+            data_digests(recipe, tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
+@pytest.mark.parametrize(("make", "what"), NO_FILES[:4], ids=named)
+def test_a_corpus_of_what_is_no_file(
+    make: Callable[[Path], object], what: str, tmp_path: Path
+) -> None:
+    (tmp_path / "good.txt").write_text("good\n")
+    (tmp_path / "inner").mkdir()
+    make(tmp_path / "inner" / "a.txt")
+    for path in (tmp_path, tmp_path / "inner" / "a.txt"):
+        with pytest.raises(DataError, match=rf"a\.txt: expected a file, found {what};"):
+            open_corpus(path)
+    (tmp_path / "inner").rename(tmp_path / "_inner")  # which is left out
+    assert list(open_corpus(tmp_path).files) == ["good.txt"]
+
+
+@pytest.mark.parametrize("target", ["nowhere.txt", "folder"])
+def test_links_in_a_corpus_that_lead_to_no_file(target: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "good.txt").write_text("good\n")
+    (tmp_path / "corpus" / "b").symlink_to(Path("..") / target)
+    with pytest.raises(InputError, match=rf"b: expected a file, found a link to \.\./{target}"):
+        open_corpus(tmp_path / "corpus")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from thinstack.bundle.manifest import CONFIG_FILE, MANIFEST_FILE, Manifest
 from thinstack.bundle.reading import Bundle, aside, open_bundle, read_manifest, unlisted
 from thinstack.config import ModelConfig
 from thinstack.data.files import remove_leftovers, staging, sync
-from thinstack.data.paths import file_path
+from thinstack.data.paths import any_path
 from thinstack.errors import BundleError, DataError
 
 __all__ = ["replacing_folder", "write_bundle", "write_files"]
@@ -47,7 +47,7 @@ def write_bundle(
     manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
     contents[MANIFEST_FILE] = manifest.to_bytes()
     try:
-        target = file_path(path).resolve()
+        target = any_path(path).resolve()
     except DataError as error:
         raise BundleError(str(error)) from None
     try:

@@ -52,9 +52,11 @@ def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
 
 
 def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
-    """The data of a TOML file, which holds a `kind`. Raises ConfigError if the file is missing, not
-    TOML, nested too deep, or longer than `MOST_BYTES`."""
+    """The data of a TOML file, which holds a `kind`. Raises ConfigError if the file is missing, no
+    plain file, not TOML, nested too deep, or longer than `MOST_BYTES`."""
     try:
+        if Path(path).exists() and not Path(path).is_file():
+            raise ValueError("expected a file, found a folder, a pipe or a device; name a file")
         with Path(path).open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from thinstack.corpora.rows import DEFAULT_TEXT, Columns, Row, rows_of
+from thinstack.data.paths import file_path
 from thinstack.data.table_rows import Found, Record
 from thinstack.data.tables import TABLE_SUFFIXES, json_line_records, table_records
 from thinstack.data.text_streams import opened_text, undecoded
@@ -53,14 +54,15 @@ def open_corpus(path: Path, columns: Columns | None = None, *, encoding: str = "
 
     In a folder, names that start with a dot or an underscore are left out. `columns`: the columns
     of tables, if the user has named them. Raises InputError if there is no file, for a file with an
-    unknown ending, and for columns of files that have no columns.
+    unknown ending, for a link that leads nowhere or to another folder, and for columns of files
+    that have no columns. Raises DataError for a pipe or another thing that is no plain file.
     """
     if path.is_dir():
-        inner = sorted(file.relative_to(path) for file in path.rglob("*") if file.is_file())
+        inner = sorted(file.relative_to(path) for file in path.rglob("*"))
         shown = [name for name in inner if not any(part[0] in "._" for part in name.parts)]
-        files = {name.as_posix(): path / name for name in shown}
+        files = {name.as_posix(): path / name for name in shown if _is_file(path / name)}
     elif path.exists():
-        files = {path.name: path}
+        files = {path.name: file_path(path)}
     else:
         raise InputError(f"{path}: expected a file or a folder of texts, found nothing")
     if not files:
@@ -77,10 +79,22 @@ def open_corpus(path: Path, columns: Columns | None = None, *, encoding: str = "
     return Corpus(files, columns or Columns(), encoding, named=path.is_dir())
 
 
+def _is_file(path: Path) -> bool:
+    """Whether something in a folder is a file, and not another folder. Raises InputError for a link
+    that leads nowhere, or to another folder, and DataError for what is neither: its texts would be
+    left out."""
+    if path.is_symlink() and (path.is_dir() or not path.exists()):
+        raise InputError(
+            f"{path}: expected a file, found a link to {path.readlink()}, which is no file: mend "
+            "the link, or name that folder by itself"
+        )
+    return not path.is_dir() and file_path(path).is_file()
+
+
 def digest(path: Path) -> str:
     """SHA-256 of a file. Raises DataError if it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with file_path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None

@@ -6,12 +6,24 @@ from pathlib import Path
 
 from thinstack.errors import DataError, shown
 
-__all__ = ["file_path", "plain_file"]
+__all__ = ["any_path", "file_path"]
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+_PIPE = (
+    "a pipe can be read only once: save what it gives in a file, and name that (thinstack predict "
+    "--input takes - for standard input)"
+)
 
 
-def file_path(path: object) -> Path:
-    """The path of a file. Raises DataError for what is no path, and for a name that no file has:
-    one with a NUL character, or with half of a surrogate pair."""
+def any_path(path: object) -> Path:
+    """The path of a file or folder, which need not be there. Raises DataError for what is no path,
+    and for a name that no file has: one with a NUL character, or with half of a surrogate pair."""
     try:
         found = Path(path)  # type: ignore[arg-type]
         usable = b"\0" not in os.fsencode(found)
@@ -22,27 +34,20 @@ def file_path(path: object) -> Path:
     return found
 
 
-def plain_file(path: object) -> Path:
-    """The path of a file that is to be read. Raises DataError as `file_path` does, and for what is
-    there but is no plain file. A folder holds no text, a device may never end, and a pipe waits
-    until somebody writes to it. A link counts as what it leads to."""
-    found = file_path(path)
+def file_path(path: object) -> Path:
+    """The path of a file that is to be read; a link counts as what it leads to.
+
+    Raises DataError as `any_path` does, and for what is there but is no plain file: a folder, a
+    device, which may never end, a pipe or a socket, which waits until somebody writes to it. That a
+    file is missing is for whoever opens it to say.
+    """
+    found = any_path(path)
     try:
         mode = found.stat().st_mode
-    except OSError:  # whoever opens it says why
+    except OSError:
         return found
     if stat.S_ISREG(mode):
         return found
     what = next((name for is_one, name in _KINDS if is_one(mode)), "something else")
-    raise DataError(f"{found}: expected a file, found {what}; {_ADVICE.get(what, _NAME_A_FILE)}")
-
-
-_KINDS = (
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-)
-_NAME_A_FILE = "name a plain file"
-_ADVICE = {"a pipe": "write what comes out of it to a file, and name that"}
+    advice = _PIPE if what == "a pipe" else "name a file"
+    raise DataError(f"{found}: expected a file, found {what}; {advice}")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from thinstack.data.files import write_atomically
-from thinstack.data.paths import file_path
+from thinstack.data.paths import any_path, file_path
 from thinstack.data.text_streams import check_encoding
 from thinstack.errors import DataError, TreeError
 
@@ -101,7 +101,7 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
     if text.startswith(_MARK):
         text = _MARK + text  # Readers drop one mark at the start of a file; the second is text.
     try:
-        write_atomically(file_path(path), text)
+        write_atomically(any_path(path), text)
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
     except UnicodeEncodeError as error:

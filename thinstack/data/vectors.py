@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.data.paths import plain_file
+from thinstack.data.paths import file_path
 from thinstack.data.text_vectors import read_text_vectors
 from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import DataError, shown
@@ -85,7 +85,7 @@ def read_vectors(
     without vectors. Also for lines of unequal length, values that are not finite, and a column of
     equal values.
     """
-    path = plain_file(path)
+    path = file_path(path)
     try:
         if path.suffix == ".npz":
             found = _wanted(_read_npz(path, words), only)

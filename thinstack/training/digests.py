@@ -8,6 +8,7 @@ from pathlib import Path
 from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.config import Recipe
+from thinstack.data.paths import file_path
 from thinstack.data.sick import TABLES
 from thinstack.data.vectors import vectors_file
 from thinstack.errors import DataError
@@ -45,7 +46,7 @@ def data_digests(recipe: Recipe, data: Path, *more: str) -> dict[str, str]:
 def _digest(path: Path) -> str:
     try:
         if not path.is_dir():
-            found = path.stat()
+            found = file_path(path).stat()
             return _file_digest(path, found.st_size, found.st_mtime_ns)
         beside = path.parent / TABLES.get(path.name, "")
         files = sorted(file for file in path.iterdir() if file.is_file())
