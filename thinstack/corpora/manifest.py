@@ -52,7 +52,7 @@ class RunManifest(Strict):
     """A run over a corpus.
 
     `model` is the digest of its bundle's manifest. `shards` is the number of rows in each shard of
-    the input. `finished` is set with the last shard.
+    the input, and `digests` are those of the rows. `finished` is set with the last shard.
     """
 
     kind: Literal["scored corpus"] = "scored corpus"
@@ -63,6 +63,7 @@ class RunManifest(Strict):
     labels: tuple[str, ...]
     settings: Settings
     shards: tuple[int, ...]
+    digests: tuple[str, ...] = ()
     finished: Finished | None = None
 
     @property

@@ -11,11 +11,12 @@ from typing import BinaryIO, NamedTuple
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.corpora.folder import SPOOL, OutFolder
 from thinstack.corpora.inputs import Corpus, digest, open_corpus
-from thinstack.corpora.manifest import Finished, InputFile, RunManifest, Settings, read_manifest
+from thinstack.corpora.manifest import Finished, RunManifest, Settings, read_manifest
 from thinstack.corpora.parts import check_format
 from thinstack.corpora.rows import Columns
 from thinstack.corpora.scoring import TextScorer
-from thinstack.corpora.shards import Shard, cut, plan
+from thinstack.corpora.shards import Planned, Shard, cut, plan
+from thinstack.corpora.unchanged import as_planned, check_input, check_model, input_files
 from thinstack.corpora.work import Done, Model, score_shard
 from thinstack.corpora.worker import Worker
 from thinstack.corpora.workers import score_side_by_side
@@ -75,8 +76,8 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
 
     Raises InputError if the request cannot be met or the folder belongs to another run; DataError
     for files that cannot be read; whatever loading the model raises; OSError if rows cannot be
-    written; StoppedError if too many rows fail. Rows that are written stay, and the same request
-    continues from there.
+    written; StoppedError if too many rows fail, if the input or the model changes meanwhile, or if
+    a row is lost. Rows that are written stay, and the same request continues from there.
     """
     folder = OutFolder(request.out, request.settings.format)
     check_format(folder.format)
@@ -90,23 +91,38 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         before = sum(manifest.shards[number] for number in done)
         start = Progress(before, sum(map(folder.failed, done)), before, manifest.rows)
         shards = cut(corpus.rows()) if before < manifest.rows else iter(())
-        todo = (shard for shard in shards if shard.number not in done)
+        todo = (shard for shard in as_planned(shards, manifest) if shard.number not in done)
         jobs = min(request.jobs, len(manifest.shards) - len(done))
         # All processes take the same files, where a branch of the hub might move meanwhile.
         model = replace(request.model, name=str(scorer.predictor.bundle.path))
+        model = replace(model, digest=scorer.predictor.bundle.manifest.digest)
         new = partial(Worker, model, request.settings, folder)
         with closing(
             score_side_by_side(todo, jobs, new) if jobs else _one_by_one(scorer, todo, folder)
         ) as found:
             last = _followed(found, start, request, tell)
-        if last.done != manifest.rows:
-            raise StoppedError(
-                f"expected {manifest.rows:,} rows, found {last.done:,}: the input has changed "
-                "meanwhile; name another folder with --out and start again"
-            )
-        finished = Finished(scored=last.done - last.failed, failed=last.failed)
+        check_input(partial(_corpus, request, folder, again=corpus), manifest)
+        check_model(scorer.predictor.bundle)
+        finished = _finished(last, manifest, folder)
         manifest.model_copy(update={"finished": finished}).write(folder.path)
     return last
+
+
+def _finished(last: Progress, manifest: RunManifest, folder: OutFolder) -> Finished:
+    """How the run has ended. Raises StoppedError unless every row of the input, and every shard, is
+    in the folder."""
+    numbers = range(len(manifest.shards))
+    failed = [folder.failed(number) for number in numbers]
+    odd = [n for n in numbers if failed[n] > manifest.shards[n]]
+    lost = sorted(set(numbers) - folder.done()) or odd
+    if lost or (last.done, last.failed) != (manifest.rows, sum(failed)):
+        raise StoppedError(
+            f"expected all {manifest.rows:,} rows of the input in {folder.path}, found "
+            f"{last.done:,}, {last.failed:,} of them failed, and {sum(failed):,} listed as failed; "
+            f"shards that are not whole: {lost!r:.80}. Name another folder with --out and start "
+            "again"
+        )
+    return Finished(scored=last.done - last.failed, failed=last.failed)
 
 
 @contextmanager
@@ -155,13 +171,16 @@ def _check_apart(request: Request) -> None:
             )
 
 
-def _corpus(request: Request, folder: OutFolder) -> Corpus:
-    """The files to read; what comes as a stream is kept in the folder until all is scored."""
+def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None) -> Corpus:
+    """The files to read; what comes as a stream is kept in the folder until all is scored. `again`:
+    what they were before."""
     settings = request.settings
     columns = Columns(settings.text, settings.id)
     if isinstance(request.input, Path):
         named = columns if request.named else None
         return open_corpus(request.input, named, encoding=settings.encoding)
+    if again is not None:
+        return again
     spool = folder.path / SPOOL
     with spool.open("wb") as file:
         shutil.copyfileobj(request.input, file, 1 << 20)
@@ -171,21 +190,21 @@ def _corpus(request: Request, folder: OutFolder) -> Corpus:
 
 def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:
     """That of the folder if it is of this run, else a new one."""
-    files = {
-        name: InputFile(bytes=path.stat().st_size, sha256=digest(path))
-        for name, path in corpus.files.items()
-    }
+    files = input_files(corpus)
     known = read_manifest(request.out)
     if known is None:
         planned = plan(
             corpus, repeated=request.repeated_ids, tell=lambda number: tell(Progress(number))
         )
+    else:
+        planned = Planned(list(known.shards), list(known.digests))
     made = RunManifest(
         input=files,
         model=digest(scorer.predictor.bundle.path / MANIFEST_FILE),
         labels=scorer.labels,
         settings=request.settings,
-        shards=tuple(planned) if known is None else known.shards,
+        shards=tuple(planned.rows),
+        digests=tuple(planned.digests),
     )
     if known is None:
         made.write(request.out)

@@ -12,7 +12,7 @@ from thinstack.corpora.inputs import Corpus
 from thinstack.corpora.rows import Row
 from thinstack.errors import InputError
 
-__all__ = ["SHARD_CHARACTERS", "SHARD_ROWS", "Shard", "cut", "plan"]
+__all__ = ["SHARD_CHARACTERS", "SHARD_ROWS", "Planned", "Shard", "cut", "plan", "rows_digest"]
 
 SHARD_ROWS: Final = 1 << 12
 """Rows of a shard at most."""
@@ -22,6 +22,13 @@ SHARD_CHARACTERS: Final = 1 << 22
 
 _HASH = 16  # bytes: of a billion ids two are taken for one with a chance of 1e-21
 _LISTED = 3
+
+
+class Planned(NamedTuple):
+    """What is known of each shard before it is scored: the number of its rows, and their digest."""
+
+    rows: list[int]
+    digests: list[str]
 
 
 class Shard(NamedTuple):
@@ -44,27 +51,37 @@ def cut(rows: Iterable[Row]) -> Iterator[Shard]:
         yield Shard(next(numbers), piece)
 
 
-def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> list[int]:
-    """The number of rows in each shard of a corpus. Reads the corpus once, and reports the rows so
-    far now and then.
+def rows_digest(rows: Iterable[Row]) -> str:
+    """A digest of the ids, the texts and the kinds of problems of rows."""
+    found = hashlib.blake2b(digest_size=_HASH)
+    for row in rows:
+        kind = row.problem.kind if row.problem else None
+        found.update(repr((row.id, row.text, kind)).encode())
+    return found.hexdigest()
+
+
+def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> Planned:
+    """The shards of a corpus. Reads the corpus once, and reports the rows so far now and then.
 
     Raises InputError if there are no rows, or if several rows have the same id, unless `repeated`
     allows it. Also raises whatever reading the rows raises.
     """
-    ids, sizes = bytearray(), list[int]()
+    ids, planned, total = bytearray(), Planned([], []), 0
     watched = corpus.columns.id is not None and not repeated
     for shard in cut(corpus.rows()):
-        sizes.append(len(shard.rows))
+        planned.rows.append(len(shard.rows))
+        planned.digests.append(rows_digest(shard.rows))
+        total += len(shard.rows)
         if watched:
             for row in shard.rows:
                 if row.id is not None:
                     ids += _hash(row.id)
-        tell(sum(sizes))
-    if not sizes:
+        tell(total)
+    if not planned.rows:
         raise InputError(f"{', '.join(corpus.files):.200}: expected rows of texts, found no row")
     if watched:
         _check_repeated(corpus, np.frombuffer(ids, np.dtype([("a", "<u8"), ("b", "<u8")])))
-    return sizes
+    return planned
 
 
 def _hash(id: str) -> bytes:

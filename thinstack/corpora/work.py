@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from thinstack.bundle import open_bundle
 from thinstack.bundle.origin import is_own
 from thinstack.config import Device
@@ -11,8 +13,10 @@ from thinstack.corpora.folder import OutFolder
 from thinstack.corpora.manifest import Settings
 from thinstack.corpora.parts import failed_lines, open_part
 from thinstack.corpora.rows import Problem, Row
-from thinstack.corpora.scoring import TextScorer
+from thinstack.corpora.scoring import ScoredRows, TextScorer
 from thinstack.corpora.shards import Shard
+from thinstack.corpora.unchanged import opened_again
+from thinstack.errors import StoppedError
 from thinstack.runtime.batching import BATCH_CHARACTERS, in_batches
 from thinstack.runtime.predictor import Predictor
 
@@ -33,16 +37,19 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The model, and how a process loads it."""
+    """The model, and how a process loads it. `digest` is that of its bundle's manifest, where all
+    processes are to take the same bundle."""
 
     name: str
     device: Device = "cpu"
     threads: int = 1
+    digest: str = ""
 
     def scorer(self, settings: Settings) -> TextScorer:
         """Load the model, isolated unless it came with an installed distribution or was trained
-        here. Raises what `Predictor`, `open_bundle` and `TextScorer` raise."""
-        bundle = open_bundle(self.name)
+        here. Raises what `Predictor`, `open_bundle` and `TextScorer` raise, and StoppedError for
+        another bundle than that of the digest."""
+        bundle = opened_again(self.name, self.digest) if self.digest else open_bundle(self.name)
         predictor = Predictor(
             bundle,
             device=self.device,
@@ -56,17 +63,30 @@ class Model:
 
 
 def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> Done:
-    """Score the rows of a shard and write them. Raises OSError if they cannot be written."""
+    """Score the rows of a shard and write them. Raises OSError if they cannot be written, and
+    StoppedError for a row that has neither scores nor a problem, or both."""
     failed: list[tuple[Row, Problem]] = []
     phrases = scorer.output == "phrases"
     with folder.writing(shard.number) as path:
         with open_part(path, folder.format, scorer.labels, phrases=phrases) as write:
             for rows in batches_of(shard.rows):
                 found, problems = scorer(rows)
+                _check_complete(rows, found, problems)
                 failed += problems
                 write([row.id for row in rows], found)
         folder.write_failed(shard.number, failed_lines(failed))
     return Done(shard.number, len(shard.rows), len(failed))
+
+
+def _check_complete(
+    rows: Sequence[Row], found: ScoredRows, problems: Sequence[tuple[Row, Problem]]
+) -> None:
+    left = np.setdiff1d(np.arange(len(rows)), found.text).tolist()
+    if [rows[place].id for place in left] != [row.id for row, _ in problems]:
+        raise StoppedError(
+            f"expected scores or an error of each of {len(rows):,} rows, found scores of "
+            f"{len(rows) - len(left):,} and {len(problems):,} errors; please report this"
+        )
 
 
 def try_rows(scorer: TextScorer, shard: Shard) -> None:
