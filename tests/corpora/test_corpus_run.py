@@ -205,6 +205,32 @@ def test_another_runs_folder_is_refused(
     stopped(predict(tmp_path, "--out", tmp_path / "in"), "is inside the input")
 
 
+@pytest.mark.parametrize("name", ["scored.csv", "a.b.PARQUET", "scores.jsonl.gz", "s.xlsx", ".txt"])
+def test_a_folder_with_the_name_of_a_file_is_refused(
+    predict: Cli, cli: Cli, texts: Path, tmp_path: Path, name: str
+) -> None:
+    out = tmp_path / name
+    if not out.suffix:
+        assert predict(texts, "--out", out).code == 0  # a hidden folder
+        return
+    stopped(predict(texts, "--out", out), f"{out}: --out names a folder", "such as")
+    stopped(cli("train", texts, "--out", out), f"{out}: --out names a folder", "such as")
+    assert not out.exists()
+    out.mkdir()  # by somebody who wants it so
+    assert predict(texts, "--out", out).code == 0
+    assert "(10 before)" in predict(texts, "--out", out).err
+
+
+def test_ids_of_a_folder_have_the_names_of_its_files(predict: Cli, tmp_path: Path) -> None:
+    folder, out = tmp_path / "in", tmp_path / "out"
+    (folder / "b").mkdir(parents=True)
+    (folder / "b" / "c.txt").write_bytes(b"good\n\nawful\n")
+    (folder / "a.csv").write_text("text\ngood\n\n\nawful\n")
+    assert predict(folder).code == 0
+    found = [row["id"] for row in rows_in(out)]
+    assert found == ["a.csv:2", "a.csv:5", "b/c.txt:1", "b/c.txt:2", "b/c.txt:3"]
+
+
 def test_repeated_ids_are_refused_unless_they_are_allowed(
     predict: Cli, texts: Path, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from thinstack.corpora.manifest import MANIFEST
 from thinstack.corpora.parts import PartFormat
 from thinstack.data.files import replacing
 from thinstack.data.lock import LOCK
+from thinstack.data.paths import check_new_folder
 from thinstack.errors import InputError
 
 __all__ = ["SPOOL", "OutFolder"]
@@ -29,10 +30,11 @@ class OutFolder(NamedTuple):
     format: PartFormat
 
     def prepare(self) -> None:
-        """Make the folder. Raises InputError if it cannot be made, or if it holds anything but
-        scored rows."""
+        """Make the folder. Raises InputError if it cannot be made, has the name of a file, or
+        holds anything but scored rows."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(f"{self.path}: expected a folder for --out, found a file")
+        check_new_folder(self.path, "--out", f"the scores as part-000000.{self.format} and so on")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
 
+from thinstack.data.paths import check_new_folder
 from thinstack.errors import InputError
 
 __all__ = ["LOCK", "NO_LOCKS", "locked", "take"]
@@ -26,8 +27,9 @@ def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
     """Hold the lock of a folder, which is made if it is not there, and goes again if the block
     fails before it has written anything. Where the file system has no locks, nothing is held.
     Raises InputError where another process holds it, which advises to name another folder with
-    `option`; OSError where the folder cannot be written to."""
+    `option`, and as `check_new_folder` does; OSError where the folder cannot be written to."""
     new = not folder.exists()
+    check_new_folder(folder, option, "all that is written")
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("a+", encoding="utf-8") as file:
         try:

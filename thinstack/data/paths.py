@@ -4,9 +4,16 @@ import os
 import stat
 from pathlib import Path
 
-from thinstack.errors import DataError, shown
+from thinstack.errors import DataError, InputError, shown
 
-__all__ = ["any_path", "file_path"]
+__all__ = ["any_path", "check_new_folder", "file_path"]
+
+_FILES = (
+    *(".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".spacy"),
+    *(".xlsx", ".xls", ".ods", ".txt", ".md", ".html", ".svg", ".onnx", ".pt", ".toml", ".npz"),
+    *(".gz", ".zip", ".zst", ".bz2", ".xz"),
+)
+"""How names of files end, of tables above all."""
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -51,3 +58,14 @@ def file_path(path: object) -> Path:
     what = next((name for is_one, name in _KINDS if is_one(mode)), "something else")
     advice = _PIPE if what == "a pipe" else "name a file"
     raise DataError(f"{found}: expected a file, found {what}; {advice}")
+
+
+def check_new_folder(path: Path, option: str, holds: str) -> None:
+    """Raise InputError for a folder that is not there yet and has the name of a file, since a file
+    is then expected. `option` names the folder, which `holds` what the message says."""
+    if path.suffix.lower() in _FILES and not path.exists():
+        name = path.name.split(".")[0] or "scores"
+        raise InputError(
+            f"{path}: {option} names a folder, which holds {holds}, but this ends in "
+            f"{path.suffix} like a file: name a folder, such as {path.with_name(name)}"
+        )

@@ -18,6 +18,7 @@ from thinstack.bundle.manifest import (
 )
 from thinstack.bundle.origin import note_trained
 from thinstack.bundle.writing import replacing_folder
+from thinstack.data.paths import check_new_folder
 from thinstack.errors import InputError
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import Quantize, dequantised
@@ -37,7 +38,8 @@ def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: C
     that `out` holds is replaced. Only the `tree_classifier` components are loaded.
 
     Raises InputError if `pipeline` is no pipeline with a `tree_classifier`, or if `out` holds
-    anything but a pipeline. Raises ExportError if an ONNX file does not answer as its model does.
+    anything but a pipeline or would have the name of a file. Raises ExportError if an ONNX file
+    does not answer as its model does.
     """
     if missing := [name for name in _PIPELINE_FILES if not (pipeline / name).is_file()]:
         raise InputError(
@@ -45,6 +47,7 @@ def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: C
             "that `spacy train` wrote, such as training/model-best"
         )
     _check_out(pipeline, out)
+    check_new_folder(out, "the second argument", "the finished pipeline")
     components = load_config(pipeline / "config.cfg").get("components", {})
     names = [name for name, found in components.items() if found.get("factory") == FACTORY]
     if not names:
