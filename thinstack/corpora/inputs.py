@@ -54,8 +54,8 @@ def open_corpus(path: Path, columns: Columns | None = None, *, encoding: str = "
 
     In a folder, names that start with a dot or an underscore are left out. `columns`: the columns
     of tables, if the user has named them. Raises InputError if there is no file, for a file with an
-    unknown ending, for a link that leads nowhere or to another folder, and for columns of files
-    that have no columns. Raises DataError for a pipe or another thing that is no plain file.
+    unknown ending, and for columns of files that have no columns. Also for a link that leads
+    nowhere or to another folder. Raises DataError for a pipe, or what else is no plain file.
     """
     if path.is_dir():
         inner = sorted(file.relative_to(path) for file in path.rglob("*"))

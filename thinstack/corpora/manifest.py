@@ -51,8 +51,8 @@ class Finished(Strict):
 class RunManifest(Strict):
     """A run over a corpus.
 
-    `model` is the digest of its bundle's manifest. `shards` is the number of rows in each shard of
-    the input, and `digests` are those of the rows. `finished` is set with the last shard.
+    `model` is the digest of its bundle's manifest. Each shard of the input has its number of
+    rows in `shards`, and their digest in `digests`. `finished` is set with the last shard.
     """
 
     kind: Literal["scored corpus"] = "scored corpus"

@@ -46,8 +46,8 @@ def _read_again(shards: Iterable[Shard]) -> Iterator[Shard]:
 
 
 def check_input(corpus: Callable[[], Corpus], manifest: RunManifest) -> None:
-    """Raise StoppedError unless the files of the `corpus`, as it is now, are those of the
-    manifest."""
+    """Raise StoppedError if a file of the corpus, which `corpus` looks for again, is another than
+    the manifest says, is new or is gone."""
     try:
         found = input_files(corpus())
     except (ThinstackError, OSError) as error:
@@ -78,13 +78,12 @@ def opened_again(name: str, digest: str) -> Bundle:
 
 
 def _input_changed(how: str) -> StoppedError:
-    copy = "; if another program writes to it, score a copy"
-    return _changed("input", f"{how}{copy}")
+    return _changed("input", how, "; if another program writes to it, score a copy")
 
 
-def _changed(what: str, how: str) -> StoppedError:
+def _changed(what: str, how: str, more: str = "") -> StoppedError:
     return StoppedError(
         f"the {what} has changed since the run began: {how}. The rows that are written are of the "
         f"{what} as it was, and are not called finished: name another folder with --out and start "
-        f"again, or put the old {what} back and run the same command again"
+        f"again, or put the old {what} back and run the same command again{more}"
     )

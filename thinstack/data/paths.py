@@ -44,9 +44,9 @@ def any_path(path: object) -> Path:
 def file_path(path: object) -> Path:
     """The path of a file that is to be read; a link counts as what it leads to.
 
-    Raises DataError as `any_path` does, and for what is there but is no plain file: a folder, a
-    device, which may never end, a pipe or a socket, which waits until somebody writes to it. That a
-    file is missing is for whoever opens it to say.
+    Raises DataError as `any_path` does, and for a folder, a pipe, a socket or a device: a device
+    may never end, and a pipe waits until somebody writes to it. That a file is missing is for
+    whoever opens it to say.
     """
     found = any_path(path)
     try:
