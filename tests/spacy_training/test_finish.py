@@ -17,6 +17,7 @@ from spacy.cli.train import train
 from spacy.tokens import DocBin
 
 from thinstack.bundle import open_bundle
+from thinstack.errors import InputError
 from thinstack.spacy_training.finish import finish_pipeline
 
 ROOT = Path(__file__).parents[2]
@@ -159,3 +160,14 @@ def test_finishing_again_replaces_the_pipeline_and_leaves_what_is_finished(
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["again"]
     assert spacy.load(tmp_path / "again")(TEXTS[0]).cats == spacy.load(finished)(TEXTS[0]).cats
+
+
+@pytest.mark.parametrize("name", ["finished.zip", "model.JSON"])
+def test_a_pipeline_is_not_written_to_the_name_of_a_file(tmp_path: Path, name: str) -> None:
+    trained = tmp_path / "trained"
+    trained.mkdir()
+    for file in ("config.cfg", "meta.json"):
+        (trained / file).touch()
+    with pytest.raises(InputError, match=rf"{name}: the second argument names a folder"):
+        finish_pipeline(trained, tmp_path / name, quantize="none", console=Console())
+    assert not (tmp_path / name).exists()
