@@ -4,11 +4,6 @@ import re
 
 from pages import ROOT
 
-BANNED = re.compile(
-    r"\b(of which|of whom|those of|alone|none|anew|thereafter|of no account)\b", re.IGNORECASE
-)
-"""What nobody says aloud."""
-
 LEFT_OUT = re.compile(
     r"^---\n.*?^---$|^ *```.*?^ *```$|<!--.*?-->|^ *\|.*?$|^#.*?$", re.MULTILINE | re.DOTALL
 )

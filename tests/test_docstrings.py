@@ -1,5 +1,4 @@
-"""Public docstrings and the help of the command line are plain English: short sentences, and no
-phrase that a person would not say."""
+"""Public docstrings and the help of the command line have short sentences."""
 
 import ast
 import re
@@ -12,7 +11,6 @@ import thinstack
 
 ROOT = Path(thinstack.__file__).parent
 MOST_WORDS = 30  # 25 is the aim
-BANNED = re.compile(r"\b(of which|those of|anew|is of no account)\b", re.IGNORECASE)
 
 CODE = re.compile(r"(`+)[^`]+\1", re.DOTALL)
 EQUATIONS = re.compile(r"\n\n(?: {4}.*(?:\n|$)+)+")
@@ -28,13 +26,8 @@ def sentences(text: str) -> Iterator[str]:
         yield from filter(None, END.split(" ".join(part.split())))
 
 
-def faults(text: str) -> list[str]:
-    """The sentences that are too long or hold a banned phrase."""
-    return [
-        sentence
-        for sentence in sentences(text)
-        if len(sentence.split()) > MOST_WORDS or BANNED.search(sentence)
-    ]
+def long_sentences(text: str) -> list[str]:
+    return [each for each in sentences(text) if len(each.split()) > MOST_WORDS]
 
 
 def public_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -50,12 +43,12 @@ def public_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
                     yield node.lineno, str(argument.value.value)
 
 
-def test_public_texts_are_plain_english() -> None:
+def test_sentences_of_public_texts_are_short() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {sentence}"
         for path in sorted(ROOT.rglob("*.py"))
         for line, text in public_texts(ast.parse(path.read_text(encoding="utf-8")))
-        for sentence in faults(text)
+        for sentence in long_sentences(text)
     ]
     assert not found, "\n" + "\n".join(found)
 
@@ -73,12 +66,10 @@ LONG = " ".join(["word"] * (MOST_WORDS + 1))
         ("; ".join(["word " * 20] * 3), 0),
         (f"Here is\n\n    y = {LONG}\n\nas said.", 0),
         (f"`{LONG}` is code.", 0),
-        ("The shapes are those\nof a cell.", 1),
-        ("The folder is made Anew.", 1),
     ],
 )
-def test_long_sentences_and_odd_phrases_are_found(text: str, found: int) -> None:
-    assert len(faults(text)) == found
+def test_long_sentences_are_found(text: str, found: int) -> None:
+    assert len(long_sentences(text)) == found
 
 
 def test_help_and_public_docstrings_are_read() -> None:
