@@ -152,7 +152,7 @@ def test_a_block_is_of_its_thread_and_ends() -> None:
 
 
 def test_without_the_private_name_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_weights, "_PASS_BACK", None)
+    monkeypatch.setattr(shared_weights, "_PASS_ID", None)
     inputs = weights()
     with one_weight_gradient():
         found = sum_of(list(three_times(*inputs)))

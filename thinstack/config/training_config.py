@@ -95,16 +95,16 @@ class TrainingConfig(Strict):
     alone: float = Field(
         default=0.0,
         ge=0,
-        description="So many labelled phrases for each sentence and epoch are read by themselves "
-        "as well, without their sentence: words in their context then know phrases as wholes too.",
+        description="How many labelled phrases, for each sentence and epoch, are also read outside "
+        "of their sentence, so that a contextual encoder learns them as wholes.",
     )
     turning: float = Field(
         default=0.0,
         ge=0,
-        description="So many more phrases for each sentence and epoch are read by themselves, in "
-        "which the polarity of a part turns into its opposite ('not bad'), as many to the better "
-        "as to the worse. Every other one has that part exchanged for a phrase of the same class "
-        "and length.",
+        description="How many more phrases, for each sentence and epoch, are read outside of their "
+        "sentence because the polarity of a part turns into its opposite ('not bad'): as many to "
+        "the better as to the worse. Every other one has that part exchanged for a phrase of the "
+        "same class and length.",
     )
     weight_decay: float = Field(
         default=1e-4, ge=0, description="Weight of the L2 term, on the weights that `rule` learns."

@@ -42,8 +42,8 @@ def read(store: Tensor, token: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Write(torch.autograd.Function):
-    """S' = S with rows R. With the gradient G of S': dR = the rows of G, and dS = G, whose rows of
-    R nobody takes again, since each row is written once."""
+    """S' = S with rows R. Backward, with the gradient G of S': dR = those rows of G, and dS = G,
+    since rows R are never read through S."""
 
     @staticmethod
     def forward(ctx: Any, token: Tensor, rows: Tensor, store: Tensor, first: int) -> Tensor:
@@ -58,8 +58,8 @@ class _Write(torch.autograd.Function):
 
 
 class _Read(torch.autograd.Function):
-    """R = the rows of S by their numbers. With the gradients G of R and T of S after it:
-    dS = T, and G added to its rows by the same numbers."""
+    """R = S[index]. Backward, with the gradients G of R and T of the next token: dS = T, with G
+    added to its rows `index`."""
 
     @staticmethod
     def forward(ctx: Any, token: Tensor, store: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:

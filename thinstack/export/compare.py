@@ -25,11 +25,11 @@ __all__ = ["Run", "RuntimeReport", "as_given", "compare", "worst_choice"]
 
 Run = Callable[[Forest], Scores]
 
-BY_ROUNDING: Final = 4
-"""A runtime may differ by so many times what the model itself loses by float32. Both round, each in
-its own order."""
-MOST: Final = 1e-2
-"""What is allowed at most. A wrong graph is off by more."""
+ROUNDING_FACTOR: Final = 4
+"""A runtime may differ by this many times the model's own loss in float32: both round, each in its
+own order."""
+HARD_LIMIT: Final = 1e-2
+"""No larger difference is ever allowed. A wrong graph differs by more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def compare(
         model: the model.
         batches: what is scored.
         tolerance: the largest difference of a score that is allowed. In a batch where the model
-            itself rounds more, as a trained one may over hundreds of words, `BY_ROUNDING` times
-            that is allowed, but never more than `MOST`.
+            itself rounds more, as a trained one may over hundreds of words, `ROUNDING_FACTOR`
+            times that is allowed, but never more than `HARD_LIMIT`.
         outputs: names of the outputs to compare; by default all that the model gives.
         on_average: compare the mean difference with the tolerance, not the largest one. This is for
             a runtime that rounds where the model does not: rounding near the border between two
@@ -84,7 +84,7 @@ def compare(
     the runtime gives no trees, or not the given ones. If it makes trees of its own, no choice in
     them may score less, by the model, than the best one by more than `tolerance`.
     """
-    found, cases, trees, nodes = [], 0, 0, 0
+    by_batch, cases, trees, nodes = [], 0, 0, 0
     for forest in batches:
         scores = run(forest)
         same = as_given(model, forest, scores)
@@ -99,11 +99,11 @@ def compare(
         errors = _errors(runtime, names, scores, wanted, trees=len(forest.sizes))
         largest = float(errors.max(initial=0))
         if not on_average and not largest <= tolerance:
-            allowed = max(tolerance, min(BY_ROUNDING * own_rounding(model, same), MOST))
+            allowed = max(tolerance, min(ROUNDING_FACTOR * own_rounding(model, same), HARD_LIMIT))
             _check(runtime, largest, allowed)
-        found.append(errors)
+        by_batch.append(errors)
         cases, trees, nodes = cases + 1, trees + len(forest.sizes), nodes + int(forest.sizes.sum())
-    errors = np.concatenate(found)
+    errors = np.concatenate(by_batch)
     largest, mean = float(errors.max(initial=0)), float(errors.mean())
     if on_average:
         _check(runtime, mean, tolerance, " on average")
@@ -141,15 +141,15 @@ def own_rounding(model: Model, forest: Forest) -> float:
     return max(float(error.max(initial=0)) for error in errors)
 
 
-def as_given(model: Model, forest: Forest, found: Scores) -> Forest:
-    """The batch, with the trees that a runtime `found` for it if the model has a parser.
+def as_given(model: Model, forest: Forest, scores: Scores) -> Forest:
+    """The batch, with the trees in a runtime's `scores` of it if the model has a parser.
 
     Raises ExportError unless there is one tree for each sentence. If the batch had trees, they must
     be the same.
     """
     if not model.parses:
         return forest
-    parse = found["parse"]
+    parse = scores["parse"]
     if not makes_trees(model, forest):
         if not np.array_equal(parse, forest.transitions):
             raise ExportError("the runtime gives other trees than it was given")

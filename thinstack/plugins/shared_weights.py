@@ -16,9 +16,9 @@ from torch.autograd.function import once_differentiable
 
 __all__ = ["Factors", "Shared", "keep_factors", "one_weight_gradient", "shared"]
 
-# A private name: which pass back this is. torch's own checkpointing asks it so; None: each use of
-# a weight has a gradient of its own.
-_PASS_BACK: Any = getattr(torch._C, "_current_graph_task_id", None)
+# Private torch API: the id of the running backward pass. If it is missing, each use of a weight has
+# a gradient of its own.
+_PASS_ID: Any = getattr(torch._C, "_current_graph_task_id", None)
 
 Factors = dict[int, list[tuple[Tensor, Tensor]]]
 """What the gradient of a weight is made of: for the number of each backward pass, pairs of rows x
@@ -59,7 +59,7 @@ def shared(weight: Tensor, dtype: torch.dtype) -> Shared | None:
     """The weight to use instead of `weight`, in the type `dtype`. None outside a block, and if no
     gradient is wanted."""
     weights: dict[Any, Shared] | None = getattr(_block, "weights", None)
-    if weights is None or _PASS_BACK is None or not weight.requires_grad:
+    if weights is None or _PASS_ID is None or not weight.requires_grad:
         return None
     # A slice of a parameter is another tensor at each call, but of the same memory.
     key = (weight.data_ptr(), weight.shape, weight.stride(), type(weight.grad_fn), dtype)
@@ -73,15 +73,15 @@ def shared(weight: Tensor, dtype: torch.dtype) -> Shared | None:
 def keep_factors(factors: Factors, rows: Tensor, grad: Tensor) -> None:
     """Keep rows x (n, K) and their gradient G (n, W) of one use of a weight. Call it in the
     backward pass."""
-    number = _PASS_BACK()
+    number = _PASS_ID()
     if number not in factors:
-        factors.clear()  # of a pass that never came to the weight
+        factors.clear()  # left by a pass that never reached the weight
     factors.setdefault(number, []).append((rows, grad))
 
 
 class _Factors(torch.autograd.Function):
-    """W in another type. Its gradient is x' G, of the factors that all uses have kept: autograd
-    comes here after the last of them."""
+    """W in another type. Its gradient is x' G, from the factors of all uses: autograd calls
+    `backward` after the last use has kept its own."""
 
     @staticmethod
     def forward(ctx: Any, weight: Tensor, dtype: torch.dtype, factors: Factors) -> Tensor:
@@ -92,8 +92,8 @@ class _Factors(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: None) -> tuple[Tensor | None, None, None]:
-        pairs = ctx.factors.pop(_PASS_BACK(), [])
+        pairs = ctx.factors.pop(_PASS_ID(), [])
         if not pairs:
             return None, None, None
         rows, grads = (torch.cat(parts) for parts in zip(*pairs, strict=True))
-        return rows.t() @ grads, None, None  # which autograd turns into the type of W
+        return rows.t() @ grads, None, None  # autograd casts it to the type of W

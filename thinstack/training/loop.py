@@ -98,7 +98,7 @@ def train(
     history = [] if saved is None else read_history(saved, seed, checkpoint)
     team.check_same(str(checkpoint), json.dumps(history))
 
-    with _told_how_far(history, seed):
+    with _with_last_epoch(history, seed):
         while not _finished(history, config):
             epoch = len(history) + 1
             drawn = _draw_epoch(model, datasets.train, recipe, seed, epoch, team)
@@ -122,9 +122,8 @@ def train(
 
 
 @contextmanager
-def _told_how_far(history: Sequence[dict[str, Any]], seed: int) -> Iterator[None]:
-    """Where the block is stopped, or cannot write, say after which of the epochs in `history` it
-    goes on."""
+def _with_last_epoch(history: Sequence[dict[str, Any]], seed: int) -> Iterator[None]:
+    """If the block is stopped or cannot write, add the last epoch of `history` to the error."""
     try:
         yield
     except (StoppedError, OSError, KeyboardInterrupt) as error:
@@ -150,7 +149,8 @@ def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool
 
 
 def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:
-    """The figures that early stopping looks at, and their sum; those that are only traced."""
+    """The figures that early stopping watches and their sum, and the figures that are only
+    traced."""
     task, own = recipe.data.task, ["self"] if model.parses else []
     sources = dict.fromkeys((*recipe.training.trees, *own)) if datasets.watched else ()
     figures, traced = (
@@ -162,9 +162,8 @@ def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:
 
 
 class _Epoch(NamedTuple):
-    """What an epoch goes through: examples, the tree source of each, and the positions of the
-    examples of each minibatch. All processes draw the same, but each has a seed of its own for the
-    masks of dropout."""
+    """The examples of an epoch, the tree source of each, and the minibatches as positions of
+    examples. All processes draw the same, except for `dropout`, their seed of its masks."""
 
     number: int
     examples: Sequence[Example]
@@ -176,7 +175,8 @@ class _Epoch(NamedTuple):
 def _draw_epoch(
     model: Model, examples: Sequence[Example], recipe: Recipe, seed: int, epoch: int, team: Team
 ) -> _Epoch:
-    """Draw an epoch, and make the model's own trees of the examples that are this process's."""
+    """Draw examples, sources and minibatches, and parse this process's share of the examples
+    again if the model's own trees are among the sources."""
     config, draw, given = recipe.training, np.random.default_rng([seed, epoch]), len(examples)
     dropout = int(draw.integers(2**31)) + team.rank
     kinds = config.trees

@@ -72,7 +72,7 @@ class Processes(Team):
             dist.broadcast_object_list(found, src=0)
         return super().shared(found[0])
 
-    def part(self) -> None:
+    def leave(self) -> None:
         self.shared(self.main)  # With NCCL, all processes must leave at the same time.
         dist.destroy_process_group()
 

@@ -73,14 +73,14 @@ def run_recipe(
     if not team.main:
         for seed, folder in folders.items():
             train_seed(recipe, datasets, seed, folder, team=team)
-        team.part()
+        team.leave()
         return
     _say_what_is_read(recipe, datasets, team, console)
     say_what_is_odd(datasets, out, console)
     results = [
         _run_seed(recipe, datasets, seed, folder, console, team) for seed, folder in folders.items()
     ]
-    team.part()
+    team.leave()
     _finish(recipe, datasets, results, data=data, out=out, console=console, team=team)
 
 

@@ -63,8 +63,8 @@ class Team:
         assert value is not None, "the main process has one"
         return value
 
-    def part(self) -> None:
-        """End the team when all have learnt. From here on each process goes on by itself."""
+    def leave(self) -> None:
+        """Wait for all processes, then disband. From here on each process works by itself."""
 
     def check_same(self, what: str, value: object) -> None:
         """Raise DataError in a process that finds another value than the main one does."""

@@ -44,8 +44,8 @@ class TransformerEmbedding(Embedding):
     """A word is the mean of the outputs of its pieces, from a BERT (Devlin et al. 2019) that reads
     the whole sentence between `[CLS]` and `[SEP]`.
 
-    On request, what the word is in any sentence stands beside it. That is the mean of its pieces'
-    rows, in the encoder's table (`rows`) or in a static one (`static`).
+    Optionally appends context-free vectors: the mean of the word's rows in the encoder's own table
+    (`rows`), in a separate one (`static`), or both.
 
     If `data.encoder` names a pretrained encoder, the sizes must be its own. Fewer `layers` are its
     lowest ones.
@@ -53,11 +53,11 @@ class TransformerEmbedding(Embedding):
     Args:
         entries: V, the number of entries of the vocabulary.
         size: X, the width of the encoder, twice with `rows`, plus `static`.
-        dropout: applied to what stands beside the encoder's outputs.
+        dropout: applied to the context-free vectors.
         layers, heads, feed_forward, positions: sizes of the encoder, see `Bert`.
         encoder_dropout: dropout inside the encoder.
-        rows: whether the rows that the encoder reads, each normalised, stand beside its outputs.
-        static: number of columns of the static table, which `data.vectors` fills.
+        rows: whether to append the mean of the rows that the encoder reads, each normalised.
+        static: number of columns of the separate table, which `data.vectors` fills.
         first, last: ids of `[CLS]` and `[SEP]`.
 
     Raises ConfigError for sizes that do not go together.
