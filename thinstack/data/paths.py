@@ -6,7 +6,13 @@ from pathlib import Path
 
 from thinstack.errors import DataError, InputError, shown
 
-__all__ = ["any_path", "check_new_folder", "file_path"]
+__all__ = [
+    "any_path",
+    "check_new_folder",
+    "file_path",
+    "in_resolved_folder",
+    "why_unreadable",
+]
 
 _FILES = (
     *(".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".spacy"),
@@ -69,3 +75,19 @@ def check_new_folder(path: Path, option: str, holds: str) -> None:
             f"{path}: {option} names a folder, which holds {holds}, but this ends in "
             f"{path.suffix} like a file: name a folder, such as {path.with_name(name)}"
         )
+
+
+def in_resolved_folder(path: str | Path) -> Path:
+    """The absolute path of a file, whose folder has no links. The name stays, also where the file
+    itself is a link: its own name says what it holds, and another file may have it elsewhere."""
+    found = file_path(path)
+    return found.parent.resolve() / found.name
+
+
+def why_unreadable(path: str | Path, error: OSError) -> str:
+    """Why a file cannot be read, in the system's words. Of a link that leads nowhere, also where it
+    leads."""
+    said = error.strerror or str(error)
+    if isinstance(error, FileNotFoundError) and os.path.islink(path):
+        return f"{said}; it is a link to {os.readlink(path)}: restore that file, or mend the link"
+    return said

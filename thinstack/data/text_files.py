@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from thinstack.data.compressed import opened_bytes
 from thinstack.data.files import write_atomically
 from thinstack.data.paths import any_path, file_path
 from thinstack.data.text_streams import check_encoding
@@ -18,12 +19,10 @@ _MARK = "\ufeff"
 
 
 def read_text(path: str | Path, encoding: str = "utf-8") -> str:
-    """The text of a file, without a byte order mark. Raises DataError for a file that is missing,
-    for text that is not in `encoding`, and for an unknown encoding."""
-    try:
-        data = file_path(path).read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    """The text of a file, which may be compressed, without a byte order mark. Raises DataError for
+    a file that is missing, for text that is not in `encoding`, and for an unknown encoding."""
+    with opened_bytes(path) as file:
+        data: bytes = file.read()
     check_encoding(encoding, str(path))
     try:
         return data.decode(encoding).removeprefix(_MARK)

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
-from thinstack.data.paths import file_path
+from thinstack.data.compressed import BUFFER, opened_bytes
 from thinstack.errors import DataError, shown
 
 __all__ = ["ENCODING_ADVICE", "check_encoding", "lines_of", "opened_text", "undecoded"]
@@ -28,31 +28,55 @@ def opened_text(
     source: str | Path | BinaryIO, encoding: str, *, name: str = ""
 ) -> Iterator[TextIO]:
     """A stream of the text of a file, or of an open stream of bytes, without a byte order mark.
-    Messages call it `name`.
+    Messages call it `name`. A file may be compressed (`opened_bytes`).
+
+    A line ends with a line feed, as `wc -l` counts; a carriage return within a line is text. Only
+    where the first bytes have carriage returns and no line feed, as in files of old Macs, does a
+    carriage return end a line.
 
     Bytes that are not in the encoding become lone surrogates, which `undecoded` finds. So the lines
     after them can still be read. Raises DataError for an encoding that is unknown or cannot go on
-    after such a byte, and for a file that cannot be read.
+    after such a byte, and what `opened_bytes` raises.
     """
     name = name or str(source)
     utf8 = check_encoding(encoding, name) == "utf-8"
-    codec, errors = "utf-8-sig" if utf8 else encoding, "surrogateescape"
+    codec = "utf-8-sig" if utf8 else encoding
     try:
         if isinstance(source, str | os.PathLike):
-            with open(file_path(source), encoding=codec, errors=errors, newline="") as stream:
+            with opened_bytes(source) as file, _text(file, codec) as stream:
                 yield stream
         else:
-            wrapper = io.TextIOWrapper(source, codec, errors, newline="")
-            try:
-                yield wrapper
-            finally:
-                wrapper.detach()
+            with _peekable(source) as file, _text(file, codec) as stream:
+                yield stream
     except LookupError:
         raise DataError(f"{name}: unknown encoding {encoding!r}; {ENCODING_ADVICE}") from None
     except OSError as error:
         raise DataError(f"{name}: cannot be read: {error.strerror or error}") from None
     except UnicodeError as error:  # Some encodings cannot go on after such a byte.
         raise DataError(f"{name}: not in {encoding}: {error}; {ENCODING_ADVICE}") from None
+
+
+@contextmanager
+def _peekable(source: BinaryIO) -> "Iterator[io.BufferedReader[Any]]":
+    if isinstance(source, io.BufferedReader):  # as standard input, which gives lines as they come
+        yield source
+        return
+    file: io.BufferedReader[Any] = io.BufferedReader(source, BUFFER)
+    try:
+        yield file
+    finally:
+        file.detach()
+
+
+@contextmanager
+def _text(file: "io.BufferedReader[Any]", codec: str) -> Iterator[TextIO]:
+    start = file.peek(BUFFER)
+    old_mac = b"\r" in start[:-1] and b"\n" not in start
+    wrapper = io.TextIOWrapper(file, codec, "surrogateescape", newline="" if old_mac else "\n")
+    try:
+        yield wrapper
+    finally:
+        wrapper.detach()
 
 
 def check_encoding(encoding: str, name: str) -> str:

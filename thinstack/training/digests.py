@@ -8,7 +8,7 @@ from pathlib import Path
 from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.config import Recipe
-from thinstack.data.paths import file_path
+from thinstack.data.paths import file_path, why_unreadable
 from thinstack.data.sick import TABLES
 from thinstack.data.vectors import vectors_file
 from thinstack.errors import DataError
@@ -55,7 +55,8 @@ def _digest(path: Path) -> str:
         return hashlib.sha256(lines.encode()).hexdigest()
     except OSError as error:
         raise DataError(
-            f"{path}: cannot be read: {error.strerror}; name the folder of the data with --data"
+            f"{path}: cannot be read: {why_unreadable(path, error)}; name the folder of the "
+            "data with --data"
         ) from None
 
 

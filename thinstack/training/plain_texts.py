@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
+from thinstack.data.compressed import without_compression
 from thinstack.data.conllu import blocks_of
 from thinstack.data.text_files import read_lines
 from thinstack.errors import DataError
@@ -27,7 +28,8 @@ def read_plain_texts(
     cut, seen = splitter(), {_bare(words) for words in known}
     found: list[tuple[str, ...]] = []
     for file in files:
-        texts = _conllu_texts(file) if file.suffix == ".conllu" else read_lines(file)
+        of_trees = without_compression(file).suffix == ".conllu"
+        texts = _conllu_texts(file) if of_trees else read_lines(file)
         sentences = [tuple(one.words) for text in cut(texts) for one in text]
         if not sentences:
             raise DataError(

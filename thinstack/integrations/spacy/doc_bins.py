@@ -6,7 +6,7 @@ from pathlib import Path
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from thinstack.data.paths import file_path
+from thinstack.data.paths import file_path, why_unreadable
 from thinstack.data.table_rows import Found, Record, TableRow, checked_rows
 from thinstack.errors import DataError
 
@@ -89,7 +89,7 @@ def _read(path: str | Path) -> Iterator[Doc]:
     try:
         yield from DocBin().from_disk(path).get_docs(Vocab())
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
     except Exception as error:  # zlib, msgpack and spaCy raise errors of many kinds
         problem = f"expected spaCy's DocBin, found other bytes: {error!s:.200}"
         raise DataError(f"{path}: {problem}") from None
