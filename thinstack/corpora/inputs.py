@@ -7,16 +7,19 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from thinstack.corpora.rows import DEFAULT_TEXT, Columns, Row, rows_of
-from thinstack.data.paths import file_path
+from thinstack.data.compressed import without_compression
+from thinstack.data.json_tables import json_records
+from thinstack.data.paths import file_path, why_unreadable
 from thinstack.data.table_rows import Found, Record
-from thinstack.data.tables import TABLE_SUFFIXES, json_line_records, table_records
+from thinstack.data.tables import TABLE_SUFFIXES, table_records
 from thinstack.data.text_streams import opened_text, undecoded
 from thinstack.errors import DataError, InputError, needs_extra
 
 __all__ = ["SUFFIXES", "Corpus", "digest", "open_corpus"]
 
 SUFFIXES: Final = (".txt", *TABLE_SUFFIXES, ".spacy")
-"""How names of files that can be scored end, in any case."""
+"""How names of files that can be scored end, in any case. Behind them a name may have the ending of
+a compressed file."""
 
 _ADVICE = "name the columns with --text and --id"
 _ONE_COLUMN = (".txt", ".spacy")
@@ -31,6 +34,8 @@ class Corpus(NamedTuple):
         encoding: the encoding of text files; parquet and Docs have their own.
         named: whether an id that is a line number starts with the name of the file.
         kind: the file ending that says how to read the files; by default each file's own.
+        separator, header: of tables, as `read_table` takes them. Either of them says that a file is
+            a table, also where its name says lines.
     """
 
     files: dict[str, Path]
@@ -38,6 +43,8 @@ class Corpus(NamedTuple):
     encoding: str = "utf-8"
     named: bool = False
     kind: str = ""
+    separator: str | None = None
+    header: bool | None = None
 
     def rows(self) -> Iterator[Row]:
         """The rows of all files, in the order of the files. Raises DataError for a file that cannot
@@ -45,17 +52,39 @@ class Corpus(NamedTuple):
         without spaCy."""
         for name, path in self.files.items():
             prefix = f"{name}:" if self.named else ""
-            found = _records(path, self.kind or path.suffix.lower(), self.columns, self.encoding)
+            found = self._records(path)
             yield from rows_of(str(path), found, self.columns, prefix=prefix, advice=_ADVICE)
 
+    def _records(self, path: Path) -> Iterator[Found]:
+        kind = self.kind or _suffix(path)
+        if kind == ".spacy":
+            with needs_extra("spacy"):
+                from thinstack.integrations.spacy.doc_bins import doc_texts
+            return doc_texts(path)
+        if kind == ".txt" and not _told(self.separator, self.header):
+            return _lines(path, self.encoding)
+        if self.kind == ".jsonl":
+            return json_records(path, self.encoding)
+        return table_records(
+            path, self.columns.names, self.encoding, separator=self.separator, header=self.header
+        )
 
-def open_corpus(path: Path, columns: Columns | None = None, *, encoding: str = "utf-8") -> Corpus:
+
+def open_corpus(
+    path: Path,
+    columns: Columns | None = None,
+    *,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    header: bool | None = None,
+) -> Corpus:
     """The corpus in a file, or in all files of a folder and its subfolders. Nothing is read yet.
 
     In a folder, names that start with a dot or an underscore are left out. `columns`: the columns
-    of tables, if the user has named them. Raises InputError if there is no file, for a file with an
-    unknown ending, and for columns of files that have no columns. Also for a link that leads
-    nowhere or to another folder. Raises DataError for a pipe, or what else is no plain file.
+    of tables, if the user has named them. `separator`, `header`: as of `Corpus`. Raises InputError
+    if there is no file, for a file with an unknown ending, and for columns of files that have no
+    columns. Also for a link that leads nowhere or to another folder. Raises DataError for a pipe,
+    or what else is no plain file.
     """
     if path.is_dir():
         inner = sorted(file.relative_to(path) for file in path.rglob("*"))
@@ -64,19 +93,29 @@ def open_corpus(path: Path, columns: Columns | None = None, *, encoding: str = "
     elif path.exists():
         files = {path.name: file_path(path)}
     else:
-        raise InputError(f"{path}: expected a file or a folder of texts, found nothing")
+        where = (
+            f"a link to {path.readlink()}, which is not there" if path.is_symlink() else "nothing"
+        )
+        raise InputError(f"{path}: expected a file or a folder of texts, found {where}")
     if not files:
         raise InputError(f"{path}: expected files of texts ({', '.join(SUFFIXES)}), found no file")
     for name, file in files.items():
-        suffix = file.suffix.lower()
+        suffix, table = _suffix(file), _told(separator, header)
         if re.search("[\ud800-\udfff]", name):  # how Python writes bytes that are no UTF-8
             raise InputError(f"{file}: expected a name in UTF-8, found {name!r:.80}: rename it")
-        if suffix not in SUFFIXES:
+        if suffix not in SUFFIXES and not table:
             expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
-            raise InputError(f"{expected}; found {name!r}: rename it, or move it away")
-        if suffix in _ONE_COLUMN and columns:
-            raise InputError(f"{file}: a {suffix} file has no columns: leave --text and --id out")
-    return Corpus(files, columns or Columns(), encoding, named=path.is_dir())
+            raise InputError(
+                f"{expected}; found {name!r}: rename it, or move it away; if it is a table, "
+                "say with --sep how its cells are separated"
+            )
+        if suffix in _ONE_COLUMN and columns and not (table and suffix == ".txt"):
+            how = "; if it is a table, add --sep tab" if suffix == ".txt" else ""
+            raise InputError(
+                f"{file}: a {suffix} file has no columns: leave --text and --id out{how}"
+            )
+    told = columns or Columns()
+    return Corpus(files, told, encoding, named=path.is_dir(), separator=separator, header=header)
 
 
 def _is_file(path: Path) -> bool:
@@ -97,19 +136,16 @@ def digest(path: Path) -> str:
         with file_path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
 
 
-def _records(path: Path, suffix: str, columns: Columns, encoding: str) -> Iterator[Found]:
-    if suffix == ".txt":
-        return _lines(path, encoding)
-    if suffix == ".spacy":
-        with needs_extra("spacy"):
-            from thinstack.integrations.spacy.doc_bins import doc_texts
-        return doc_texts(path)
-    if suffix == ".jsonl":
-        return json_line_records(path, encoding)
-    return table_records(path, columns.names, encoding)
+def _suffix(path: Path) -> str:
+    return without_compression(path).suffix.lower()
+
+
+def _told(separator: str | None, header: bool | None) -> bool:
+    """Whether the user has said that files are tables."""
+    return separator is not None or header is not None
 
 
 def _lines(path: Path, encoding: str) -> Iterator[Found]:

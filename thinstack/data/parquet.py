@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from thinstack.data.paths import file_path
+from thinstack.data.paths import file_path, why_unreadable
 from thinstack.data.table_rows import Found, Record
 from thinstack.errors import DataError, needs_extra
 
@@ -31,8 +31,14 @@ def parquet_records(path: str | Path, wanted: Sequence[str]) -> Iterator[Found]:
             for batch in file.iter_batches(_ROWS, columns=list(wanted)):
                 yield from batch_records(batch, wanted, line)
                 line += batch.num_rows
+            if line - 1 != (rows := file.metadata.num_rows):
+                raise DataError(
+                    f"{path}: expected {rows:,} rows, found {line - 1:,}: it is damaged"
+                )
     except (OSError, UnicodeDecodeError, pa.ArrowException) as error:  # also in names of columns
         problem = getattr(error, "strerror", None) or error
+        if isinstance(error, FileNotFoundError):
+            problem = why_unreadable(path, error)
         raise DataError(f"{path}: cannot be read as parquet: {problem}") from None
 
 

@@ -1,9 +1,11 @@
 """Checks the rows of a table: each gets a text in every column that is wanted."""
 
+import difflib
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +20,7 @@ __all__ = [
     "cell_text",
     "check_columns",
     "checked_rows",
+    "listed",
 ]
 
 COLUMN_ADVICE = (
@@ -26,6 +29,7 @@ COLUMN_ADVICE = (
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _MOST, _LONGEST = 50, 60  # columns that a message lists, and characters of each
+_COMPARED = 1000  # columns among which one of a like name is looked for
 _WHOLE_FLOATS = 2**53  # above it a float is no exact count, and its digits are noise
 
 
@@ -93,7 +97,7 @@ def checked_rows(
         else:
             skipped.append(row)
     if empty:
-        what = "nothing" if known is None else f"only the columns {_listed(known)}"
+        what = "nothing" if known is None else f"only the columns {listed(known)}"
         raise DataError(f"{source}: expected a table with rows, found {what}")
 
 
@@ -164,7 +168,8 @@ def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: 
     where a column is missing.
     """
     if missing := [column for column in wanted if column not in known]:
-        expected = f"expected the column {missing[0]!r}, found {_listed(known)}"
+        expected = f"expected the column {missing[0]!r}, found {listed(known)}"
+        expected += _near(missing[0], known)
         raise DataError(f"{source}: {expected}; {advice}")
     if twice := [column for column in known if column and known.count(column) > 1]:
         raise DataError(
@@ -173,7 +178,20 @@ def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: 
         )
 
 
-def _listed(columns: Iterable[object]) -> str:
-    listed = list(columns)
-    first = ", ".join(shown(name, _LONGEST) for name in listed[:_MOST])
-    return first + (f" and {len(listed) - _MOST:,} more" if len(listed) > _MOST else "")
+def listed(columns: Iterable[object]) -> str:
+    """The names of columns, for a message."""
+    names = list(columns)
+    first = ", ".join(shown(name, _LONGEST) for name in names[:_MOST])
+    return first + (f" and {len(names) - _MOST:,} more" if len(names) > _MOST else "")
+
+
+def _near(wanted: str, known: Iterable[str]) -> str:
+    """The column whose name is `wanted` but for case, spaces and other signs, or much like it, as a
+    part of a message."""
+    bare = {_letters(name): name for name in islice(known, _COMPARED)}
+    like = difflib.get_close_matches(_letters(wanted), bare, n=1, cutoff=0.8)
+    return f" (did you mean {shown(bare[like[0]], _LONGEST)}?)" if like else ""
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name[:_LONGEST].casefold()))

@@ -1,0 +1,105 @@
+"""Compressed files are read as what they hold, whatever their name says; damaged ones say so."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from thinstack.corpora.inputs import open_corpus
+from thinstack.data.tables import columns_of, is_table, read_table
+from thinstack.data.text_streams import opened_text
+from thinstack.data.treebank import read_trees
+from thinstack.errors import DataError
+
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".GZ": gzip.compress,
+}
+TABLES = {
+    ".csv": b"text,label\ngood,a\nbad,b\n",
+    ".tsv": b"text\tlabel\ngood\ta\nbad\tb\n",
+    ".jsonl": b'{"text": "good", "label": "a"}\n{"text": "bad", "label": "b"}\n',
+    ".json": b'[{"text": "good", "label": "a"}, {"text": "bad", "label": "b"}]',
+}
+ROWS = [["good", "a"], ["bad", "b"]]
+
+
+def rows(path: Path) -> list[list[str]]:
+    return [list(row.values.values()) for row in read_table(path, ["text", "label"])]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("packed", PACK)
+def test_compressed_tables(tmp_path: Path, kind: str, packed: str) -> None:
+    path = tmp_path / f"t{kind}{packed}"
+    path.write_bytes(PACK[packed](TABLES[kind]))
+    assert is_table(path)
+    assert columns_of(path) == ["text", "label"]
+    assert rows(path) == ROWS
+    assert [row.text for row in open_corpus(path).rows()] == ["good", "bad"]
+    unpacked_by_somebody = tmp_path / f"u{kind}{packed}"
+    unpacked_by_somebody.write_bytes(TABLES[kind])
+    assert rows(unpacked_by_somebody) == ROWS
+
+
+def test_texts_and_trees(tmp_path: Path) -> None:
+    (tmp_path / "t.txt.gz").write_bytes(gzip.compress(b"good\nbad"))
+    assert [row.text for row in open_corpus(tmp_path).rows()] == ["good", "bad"]
+    (tmp_path / "trees.txt").write_bytes(gzip.compress(b"(1 (2 a) (0 b))\n"))
+    assert len(read_trees(tmp_path / "trees.txt")) == 1
+
+
+@pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz"])
+def test_damaged_files(tmp_path: Path, packed: str) -> None:
+    path = tmp_path / f"t.csv{packed}"
+    whole = PACK[packed](TABLES[".csv"] * 2000)
+    for content in (whole[:-20], whole[:-30] + bytes(20)):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=rf"{path}"):
+            rows(path)
+
+
+def test_archives_are_named(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "t.csv", "w") as archive:
+        archive.writestr("inner.csv", "text,label\n")
+    with pytest.raises(DataError, match=r"t\.csv: .*zip archive or an Excel workbook"):
+        rows(tmp_path / "t.csv")
+    (tmp_path / "t.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfdrest")
+    with pytest.raises(DataError, match=r"expected a table, .*found '\.zst'"):
+        rows(tmp_path / "t.jsonl.zst")
+    (tmp_path / "t.csv").write_bytes(b"BZh9 is a word,label\nBZh9,b\n")
+    assert columns_of(tmp_path / "t.csv") == ["BZh9 is a word", "label"]
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"one\rmore\ntwo\n", ["one\rmore", "two"]),
+        (b"one\r\ntwo\r\r\nthree", ["one", "two", "three"]),
+        (b"old\rmac\rfile", ["old", "mac", "file"]),
+        (b"one\r", ["one"]),
+        ("a\u2028b\x85c\nd".encode(), ["a\u2028b\x85c", "d"]),
+    ],
+)
+def test_lines_are_those_that_wc_counts(tmp_path: Path, data: bytes, lines: list[str]) -> None:
+    path = tmp_path / "t.txt"
+    path.write_bytes(data)
+    found = list(open_corpus(path).rows())
+    assert [row.text for row in found] == lines
+    assert [row.id for row in found] == [str(number + 1) for number in range(len(lines))]
+    with opened_text(io.BytesIO(data), "utf-8", name="stream") as stream:
+        assert [line.rstrip("\r\n") for line in stream] == lines
+
+
+def test_a_carriage_return_within_a_cell_moves_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_bytes(b"text\tlabel\ngood\rfilm\ta\nbad\tb\n")
+    found = list(read_table(path, ["text"]))
+    assert [(row.line, row.values["text"]) for row in found] == [(2, "good\rfilm"), (3, "bad")]

@@ -1,0 +1,184 @@
+"""Tables as other people write them: separators, headers, spaces, names and kinds."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thinstack.config import DataConfig
+from thinstack.corpora.inputs import open_corpus
+from thinstack.corpora.rows import Columns
+from thinstack.data.dialects import dialect_of
+from thinstack.data.table_kinds import holds_table
+from thinstack.data.tables import columns_of, read_table
+from thinstack.errors import ConfigError, DataError, InputError
+
+ROWS = [["Good, they say.", "1"], ["Bad.", "0"], ["Fine, fine.", "1"]]
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def read(path: Path, columns: tuple[str, ...] = ("text", "label"), **told: Any) -> list[list[str]]:
+    return [list(row.values.values()) for row in read_table(path, columns, **told)]
+
+
+def table(separator: str, header: str = "text,label") -> str:
+    return "\n".join(separator.join(row) for row in [header.split(","), *ROWS]) + "\n"
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.data", "t", "t.tab"])
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_the_separator_is_found_and_may_be_named(tmp_path: Path, name: str, separator: str) -> None:
+    path = write(tmp_path / name, table(separator))
+    found = dialect_of(path)
+    assert found is not None
+    assert found.separator == separator
+    assert holds_table(path)
+    assert read(path) == ROWS
+    assert read(path, separator=separator) == ROWS
+    assert read(write(path, table("^")), separator="^") == ROWS
+    with pytest.raises(DataError, match=r"expected one character, .* found '--'"):
+        read(path, separator="--")
+
+
+def test_a_header_may_have_another_separator_too(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "text;label, or class\nGood;1\nBad;0\n")
+    assert columns_of(path) == ["text", "label, or class"]
+    path = write(tmp_path / "t.csv", "text,a;b\n1;2;3,x\n4,y\n")
+    assert columns_of(path) == ["text", "a;b"]
+    assert columns_of(write(tmp_path / "t.csv", "one;column\na\nb\nc\n")) == ["one;column"]
+
+
+@pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;\r"])
+def test_the_line_that_excel_writes(tmp_path: Path, line: str) -> None:
+    path = write(tmp_path / "t.csv", f"\ufeff{line}\n\ntext;label\na,b;x\nc;y\n")
+    assert [(row.line, row.values["text"]) for row in read_table(path, ["text"])] == [
+        (4, "a,b"),
+        (5, "c"),
+    ]
+    assert [row.text for row in open_corpus(path).rows()] == ["a,b", "c"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'id, text, label\n0, "Good, they say.", 1\n1, Bad., "0"\n2,  "Fine, fine.", 1\n',
+        'id,text,label\n0, "Good, they say.", "1"\n1, "Bad.", "0"\n2, "Fine, fine.", "1"\n',
+        '"id"; "text"; "label"\n0; "Good, they say."; 1\n1; Bad.; 0\n2; Fine, fine.; 1\n',
+    ],
+)
+def test_spaces_behind_separators_belong_to_no_cell(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path / "t.csv", text)
+    assert columns_of(path) == ["id", "text", "label"]
+    assert read(path) == ROWS
+
+
+def test_spaces_of_cells_stay(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", 'text,label\n a,x\n"say ""so"", ""or"" not", y\n')
+    assert read(path) == [[" a", "x"], ['say "so", "or" not', " y"]]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t"])
+def test_a_table_without_a_header(tmp_path: Path, name: str) -> None:
+    separator = {"t.csv": ";"}.get(name, "\t")
+    text = table(separator).partition("\n")[2]
+    path = write(tmp_path / name, text)
+    with pytest.raises(DataError, match=r":1: expected the column 'text'.* add --no-header"):
+        read(path)
+    with pytest.raises(DataError, match=r":1: expected names of columns, found 'Good.*--no-header"):
+        read(path, ("Good, they say.", "1"))
+    assert columns_of(path, header=False) == ["1", "2"]
+    assert read(path, ("1", "2"), header=False) == ROWS
+    assert read(path, ("Good, they say.", "1"), header=True) == ROWS[1:]
+    corpus = open_corpus(path, Columns("1"), header=False)
+    assert [(row.id, row.text) for row in corpus.rows()] == [
+        (str(line), text) for line, (text, _) in enumerate(ROWS, start=1)
+    ]
+
+
+def test_without_a_header_the_first_row_may_be_bad(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.tsv", "only one\na\tx\nb\ty\n")
+    skipped: list[DataError] = []
+    assert read(path, ("1", "2"), header=False, skipped=skipped) == [["a", "x"], ["b", "y"]]
+    assert str(skipped[0]).startswith(f"{path}:1: expected 2 cells, as other rows have, found 1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0,1\ngood,1\nbad,0\n", ",0,1\n0,good,1\n1,bad,0\n", "1,2\ngood,2\nbad,2\n"],
+    ids=["pandas", "index", "from one"],
+)
+def test_numbers_in_order_are_a_header(tmp_path: Path, text: str) -> None:
+    header = text.partition("\n")[0].split(",")
+    assert len(read(write(tmp_path / "t.csv", text), tuple(header[-2:]))) == 2
+
+
+def test_a_header_that_comes_again_is_no_sign_of_a_row(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "text,label\ngood,1\ntext,label\nbad,0\n")
+    assert len(read(path)) == 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "near"),
+    [("Text,label", "Text"), ("id, te xt ,label", " te xt "), ("tweet_text,texts", "texts")],
+)
+def test_a_column_of_a_like_name_is_suggested(tmp_path: Path, columns: str, near: str) -> None:
+    path = write(tmp_path / "t.csv", f"{columns}\n{'x,' * columns.count(',')}x\n")
+    with pytest.raises(DataError, match=f"did you mean '{near}'"):
+        read(path, ("text",))
+
+
+RECORDS = [{"text": text, "label": int(label)} for text, label in ROWS]
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl", "t.ndjson", "t.txt", "t"])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json_as_one_array(tmp_path: Path, name: str, indent: int | None) -> None:
+    path = write(tmp_path / name, "\n" + json.dumps(RECORDS, indent=indent) + "\n\n")
+    assert read(path) == ROWS
+    assert read(write(path, "".join(f"{json.dumps(row)}\n" for row in RECORDS))) == ROWS
+
+
+def test_what_is_wrong_in_json(tmp_path: Path) -> None:
+    path, skipped = write(tmp_path / "t.json", json.dumps([*RECORDS, 7, {"text": "a"}])), []
+    assert read(path, skipped=skipped) == ROWS
+    assert [str(error).split(" ")[0] for error in skipped] == [f"{path}:4:", f"{path}:5:"]
+    with pytest.raises(DataError, match="expected one JSON array of objects: "):
+        read(write(path, '[{"text": "a"},\n{"text":'))
+    with pytest.raises(DataError, match=r":1: .*found an object over several lines"):
+        read(write(path, json.dumps(RECORDS[0], indent=1)))
+    with pytest.raises(DataError, match="has no separator and no header line"):
+        read(path, header=False)
+    lines = write(tmp_path / "t.jsonl", '["a"]\n["b"]\n{"text": "c", "label": 1}\n')
+    skipped.clear()
+    assert read(lines, skipped=skipped) == [["c", "1"]]
+    assert len(skipped) == 2
+
+
+def test_a_parquet_file_without_an_ending(tmp_path: Path) -> None:
+    from pyarrow import Table, parquet
+
+    parquet.write_table(Table.from_pylist(RECORDS), tmp_path / "3f2ac9")
+    assert read(tmp_path / "3f2ac9") == ROWS
+
+
+def test_files_that_are_no_tables(tmp_path: Path) -> None:
+    assert not holds_table(write(tmp_path / "trees.txt", "(3 (2 a)\t(2 b))\n"))
+    assert not holds_table(write(tmp_path / "blank.txt", "\n"))
+    assert not holds_table(tmp_path / "missing")
+    assert not holds_table(write(tmp_path / "t.md", "text,label\n"))
+    with pytest.raises(InputError, match="add --sep tab"):
+        open_corpus(write(tmp_path / "t.txt", "text\tlabel\na\tb\n"), Columns("text"))
+    assert [row.text for row in open_corpus(tmp_path / "t.txt", separator="tab").rows()] == ["a"]
+
+
+@pytest.mark.parametrize(("told", "kept"), [("tab", "\t"), ("\\t", "\t"), (";", ";")])
+def test_recipes_keep_the_separator(told: str, kept: str) -> None:
+    data = {"train": "t.csv", "dev_share": 0.1, "task": "texts"}
+    assert DataConfig.parse(data | {"separator": told}, source="r").separator == kept
+    with pytest.raises(ConfigError, match=r"separator: .*expected one character"):
+        DataConfig.parse(data | {"separator": "ab"}, source="r")

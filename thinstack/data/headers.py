@@ -1,0 +1,72 @@
+"""Checks the header of a table of separated cells, and counts the columns of a table without
+one."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from thinstack.data.dialects import Dialect, bare, split_line
+from thinstack.data.table_rows import listed
+from thinstack.errors import DataError
+
+__all__ = ["check_header", "first_width"]
+
+_LONG: Final = 60
+"""Characters of a name; a longer one is likely a text."""
+
+_NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?")
+
+
+def check_header(
+    path: str | Path,
+    line: int,
+    header: Sequence[str],
+    sample: Sequence[str],
+    wanted: Sequence[str],
+    dialect: Dialect,
+    *,
+    told: bool,
+) -> None:
+    """Raise DataError where the `header` is likely a row, which would be lost.
+
+    A column that is wanted is then not in it, or other rows of the `sample` have its name as its
+    value. If the user has `told` that there is a header, nothing is checked."""
+    if told or _numbered(header):
+        return
+    rows = [split_line(row, dialect) for row in sample if bare(row) and '"' not in row]
+    others = [row for row in rows if len(row) == len(header) and row != list(header)]
+    again = {
+        name
+        for column, name in enumerate(header)
+        if name and any(row[column] == name for row in others)
+    }
+    missing = [name for name in wanted if name not in header]
+    like_a_row = again or any(map(_is_value, header))
+    if (missing and like_a_row) or again.intersection(wanted):
+        expected = f"the column {missing[0]!r}" if missing else "names of columns"
+        raise DataError(
+            f"{path}:{line}: expected {expected}, found {listed(header)}, which looks like a row: "
+            "if the table has no header, add --no-header (in Python header=False) and name "
+            "the columns by their numbers, from 1; if it has one, add --header"
+        )
+
+
+def first_width(sample: Sequence[str], dialect: Dialect) -> int:
+    """The number of columns of a table without a header: that of most of its first rows, or 0 for
+    an empty table."""
+    plain = [row for row in sample if bare(row) and '"' not in row]
+    widths = Counter(len(split_line(row, dialect)) for row in plain or filter(bare, sample))
+    return widths.most_common(1)[0][0] if widths else 0
+
+
+def _is_value(name: str) -> bool:
+    """Whether the name of a column looks like a text or a number."""
+    return (len(name) > _LONG and " " in name) or _NUMBER.fullmatch(name) is not None
+
+
+def _numbered(header: Sequence[str]) -> bool:
+    """Whether the names are numbers in order, as pandas writes them where there were no names."""
+    names = list(header[1:] if header[0] == "" else header)
+    return any(names == [str(place + first) for place in range(len(names))] for first in (0, 1))
