@@ -1,7 +1,7 @@
 """`thinstack evaluate`: measures how often a model is right about a labelled file."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -9,9 +9,17 @@ from rich.text import Text
 
 from thinstack.cli.evaluate_suite import HalfOption, ListWrongOption, SuiteOption, evaluate_on_suite
 from thinstack.cli.model import load_model
-from thinstack.cli.options import ClassesOption, DeviceOption, JsonOption, ThreadsOption, print_json
+from thinstack.cli.options import (
+    ClassesOption,
+    DeviceOption,
+    HeaderOption,
+    JsonOption,
+    SeparatorOption,
+    ThreadsOption,
+    print_json,
+)
 from thinstack.config import EvaluationSource, TreeSource
-from thinstack.data.tables import is_table
+from thinstack.data.table_kinds import holds_table, is_table
 from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
@@ -44,7 +52,7 @@ def evaluate(
         str | None,
         typer.Argument(
             help="A treebank of labelled trees, or a table of texts and labels (.csv, .tsv, "
-            ".jsonl, .parquet)."
+            ".json, .jsonl, .parquet; also .gz)."
         ),
     ] = None,
     named: Annotated[
@@ -75,6 +83,8 @@ def evaluate(
         str, typer.Option(help="For a table: the column of the labels.")
     ] = "label",
     encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8",
+    separator: SeparatorOption = None,
+    header: HeaderOption = None,
     classes: ClassesOption = None,
     as_json: JsonOption = False,
     device: DeviceOption = "cpu",
@@ -104,11 +114,18 @@ def evaluate(
         read = readers().reader(tree_format).trees
     predictor = load_model(model, device=device, threads=threads, classes=classes)
     if suite is not None:
-        told = {"list_wrong": list_wrong, "as_json": as_json}
-        evaluate_on_suite(predictor, model, suite, half, source or "auto", **told)
+        shown = {"list_wrong": list_wrong, "as_json": as_json}
+        evaluate_on_suite(predictor, model, suite, half, source or "auto", **shown)
         return
-    if is_table(file):
-        columns = {"text": text_column, "label": label_column, "encoding": encoding}
+    told = separator is not None or header is not None
+    if told or is_table(file) or (read is None and holds_table(file)):
+        columns = {
+            "text": text_column,
+            "label": label_column,
+            "encoding": encoding,
+            "separator": separator,
+            "header": header,
+        }
         if source == "gold":
             raise InputError(
                 f"{file}: a table has texts and no gold trees: choose another source, such as "
@@ -148,7 +165,7 @@ def _model_and_file(
 def _evaluate_texts(
     predictor: "Predictor",
     file: str,
-    columns: Mapping[str, str],
+    columns: Mapping[str, Any],
     source: TreeSource,
     *,
     as_json: bool,

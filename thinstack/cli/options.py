@@ -11,8 +11,10 @@ from thinstack.config import Device
 __all__ = [
     "ClassesOption",
     "DeviceOption",
+    "HeaderOption",
     "JsonOption",
     "ModelOption",
+    "SeparatorOption",
     "ThreadsOption",
     "print_json",
 ]
@@ -36,6 +38,22 @@ ClassesOption = Annotated[
     typer.Option(
         help="Show five classes of sentiment as 3 (negative, neutral, positive) or as 2 (without "
         "neutral).  [default: the model's own classes]"
+    ),
+]
+SeparatorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--sep",
+        help="For a table: the character between its cells, such as ; or tab.  [default: found in "
+        "each file]",
+    ),
+]
+HeaderOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="For a table: whether its first row names the columns. Without a header they are "
+        "named 1, 2, 3 ...  [default: it does, unless it looks like another row]",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]

@@ -13,8 +13,10 @@ from thinstack.cli.model import load_model
 from thinstack.cli.options import (
     ClassesOption,
     DeviceOption,
+    HeaderOption,
     JsonOption,
     ModelOption,
+    SeparatorOption,
     ThreadsOption,
     print_json,
 )
@@ -89,13 +91,15 @@ def predict(
         Path | None,
         typer.Option(
             help="Score a whole corpus and write the scores to the folder --out. Give a file "
-            "(.txt, .jsonl, .csv, .tsv, .parquet, .spacy), a folder of such files, or - for "
-            "standard input."
+            "(.txt, .json, .jsonl, .csv, .tsv, .parquet, .spacy; also .gz), a folder of such "
+            "files, or - for standard input."
         ),
     ] = None,
     out: OutOption = None,
     text: TextOption = None,
     id: IdOption = None,
+    separator: SeparatorOption = None,
+    header: HeaderOption = None,
     output: OutputOption = None,
     format: FormatOption = None,
     jobs: JobsOption = None,

@@ -66,9 +66,26 @@ RepeatedOption = Annotated[
     bool | None,
     typer.Option("--allow-repeated-ids", help="With --input: let several rows have the same id."),
 ]
-_OF_INPUT = ("out", "text", "id", "output", "format", "fail_after", "allow_repeated_ids", "jobs")
+_OF_INPUT = (
+    "out",
+    "text",
+    "id",
+    "separator",
+    "header",
+    "output",
+    "format",
+    "fail_after",
+    "allow_repeated_ids",
+    "jobs",
+)
 _OF_TEXTS = ("texts", "as_json", "as_json_lines", "html", "svg", "why")
-_NAMES = {"texts": "the texts", "as_json": "--json", "as_json_lines": "--jsonl"}
+_NAMES = {
+    "texts": "the texts",
+    "as_json": "--json",
+    "as_json_lines": "--jsonl",
+    "separator": "--sep",
+    "header": "--no-header",
+}
 
 _GO_ON = "run the same command again to continue"
 

@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from thinstack.data.tables import TABLE_SUFFIXES
+from thinstack.cli.options import HeaderOption, SeparatorOption
+from thinstack.data.table_kinds import TABLE_SUFFIXES, holds_table
 from thinstack.errors import InputError, StoppedError, escaped, needs_extra
 from thinstack.training.team import Team, joined
 
@@ -27,14 +28,15 @@ SeedsOption = Annotated[
     ),
 ]
 TABLES = (*TABLE_SUFFIXES, ".spacy")
+_OPTIONS = {"separator": "--sep", "header": "--no-header"}
 
 
 def train(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A table of texts and labels (.csv, .tsv, .jsonl, .parquet, .spacy), or a recipe "
-            "(.toml)."
+            help="A table of texts and labels (.csv, .tsv, .json, .jsonl, .parquet, .spacy; also "
+            ".gz), or a recipe (.toml)."
         ),
     ],
     out: Annotated[
@@ -74,6 +76,8 @@ def train(
     encoding: Annotated[
         str | None, typer.Option(help="For a table: its text encoding.  [default: utf-8]")
     ] = None,
+    separator: SeparatorOption = None,
+    header: HeaderOption = None,
     spans: Annotated[
         bool,
         typer.Option(
@@ -112,13 +116,15 @@ def train(
         "score_column": score_column,
         "dev": None if dev is None else str(dev),
         "encoding": encoding,
+        "separator": separator,
+        "header": header,
         "spans": spans or span_group is not None or None,
         "span_group": span_group,
         "skip_bad": skip_bad or None,
     }
     with joined() as team, _told_how_to_go_on():
         console = Console(quiet=not team.main)
-        if file.suffix.lower() in TABLES:
+        if _is_table(file, told=separator is not None or header is not None):
             _train_table(
                 file,
                 out,
@@ -137,6 +143,12 @@ def train(
         )
         folder = Path() if data is None else data
         _run_recipe(file, folder, out, seed, threads, console, team)
+
+
+def _is_table(file: Path, *, told: bool) -> bool:
+    """Whether a file is a table, or the user has `told` so."""
+    suffix = file.suffix.lower()
+    return suffix == ".spacy" or (told and suffix != ".toml") or holds_table(file)
 
 
 @contextmanager
@@ -167,10 +179,10 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
         endings = ", ".join(TABLES)
         raise InputError(
             f"{file}: expected the name of a table ({endings}) or of a recipe (.toml): rename the "
-            "file, or give another"
+            "file, give another, or say with --sep how the cells of a table are separated"
         )
     if given := [name for name, value in of_table.items() if value is not None]:
-        options = ", ".join("--" + name.replace("_", "-") for name in given)
+        options = ", ".join(_OPTIONS.get(name, "--" + name.replace("_", "-")) for name in given)
         raise InputError(
             f"{options}: only for tables ({', '.join(TABLES)}), but {file} is a recipe: leave it "
             "out, and say it in the recipe"

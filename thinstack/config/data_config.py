@@ -5,6 +5,7 @@ from typing import Final, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from thinstack.config.base import Strict
+from thinstack.config.separator import Separator
 
 __all__ = ["PAIR_TASKS", "TABLE", "DataConfig", "Task"]
 
@@ -65,6 +66,17 @@ class DataConfig(Strict):
         description="With `spans`, of a .spacy file: the name of the span group they come from.",
     )
     encoding: str = Field(default="utf-8", description="The encoding of a table.")
+    separator: Separator | None = Field(
+        default=None,
+        description="The character between the cells of a table. By default it is found in each "
+        "file.",
+    )
+    header: bool | None = Field(
+        default=None,
+        description="Whether the first row of a table names its columns. If not, their names are "
+        '"1", "2" and so on. By default it does, but a first row that looks like any other row is '
+        "an error.",
+    )
     skip_bad: bool = Field(
         default=False,
         description="Leave out rows of a table that cannot be used, and list them in the file "
@@ -74,13 +86,13 @@ class DataConfig(Strict):
         default="phrases",
         description='What is learnt. "phrases": classes of all labelled phrases, that go from '
         'negative to positive; "sentences": classes of whole sentences; "texts": classes of texts '
-        "of any number of sentences, from a table (.csv, .tsv, .jsonl, .parquet, .spacy); "
+        "of any number of sentences, from a table (.csv, .tsv, .json, .jsonl, .parquet, .spacy); "
         '"relatedness": ratings of pairs of sentences; "entailment": classes of pairs.',
     )
     format: str = Field(
         default="brackets.v1",
         description="The registered reader of the files; for pairs `sick.v1` (folders), `snli.v1` "
-        "(JSON lines) or `table.v1` (.csv, .tsv, .jsonl, .parquet).",
+        "(JSON lines) or `table.v1` (.csv, .tsv, .json, .jsonl, .parquet).",
     )
     relabel: dict[str, str] = Field(
         default_factory=dict,

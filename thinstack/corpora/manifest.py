@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from thinstack._version import __version__
 from thinstack.config import TreeSource
 from thinstack.config.base import Strict, problems
+from thinstack.config.separator import Separator
 from thinstack.corpora.parts import PartFormat
 from thinstack.corpora.rows import DEFAULT_TEXT
 from thinstack.corpora.scoring import Output
@@ -26,6 +27,8 @@ class Settings(Strict):
     text: str = DEFAULT_TEXT
     id: str | None = None
     encoding: str = "utf-8"
+    separator: Separator | None = None
+    header: bool | None = None
     output: Output = "sentences"
     format: PartFormat = "jsonl"
     source: TreeSource = "auto"

@@ -51,7 +51,7 @@ class Request:
 
     Attributes:
         input: a file, a folder, or a stream of lines. The lines are texts, or JSON if a column is
-            named.
+            named; with a separator or a header to name, they are a table.
         out: the folder for the rows.
         settings: the settings that change the rows.
         model: how to load the model.
@@ -178,14 +178,29 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
     columns = Columns(settings.text, settings.id)
     if isinstance(request.input, Path):
         named = columns if request.named else None
-        return open_corpus(request.input, named, encoding=settings.encoding)
+        return open_corpus(
+            request.input,
+            named,
+            encoding=settings.encoding,
+            separator=settings.separator,
+            header=settings.header,
+        )
     if again is not None:
         return again
     spool = folder.path / SPOOL
     with spool.open("wb") as file:
         shutil.copyfileobj(request.input, file, 1 << 20)
     kind = ".jsonl" if request.named else ".txt"
-    return Corpus({SPOOL: spool}, columns, settings.encoding, kind=kind)
+    if settings.separator is not None or settings.header is not None:
+        kind = ".txt"  # Where one of them is named, such a file is a table.
+    return Corpus(
+        {SPOOL: spool},
+        columns,
+        settings.encoding,
+        kind=kind,
+        separator=settings.separator,
+        header=settings.header,
+    )
 
 
 def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:

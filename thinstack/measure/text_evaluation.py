@@ -25,10 +25,12 @@ def evaluate_table(
     text: str = "text",
     label: str = "label",
     encoding: str = "utf-8",
+    separator: str | None = None,
+    header: bool | None = None,
     source: TreeSource = "auto",
 ) -> tuple[Figures, NDArray[np.int64]]:
     """The figures of `text_figures` over the columns `text` and `label` of a table, and its
-    confusion matrix (C, C).
+    confusion matrix (C, C). `encoding`, `separator` and `header` are as in `read_table`.
 
     A text is read as a user's text. Its label must be one of the model's classes. If the predictor
     shows fewer classes (`View`), labels are merged in the same way, and texts of a class that is
@@ -46,7 +48,8 @@ def evaluate_table(
         gold.append(labels.index(row.values[label]))
         return row.values[text]
 
-    texts = map(text_of, read_table(path, [text, label], encoding=encoding))
+    rows = read_table(path, [text, label], encoding=encoding, separator=separator, header=header)
+    texts = map(text_of, rows)
     scores = text_scores(predictor, texts, source=source, where=path)
     known = predictor.view.classes(np.array(gold, np.int64))
     scores, known = scores[known >= 0], known[known >= 0]

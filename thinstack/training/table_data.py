@@ -8,6 +8,10 @@ from typing import Any
 
 from thinstack.config import DataConfig, Task
 from thinstack.config.data_config import PAIR_TASKS, TABLE
+from thinstack.data.compressed import without_compression
+from thinstack.data.dialects import dialect_of
+from thinstack.data.paths import in_resolved_folder
+from thinstack.data.table_kinds import NAMED_SEPARATORS
 from thinstack.data.tables import columns_of
 from thinstack.errors import DataError, InputError
 from thinstack.training.labels import find_labels
@@ -38,9 +42,9 @@ def table_data(
         raise InputError(
             f"--text-column: expected one, or two for pairs, found {len(columns)}; leave some out"
         )
-    folder = table.resolve().parent
+    folder = in_resolved_folder(table).parent
     if "dev" in given:
-        dev = Path(given["dev"]).resolve()
+        dev = in_resolved_folder(given["dev"])
         given["dev"] = str(dev.relative_to(folder) if dev.is_relative_to(folder) else dev)
     else:
         given.setdefault("dev_share", 0.1)
@@ -54,7 +58,8 @@ def table_data(
         )
     else:
         given |= {"task": "texts", "text_column": columns[0]}
-    return DataConfig.parse({"train": table.name, **given}, source="the settings of the table")
+    found = DataConfig.parse({"train": table.name, **given}, source="the settings of the table")
+    return found.model_copy(update={"separator": _separator(found, folder)})
 
 
 def _columns(table: Path, given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -68,7 +73,28 @@ def _columns(table: Path, given: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _known(table: Path, given: Mapping[str, Any]) -> list[str]:
-    return columns_of(table, encoding=given.get("encoding", "utf-8"))
+    named = {name: given[name] for name in ("encoding", "separator", "header") if name in given}
+    return columns_of(table, **named)
+
+
+def _separator(files: DataConfig, folder: Path) -> str | None:
+    """The separator that a recipe names: of all its tables, if the names of these do not tell it.
+    Where it is not the same in all, it is found whenever they are read."""
+    if files.separator is not None:
+        return files.separator
+    names = [name for name in (files.train, files.dev) if name and not name.endswith(".spacy")]
+    found: set[tuple[str | None, str]] = set()
+    for name in names:
+        with suppress(DataError):  # Its reader says why it cannot be read.
+            if dialect := dialect_of(folder / name, files.encoding, header=files.header):
+                found.add((_named(name), dialect.separator))
+    told = all(named == separator for named, separator in found)
+    separators = {separator for _, separator in found}
+    return None if told or len(separators) > 1 else separators.pop()
+
+
+def _named(name: str) -> str | None:
+    return NAMED_SEPARATORS.get(without_compression(name).suffix.lower())
 
 
 def _pair_task(table: Path, given: Mapping[str, Any]) -> Task:

@@ -12,6 +12,7 @@ import numpy as np
 
 from thinstack.config import DataConfig
 from thinstack.config.data_config import PAIR_TASKS
+from thinstack.data.table_rows import COLUMN_ADVICE
 from thinstack.data.tables import TableRow, read_table
 from thinstack.errors import DataError
 from thinstack.runtime.text import Sentence, Splitter, splitter
@@ -55,9 +56,7 @@ def read_rows(
     """
     if files.task in PAIR_TASKS:
         columns = [*files.pair_columns, files.target_column]
-        return read_table(
-            path, columns, encoding=files.encoding, skipped=skipped, advice=PAIR_ADVICE
-        )
+        return _table(path, columns, files, skipped, PAIR_ADVICE)
     columns = [files.text_column, files.label_column]
     if files.spans:
         columns += ["start", "end"]
@@ -65,7 +64,25 @@ def read_rows(
         from thinstack.integrations.spacy.doc_bins import read_doc_bin
 
         return read_doc_bin(path, columns, span_group=files.span_group, skipped=skipped)
-    return read_table(path, columns, encoding=files.encoding, skipped=skipped)
+    return _table(path, columns, files, skipped, COLUMN_ADVICE)
+
+
+def _table(
+    path: Path,
+    columns: Sequence[str],
+    files: DataConfig,
+    skipped: list[DataError] | None,
+    advice: str,
+) -> Iterator[TableRow]:
+    return read_table(
+        path,
+        columns,
+        encoding=files.encoding,
+        separator=files.separator,
+        header=files.header,
+        skipped=skipped,
+        advice=advice,
+    )
 
 
 def read_texts(

@@ -10,6 +10,7 @@ from rich.console import Console
 from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
 from thinstack.data.lock import locked
+from thinstack.data.paths import in_resolved_folder
 from thinstack.data.tables import read_mappings
 from thinstack.errors import ConfigError, DataError
 from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
@@ -54,7 +55,7 @@ def train_table(
     Raises what `table_data`, `find_classes`, `text_recipe` and `run_recipe` raise, and ConfigError
     if `out` was trained by another recipe.
     """
-    folder = table.resolve().parent
+    folder = in_resolved_folder(table).parent
     made = None
     if team.main:
         made = _made_recipe(table, out, files, text_columns, init, labels, seeds)
@@ -75,7 +76,7 @@ def _made_recipe(
     seeds: Sequence[int],
 ) -> Recipe:
     """The recipe of a table. It is written to `out`, and read again from there."""
-    folder = table.resolve().parent
+    folder = in_resolved_folder(table).parent
     data = table_data(table, files, text_columns=text_columns)
     skipped: list[DataError] = []
     rows = read_rows(table, data, skipped if data.skip_bad else None)

@@ -1,0 +1,176 @@
+"""Tables that are links, have no header, or another separator: the commands read the file that was
+named, all of its rows, and say what to add where they cannot."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import tiny_texts
+from command_line import Answer
+
+from thinstack.config import Recipe
+from thinstack.corpora.inputs import open_corpus
+from thinstack.errors import InputError
+from thinstack.training.table_data import table_data
+from thinstack.training.texts import read_rows
+
+Cli = Callable[..., Answer]
+
+UP = "text,label\nThe film is good.,up\nThe film is bad.,down\n"
+DOWN = "text,label\nThe film is good.,down\nThe film is bad.,up\n"
+PAIRS = "text_a,text_b,label\nIt is good.,It is fine.,{}\nIt is good.,It is bad.,{}\n"
+
+
+def linked(folder: Path, right: str, other: str) -> list[Path]:
+    """Links to a file with the content `right`, each of a kind; beside that file lies, under the
+    name of each link, one with the content `other`."""
+    (folder / "archive").mkdir()
+    (folder / "blobs").mkdir()
+    target, blob = folder / "archive" / "2024.csv", folder / "blobs" / "3f2ac9"
+    target.write_text(right)
+    blob.write_text(right)
+    links = [folder / f"{name}.csv" for name in ("absolute", "relative", "twice", "blob")]
+    links[0].symlink_to(target)
+    links[1].symlink_to("archive/2024.csv")
+    links[2].symlink_to("relative.csv")
+    links[3].symlink_to(blob)
+    for link in links:
+        (folder / "archive" / link.name).write_text(other)
+        (folder / "blobs" / link.name).write_text(other)
+    return links
+
+
+@pytest.mark.parametrize("through", ["real", "folder"])
+def test_a_linked_table_is_the_file_that_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, through: str
+) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    links = linked(real, UP, DOWN)
+    (tmp_path / "folder").symlink_to(real)
+    monkeypatch.chdir(tmp_path / through)
+    for link in links:
+        named = Path(link.name)
+        data = table_data(named, {"dev": str(named)})
+        assert (data.train, data.dev) == (link.name, link.name)
+        rows = [row.values["label"] for row in read_rows(real / data.train, data)]
+        assert rows == ["up", "down"]
+        texts = [row.text for row in open_corpus(named).rows()]
+        assert texts == ["The film is good.", "The film is bad."]
+    for dev, kept in (("folder/relative.csv", "relative.csv"), ("far/d.csv", "far/d.csv")):
+        data = table_data(Path("absolute.csv"), {"dev": str(tmp_path / dev)})
+        assert data.dev == (kept if kept == "relative.csv" else str(tmp_path / kept))
+
+
+def test_linked_pairs(tmp_path: Path) -> None:
+    for link in linked(tmp_path, PAIRS.format("same", "not"), PAIRS.format("not", "same")):
+        data = table_data(link, {})
+        rows = [row.values["label"] for row in read_rows(tmp_path / data.train, data)]
+        assert (data.task, rows) == ("entailment", ["same", "not"])
+
+
+def test_training_on_a_link_learns_from_its_rows(cli: Cli, tmp_path: Path) -> None:
+    bundle, out = tiny_texts.start(tmp_path / "start"), tmp_path / "out"
+    (tmp_path / "archive").mkdir()
+    content = tiny_texts.table(tmp_path / "archive" / "2024.csv", 40).read_text()
+    wrong = content.replace("up\n", "wrong\n")
+    (tmp_path / "archive" / "today.csv").write_text(wrong)
+    (tmp_path / "today.csv").symlink_to("archive/2024.csv")
+    answer = cli("train", tmp_path / "today.csv", "--out", out, "--init", bundle)
+    assert (answer.code, answer.err) == (0, "")
+    recipe = Recipe.read(out / "recipe.toml")
+    assert (recipe.data.train, recipe.model.labels) == ("today.csv", ("down", "up"))
+
+
+def test_links_that_lead_nowhere_say_where(cli: Cli, tmp_path: Path) -> None:
+    link = tmp_path / "texts.csv"
+    link.symlink_to("gone.csv")
+    for arguments in (
+        ("train", link, "--out", tmp_path / "out"),
+        ("evaluate", "sst", link),
+        ("predict", "--input", link, "--out", tmp_path / "out"),
+        ("predict", "--input", tmp_path, "--out", tmp_path.parent / "out"),
+    ):
+        answer = cli(*arguments)
+        assert answer.code == 2, arguments
+        assert "texts.csv" in answer.err
+        assert "link to gone.csv" in answer.err
+        assert len(answer.err.splitlines()) == 1
+
+
+def test_a_folder_that_is_linked_into_a_corpus_is_not_left_out(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "near").mkdir()
+    (tmp_path / "near" / "a.txt").write_text("good\n")
+    (tmp_path / "near" / "more").symlink_to(tmp_path / "far")
+    with pytest.raises(InputError, match=r"more: expected a file, found a link to .*far"):
+        open_corpus(tmp_path / "near")
+
+
+@pytest.fixture(scope="module")
+def unheaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of tabs without a header, in a file whose name says nothing, and a bundle."""
+    folder = tmp_path_factory.mktemp("tables")
+    rows = tiny_texts.table(folder / "t.csv", 40).read_text().splitlines()[1:]
+    text = "".join("\t".join(row.rsplit(",", 1)) + "\n" for row in rows)
+    (folder / "reviews.txt").write_text(text)
+    tiny_texts.start(folder / "start", labels=("down", "up"))
+    return folder / "reviews.txt"
+
+
+def test_no_header_from_training_to_scores(cli: Cli, unheaded: Path) -> None:
+    folder, named = unheaded.parent, ("--text-column", 1, "--label-column", 2)
+    out = folder / "out"
+    first = unheaded.read_text().splitlines()[0].split("\t")
+    start = ("train", unheaded, "--out", out, "--init", folder / "start")
+    for columns in ((), ("--text-column", first[0], "--label-column", first[1])):
+        refused = cli(*start, *columns)
+        assert refused.code == 2
+        assert f"{unheaded}:1: " in refused.err
+        assert "--no-header" in refused.err
+    answer = cli(*start, "--no-header", *named)
+    assert (answer.code, answer.err) == (0, "")
+    recipe = Recipe.read(out / "recipe.toml").data
+    assert (recipe.separator, recipe.header) == ("\t", False)
+    again = cli("train", out / "recipe.toml", "--data", folder, "--out", folder / "again")
+    assert again.code == 0
+    model = out / "model-best"
+    figures = cli("evaluate", model, unheaded, "--no-header", *named, "--json")
+    assert json.loads(figures.out)["texts"] == 40
+    scored = folder / "scored"
+    answer = cli(
+        "predict", "-m", model, "--input", unheaded, "--no-header", "--text", 1, "--out", scored
+    )
+    assert (answer.code, answer.err.split(";")[0]) == (0, "40 rows")
+
+
+def test_a_recipe_names_no_separator_that_differs_between_its_tables(tmp_path: Path) -> None:
+    rows = "text,label\nIt is good.,up\nIt is bad.,down\n"
+    for name, separator in (("a.csv", ";"), ("b.csv", ","), ("c.tsv", ";"), ("d.tsv", "\t")):
+        (tmp_path / name).write_text(rows.replace(",", separator))
+    expected = {"a.csv": None, "c.tsv": ";", "d.tsv": None, None: ";"}
+    for dev, separator in expected.items():
+        settings = {"dev": None if dev is None else str(tmp_path / dev)}
+        found = table_data(tmp_path / "a.csv", settings)
+        assert found.separator == (";" if dev == "a.csv" else separator), dev
+        labels = [row.values["label"] for row in read_rows(tmp_path / found.train, found)]
+        assert labels == ["up", "down"]
+    assert table_data(tmp_path / "b.csv", {}).separator is None
+
+
+def test_options_of_tables_are_checked(cli: Cli, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(UP)
+    for arguments, said in (
+        (("train", table, "--out", tmp_path / "o", "--sep", "::"), "'::'"),
+        (("evaluate", "sst", table, "--sep", "::"), "'::'"),
+        (("predict", "--input", table, "--out", tmp_path / "o", "--sep", "::"), "'::'"),
+        (("predict", "--sep", ";", "good"), "--sep: works only with --input"),
+        (("predict", "--no-header", "good"), "--no-header: works only with --input"),
+        (("train", tmp_path / "r.toml", "--out", tmp_path / "o", "--sep", ";"), "--sep: only for"),
+    ):
+        answer = cli(*arguments)
+        assert answer.code == 2, arguments
+        assert said in answer.err
+        assert len(answer.err.splitlines()) == 1
