@@ -1,6 +1,9 @@
 """Tables, suites, vectors, vocabularies, recipes, and what lies in a corpus's folders."""
 
+import bz2
+import gzip
 import io
+import lzma
 import warnings
 from functools import partial
 from pathlib import Path
@@ -37,6 +40,8 @@ __all__ = ["TARGETS"]
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "schema-1"
 CSV = b'id,text,label\n1,"a ""good"" film, yes",pos\n2,"two\nlines",neg\n3,x,3.0\n'
+SPACED = b'sep=;\nid; text; label\n1; "a ""good"" film; yes"; pos\n2; two; neg\n3; x; 3.0\n'
+STRAY = b'id\ttext\tlabel\n1\t"a film\tpos\n2\t5" disk\tneg\n3\ty"\tpos\n4\tz\tneg\n5\tq\tpos\n'
 JSON_LINES = b'{"id": 1, "text": "a film", "label": "pos"}\n\n{"text": "caf\\u00e9", "label": 3}\n'
 SUITE = (
     b"id\thalf\tkind\tpolarity\ttest\tpartner\tmoves\ttext\n"
@@ -166,6 +171,22 @@ TARGETS = {
     "CSV": Target(lambda: [CSV], _CELLS, reading("a.csv", rows), 400),
     "tab-separated": Target(
         lambda: [CSV.replace(b",", b"\t")], _CELLS, reading("a.tsv", rows), 400
+    ),
+    "tab-separated without quotes": Target(
+        lambda: [STRAY], _CELLS, reading("a.tsv", rows), 400
+    ),
+    "semicolons and spaces": Target(lambda: [SPACED], _CELLS, reading("a.csv", rows), 400),
+    "an array of JSON": Target(
+        lambda: [b"[" + JSON_LINES.strip().replace(b"\n\n", b",\n") + b"]"],
+        any_of(mutated_json, _CELLS),
+        reading("a.json", rows),
+        400,
+    ),
+    "compressed tables": Target(
+        lambda: [gzip.compress(CSV), bz2.compress(CSV), lzma.compress(CSV)],
+        mutated_bytes,
+        reading("a.csv.gz", rows),
+        400,
     ),
     "JSON lines": Target(
         lambda: [JSON_LINES], any_of(mutated_json_lines, _CELLS), reading("a.jsonl", rows), 400
