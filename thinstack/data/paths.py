@@ -6,13 +6,7 @@ from pathlib import Path
 
 from thinstack.errors import DataError, InputError, shown
 
-__all__ = [
-    "any_path",
-    "check_new_folder",
-    "file_path",
-    "in_resolved_folder",
-    "why_unreadable",
-]
+__all__ = ["any_path", "check_new_folder", "file_path", "in_resolved_folder", "why_unreadable"]
 
 _FILES = (
     *(".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".spacy"),

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from thinstack.data.compressed import opened_bytes
 from thinstack.data.files import write_atomically
-from thinstack.data.paths import any_path, file_path
+from thinstack.data.paths import any_path
 from thinstack.data.text_streams import check_encoding
 from thinstack.errors import DataError, TreeError
 
