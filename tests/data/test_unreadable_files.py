@@ -106,7 +106,7 @@ NO_FILES: list[tuple[Callable[[Path], object], str]] = [
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
 @pytest.mark.parametrize(("make", "what"), NO_FILES, ids=named)
-@pytest.mark.parametrize("reader", READERS.keys() - {"lines", "sick"})
+@pytest.mark.parametrize("reader", sorted(READERS.keys() - {"lines", "sick"}))
 def test_what_is_no_plain_file(
     reader: str, make: Callable[[Path], object], what: str, tmp_path: Path
 ) -> None:
