@@ -47,7 +47,7 @@ RIVALS: Final = {"8 bits, no tree, sorted": True, "8 bits, no tree, in order": F
 
 def bundle(name: str, texts: Sequence[str], at_once: int) -> Run:
     """Predictions of all texts, so many a call."""
-    predictor = thinstack.load(name, threads=1)
+    predictor = thinstack.load(name, threads=1, isolated=False)
 
     def run(_: int) -> None:
         for start in range(0, len(texts), at_once):

@@ -88,8 +88,9 @@ def command_line(pid: str) -> str:
 def start(source: Path, out: Path, jobs: int, model: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [
-            sys.executable, "-m", "thinstack", "predict", "--model", model, "--input", str(source),
-            "--id", "id", "--out", str(out), "--jobs", str(jobs),
+            sys.executable, "-m", "thinstack", "predict", "--no-isolated",
+            "--model", model, "--input", str(source), "--id", "id",
+            "--out", str(out), "--jobs", str(jobs),
         ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -59,7 +59,7 @@ class Recorded:
 
 def share(model: str, texts: Sequence[str], start: Any, seconds: Any) -> None:
     """A process: the seconds of its sessions and of its texts, whenever `start` says so."""
-    predictor = thinstack.load(model, threads=1)
+    predictor = thinstack.load(model, threads=1, isolated=False)
     recorder = Recorded(predictor._session)
     predictor._session = recorder
     score(predictor, texts)
@@ -106,8 +106,9 @@ def command(source: Path, out: Path, jobs: int, model: str, form: str, _: int) -
     shutil.rmtree(out, ignore_errors=True)
     subprocess.run(
         [
-            sys.executable, "-m", "thinstack", "predict", "--model", model, "--input", str(source),
-            "--id", "id", "--out", str(out), "--jobs", str(jobs), "--format", form,
+            sys.executable, "-m", "thinstack", "predict", "--no-isolated",
+            "--model", model, "--input", str(source), "--id", "id",
+            "--out", str(out), "--jobs", str(jobs), "--format", form,
         ],
         check=True,
         capture_output=True,

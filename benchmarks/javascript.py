@@ -32,7 +32,7 @@ BENCH = Path(__file__).parents[1] / "js" / "bench.mjs"
 
 def in_python(model: str, texts: Sequence[str]) -> Callable[[int], None]:
     """Predict all texts in Python, on one thread."""
-    predictor = thinstack.load(model, threads=1)
+    predictor = thinstack.load(model, threads=1, isolated=False)
 
     def run(_: int) -> None:
         for _sentences in predict_text(predictor, texts):

@@ -77,7 +77,7 @@ def text_row(model: str, threads: int, words: Sequence[str], _: Path) -> Row:
         texts = sum(distinct.values()) + sys.getsizeof(one.words) + sys.getsizeof(one.text)
         return arrays + texts + sum(map(sys.getsizeof, one.parts))
 
-    predictor = thinstack.load(model, threads=threads)
+    predictor = thinstack.load(model, threads=threads, isolated=False)
     short = " ".join(SHORT)
     list(predict_text(predictor, [short]))
     return measured(predict_text(predictor, [short, " ".join(words), short]), size)
@@ -107,7 +107,17 @@ def command_row(model: str, threads: int, words: Sequence[str], folder: Path) ->
     """`thinstack predict --input` of a file of three texts; its start is part of its seconds."""
     file = folder / "texts.txt"
     texts = [" ".join(each) for each in (SHORT, words, SHORT)]
-    command = [sys.executable, "-m", "thinstack", "predict", "--model", model, "--input", str(file)]
+    command = [
+        sys.executable,
+        "-m",
+        "thinstack",
+        "predict",
+        "--no-isolated",
+        "--model",
+        model,
+        "--input",
+        str(file),
+    ]
     seconds, peaks = [], []
     for number, read in enumerate(([texts[0]], texts)):
         file.write_text("\n".join(read) + "\n", encoding="utf-8")

@@ -175,7 +175,7 @@ def encoder(
 
 def figures_of_bundle(name: str, dev: Labelled) -> Figures:
     """Sentences are scored whole, texts of the suite read as a user's would be."""
-    predictor = thinstack.load(name)
+    predictor = thinstack.load(name, isolated=False)
     found = predict_text(predictor, dev.texts, split=False)
     of_dev = np.stack([sentences[-1].scores[-1] for sentences in found])
 

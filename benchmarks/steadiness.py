@@ -77,7 +77,7 @@ def same(first: Any, second: Any) -> bool:
 def threads_differ(threads: int, runs: int, model: str = "sst") -> int:
     """How many results of threads that share a predictor differ from those of one thread. Each run
     is of two sentences, and every thread has them in another order."""
-    predictor = load(model, threads=1)
+    predictor = load(model, threads=1, isolated=False)
     asked = [sentences(2, seed=number, most=12) for number in range(runs)]
     expected = [predictor.predict(one) for one in asked]
     wrong: list[int] = []
@@ -131,7 +131,9 @@ def main(
         wrong = threads_differ(threads, runs)
         found["threads"] = {"threads": threads, "runs": runs, "different": wrong}
     for model in models or ["sst"]:
-        found[f"lone and batched, {model}"] = batched(load(model, threads=1), sentences(count))
+        found[f"lone and batched, {model}"] = batched(
+            load(model, threads=1, isolated=False), sentences(count)
+        )
     text = json.dumps(found, default=float)
     sys.stdout.write(f"{text}\n") if as_json else Console().print_json(text)
 

@@ -51,7 +51,9 @@ def main(
 ) -> None:
     """Measure sentences a second on one thread and on several."""
     words = [tree.words for tree in read_trees(data / "sst/dev.txt")]
-    predictors = {count: thinstack.load(model, threads=count) for count in (1, threads)}
+    predictors = {
+        count: thinstack.load(model, threads=count, isolated=False) for count in (1, threads)
+    }
     subjects = {
         f"{size} {count}": scored(predictor, words, size)
         for size in SIZES

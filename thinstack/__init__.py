@@ -36,7 +36,7 @@ def load(
     classes: int | None = None,
     abstain: float | None = None,
     max_words: int = 400,
-    isolated: bool = False,
+    isolated: bool | None = None,
     allow_operators: "Collection[str]" = (),
 ) -> "Predictor":
     """Load the ONNX model of a bundle.
@@ -48,9 +48,10 @@ def load(
     per core that the process may use. `classes`: 3 or 2 shows the five classes of a sentiment model
     as negative, (neutral) and positive. `abstain`: if no class is as probable as this, there is no
     label (`thinstack.runtime.views`). `max_words`: a longer sentence is read in parts; at least 2.
-    `isolated`: run the model in processes of its own, with limits of memory and time, as you should
-    run the model of somebody whom you do not trust. `allow_operators`: ONNX operators that such a
-    model may have, beside those that thinstack's own models have.
+    `isolated`: whether the model runs in processes of its own, with limits of memory and time; by
+    default it does unless it is your own, which docs/runtimes.md ("Files of others") explains.
+    `allow_operators`: ONNX operators that an isolated model may have, beside those that
+    thinstack's own models have.
 
     Raises UnknownNameError, PluginError or BundleError if there is no such bundle or it is damaged;
     MissingExtraError without onnxruntime or, for an address, without huggingface_hub; DeviceError

@@ -44,7 +44,7 @@ def use(folder: Path) -> None:
     bundle = open_bundle(folder)
     bundle.vocabulary()
     bundle.distances()
-    Predictor(bundle, threads=1).predict([["the", "film"]])
+    Predictor(bundle, threads=1, isolated=False).predict([["the", "film"]])
 
 
 def onnx_bomb(nodes: str) -> bytes:

@@ -1,21 +1,42 @@
-"""Which bundles are taken for the user's own, and how commands run the others."""
+"""Whose a model is, and whether it is therefore isolated: one policy for whatever runs models."""
 
+import multiprocessing
+import pickle
 import shutil
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pytest
+import spacy
 from bundle_folders import resealed
 from command_line import run_command
+from last_word_model import write_last_word_bundle
 
-from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.origin import is_own, note_trained
-from thinstack.cli.model import load_model
+import thinstack
+from thinstack.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle.manifest import CONFIG_FILE
+from thinstack.bundle.origin import is_isolated, is_own, note_own
+from thinstack.corpora import score_batches
+from thinstack.corpora.manifest import Settings
+from thinstack.corpora.work import Model
+from thinstack.doctor import examine
+from thinstack.errors import InputError
+from thinstack.hub.push import _with
+from thinstack.integrations import spark
+from thinstack.plugins.manager import bundles
 from thinstack.runtime import predictor, reference
 from thinstack.runtime.isolated import IsolatedSession
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.reference import check_cases
 from thinstack.serving.server import PageServer
+from thinstack.spacy_training.component import TreeClassifier
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
+BATCH = pa.record_batch({"id": ["a"], "text": ["good"]})
 
 
 @pytest.fixture(autouse=True)
@@ -25,35 +46,87 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def copied(last_word: Bundle, tmp_path: Path) -> Bundle:
+def foreign(last_word: Bundle, tmp_path: Path) -> Bundle:
+    """A bundle that is noted nowhere, for it was written before there was this folder of notes."""
     return open_bundle(shutil.copytree(last_word.path, tmp_path / "model"))
 
 
-def own(bundle: Bundle) -> bool:
-    return is_own(str(bundle.path), bundle)
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each session that is opened was to be isolated."""
+    found: list[bool] = []
+    for module in (predictor, reference):
+        real = module.open_session
+
+        def recorded(*given: Any, real: Any = real, **more: Any) -> Any:
+            found.append(more.get("isolated", False))
+            return real(*given, **more)
+
+        monkeypatch.setattr(module, "open_session", recorded)
+    return found
 
 
-def test_what_is_installed_is_own_by_its_name_alone() -> None:
+def test_what_is_installed_is_own_by_every_byte_of_it(tmp_path: Path) -> None:
     bundle = open_bundle("sst")
-    assert is_own("sst", bundle)
-    assert not own(bundle)
+    copy = shutil.copytree(bundle.path, tmp_path / "copy")
+    assert is_own(bundle)
+    assert is_own(open_bundle(bundle.path))
+    assert is_own(open_bundle(copy))
+    resealed(lambda raw: raw.update(data="of somebody else"))(copy)
+    assert not is_own(open_bundle(copy))
 
 
-def test_what_was_trained_here_is_own_wherever_it_lies(
-    copied: Bundle, notes: Path, tmp_path: Path
+@pytest.fixture
+def _fresh_plugins() -> Iterator[None]:
+    bundles.cache_clear()
+    yield
+    bundles.cache_clear()
+
+
+@pytest.mark.usefixtures("_fresh_plugins")
+def test_what_another_distribution_brings_is_own(
+    foreign: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not own(copied)
-    note_trained(copied)
-    assert [path.name for path in notes.iterdir()] == [copied.manifest.digest]
-    assert own(copied)
-    assert own(open_bundle(shutil.copytree(copied.path, tmp_path / "elsewhere")))
-    resealed(lambda raw: raw.update(data="of somebody else"))(copied.path)
-    assert not own(open_bundle(copied.path))
+    assert not is_own(foreign)
+    bundles.cache_clear()
+    hook = "from pathlib import Path\nfrom thinstack.plugins import hookimpl\n@hookimpl\n"
+    hook += f"def thinstack_bundles():\n    return {{'mine': Path({str(foreign.path)!r})}}\n"
+    (tmp_path / "brings_mine.py").write_text(hook)
+    info = tmp_path / "brings_mine-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.4\nName: brings-mine\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[thinstack]\nmine = brings_mine\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert is_own(open_bundle("mine"))
+    assert is_own(open_bundle(foreign.path))
+
+
+def test_what_was_written_here_is_own_wherever_it_lies(notes: Path, tmp_path: Path) -> None:
+    written = write_last_word_bundle(tmp_path / "model")
+    assert [path.name for path in notes.iterdir()] == [written.manifest.digest]
+    assert is_own(written)
+    assert is_own(open_bundle(shutil.copytree(written.path, tmp_path / "elsewhere")))
+    resealed(lambda raw: raw.update(data="of somebody else"))(written.path)
+    assert not is_own(open_bundle(written.path))
+
+
+def test_only_a_model_that_runs_is_noted(foreign: Bundle, notes: Path, tmp_path: Path) -> None:
+    files = {name: foreign.read(name) for name in foreign.manifest.files if name != CONFIG_FILE}
+    write_bundle(tmp_path / "theirs", files, config=foreign.config, own=False)
+    bare = {name: content for name, content in files.items() if not name.startswith("onnx")}
+    write_bundle(tmp_path / "bare", bare, config=foreign.config)
+    assert not notes.exists()
+
+
+def test_what_is_added_for_the_hub_makes_nothing_ones_own(foreign: Bundle, tmp_path: Path) -> None:
+    assert not is_own(_with(foreign, {"README.md": b"# one\n"}, tmp_path / "theirs"))
+    note_own(foreign)
+    assert is_own(_with(foreign, {"README.md": b"# two\n"}, tmp_path / "mine"))
 
 
 @pytest.mark.parametrize("state", ["file/state", "relative", ""])
 def test_where_nothing_can_be_noted_nothing_is_own(
-    copied: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
+    foreign: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     """A relative path is no such folder, by the specification."""
     (tmp_path / "file").write_bytes(b"")
@@ -61,17 +134,104 @@ def test_where_nothing_can_be_noted_nothing_is_own(
     monkeypatch.setenv("HOME", str(tmp_path / "file"))
     monkeypatch.delenv("LOCALAPPDATA", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / state) if "/" in state else state)
-    note_trained(copied)
-    assert not own(copied)
+    note_own(foreign)
+    assert not is_own(foreign)
 
 
-def test_commands_run_the_models_of_others_apart(copied: Bundle) -> None:
-    assert isinstance(load_model(str(copied.path), threads=1)._session, IsolatedSession)
-    assert not isinstance(load_model("sst", threads=1)._session, IsolatedSession)
-    note_trained(copied)
-    assert not isinstance(load_model(str(copied.path), threads=1)._session, IsolatedSession)
+def test_what_is_said_outright_holds(foreign: Bundle) -> None:
+    sst = open_bundle("sst")
+    assert [is_isolated(sst, asked) for asked in (None, True, False)] == [False, True, False]
+    assert [is_isolated(foreign, asked) for asked in (None, True, False)] == [True, True, False]
+    assert is_isolated(sst, None, ["Softplus"])
+    with pytest.raises(InputError, match="isolated=True"):
+        Predictor(sst, isolated=False, allow_operators=["Softplus"])
 
 
+def test_a_pickle_is_decided_anew(foreign: Bundle, notes: Path) -> None:
+    """It holds a path, which may lead to another bundle by then."""
+    again = pickle.loads(pickle.dumps(Predictor(foreign, threads=1)))
+    assert isinstance(again._session, IsolatedSession)
+    note_own(foreign)
+    sent = pickle.dumps(Predictor(foreign, threads=1))
+    assert not pickle.loads(sent).isolated
+    shutil.rmtree(notes)
+    assert pickle.loads(sent).isolated
+    outright = pickle.dumps(Predictor(foreign, threads=1, isolated=False))
+    assert not pickle.loads(outright).isolated
+
+
+def component(model: str, isolated: bool | None) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tree_sentiment", config={"model": model, "isolated": isolated})
+    sent = spacy.blank("en")
+    sent.add_pipe("tree_sentiment", config={"isolated": isolated}).from_bytes(
+        nlp.get_pipe("tree_sentiment").to_bytes()
+    )
+
+
+def classifier(model: str, isolated: bool | None) -> None:
+    nlp = spacy.blank("en")
+    made = nlp.add_pipe("tree_classifier", config={"isolated": isolated})
+    assert isinstance(made, TreeClassifier)
+    pickle.loads(pickle.dumps(made.from_disk(model)))
+
+
+def on_spark(model: str, isolated: bool | None) -> None:
+    session: Any = SimpleNamespace(
+        sparkContext=SimpleNamespace(broadcast=lambda value: SimpleNamespace(value=value))
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("pyspark", "pyspark.sql"):
+            patch.setitem(sys.modules, module, SimpleNamespace(SparkSession=None))
+        sent = pickle.dumps(spark.scorer(model, spark=session, isolated=isolated))
+    spark._loaded.cache_clear()
+    list(pickle.loads(sent)([BATCH]))
+    spark._loaded.cache_clear()
+
+
+def corpus(model: str, isolated: bool | None) -> None:
+    settings = Settings(format="jsonl")
+    by_path = Model(model, isolated=isolated).scorer(settings).predictor
+    Model(str(by_path.bundle.path), isolated=isolated).scorer(settings)
+
+
+DOORS: dict[str, Callable[[str, bool | None], object]] = {
+    "load": lambda model, isolated: thinstack.load(model, isolated=isolated),
+    "score_batches": lambda model, isolated: list(score_batches([BATCH], model, isolated=isolated)),
+    "check_cases": lambda model, isolated: check_cases(open_bundle(model), isolated=isolated),
+    "doctor": lambda model, isolated: list(examine(model, isolated=isolated)),
+    "tree_sentiment": component,
+    "tree_classifier": classifier,
+    "spark": on_spark,
+    "corpora": corpus,
+}
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_every_door_has_one_policy(name: str, asked: list[bool], tmp_path: Path) -> None:
+    """The golden bundle has reference cases, and nobody here wrote it."""
+    door, foreign = DOORS[name], str(shutil.copytree(GOLDEN, tmp_path / "golden"))
+    for model, isolated, wanted in (
+        ("sst", None, False),
+        (foreign, None, True),
+        (foreign, False, False),
+        ("sst", True, True),
+    ):
+        if name == "tree_classifier":
+            model = str(open_bundle(model).path)
+        asked.clear()
+        door(model, isolated)
+        if name == "tree_sentiment":
+            asked[:] = asked[-1:]  # the component that reads it starts with sst
+        assert set(asked) == {wanted}, (model, isolated)
+
+
+def test_a_loaded_model_is_isolated_already_or_not(last_word: Bundle) -> None:
+    with pytest.raises(InputError, match="isolated"):
+        score_batches([BATCH], Predictor(last_word, threads=1), isolated=True)
+
+
+@pytest.mark.parametrize("said", [None, "--no-isolated", "--isolated"])
 @pytest.mark.parametrize(
     "command",
     [
@@ -82,27 +242,35 @@ def test_commands_run_the_models_of_others_apart(copied: Bundle) -> None:
         ["serve", "MODEL", "--port", "0", "--no-open"],
     ],
 )
-def test_every_command_that_runs_a_model_runs_it_so(
+def test_every_command_has_the_same(
     command: list[str],
-    copied: Bundle,
+    said: str | None,
+    foreign: Bundle,
+    asked: list[bool],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    asked: list[bool] = []
-    for module in (predictor, reference):
-        real = module.open_session
-
-        def recorded(*given: Any, real: Any = real, **more: Any) -> Any:
-            asked.append(more.get("isolated", False))
-            return real(*given, **more)
-
-        monkeypatch.setattr(module, "open_session", recorded)
     monkeypatch.setattr(PageServer, "serve_forever", lambda self: None)
     monkeypatch.chdir(tmp_path)
     Path("texts.txt").write_text("good\n")
     Path("texts.csv").write_text("text,label\ngood,good\n")
-    paths = {"MODEL": str(copied.path), "GOLDEN": str(GOLDEN)}
-    found = run_command(monkeypatch, capsys, *(paths.get(part, part) for part in command))
+    paths = {"MODEL": str(foreign.path), "GOLDEN": str(GOLDEN)}
+    given = [*(paths.get(part, part) for part in command), *filter(None, [said])]
+    found = run_command(monkeypatch, capsys, *given)
     assert found.code == 0 or command[0] == "doctor", found.err
-    assert asked == [True]
+    assert asked == [said != "--no-isolated"]
+
+
+def _scored(path: str, answer: Any) -> None:
+    found = thinstack.load(path, threads=1)
+    answer.put((found.isolated, found.predict([["good"]])[0].label))
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_a_daemon_may_isolate(foreign: Bundle, method: str) -> None:
+    """Python lets it have no processes of `multiprocessing`."""
+    context: Any = multiprocessing.get_context(method)
+    answer = context.Queue()
+    context.Process(target=_scored, args=(str(foreign.path), answer), daemon=True).start()
+    assert answer.get(timeout=60) == (True, "good")

@@ -64,7 +64,7 @@ def run(folder: Path, *, isolated: bool = False) -> int:
     running, unless `isolated`."""
     found = open_bundle(folder)
     found.relabel()
-    predictor = thinstack.load(folder, threads=1)
+    predictor = thinstack.load(folder, threads=1, isolated=False)
     if isolated:
         predictor = thinstack.load(folder, threads=1, isolated=True)
     scores = predictor.predict(SENTENCES)

@@ -88,7 +88,7 @@ def wordpieces(content: bytes, folder: Path) -> int:
 
 @cache
 def predictor(name: str) -> Predictor:
-    return thinstack.load(GOLDEN / name, threads=1, max_words=20)
+    return thinstack.load(GOLDEN / name, threads=1, max_words=20, isolated=False)
 
 
 def predicting(name: str, content: bytes, folder: Path) -> int:

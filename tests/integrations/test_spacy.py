@@ -215,7 +215,8 @@ def test_the_configuration_has_the_arguments_of_the_factory() -> None:
     settings = {"model": "sst", "source": "auto", "device": "cpu", "threads": None}
     scorer = {"@scorers": "thinstack.tree_sentiment_scorer.v1"}
     settings |= {"aggregation": "words", "scorer": scorer, "classes": None, "abstain": None}
-    assert meta.default_config == settings | {"max_words": 400, "spans_key": None}
+    more = {"max_words": 400, "spans_key": None, "isolated": None}
+    assert meta.default_config == settings | more
     assert not meta.retokenizes
     assert meta.default_score_weights["cats_score"] == 1.0
 

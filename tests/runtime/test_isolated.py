@@ -1,6 +1,7 @@
 """Models in processes of their own: they answer as in the process that asks, and whatever they do,
 that process lives."""
 
+import multiprocessing.spawn
 import os
 import pickle
 import signal
@@ -18,7 +19,7 @@ from onnx import helper, load_model_from_string
 
 import thinstack
 from thinstack.bundle import Bundle
-from thinstack.errors import BundleError, InputError
+from thinstack.errors import BundleError, DeviceError, InputError
 from thinstack.runtime import isolated
 from thinstack.runtime.isolated import IsolatedSession
 from thinstack.runtime.predictor import Predictor
@@ -232,10 +233,47 @@ def test_more_operators_are_allowed_in_isolation_alone(tmp_path: Path) -> None:
     for isolated_too in (False, True):
         with pytest.raises(BundleError, match="needs the operator 'Softplus'"):
             thinstack.load(folder, isolated=isolated_too)
-    with pytest.raises(InputError, match="add isolated=True"):
-        thinstack.load(folder, allow_operators=["Softplus"])
+    with pytest.raises(InputError, match="say isolated=True"):
+        thinstack.load(folder, isolated=False, allow_operators=["Softplus"])
     found = thinstack.load(folder, isolated=True, allow_operators=["Softplus"])
     powers = 1 + np.exp(TABLE[1].astype(float))  # e to the logarithm of 1 + e to the logit
     np.testing.assert_allclose(
         found.predict([["good"]])[0].scores[0], powers / powers.sum(), rtol=1e-6
     )
+
+
+def refused(*given: object, **more: object) -> None:
+    raise PermissionError(1, "Operation not permitted")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("sys.frozen", True, "its own Python"),
+        ("subprocess.Popen", refused, "Operation not permitted"),
+        ("get_executable", lambda: None, "NoneType"),  # as where Python is embedded
+        ("get_executable", lambda: "", "Errno"),
+        ("get_executable", lambda: "/bin/true", "exit code 0"),
+        ("get_executable", lambda: "/bin/false", "exit code 1"),
+        ("get_executable", lambda: "/bin/echo", "exit code 0"),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such programs")
+def test_where_no_process_can_start_the_error_says_what_to_do(
+    last_word: Bundle, monkeypatch: pytest.MonkeyPatch, name: str, value: object, why: str
+) -> None:
+    monkeypatch.setattr(f"thinstack.runtime.isolated.{name}", value, raising=False)
+    with pytest.raises(DeviceError) as caught:
+        thinstack.load(last_word.path, isolated=True)
+    told = str(caught.value)
+    assert str(last_word.path) in told
+    assert why in told
+    assert "isolated=False (--no-isolated)" in told
+    assert not thinstack.load(last_word.path, isolated=False).isolated
+
+
+def test_the_python_is_that_of_multiprocessing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that embeds Python names it with `multiprocessing.set_executable`."""
+    monkeypatch.setattr(multiprocessing.spawn, "_python_exe", sys.executable)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    np.testing.assert_array_equal(session(onnx_of(ADDING)).run(["y"], X)[0], [0, 2, 4, 6])

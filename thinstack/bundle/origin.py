@@ -1,34 +1,47 @@
-"""Where a bundle comes from: from thinstack, an installed distribution or a training run of this
-user, or from anybody else.
+"""Whose a model is, and whether it is therefore isolated.
 
-A digest in a bundle tells nothing of it, because whoever makes a bundle writes the digest too. So a
-folder of this user holds a note for each bundle that was trained here. A note is an empty file, and
-its name is the digest of the manifest, which covers every byte of the bundle. If the notes are
-lost, the models run in processes of their own, which takes more time to start.
+A model is the user's own if every byte of its bundle is that of an installed bundle, or of one that
+this user wrote on this machine. A name or a path does not matter, so all processes agree.
+
+A digest in a bundle tells nothing of its origin, because whoever makes a bundle writes the digest
+too. So a folder of this user holds a note for each bundle with a model that was written here. A
+note is an empty file, and its name is the digest of the manifest, which covers every byte of the
+bundle. If the notes are lost, the models are isolated.
 """
 
 import os
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from thinstack.bundle.reading import Bundle, is_installed
+from thinstack.bundle.reading import Bundle, bundled_folders, read_manifest
+from thinstack.errors import BundleError
 
-__all__ = ["is_own", "note_trained"]
+__all__ = ["is_isolated", "is_own", "note_own"]
 
 
-def note_trained(bundle: Bundle) -> None:
-    """Note that this bundle was trained here. Where no note can be written, there is none."""
+def is_isolated(bundle: Bundle, asked: bool | None, allow_operators: Collection[str] = ()) -> bool:
+    """Whether a model runs in processes of its own. `asked` says so; with None it does, unless it
+    is the user's own and has no operators but those of `check_onnx`."""
+    if asked is not None:
+        return asked
+    return bool(allow_operators) or not is_own(bundle)
+
+
+def is_own(bundle: Bundle) -> bool:
+    """Whether the model is the user's own."""
+    return _is_noted(bundle) or bundle.manifest.digest in _installed()
+
+
+def note_own(bundle: Bundle) -> None:
+    """Note that this user made this bundle. Where no note can be written, there is none."""
     with suppress(OSError, RuntimeError):  # no home, or one that cannot be written
         path = _note_of(bundle)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
 
 
-def is_own(path_or_name: str | Path, bundle: Bundle) -> bool:
-    """Whether `bundle`, which `path_or_name` named, came with thinstack or with another installed
-    distribution, or was trained here. Raises PluginError as `open_bundle` does."""
-    if is_installed(path_or_name):
-        return True
+def _is_noted(bundle: Bundle) -> bool:
     try:
         return _note_of(bundle).is_file()
     except (OSError, RuntimeError):
@@ -41,3 +54,20 @@ def _note_of(bundle: Bundle) -> Path:
     told = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
     state = Path(told) if told and Path(told).is_absolute() else Path.home() / ".local" / "state"
     return state / "thinstack" / "trained" / bundle.manifest.digest
+
+
+def _installed() -> Iterator[str]:
+    """The digests of the installed bundles. Those of thinstack come first, because finding those of
+    other distributions takes longer."""
+    yield from map(_digest, bundled_folders())
+    from thinstack.plugins.manager import bundles
+
+    yield from map(_digest, bundles().folders())
+
+
+def _digest(folder: Path) -> str:
+    """The digest of the bundle in a folder, "" without one."""
+    try:
+        return read_manifest(folder).digest
+    except BundleError:
+        return ""

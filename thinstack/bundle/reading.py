@@ -35,6 +35,7 @@ from thinstack.errors import BundleError, ConfigError, DataError, UnknownNameErr
 __all__ = [
     "Bundle",
     "aside",
+    "bundled_folders",
     "bundled_names",
     "is_installed",
     "open_bundle",
@@ -130,7 +131,12 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
 
 def bundled_names() -> list[str]:
     """Names of the bundles that thinstack brings along."""
-    return sorted(path.parent.name for path in BUNDLED.glob(f"*/{MANIFEST_FILE}"))
+    return [folder.name for folder in bundled_folders()]
+
+
+def bundled_folders() -> list[Path]:
+    """Their folders."""
+    return sorted(path.parent for path in BUNDLED.glob(f"*/{MANIFEST_FILE}"))
 
 
 def is_installed(path_or_name: str | Path) -> bool:

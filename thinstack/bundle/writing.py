@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from thinstack.bundle.manifest import CONFIG_FILE, MANIFEST_FILE, Manifest
+from thinstack.bundle.manifest import CONFIG_FILE, MANIFEST_FILE, ONNX_FILE, Manifest
+from thinstack.bundle.origin import note_own
 from thinstack.bundle.reading import Bundle, aside, open_bundle, read_manifest, unlisted
 from thinstack.config import ModelConfig
 from thinstack.data.files import remove_leftovers, staging, sync
@@ -29,11 +30,14 @@ def write_bundle(
     metrics: Mapping[str, JsonValue] | None = None,
     data: str = "",
     created: str | None = None,
+    own: bool = True,
 ) -> Bundle:
     """Write a bundle with these files, `config.json` and `manifest.json`, and open it.
 
     It is written beside `path`, checked, and then renamed. So `open_bundle(path)` finds either the
     whole old bundle or the whole new one. `Manifest` describes `metrics`, `data` and `created`.
+    `own`: whether the model is yours. Then the bundle is noted, and is not isolated on this machine
+    (`thinstack.bundle.origin`). Say False for a file that you got from somebody else.
 
     Raises BundleError if `path` is a folder that holds anything but a bundle, if a name is not a
     plain relative path, or if the files cannot be written. An old bundle is then left as it was.
@@ -57,7 +61,10 @@ def write_bundle(
             open_bundle(new)
     except OSError as error:
         raise BundleError(f"{target}: the bundle cannot be written: {error}") from None
-    return Bundle(target, config, manifest)
+    bundle = Bundle(target, config, manifest)
+    if own and ONNX_FILE in files:
+        note_own(bundle)
+    return bundle
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from thinstack.cli.options import JsonOption, ModelOption, print_json
+from thinstack.cli.options import IsolatedOption, JsonOption, ModelOption, print_json
 from thinstack.errors import escaped
 
 __all__ = ["doctor"]
@@ -16,7 +16,9 @@ STYLES = {"ok": "green", "missing": "yellow", "wrong": "red"}
 NAME = 14  # columns
 
 
-def doctor(model: ModelOption = "sst", as_json: JsonOption = False) -> None:
+def doctor(
+    model: ModelOption = "sst", as_json: JsonOption = False, isolated: IsolatedOption = None
+) -> None:
     """Check the installation, and say how to fix what does not work.
 
     The checks are package versions, plugins, the runtimes, and a model's answers on its reference
@@ -30,7 +32,7 @@ def doctor(model: ModelOption = "sst", as_json: JsonOption = False) -> None:
 
     machine = f"{platform.system()} {platform.machine()}"
     python = platform.python_version()
-    checks = examine(model)
+    checks = examine(model, isolated=isolated)
     if as_json:
         found = list(checks)
         where = {"python": python, "executable": sys.executable, "machine": machine}

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli.evaluate_suite import HalfOption, ListWrongOption, SuiteOption, evaluate_on_suite
-from thinstack.cli.model import load_model
 from thinstack.cli.options import (
     ClassesOption,
     DeviceOption,
     HeaderOption,
+    IsolatedOption,
     JsonOption,
     SeparatorOption,
     ThreadsOption,
@@ -88,6 +88,7 @@ def evaluate(
     classes: ClassesOption = None,
     as_json: JsonOption = False,
     device: DeviceOption = "cpu",
+    isolated: IsolatedOption = None,
     threads: ThreadsOption = None,
 ) -> None:
     """Measure how often a model is right about labelled data.
@@ -104,6 +105,7 @@ def evaluate(
     With --suite you give no file: the model reads sentences of known polarity, and you see which
     kinds of sentence it understands.
     """
+    from thinstack import load
     from thinstack.measure.evaluation import evaluate_file
 
     model, file = _model_and_file((model, file), named, suite)
@@ -112,7 +114,7 @@ def evaluate(
         from thinstack.plugins.manager import readers
 
         read = readers().reader(tree_format).trees
-    predictor = load_model(model, device=device, threads=threads, classes=classes)
+    predictor = load(model, device=device, threads=threads, classes=classes, isolated=isolated)
     if suite is not None:
         shown = {"list_wrong": list_wrong, "as_json": as_json}
         evaluate_on_suite(predictor, model, suite, half, source or "auto", **shown)

@@ -12,6 +12,7 @@ __all__ = [
     "ClassesOption",
     "DeviceOption",
     "HeaderOption",
+    "IsolatedOption",
     "JsonOption",
     "ModelOption",
     "SeparatorOption",
@@ -24,6 +25,14 @@ ModelOption = Annotated[
 ]
 DeviceOption = Annotated[
     Device, typer.Option(help="Where to run the model. auto uses CUDA if it works, else the CPU.")
+]
+IsolatedOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--isolated/--no-isolated",
+        help="Run the model in a process of its own, with limits of memory and time.  [default: "
+        "unless the model is your own]",
+    ),
 ]
 ThreadsOption = Annotated[
     int | None,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from thinstack.cli.model import load_model
 from thinstack.cli.options import (
     ClassesOption,
     DeviceOption,
     HeaderOption,
+    IsolatedOption,
     JsonOption,
     ModelOption,
     SeparatorOption,
@@ -106,12 +106,14 @@ def predict(
     fail_after: FailOption = None,
     allow_repeated_ids: RepeatedOption = None,
     device: DeviceOption = "cpu",
+    isolated: IsolatedOption = None,
     threads: ThreadsOption = None,
 ) -> None:
     """Score English texts: each sentence, and every phrase in it.
 
     The bundled model, sst, finds sentiment. Other models have classes of their own.
     """
+    from thinstack import load
     from thinstack.runtime.text import predict_text
 
     if input is not None:
@@ -123,8 +125,14 @@ def predict(
             "--jsonl cannot be combined with --json, --html or --svg: choose one kind of output"
         )
     given = texts or _lines_of_input(encoding)
-    predictor = load_model(
-        model, device=device, threads=threads, classes=classes, abstain=abstain, max_words=max_words
+    predictor = load(
+        model,
+        device=device,
+        threads=threads,
+        classes=classes,
+        abstain=abstain,
+        max_words=max_words,
+        isolated=isolated,
     )
     scored = _with_words(predict_text(predictor, given, source=source))
     if as_json_lines:

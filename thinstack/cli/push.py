@@ -5,6 +5,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from thinstack.cli.options import IsolatedOption
+
 __all__ = ["push"]
 
 
@@ -18,6 +20,7 @@ def push(
     revision: Annotated[
         str | None, typer.Option(help="The branch to upload to. It is made if it does not exist.")
     ] = None,
+    isolated: IsolatedOption = None,
 ) -> None:
     """Upload a bundle to the Hugging Face hub, so that hf://user/name loads it.
 
@@ -28,7 +31,7 @@ def push(
     from thinstack.hub.push import push as push_bundle
     from thinstack.show.as_text import as_text
 
-    pushed = push_bundle(model, repository, private=private, revision=revision)
+    pushed = push_bundle(model, repository, private=private, revision=revision, isolated=isolated)
     console = Console(soft_wrap=True, highlight=False)
     if pushed.changed:
         console.print(f"added or changed for the hub: {as_text(', '.join(pushed.changed))}")

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from thinstack.cli.model import load_model
-from thinstack.cli.options import ClassesOption, ThreadsOption
+from thinstack.cli.options import ClassesOption, IsolatedOption, ThreadsOption
 from thinstack.errors import escaped
 
 __all__ = ["serve"]
@@ -27,13 +26,17 @@ def serve(
         float | None,
         typer.Option(help="Give no label where no class is as probable as this, such as 0.6."),
     ] = None,
+    isolated: IsolatedOption = None,
     threads: ThreadsOption = None,
 ) -> None:
     """Open a page on this machine that shows what a model says of texts as they are typed."""
+    from thinstack import load
     from thinstack.serving.server import PageServer
 
     with PageServer(port) as server:
-        server.predictor = load_model(model, threads=threads, classes=classes, abstain=abstain)
+        server.predictor = load(
+            model, threads=threads, classes=classes, abstain=abstain, isolated=isolated
+        )
         server.name = Path(model).name or model
         print(f"{escaped(server.name)} at {server.url} (Ctrl-C ends it)", flush=True)
         if open_page:

@@ -49,12 +49,13 @@ def score_batches(
     id: str = DEFAULT_ID,
     output: Output = "sentences",
     source: TreeSource = "auto",
+    isolated: bool | None = None,
 ) -> Iterator["pa.RecordBatch"]:
     """Score the rows of record batches with a column of texts and a column of ids, in their order.
 
     `model`: a loaded model, or the name or folder of a bundle, which then runs on one thread.
     `text`, `id`: the columns; other columns are not read. `output`: what to write a row for.
-    `source`: where trees come from.
+    `source`: where trees come from. `isolated`: how a named model runs, as `thinstack.load` has it.
 
     The rows are as `scored_schema` says. A text that fails does not stop the others. It gets one
     row with its `id` and an `error`, and all else is null. `Problem` lists the kinds of error. In
@@ -62,11 +63,16 @@ def score_batches(
     texts are in memory. A given batch may make several batches; an empty one makes no batch.
 
     Raises, when called, what `Predictor`, `open_bundle` and `TextScorer` raise, and
-    MissingExtraError without pyarrow. While it runs, raises DataError for a batch that lacks the
-    columns or has two with one name, and InputError for an object that is not a record batch.
+    MissingExtraError without pyarrow; InputError for `isolated` beside a loaded model. While it
+    runs, raises DataError for a batch that lacks the columns or has two with one name, and
+    InputError for an object that is not a record batch.
     """
     if not isinstance(model, Predictor):
-        model = Predictor(open_bundle(model), threads=1)
+        model = Predictor(open_bundle(model), threads=1, isolated=isolated)
+    elif isolated is not None:
+        raise InputError(
+            "isolated is for the name or folder of a bundle: give it to thinstack.load"
+        )
     scorer = TextScorer(model, output, source)
     return _scored(batches, scorer, Columns(text, id), scored_schema(scorer.labels, output))
 

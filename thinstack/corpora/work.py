@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.origin import is_own
 from thinstack.config import Device
 from thinstack.corpora.folder import OutFolder
 from thinstack.corpora.manifest import Settings
@@ -44,11 +43,11 @@ class Model:
     device: Device = "cpu"
     threads: int = 1
     digest: str = ""
+    isolated: bool | None = None
 
     def scorer(self, settings: Settings) -> TextScorer:
-        """Load the model, isolated unless it came with an installed distribution or was trained
-        here. Raises what `Predictor`, `open_bundle` and `TextScorer` raise, and StoppedError for
-        another bundle than that of the digest."""
+        """Load the model. Raises what `Predictor`, `open_bundle` and `TextScorer` raise, and
+        StoppedError for another bundle than that of the digest."""
         bundle = opened_again(self.name, self.digest) if self.digest else open_bundle(self.name)
         predictor = Predictor(
             bundle,
@@ -57,7 +56,7 @@ class Model:
             classes=settings.classes,
             abstain=settings.abstain,
             max_words=settings.max_words,
-            isolated=not is_own(self.name, bundle),
+            isolated=self.isolated,
         )
         return TextScorer(predictor, settings.output, settings.source)
 

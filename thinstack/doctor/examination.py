@@ -7,7 +7,6 @@ from typing import Literal
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import CASES_FILE
-from thinstack.bundle.origin import is_own
 from thinstack.doctor.check import Check
 from thinstack.doctor.packages import DISTRIBUTION, package_checks
 from thinstack.errors import DeviceError, ThinstackError, UnknownNameError
@@ -23,9 +22,10 @@ CUDA_LIBRARIES = 'pip install "onnxruntime-gpu[cuda,cudnn]"'
 REINSTALL = "pip install --force-reinstall --no-deps"
 
 
-def examine(model: str = "sst") -> Iterator[Check]:
+def examine(model: str = "sst", *, isolated: bool | None = None) -> Iterator[Check]:
     """Check the installation, then the model of this name or folder. Gives each result as soon as
-    it is known. A problem is a result too: no error is raised."""
+    it is known. A problem is a result too: no error is raised. `isolated` is as `Predictor` has
+    it."""
     usable = True
     for check in package_checks():
         usable = usable and (check.name != "runtime" or check.status == "ok")
@@ -48,7 +48,7 @@ def examine(model: str = "sst") -> Iterator[Check]:
         return
     yield _model(model, bundle)
     if usable:
-        yield from _answers(model, bundle, plugins)
+        yield from _answers(model, bundle, plugins, isolated)
 
 
 def _plugins(records: list[PluginRecord]) -> Check:
@@ -81,20 +81,21 @@ def _model(name: str, bundle: Bundle) -> Check:
     return Check("model", "ok", found, details=details)
 
 
-def _answers(name: str, bundle: Bundle, plugins: PluginManager) -> Iterator[Check]:
+def _answers(
+    name: str, bundle: Bundle, plugins: PluginManager, isolated: bool | None
+) -> Iterator[Check]:
     """Whether the model answers as it should, on each device that onnxruntime was built for."""
     if CASES_FILE not in bundle.manifest.files:
         found = f"the bundle has no {CASES_FILE}, so its answers cannot be checked"
         yield Check("prediction", "missing", found)
         return
-    isolated = not is_own(name, bundle)
     yield _prediction(bundle, "cpu", _mend(name, plugins), isolated=isolated)
     if CUDA in available_providers():
         yield _prediction(bundle, "cuda", CUDA_LIBRARIES, isolated=isolated)
 
 
 def _prediction(
-    bundle: Bundle, device: Literal["cpu", "cuda"], mend: str, *, isolated: bool
+    bundle: Bundle, device: Literal["cpu", "cuda"], mend: str, *, isolated: bool | None
 ) -> Check:
     """Whether the model answers as its reference cases say. That CUDA does not work on a machine is
     no fault of the installation."""

@@ -14,6 +14,7 @@ from thinstack.bundle.manifest import (
     MANIFEST_FILE,
     TOKENIZER_FILE,
 )
+from thinstack.bundle.origin import is_own
 from thinstack.bundle.remote import Address, hub_library, told
 from thinstack.config import CardConfig
 from thinstack.data.wordpiece import WordpieceVocabulary
@@ -37,7 +38,12 @@ class Pushed(NamedTuple):
 
 
 def push(
-    model: str | Path, repository: str, *, private: bool = False, revision: str | None = None
+    model: str | Path,
+    repository: str,
+    *,
+    private: bool = False,
+    revision: str | None = None,
+    isolated: bool | None = None,
 ) -> Pushed:
     """Upload a bundle, given by its folder or name, to the repository "user/name".
 
@@ -45,18 +51,15 @@ def push(
     than the main one, which is also made if needed. The bundle must open, and give the answers in
     its reference cases. If it lacks something that the hub expects, the upload adds it: front
     matter in the card, `id2label` in the configuration, `tokenizer.json` for word pieces. The
-    bundle on disk stays as it is. `huggingface_hub` provides the token.
+    bundle on disk stays as it is. `huggingface_hub` provides the token. `isolated`: how the model
+    runs on its reference cases, as `Predictor` has it.
 
     Raises InputError for a name that cannot be a repository's; BundleError for a bundle that cannot
     be used, or if the hub refuses it; MissingExtraError without huggingface_hub.
     """
     hub, bundle = hub_library(), open_bundle(model)
     address = _address(repository, revision)
-    if CASES_FILE in bundle.manifest.files and not (found := check_cases(bundle)).holds:
-        answers = f"scores differ by {found.largest:.2g} from those of its reference cases"
-        raise BundleError(
-            f"{bundle.path}: {answers}: `thinstack doctor` tells more; export it again"
-        )
+    _check_answers(bundle, isolated)
     with TemporaryDirectory() as folder:
         added = _additions(bundle, repository.partition("/")[2])
         if added:
@@ -74,6 +77,17 @@ def push(
                 allow_patterns=[MANIFEST_FILE, *bundle.manifest.files],
             )
     return Pushed(address._replace(revision=commit.oid), commit.commit_url, sorted(added))
+
+
+def _check_answers(bundle: Bundle, isolated: bool | None) -> None:
+    if CASES_FILE not in bundle.manifest.files:
+        return
+    found = check_cases(bundle, isolated=isolated)
+    if not found.holds:
+        answers = f"scores differ by {found.largest:.2g} from those of its reference cases"
+        raise BundleError(
+            f"{bundle.path}: {answers}: `thinstack doctor` tells more; export it again"
+        )
 
 
 def _address(repository: str, revision: str | None) -> Address:
@@ -98,6 +112,7 @@ def _with(bundle: Bundle, added: dict[str, bytes], path: Path) -> Bundle:
         metrics=manifest.metrics,
         data=manifest.data,
         created=manifest.created,
+        own=is_own(bundle),
     )
 
 

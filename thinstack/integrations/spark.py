@@ -37,6 +37,7 @@ class SparkModel:
     abstain: float | None = None
     max_words: int = MAX_WORDS
     files: Any = field(default=None, compare=False, repr=False)
+    isolated: bool | None = None
 
     def load(self) -> Predictor:
         """The model, on one thread. Each process loads it once. Raises what `open_bundle` and
@@ -56,7 +57,12 @@ class SparkModel:
                 "another: install the same version on the driver and on every executor"
             )
         return Predictor(
-            bundle, threads=1, classes=self.classes, abstain=self.abstain, max_words=self.max_words
+            bundle,
+            threads=1,
+            classes=self.classes,
+            abstain=self.abstain,
+            max_words=self.max_words,
+            isolated=self.isolated,
         )
 
 
@@ -90,9 +96,14 @@ class Scorer:
 
     def __call__(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         """`score_batches` with the model, which is loaded if this process has not done it."""
-        columns = {"text": self.text, "id": self.id}
-        model = self.model.load()
-        return score_batches(batches, model, **columns, output=self.output, source=self.source)
+        return score_batches(
+            batches,
+            self.model.load(),
+            text=self.text,
+            id=self.id,
+            output=self.output,
+            source=self.source,
+        )
 
 
 def scorer(
@@ -105,6 +116,7 @@ def scorer(
     classes: int | None = None,
     abstain: float | None = None,
     max_words: int = MAX_WORDS,
+    isolated: bool | None = None,
     spark: "SparkSession | None" = None,
 ) -> Scorer:
     """The function for `DataFrame.mapInArrow`. Its `schema` is the other argument.
@@ -112,7 +124,8 @@ def scorer(
     `model`: the name or the folder of a bundle. A named bundle must be installed on the driver and
     on every executor. A folder is read on the driver, and the session `spark` broadcasts it once;
     by default this is the active session. Executors need thinstack, onnxruntime and pyarrow.
-    `text`, `id`: the columns. All else is as for `score_batches` and `thinstack.load`.
+    `text`, `id`: the columns. `isolated`: the driver decides for all executors whether a model is
+    your own. All else is as for `score_batches` and `thinstack.load`.
 
     Raises what `thinstack.load` and `score_batches` raise for the model and its settings. For a
     folder it raises InputError without an active session, and over Spark Connect, which cannot
@@ -120,12 +133,10 @@ def scorer(
     """
     bundle = open_bundle(model)
     settings = bundle.manifest.digest, classes, abstain, max_words
-    loaded = SparkModel(str(bundle.path), *settings)._start(bundle)
+    loaded = SparkModel(str(bundle.path), *settings, isolated=isolated)._start(bundle)
     TextScorer(loaded, output, source)
-    if is_installed(model):
-        how = SparkModel(str(model), *settings)
-    else:
-        how = SparkModel(str(model), *settings, files=_broadcast(bundle, spark))
+    files = None if is_installed(model) else _broadcast(bundle, spark)
+    how = SparkModel(str(model), *settings, files, loaded.isolated)
     return Scorer(how, loaded.labels, text, id, output, source)
 
 

@@ -167,6 +167,11 @@ class PluginManager:
             left_out = (str(each) for each in self._records if each.kind == "plugin" and each.error)
             raise UnknownNameError("model", name, error.known, [MORE, *left_out]) from None
 
+    def folders(self) -> list[Path]:
+        """The folders of all bundles that plugins provide, even if no name leads to one."""
+        specs = (spec for provided in self._providers.values() for spec, _ in provided)
+        return [spec.folder for spec in specs if isinstance(spec, BundleSpec)]
+
     def records(self) -> list[PluginRecord]:
         """The outcome of loading each plugin, in the order of loading."""
         return list(self._records)

@@ -12,8 +12,9 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing.spawn import get_executable
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, NamedTuple, cast
 
@@ -39,6 +40,9 @@ PATIENCE: Final = 10
 machine too."""
 MOST_RECEIVED: Final = 1 << 28
 """Bytes of the scores of a batch, at most."""
+
+_TRUSTED = "to run a model that you trust without limits, say isolated=False (--no-isolated)"
+_NO_PROCESS = f"a process of its own for the model cannot be started ({{}}); {_TRUSTED}"
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -73,8 +77,9 @@ class IsolatedSession:
         device: what it really runs on.
         warning: of what the user should be warned; else "".
 
-    Raises BundleError if the file cannot be loaded within the limits, DeviceError and
-    MissingExtraError as `thinstack.runtime.session.open_session` does.
+    Raises BundleError if the file cannot be loaded within the limits, DeviceError if no process can
+    be started. Else raises DeviceError and MissingExtraError as
+    `thinstack.runtime.session.open_session` does.
     """
 
     def __init__(self, model: bytes, *, device: str, source: str):
@@ -133,7 +138,10 @@ class IsolatedSession:
 
     def _started(self) -> "tuple[_Process, Mapping[str, Any]]":
         """A process that has loaded the model, and what it tells of it."""
-        process = _Process()
+        try:
+            process = _Process()
+        except DeviceError as problem:
+            raise DeviceError(f"{self._source}: {problem}") from None
         self._processes.add(process)
         request = {
             "device": self._asked,
@@ -163,7 +171,7 @@ class IsolatedSession:
             how = process.how_it_ended(error)
             raise BundleError(
                 f"its process {how}: the model is damaged, made to do harm, or too large for this "
-                "machine; to run one that you trust without limits, leave isolated=True out"
+                f"machine; {_TRUSTED}"
             ) from None
         finally:
             if not answered:  # whatever happened, an answer may still come
@@ -176,31 +184,57 @@ class IsolatedSession:
 
 
 class _Process:
-    """A process that runs a model, as its parent sees it."""
+    """A process that runs a model, as its parent sees it. Raises DeviceError if it cannot be
+    started."""
 
     def __init__(self) -> None:
+        if getattr(sys, "frozen", False):  # the program itself would start again, and again
+            raise DeviceError(_NO_PROCESS.format("this program is its own Python"))
         top = str(Path(__file__).parents[2])
         paths = [*filter(None, sys.path), *([] if top in sys.path else [top])]
         # Isolated from the folder it starts in, and from PYTHONPATH: the paths are those of ours.
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _START, json.dumps(paths)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # each thread takes memory
-        )
+        try:
+            self._process = subprocess.Popen(
+                [get_executable(), "-I", "-c", _START, json.dumps(paths)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # each thread takes memory
+            )
+        except (OSError, TypeError, ValueError) as error:  # no Python is known, or none allowed
+            raise DeviceError(_NO_PROCESS.format(error)) from None
         self._late = 0
+        self._greeted()
+
+    def _greeted(self) -> None:
+        """Wait for the process to say that it runs. Whatever goes wrong before is no fault of the
+        model."""
+        answered = False
+        try:
+            with self._limit(30 + PATIENCE * SECONDS):
+                read_message(cast(BinaryIO, self._process.stdout), most=MOST_RECEIVED)
+            answered = True
+        except (OSError, EOFError, ValueError) as error:
+            raise DeviceError(_NO_PROCESS.format(f"it {self.how_it_ended(error)}")) from None
+        finally:
+            if not answered:
+                self.end()
 
     def ask(self, request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Message:
         """The reply to a request. Raises OSError, EOFError or ValueError if there is none."""
         requests, replies = self._process.stdin, self._process.stdout
-        seconds = 30 + PATIENCE * int(request["seconds"])
+        with self._limit(30 + PATIENCE * int(request["seconds"])):
+            write_message(cast(BinaryIO, requests), request, arrays)
+            return read_message(cast(BinaryIO, replies), most=MOST_RECEIVED)
+
+    @contextmanager
+    def _limit(self, seconds: int) -> Iterator[None]:
+        """End the process if the block takes so many seconds by the clock."""
         timer = threading.Timer(seconds, self._expire, [seconds])
         timer.daemon = True
         timer.start()
         try:
-            write_message(cast(BinaryIO, requests), request, arrays)
-            return read_message(cast(BinaryIO, replies), most=MOST_RECEIVED)
+            yield
         finally:
             timer.cancel()
 

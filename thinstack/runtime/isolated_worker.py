@@ -27,6 +27,7 @@ def main() -> None:
     """Answer requests until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other process to answer
     requests, replies = _pipes()
+    write_message(replies, {}, {})  # it runs: what goes wrong from here on is the model's doing
     waiting: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests, waiting), daemon=True).start()
     session: Any = None

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import ONNX_FILE
+from thinstack.bundle.origin import is_isolated
 from thinstack.config import Device, TreeSource
 from thinstack.core import Forest, Tree
 from thinstack.data.tree_sources import TreeMaker
@@ -55,8 +56,9 @@ class Predictor:
         max_words: the longest sentence that is read as a whole. A longer one is cut
             (`thinstack.runtime.long_sentences`), unless its tree is given.
         isolated: whether the model runs in processes of its own, with limits of memory and time
-            (`thinstack.runtime.isolated`). `allow_operators`, which needs it, names operators that
-            the model may have beside those that `check_onnx` lets pass.
+            (`thinstack.runtime.isolated`). Given None, it does unless it is your own
+            (`thinstack.bundle.origin`). `allow_operators` names operators that an isolated model
+            may have beside those that `check_onnx` lets pass.
 
     Raises BundleError if the bundle has no usable ONNX model; MissingExtraError without
     onnxruntime; DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
@@ -73,7 +75,7 @@ class Predictor:
         classes: int | None = None,
         abstain: float | None = None,
         max_words: int = MAX_WORDS,
-        isolated: bool = False,
+        isolated: bool | None = None,
         allow_operators: Collection[str] = (),
     ):
         self._settings = {
@@ -94,7 +96,8 @@ class Predictor:
         self.vocabulary = bundle.vocabulary()
         self._trees = GivenTrees(self.config, bundle.distances())
         self.threads, self._requested = threads, device
-        self.isolated, self._allowed = isolated, tuple(allow_operators)
+        self._allowed = tuple(allow_operators)
+        self.isolated = is_isolated(bundle, isolated, self._allowed)
         self._source = str(bundle.path / ONNX_FILE)
         self._model = bundle.read(ONNX_FILE)
         self.device: Literal["cpu", "cuda"]

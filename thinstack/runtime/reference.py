@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from thinstack.bundle import Bundle
 from thinstack.bundle.manifest import CASES_FILE, MEND, ONNX_FILE
+from thinstack.bundle.origin import is_isolated
 from thinstack.config import Device
 from thinstack.errors import BundleError
 from thinstack.runtime.interface import INDEX_TYPES, PARSE_OUTPUT
@@ -58,9 +59,11 @@ def distance(found: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.float64]:
     return scaled
 
 
-def check_cases(bundle: Bundle, *, device: Device = "cpu", isolated: bool = False) -> Agreement:
+def check_cases(
+    bundle: Bundle, *, device: Device = "cpu", isolated: bool | None = None
+) -> Agreement:
     """Run all reference cases of a bundle in onnxruntime. Models of all kinds have cases, even
-    those that a predictor cannot run. `isolated`: run it in a process of its own.
+    those that a predictor cannot run. `isolated` is as `Predictor` has it.
 
     An output whose shape differs from the case counts as infinitely far. Raises BundleError if the
     bundle lacks its ONNX file or its cases, or if they cannot be run; DeviceError if `device` is
@@ -68,9 +71,8 @@ def check_cases(bundle: Bundle, *, device: Device = "cpu", isolated: bool = Fals
     """
     source = str(bundle.path / CASES_FILE)
     model = str(bundle.path / ONNX_FILE)
-    session, _ = open_session(
-        bundle.read(ONNX_FILE), device=device, source=model, isolated=isolated
-    )
+    apart = is_isolated(bundle, isolated)
+    session, _ = open_session(bundle.read(ONNX_FILE), device=device, source=model, isolated=apart)
     content = bundle.read(CASES_FILE)
     rough = session.get_modelmeta().custom_metadata_map.get("quantization") == "int8"
     try:

@@ -33,7 +33,7 @@ def open_session(
         raise DeviceError(f"unknown device {device!r}; expected one of {known}")
     if allow_operators and not isolated:
         raise InputError(
-            "allow_operators is for models in a process of their own: add isolated=True"
+            "allow_operators is for models in a process of their own: say isolated=True"
         )
     check_onnx(model, source=source, allow=allow_operators)
     if isolated:

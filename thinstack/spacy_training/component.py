@@ -53,10 +53,11 @@ class TreeClassifier(BatchedPipe):
         device: Device = "cpu",
         threads: int | None = None,
         scorer: Callable[..., dict[str, Any]] | None = None,
+        isolated: bool | None = None,
     ):
         self.name, self.start, self.scorer = name, start, scorer
         self.device: Device = device
-        self.threads = threads
+        self.threads, self.isolated = threads, isolated
         rates = {"learning_rate": learning_rate, "vector_learning_rate": vector_learning_rate}
         self._learning: dict[str, Any] = {
             "rates": {key: rate for key, rate in rates.items() if rate is not None},
@@ -216,6 +217,7 @@ class TreeClassifier(BatchedPipe):
         rates, average = self._learning["rates"], self._learning["average"]
         settings = {**rates, "average": average, "device": self.device, "threads": self.threads}
         settings |= {"name": self.name, "start": self.start, "scorer": self.scorer}
+        settings["isolated"] = self.isolated
         return _rebuilt, (settings, self._labels, self.to_bytes())
 
     def _open(self, bundle: Bundle) -> None:
@@ -223,6 +225,7 @@ class TreeClassifier(BatchedPipe):
         if ONNX_FILE in files:
             # As it learnt, it reads sentences of any length as a whole.
             settings: dict[str, Any] = {"device": self.device, "threads": self.threads}
+            settings["isolated"] = self.isolated
             self._predictor = Predictor(bundle, **settings, max_words=sys.maxsize)
             self._files, self._learner = files, None
             self._labels = tuple(self._predictor.labels)

@@ -15,7 +15,7 @@ Settings (the factory's arguments):
 - `average`: the running average of the weights, which is scored and saved, reaches back over this
   share of all updates so far (default 0.15). 0 takes the weights as they are, 1 their mean since
   the start.
-- `device`, `threads`: as in `tree_sentiment`. Learning takes one thread of the CPU.
+- `device`, `threads`, `isolated`: as in `tree_sentiment`. Learning takes one thread of the CPU.
 - `scorer`: for `nlp.evaluate`; by default the scorer of spaCy's `textcat`.
 
 It learns from `doc.cats`: the class of a Doc is its one category above 0.5. Docs without a class
@@ -53,11 +53,12 @@ def make_tree_classifier(
     device: Device,
     threads: int | None,
     scorer: Callable[..., dict[str, Any]] | None,
+    isolated: bool | None,
 ) -> TreeClassifier:
     """The component that `nlp.add_pipe("tree_classifier")` adds. It has read no model yet."""
     note_requirement(nlp.meta, device)
     rates = learning_rate, vector_learning_rate
-    return TreeClassifier(name, model, *rates, average, device, threads, scorer)
+    return TreeClassifier(name, model, *rates, average, device, threads, scorer, isolated)
 
 
 # spaCy imports this module, which its entry point names, to find the factory whenever a pipeline is
@@ -73,6 +74,7 @@ Language.factory(
         "device": "cpu",
         "threads": None,
         "scorer": {"@scorers": "spacy.textcat_scorer.v2"},
+        "isolated": None,
     },
     default_score_weights=SCORE_WEIGHTS,
     func=make_tree_classifier,

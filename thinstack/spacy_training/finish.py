@@ -16,7 +16,6 @@ from thinstack.bundle.manifest import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,
 )
-from thinstack.bundle.origin import note_trained
 from thinstack.bundle.writing import replacing_folder
 from thinstack.data.paths import check_new_folder
 from thinstack.errors import InputError
@@ -92,7 +91,7 @@ def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> 
         CASES_FILE: f"{json.dumps(cases, indent=1)}\n".encode(),
         REPORT_FILE: f"{json.dumps({'onnx': dataclasses.asdict(report)}, indent=1)}\n".encode(),
     }
-    note_trained(write_bundle(bundle.path, files, config=config))
+    write_bundle(bundle.path, files, config=config)
     worst = max(found.max_error for found in report.runtimes)
     console.print(
         f"{as_text(name)}: exported and verified, {len(exported) / 1e6:.1f} MB; its scores differ "

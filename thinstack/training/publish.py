@@ -24,7 +24,6 @@ from thinstack.bundle.manifest import (
     VOCABULARY_FILE,
     WEIGHTS_FILE,
 )
-from thinstack.bundle.origin import note_trained
 from thinstack.config import EvaluationSource, Recipe
 from thinstack.config.data_config import PAIR_TASKS
 from thinstack.core.forest import Forest, without_trees
@@ -99,11 +98,9 @@ def publish(
     metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed}
     metrics |= {"development": shipped, "over_seeds": over_seeds, "suites": suites}
     metrics["calibration"] = dataclasses.asdict(calibration)
-    bundle = write_bundle(
+    return write_bundle(
         path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement
     )
-    note_trained(bundle)
-    return bundle
 
 
 def _exports(

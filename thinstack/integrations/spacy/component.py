@@ -26,6 +26,8 @@ Settings (the factory's arguments):
   is cut at punctuation (`thinstack.runtime.long_sentences`), unless benepar gives its tree.
 - `spans_key`: a key of `doc.spans`, which then holds the phrases that say something, as displaCy
   draws them. With None (default) it is not set.
+- `isolated`: whether the model runs in processes of its own, with limits of memory and time. With
+  None (default) it does unless it is your own (docs/runtimes.md, "Files of others").
 - `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
 
 The component sets `doc.cats`, {label: probability} for every label of the model. They sum to 1, and
@@ -92,12 +94,14 @@ class TreeSentiment(BatchedPipe):
         abstain: float | None = None,
         max_words: int = MAX_WORDS,
         spans_key: str | None = None,
+        isolated: bool | None = None,
     ):
         register_extensions()
         self.name, self.model, self.source, self.aggregation = name, model, source, aggregation
         self.device: Device = device
         self.threads, self.scorer, self.max_words = threads, scorer, max_words
         self.classes, self.abstain, self.spans_key = classes, abstain, spans_key
+        self.isolated = isolated
         self._labels: tuple[str, ...] = ()
         self._files: Files = {}
         self._predictor: Predictor | None = None
@@ -200,6 +204,7 @@ class TreeSentiment(BatchedPipe):
             classes=self.classes,
             abstain=self.abstain,
             max_words=self.max_words,
+            isolated=self.isolated,
         )
         if self.source != "benepar":
             predictor.tree_maker(self.source)

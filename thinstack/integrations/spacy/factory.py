@@ -28,6 +28,7 @@ def make_tree_sentiment(
     abstain: float | None,
     max_words: int,
     spans_key: str | None,
+    isolated: bool | None,
 ) -> TreeSentiment:
     """The factory behind `nlp.add_pipe("tree_sentiment")`. Raises what `TreeSentiment.load` raises.
 
@@ -36,7 +37,7 @@ def make_tree_sentiment(
     be missing or unusable. If not, the setting was overridden, and `from_disk` leaves its model in
     place.
     """
-    views = classes, abstain, max_words, spans_key
+    views = classes, abstain, max_words, spans_key, isolated
     component = TreeSentiment(name, model, source, device, threads, aggregation, scorer, *views)
     notes = nlp.meta.get("thinstack", {})
     # A renamed component has its old name there.
@@ -67,6 +68,7 @@ Language.factory(
         "classes": None,
         "abstain": None,
         "spans_key": None,
+        "isolated": None,
     },
     default_score_weights=SCORE_WEIGHTS,
     func=make_tree_sentiment,
