@@ -1,6 +1,9 @@
 """Bundles as earlier versions wrote them are read, and answer as they did then."""
 
+import io
 import json
+import subprocess
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +17,14 @@ from thinstack.bundle import Bundle, manifest, open_bundle
 from thinstack.data import distances
 from thinstack.models import load_model
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.reference import check_cases
 from thinstack.runtime.session import open_session
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 KINDS = {"words", "wordpiece-parser"}
 FOLDERS = sorted(GOLDEN.glob("schema-*/*"))
+RELEASED = sorted(GOLDEN.glob("sst/*"))
+SST = "thinstack/bundled/sst"
 
 
 @pytest.fixture(params=FOLDERS, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -69,9 +75,9 @@ def test_a_golden_bundle_is_whole(bundle: Bundle) -> None:
     assert "schön" in Predictor(bundle).predict([["the", "film", "is", "café"]])[0].labels
 
 
-@pytest.mark.parametrize("path", [*FOLDERS, "sst"], ids=str)
+@pytest.mark.parametrize("path", [*FOLDERS, *RELEASED, "sst"], ids=str)
 def test_the_cases_hold_in_onnxruntime(path: Path | str) -> None:
-    """Those of the bundled model too."""
+    """Those of the bundled model too, and of what it was in 0.1.0."""
     bundle = open_bundle(path)
     session, _ = open_session(bundle.read("onnx/model.onnx"), device="cpu", source="golden")
     for inputs, outputs, tolerance in cases(bundle):
@@ -99,3 +105,33 @@ def test_its_distances_make_the_trees_that_they_made() -> None:
 
 
 TREE = [0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.name)
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_bundle_of_the_first_version_predicts(path: Path, isolated: bool) -> None:
+    predictor = Predictor(open_bundle(path), threads=1, isolated=isolated)
+    found = predictor.predict([["A", "superb", "film", "."], ["An", "awful", "film", "."]])
+    assert [one.label for one in found] == ["very positive", "very negative"]
+
+
+def git(*arguments: str) -> bytes:
+    """What git says of this clone. Skips without git or a clone."""
+    root = Path(__file__).parents[2]
+    try:
+        done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs the history of the repository: run it in a clone with git")
+    return done.stdout
+
+
+def test_every_bundled_model_of_the_history_answers_as_it_did(tmp_path: Path) -> None:
+    """As far as the clone goes back: sst has been published anew several times."""
+    commits = git("log", "--format=%h", "--", f"{SST}/onnx/model.onnx").decode().split()
+    assert commits
+    for commit in commits:
+        archive = git("archive", "--format=tar", commit, SST)
+        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+            tar.extractall(tmp_path / commit, filter="data")
+        bundle = open_bundle(tmp_path / commit / SST)
+        assert check_cases(bundle, isolated=False).holds, commit

@@ -124,12 +124,30 @@ def going(steps: str, on: str, given: str = "") -> onnx.ModelProto:
         ("Squeeze(sizes, first)", "Not(told)"),
         ("Gather(sizes, z)", "And(go, go)"),
         ("Squeeze(longest, first)", "Identity(go)"),  # as the export of a parser has it
+        # Without axes, of what is one number in any number of dimensions:
+        ("Min(z, narrow)", "Identity(go)"),  # as the first bundled models have it
+        ("Min(z, single)", "Identity(go)"),
+        ("Min(z, cell)", "Squeeze(truth)"),
+        ("Squeeze(last)", "Identity(go)"),
+        ("Squeeze(middle)", "Identity(go)"),
+        ("Min(z, length)", "Identity(go)"),
+        ("Squeeze(picked)", "Identity(go)"),
+        ("Squeeze(kept)", "Identity(go)"),
+        ("Squeeze(z)", "Identity(go)"),
+        ("Squeeze(deeper)", "Identity(go)"),
     ],
 )
 def test_a_loop_goes_on_by_one_number(steps: str, on: str) -> None:
     given = "sizes = Shape(x) first = Constant<value=int64[1] {0}>() "
     given += "same = Equal(sizes, first) told = Squeeze(same, first) "
-    given += "some = Concat<axis=0>(x, first) most = ReduceMax(some) longest = Min(most, sizes)"
+    given += "some = Concat<axis=0>(x, first) most = ReduceMax(some) longest = Min(most, sizes) "
+    given += "row = Unsqueeze(x, first) high = Shape<start=0, end=1>(row) "
+    given += "doubled = Mul(high, first) widest = Max(doubled, first) "
+    given += "narrow = Squeeze(widest) single = Squeeze(first) last = Shape<start=-1>(row) "
+    given += "box = Unsqueeze(row, first) middle = Shape<start=-2, end=-1>(box) "
+    given += "whole = Shape<start=0>(first) picked = Gather(sizes, first) kept = ReduceMax(x) "
+    given += "grid = Constant<value=int64[1, 1] {2}>() truth = Cast<to=9>(grid) "
+    given += "deeper = Unsqueeze(picked, first) cell = Squeeze(grid) length = Squeeze(whole)"
     passes(going(steps, on, given))
 
 
@@ -146,6 +164,26 @@ WITHOUT_NUMBER = {
     ),
     "one axis twice": ("Squeeze(pairs, twice)", "Identity(go)", "one number of steps"),
     "broadcast": ("Add(z, x)", "Identity(go)", "one number of steps"),
+    "all that is given": ("Squeeze(x)", "Identity(go)", "one number of steps"),
+    "all sizes": ("Squeeze(sizes)", "Identity(go)", "one number of steps"),
+    "the first of no sizes": ("Squeeze(first)", "Identity(go)", "one number of steps"),
+    "the last of no sizes": ("Squeeze(last)", "Identity(go)", "one number of steps"),
+    "two sizes": ("Squeeze(two)", "Identity(go)", "one number of steps"),
+    "two of the last sizes": ("Squeeze(ends)", "Identity(go)", "one number of steps"),
+    "sizes that end before they start": ("Squeeze(none_of)", "Identity(go)", "one number of steps"),
+    "sizes beyond": ("Squeeze(beyond)", "Identity(go)", "one number of steps"),
+    "all sizes of a grid": ("Squeeze(gridded)", "Identity(go)", "one number of steps"),
+    "two constants": ("Squeeze(twice)", "Identity(go)", "one number of steps"),
+    "no constant": ("Squeeze(empty)", "Identity(go)", "one number of steps"),
+    "one of many and many": ("Squeeze(many)", "Identity(go)", "one number of steps"),
+    "one joined to one": ("Squeeze(joined)", "Identity(go)", "one number of steps"),
+    "given in a row": ("Squeeze(row)", "Identity(go)", "one number of steps"),
+    "picked by what is given": ("Squeeze(picked)", "Identity(go)", "one number of steps"),
+    "left as it was": ("Squeeze(noop)", "Identity(go)", "one number of steps"),
+    "along axes": ("Squeeze(along)", "Identity(go)", "one number of steps"),
+    "one with axes that are given": ("Squeeze(grid, x)", "Identity(go)", "one number of steps"),
+    "chosen": ("Squeeze(chosen)", "Identity(go)", "one number of steps"),
+    "condition of all": ("Size(x)", "Squeeze(truth)", "one truth value"),
 }
 
 
@@ -153,7 +191,16 @@ WITHOUT_NUMBER = {
 def test_a_loop_that_may_go_on_by_no_number_is_refused(name: str) -> None:
     steps, on, message = WITHOUT_NUMBER[name]
     given = "sizes = Shape(x) grid = Constant<value=int64[1, 1] {0}>() "
-    given += "pairs = Gather(sizes, grid) twice = Constant<value=int64[2] {1, -1}>()"
+    given += "pairs = Gather(sizes, grid) twice = Constant<value=int64[2] {1, -1}>() "
+    given += "axis = Constant<value=int64[1] {0}>() row = Unsqueeze(x, axis) "
+    given += "first = Shape<start=0, end=1>(x) last = Shape<start=-1>(x) "
+    given += "two = Shape<start=0, end=2>(row) ends = Shape<start=-2>(row) "
+    given += "beyond = Shape<start=1, end=2>(row) none_of = Shape<start=1, end=1>(row) "
+    given += "gridded = Shape(grid) empty = Constant<value=int64[0] {}>() many = Max(axis, x) "
+    given += "joined = Concat<axis=0>(axis, axis) picked = Gather(sizes, x) "
+    given += "noop = ReduceMax<noop_with_empty_axes=1>(x) along = ReduceMax(row, axis) "
+    given += "yes = Constant<value=bool[1] {1}>() chosen = Where(yes, axis, x) "
+    given += "truth = Cast<to=9>(x)"
     assert message in refusal(going(steps, on, given))
 
 

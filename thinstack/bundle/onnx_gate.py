@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from thinstack.bundle.onnx_ranks import rank_of
+from thinstack.bundle.onnx_ranks import form_of
 from thinstack.bundle.onnx_sizes import Made, Value, Values
 from thinstack.bundle.onnx_structure import Inner, Node, body_inputs, check_structure
 from thinstack.bundle.onnx_tensor import Tensor
@@ -203,7 +203,7 @@ class _Check:
         if inside.graphs:
             return Value()
         size = self._made.by(operator, inputs)
-        return Value(size, rank=rank_of(operator, inputs, inside.attributes))
+        return Value(size, None, *form_of(operator, inputs, inside.attributes))
 
     def _inside(
         self, attributes: list[Message], values: Values, depth: int, given: Sequence[Value]

@@ -31,11 +31,15 @@ class Value(NamedTuple):
         size: how many numbers it has at most; None if it depends on the model's inputs.
         numbers: they themselves, if they are constant and few.
         rank: how many dimensions it has; one of none is one number.
+        least: how many dimensions it has at least.
+        one: whether it is exactly one number, in any number of dimensions.
     """
 
     size: int | None = None
     numbers: tuple[float, ...] | None = None
     rank: int | None = None
+    least: int = 0
+    one: bool = False
 
     @classmethod
     def of(cls, tensor: Tensor) -> "Value":
@@ -44,7 +48,8 @@ class Value(NamedTuple):
         # An axis of size 0 counts as 1, because a sum along it has as many numbers as the others.
         size = math.prod(max(axis, 1) for axis in tensor.shape)
         numbers = tuple(tensor.array().ravel().tolist()) if short else None
-        return cls(size, numbers, len(tensor.shape))
+        rank = len(tensor.shape)
+        return cls(size, numbers, rank, rank, math.prod(tensor.shape) == 1)
 
 
 Values = ChainMap[str, Value]

@@ -83,7 +83,8 @@ def body_inputs(values: Sequence[Value | None]) -> list[Value]:
     """What is known of the inputs of a Loop's body. The step and whether to go on are one number
     each, and so is what starts as one."""
     carried = (value is not None and value.rank == 0 for value in values[2:])
-    return [Value(rank=0 if one else None) for one in (True, True, *carried)]
+    number = Value(rank=0, one=True)
+    return [number if one else Value() for one in (True, True, *carried)]
 
 
 def _if(node: Node) -> None:
