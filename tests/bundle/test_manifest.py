@@ -39,6 +39,11 @@ NOT_EVERYWHERE = {
     "readme.MD": "differ without case too",
     "README.md/x": "a file or a folder, found both",
     "readme.md/x": "a file or a folder, found both",
+    "MANIFEST.JSON": "MANIFEST.JSON and manifest.json: .*differ without case too",
+    "Manifest.json": "Manifest.json and manifest.json: .*differ without case too",
+    "Config.json": "config.json.*differ without case too",
+    "ONNX/more.onnx": "(?i:ONNX and onnx: ).*differ without case too",
+    "manifest.JSON/x": "manifest.json: expected a file or a folder, found both",
 }
 
 
@@ -51,6 +56,12 @@ def test_names_that_some_system_cannot_hold_are_refused(folder: Path, name: str)
         open_bundle(folder)
     with pytest.raises(BundleError, match=NOT_EVERYWHERE[name]):
         write(folder.parent / "other", {**FILES, name: b"x"})
+
+
+def test_a_manifest_does_not_list_itself(folder: Path) -> None:
+    reseal(folder, lambda raw: raw["files"].update({"manifest.json": record(b"x")}))
+    with pytest.raises(BundleError, match=r"files: .*manifest\.json: expected all files but this"):
+        open_bundle(folder)
 
 
 @pytest.mark.parametrize("name", ["console.txt", "aux-file", "a.con", "README.md.txt", "com10"])

@@ -102,17 +102,22 @@ class Manifest(_Part):
     @classmethod
     def _portable(cls, files: dict[str, FileRecord]) -> dict[str, FileRecord]:
         """A bundle can be unpacked on every system, or on none."""
-        known: dict[str, str] = {}
+        known, folders = {MANIFEST_FILE: MANIFEST_FILE}, dict[str, str]()
         for name in files:
             parts = name.split("/")
             if any(_DEVICE.fullmatch(part) or part.endswith(".") for part in parts):
                 raise ValueError(f"{name}: expected a name that every system allows")
-            if (other := known.setdefault(name.lower(), name)) != name:
-                raise ValueError(f"{name} and {other}: expected names that differ without case too")
-        for name in known:
-            folders = accumulate(name.split("/")[:-1], "{}/{}".format)
-            if clash := next(filter(known.__contains__, folders), None):
-                raise ValueError(f"{known[clash]}: expected a file or a folder, found both")
+            if name == MANIFEST_FILE:
+                raise ValueError(f"{name}: expected all files but this one")
+            same = [(known.setdefault(name.lower(), name), name)]
+            for folder in accumulate(parts[:-1], "{}/{}".format):
+                same.append((folders.setdefault(folder.lower(), folder), folder))
+            for other, one in same:
+                if other != one:
+                    problem = "expected names that differ without case too"
+                    raise ValueError(f"{one} and {other}: {problem}")
+        if clash := next(filter(known.__contains__, folders), None):
+            raise ValueError(f"{known[clash]}: expected a file or a folder, found both")
         return files
 
     @model_validator(mode="after")
