@@ -18,7 +18,10 @@ from spacy.tokens import DocBin
 
 from thinstack.bundle import open_bundle
 from thinstack.errors import InputError
+from thinstack.bundle.origin import is_own
+from thinstack.runtime.reference import check_cases
 from thinstack.spacy_training.finish import finish_pipeline
+from thinstack.training.text_learner import RESUME_FILES
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "examples" / "spacy-project" / "config.cfg"
@@ -109,6 +112,18 @@ def test_what_is_finished_runs_without_torch_and_says_the_same(
     bundle = str(finished / "tree_classifier")
     sentiment.add_pipe("tree_sentiment", config={"model": bundle, "threads": 1})
     assert sentiment(TEXTS[1]).cats == pytest.approx(found[1], abs=1e-4)
+
+
+def test_its_bundle_has_what_any_bundle_has(finished: Path) -> None:
+    """The same function makes the files of `thinstack train`."""
+    bundle = open_bundle(finished / "tree_classifier")
+    assert is_own(bundle)
+    assert check_cases(bundle).holds
+    more = {"verification.json", *RESUME_FILES}
+    assert set(bundle.manifest.files) == more | {
+        *("config.json", "vocabulary.txt", "onnx/model.onnx", "model.safetensors", "cases.json"),
+        *(["tokenizer.json"] if bundle.config.embedding.kind == "wordpieces" else []),
+    }
 
 
 def test_a_finished_one_learns_on_and_is_to_be_finished_again(

@@ -26,7 +26,7 @@ from thinstack.errors import ConfigError, ExportError
 from thinstack.measure.evaluation import evaluate_file
 from thinstack.measure.polarity import evaluate_suite
 from thinstack.models import Model, weights_of
-from thinstack.training import publish, run_recipe
+from thinstack.training import bundle_files, publish, run_recipe
 from thinstack.training.seeds import SeedResult
 
 TORCH_FILES = {"model.safetensors", "torchscript/model.pt"}
@@ -209,7 +209,7 @@ def test_a_model_that_cannot_be_scripted_keeps_its_bundle(
         written.append((Path(path), set(files)))
         return write(path, files, **described)
 
-    monkeypatch.setattr(publish, "export_torchscript", refuse)
+    monkeypatch.setattr(bundle_files, "export_torchscript", refuse)
     monkeypatch.setattr(publish, "write_bundle", watch)
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
     again(words, tmp_path, Console(file=output, width=200))

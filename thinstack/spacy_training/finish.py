@@ -1,7 +1,5 @@
 """Runs `thinstack finish`: puts bundles in place of the weights of a trained spaCy pipeline."""
 
-import dataclasses
-import json
 import shutil
 from pathlib import Path
 
@@ -9,21 +7,14 @@ from rich.console import Console
 from spacy.util import load_config
 
 from thinstack.bundle import Bundle, open_bundle, write_bundle
-from thinstack.bundle.manifest import (
-    CASES_FILE,
-    ONNX_FILE,
-    REPORT_FILE,
-    VOCABULARY_FILE,
-    WEIGHTS_FILE,
-)
+from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.bundle.writing import replacing_folder
 from thinstack.data.paths import check_new_folder
 from thinstack.errors import InputError
-from thinstack.export.onnx.verify import export_verified_onnx
-from thinstack.export.quantize import Quantize, dequantised
-from thinstack.export.reference_cases import reference_cases
-from thinstack.models import load_model, weights_of
+from thinstack.export.quantize import Quantize
+from thinstack.models import load_model
 from thinstack.show.as_text import as_text
+from thinstack.training.bundle_files import bundle_files
 from thinstack.training.text_learner import RESUME_FILES
 
 __all__ = ["finish_pipeline"]
@@ -78,23 +69,13 @@ def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> 
     if ONNX_FILE in bundle.manifest.files:
         console.print(f"{as_text(name)}: is finished already", soft_wrap=True)
         return
-    model, config, vocabulary = load_model(bundle), bundle.config, bundle.vocabulary()
-    exported, report = export_verified_onnx(
-        model, config, quantize=quantize, vocabulary_digest=vocabulary.digest()
-    )
-    cases = reference_cases(model, config, quantize=quantize)
-    files = {
-        VOCABULARY_FILE: vocabulary.to_bytes(),
-        ONNX_FILE: exported,
-        WEIGHTS_FILE: weights_of(dequantised(model, quantize), beside=exported),
-        **{name: bundle.read(name) for name in RESUME_FILES},
-        CASES_FILE: f"{json.dumps(cases, indent=1)}\n".encode(),
-        REPORT_FILE: f"{json.dumps({'onnx': dataclasses.asdict(report)}, indent=1)}\n".encode(),
-    }
-    write_bundle(bundle.path, files, config=config)
-    worst = max(found.max_error for found in report.runtimes)
+    made = bundle_files(load_model(bundle), bundle.config, bundle.vocabulary(), quantize=quantize)
+    files = made.files | {name: bundle.read(name) for name in RESUME_FILES}
+    write_bundle(bundle.path, files, config=bundle.config)
+    worst = max(found.max_error for found in made.report.runtimes)
+    size = len(files[ONNX_FILE]) / 1e6
     console.print(
-        f"{as_text(name)}: exported and verified, {len(exported) / 1e6:.1f} MB; its scores differ "
-        f"from the model's by {worst:.0e} at most",
+        f"{as_text(name)}: exported and verified, {size:.1f} MB; its scores differ from "
+        f"the model's by {worst:.0e} at most",
         soft_wrap=True,
     )

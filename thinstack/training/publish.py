@@ -2,7 +2,6 @@
 describes it."""
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,33 +12,17 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.bundle import Bundle, write_bundle
-from thinstack.bundle.manifest import (
-    CARD_FILE,
-    CASES_FILE,
-    ONNX_FILE,
-    RELABEL_FILE,
-    REPORT_FILE,
-    TOKENIZER_FILE,
-    TORCHSCRIPT_FILE,
-    VOCABULARY_FILE,
-    WEIGHTS_FILE,
-)
+from thinstack.bundle.manifest import CARD_FILE, ONNX_FILE, RELABEL_FILE
 from thinstack.config import EvaluationSource, Recipe
 from thinstack.config.data_config import PAIR_TASKS
 from thinstack.core.forest import Forest, without_trees
-from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.errors import ExportError
-from thinstack.export.onnx.verify import export_verified_onnx
-from thinstack.export.quantize import dequantised
-from thinstack.export.reference_cases import reference_cases
-from thinstack.export.torchscript import export_torchscript
-from thinstack.hub.tokenizer import tokenizer_json
 from thinstack.measure.evaluation import evaluate_predictor
 from thinstack.measure.figures import line
 from thinstack.measure.text_figures import text_figures
-from thinstack.models import Model, weights_of
+from thinstack.models import Model
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
+from thinstack.training.bundle_files import bundle_files, json_file
 from thinstack.training.calibrate import Calibration, calibrated
 from thinstack.training.card import card
 from thinstack.training.datasets import Datasets, read_sentences
@@ -107,38 +90,22 @@ def _exports(
     recipe: Recipe, datasets: Datasets, result: SeedResult, console: Console
 ) -> dict[str, bytes]:
     """All files of the bundle but its card."""
-    quantize = recipe.export.quantize
-    exported, report = export_verified_onnx(
+    made = bundle_files(
         result.model,
         recipe.model,
-        quantize=quantize,
+        datasets.vocabulary,
+        quantize=recipe.export.quantize,
         index_type=recipe.export.index_type,
-        vocabulary_digest=datasets.vocabulary.digest(),
         development=_development(datasets.dev, result.model),
+        inference_only=recipe.export.inference_only,
     )
-    reports = {"onnx": dataclasses.asdict(report)}
-    files = {
-        VOCABULARY_FILE: datasets.vocabulary.to_bytes(),
-        ONNX_FILE: exported,
-        CASES_FILE: _json(reference_cases(result.model, recipe.model, quantize=quantize)),
-    }
-    if isinstance(datasets.vocabulary, WordpieceVocabulary):
-        files[TOKENIZER_FILE] = tokenizer_json(datasets.vocabulary)
+    if made.unscripted:
+        encoding = console.encoding
+        reason = made.unscripted.encode(encoding, "backslashreplace").decode(encoding)
+        console.print(Text(f"the bundle has no TorchScript file: {reason}"))
     if recipe.data.relabel:
-        files[RELABEL_FILE] = _json(recipe.data.relabel)
-    if recipe.export.inference_only:
-        files[WEIGHTS_FILE] = weights_of(dequantised(result.model, quantize), beside=exported)
-    else:
-        files[WEIGHTS_FILE] = weights_of(result.model)
-        try:
-            files[TORCHSCRIPT_FILE], scripted = export_torchscript(result.model)
-            reports["torchscript"] = dataclasses.asdict(scripted)
-        except ExportError as error:
-            encoding = console.encoding
-            reason = str(error).encode(encoding, "backslashreplace").decode(encoding)
-            console.print(Text(f"the bundle has no TorchScript file: {reason}"))
-    files[REPORT_FILE] = _json(reports)
-    return files
+        made.files[RELABEL_FILE] = json_file(recipe.data.relabel)
+    return made.files
 
 
 def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
@@ -186,7 +153,3 @@ def _measure_texts(predictor: Predictor, recipe: Recipe, datasets: Datasets) -> 
     scores = mean_scores(roots, np.array([len(words) for words in sentences]), counts)
     gold = np.array([labels.index(text.label) for text in texts], np.int64)
     return dict(text_figures(scores, gold, labels))
-
-
-def _json(data: object) -> bytes:
-    return (json.dumps(data, indent=1) + "\n").encode()
