@@ -45,6 +45,9 @@ class Hub:
         self.repositories: dict[str, Repository] = {}
         self.requests: list[str] = []
         self.url = ""
+        self.silent = False
+        """Whether it accepts connections and never answers."""
+        self.ended = threading.Event()
 
     def downloaded(self) -> list[str]:
         """The files that were asked for."""
@@ -70,6 +73,7 @@ def running_hub() -> Iterator[Hub]:
     try:
         yield hub
     finally:
+        hub.ended.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -81,6 +85,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *given: Any) -> None:
         """Nothing."""
+
+    def parse_request(self) -> bool:
+        if self.state.silent:
+            self.state.requests.append("SILENCE")
+            self.state.ended.wait()
+            self.close_connection = True
+            return False
+        return super().parse_request()
 
     def do_HEAD(self) -> None:
         self.do_GET()

@@ -82,7 +82,7 @@ def test_a_commit_stays_and_a_branch_moves_and_both_are_kept(files: Files, tmp_p
             open_bundle(Path(moved[1])).manifest.digest
             == open_bundle(tmp_path / "other").manifest.digest
         )
-        assert hub.requests[0].endswith("/revision/main")  # nothing for the commit
+        assert hub.requests[0].endswith("/resolve/main/manifest.json")  # nothing for the commit
     # The hub is gone.
     for offline in ("0", "1"):
         commands = [["open", address], ["open", f"{address}@{old}"], ["open", "hf://user/never"]]

@@ -24,7 +24,7 @@ from thinstack.bundle.manifest import (
     Manifest,
     check_schema,
 )
-from thinstack.bundle.remote import fetch, is_address
+from thinstack.bundle.remote import fetch, is_address, mend
 from thinstack.config import SCHEMA_VERSION, ModelConfig
 from thinstack.config.base import problems
 from thinstack.data.distances import DistanceTable
@@ -114,7 +114,23 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
     listed in the manifest (hidden files may be), or if the schema is too new; MissingExtraError for
     an address without huggingface_hub.
     """
-    folder = _locate(path_or_name)
+    if not is_address(path_or_name):
+        return _opened(_locate(path_or_name))
+    address = str(path_or_name)
+    folder = fetch(address)
+    try:
+        return _opened(folder)
+    except BundleError:
+        if not mend(address, folder):
+            raise
+    try:
+        return _opened(folder)
+    except BundleError as error:
+        problem = "it was downloaded again, so its author must upload it again"
+        raise BundleError(f"{address}: {error}; {problem}") from None
+
+
+def _opened(folder: Path) -> Bundle:
     manifest = read_manifest(folder)
     for name, record in manifest.files.items():
         path = _checked_path(folder, name, record)
@@ -179,8 +195,6 @@ def _plain(path_or_name: str | Path) -> bool:
 
 
 def _locate(path_or_name: str | Path) -> Path:
-    if is_address(path_or_name):
-        return fetch(str(path_or_name))
     unknown: UnknownNameError | None = None
     if _plain(path_or_name):
         try:

@@ -1,83 +1,65 @@
-"""Bundles on the Hugging Face hub, by an address: `hf://user/name`, or `hf://user/name@revision`."""
+"""Bundles on the Hugging Face hub: downloads them, and tells its errors."""
 
-import os
-import re
-import secrets
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from thinstack._version import __version__
-from thinstack.bundle.limits import MANIFEST_BYTES
-from thinstack.bundle.manifest import MANIFEST_FILE, Manifest
+from thinstack.bundle.address import Address, is_address
+from thinstack.bundle.hub_cache import Repository, damaged_files
+from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.errors import BundleError, needs_extra
 
-__all__ = ["Address", "fetch", "hub_library", "is_address", "told"]
+__all__ = ["Address", "check_reachable", "fetch", "hub_library", "is_address", "mend", "told"]
 
-PREFIX: Final = "hf://"
-_NAME = r"[A-Za-z0-9_][\w.-]*"
-_ADDRESS = re.compile(rf"{PREFIX}({_NAME}/{_NAME})(?:@((?!\S*\.\.)[^@\s]+))?", re.ASCII)
-_COMMIT = re.compile("[0-9a-f]{40}")
-_KEPT = "thinstack"
-"""The folder beside the snapshots of a repository, in the cache of the hub, of its bundles."""
-_SHOWN = 300  # characters of an error of the hub
-
-
-class Address(NamedTuple):
-    """A repository and a branch, tag or commit of it, None for its main branch."""
-
-    repository: str
-    revision: str | None
-
-    @classmethod
-    def parse(cls, text: str) -> "Address":
-        """Read an address. Raises BundleError if the string is not an address."""
-        if (match := _ADDRESS.fullmatch(text)) is None:
-            expected = "expected hf://user/name or hf://user/name@revision"
-            raise BundleError(f"{text!r:.200}: {expected}")
-        return cls(match[1], match[2])
-
-    def __str__(self) -> str:
-        return f"{PREFIX}{self.repository}" + (f"@{self.revision}" if self.revision else "")
-
-
-def is_address(path_or_name: str | Path) -> bool:
-    """Whether a string is meant as an address."""
-    return isinstance(path_or_name, str) and path_or_name.startswith(PREFIX)
+_SHOWN: Final = 300  # characters of an error of the hub
 
 
 def fetch(text: str) -> Path:
     """Download the bundle at an address, and give its folder. Its content is not checked yet.
 
     Only files that the manifest lists are downloaded, and only those that the cache of
-    `huggingface_hub` lacks. A commit that is in the cache needs no network. For a branch or tag
-    without network, the newest known commit is taken. Raises BundleError if there is no such bundle
-    or it cannot be downloaded, MissingExtraError without huggingface_hub.
+    `huggingface_hub` lacks. Their sizes are compared with the manifest before. A commit that is in
+    the cache needs no network. For a branch or tag, the newest known commit is taken if the hub
+    cannot be reached, or gives no answer in `HF_HUB_ETAG_TIMEOUT` seconds (by default 10). Raises
+    BundleError if there is no such bundle or it cannot be downloaded, MissingExtraError without
+    huggingface_hub.
     """
     address = Address.parse(text)
     hub = hub_library()
-    cache = Path(hub.constants.HF_HUB_CACHE) / f"models--{address.repository.replace('/', '--')}"
-    known = cache / _KEPT / (address.revision or "")
-    if address.revision and _COMMIT.fullmatch(address.revision) and known.is_dir():
-        return known
-    more = {"library_name": "thinstack", "library_version": __version__}
-    with told(address):
-        first = hub.snapshot_download(
-            address.repository, revision=address.revision, allow_patterns=[MANIFEST_FILE], **more
-        )
-    snapshot = Path(first)
-    manifest = _manifest(snapshot, address)
-    with told(address):
-        # By its commit, for the branch may move meanwhile. No name of a file holds a wildcard.
-        hub.snapshot_download(
-            address.repository,
-            revision=snapshot.name,
-            allow_patterns=[MANIFEST_FILE, *manifest.files],
-            **more,
-        )
-    return _kept(snapshot, [MANIFEST_FILE, *manifest.files], address)
+    repository = Repository(hub, address)
+    if repository.is_pinned and (folder := repository.kept(repository.revision)).is_dir():
+        return folder
+    try:
+        return repository.newest()
+    except BundleError:
+        raise
+    except Exception as error:
+        problem, elsewhere = _problem(hub, error)
+        if elsewhere and (known := repository.known()) is not None:
+            return known
+        raise BundleError(f"{address}: {problem}") from None
+
+
+def mend(text: str, folder: Path) -> bool:
+    """Download the damaged files of a folder that `fetch` gave, once more. False if none is
+    damaged. Raises BundleError, which names the folder to delete, if that cannot be done."""
+    address = Address.parse(text)
+    hub = hub_library()
+    repository, damaged = Repository(hub, address), damaged_files(folder)
+    if not damaged:
+        return False
+    try:
+        repository.replace(folder.name, damaged)
+        if damaged == [MANIFEST_FILE] and (others := damaged_files(folder)):  # which it tells of
+            repository.replace(folder.name, others)
+    except Exception as error:
+        why = error if isinstance(error, BundleError) else _problem(hub, error)[0]
+        raise BundleError(
+            f"{address}: its copy in the cache is damaged ({folder / damaged[0]}), and it cannot "
+            f"be downloaded again ({why}): delete {repository.folder}, and try again"
+        ) from None
+    return True
 
 
 def hub_library() -> Any:
@@ -89,81 +71,56 @@ def hub_library() -> Any:
     return huggingface_hub
 
 
+def check_reachable(address: Address) -> None:
+    """Raise BundleError unless the hub answers in `HF_HUB_ETAG_TIMEOUT` seconds, whatever it
+    says."""
+    hub = hub_library()
+    with told(address), suppress(hub.errors.HfHubHTTPError):
+        Repository(hub, address).head(MANIFEST_FILE)
+
+
 @contextmanager
 def told(address: Address) -> Iterator[None]:
     """Turn an error of the library into a BundleError."""
-    from huggingface_hub import errors
-
     try:
         yield
-    except errors.GatedRepoError:
-        problem = "access to it has to be asked for on its page; then log in: hf auth login"
-    except errors.RepositoryNotFoundError:
-        problem = "there is no such repository, or it is private: log in with hf auth login"
-    except errors.RevisionNotFoundError:
+    except BundleError:
+        raise
+    except Exception as error:
+        problem, _ = _problem(hub_library(), error)
+        raise BundleError(f"{address}: {problem}") from None
+
+
+_LIBRARIES = ("huggingface_hub", "httpx", "httpx2", "httpcore", "requests", "urllib3", "hf_xet")
+
+
+def _problem(hub: Any, error: Exception) -> tuple[str, bool]:
+    """What an error of the library means, and whether the cache may help. Raises errors that are
+    none of the library's, such as those of a signal handler."""
+    errors = hub.errors
+    if isinstance(error, errors.GatedRepoError):
+        return "access to it has to be asked for on its page; then log in: hf auth login", True
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return "there is no such repository, or it is private: log in with hf auth login", True
+    if isinstance(error, errors.RevisionNotFoundError):
         problem = "it has no such revision: name a branch, a tag or a commit of it, or leave it out"
-    except errors.LocalTokenNotFoundError:
-        problem = "this needs a token: log in with hf auth login"
-    except errors.LocalEntryNotFoundError as error:
-        problem = "not in the cache, and the hub cannot be reached: connect, or unset "
-        problem += f"HF_HUB_OFFLINE ({_line(error)})"
-    except errors.HfHubHTTPError as error:
+        return problem, False
+    if isinstance(error, errors.LocalTokenNotFoundError):
+        return "this needs a token: log in with hf auth login", True
+    if isinstance(error, errors.HfHubHTTPError):
         refused = getattr(error.response, "status_code", 0) in (401, 403)
         remedy = "; log in with a token that may do this: hf auth login" if refused else ""
-        problem = f"the hub refuses: {_line(error)}{remedy}"
-    except Exception as error:  # its errors, and those of what it speaks HTTP with, have no base
-        problem = f"the hub cannot be used: {type(error).__name__}: {_line(error)}"
-    else:
-        return
-    raise BundleError(f"{address}: {problem}") from None
+        return f"the hub refuses: {_line(error)}{remedy}", True
+    library = type(error).__module__.partition(".")[0] in _LIBRARIES
+    if not library and not isinstance(error, (OSError, ValueError, RuntimeError)):
+        raise error
+    what = f"{type(error).__name__}: {_line(error)}"
+    silent = library or isinstance(error, (ConnectionError, TimeoutError))
+    if silent and not isinstance(error, ValueError):
+        problem = "not in the cache, and the hub cannot be reached: connect, or unset "
+        return f"{problem}HF_HUB_OFFLINE ({what})", True
+    return f"the hub cannot be used: {what}", False
 
 
 def _line(error: Exception) -> str:
     return " ".join(str(error).split())[:_SHOWN]
-
-
-def _manifest(snapshot: Path, address: Address) -> Manifest:
-    """Its manifest, read through the link that a snapshot has in place of a file."""
-    try:
-        with (snapshot / MANIFEST_FILE).open("rb") as file:
-            content = file.read(MANIFEST_BYTES + 1)
-    except FileNotFoundError:
-        raise BundleError(f"{address}: not a bundle, it has no {MANIFEST_FILE}") from None
-    if len(content) > MANIFEST_BYTES:
-        raise BundleError(f"{address}: a manifest has at most {MANIFEST_BYTES:,} bytes")
-    return Manifest.parse(content, source=f"{address}: {MANIFEST_FILE}")
-
-
-def _kept(snapshot: Path, names: list[str], address: Address) -> Path:
-    """The bundle in a folder of plain files, which take no room of their own where a file can have
-    two names: a bundle with links, as a snapshot has them, would be refused."""
-    folder = snapshot.parents[1] / _KEPT / snapshot.name
-    if folder.is_dir():
-        return folder
-    staging = folder.parent / f".{folder.name}.{secrets.token_hex(4)}"
-    try:
-        for name in names:
-            source, copy = (snapshot / name).resolve(), staging / name
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                os.link(source, copy)
-            except FileNotFoundError:
-                raise
-            except OSError:  # of a file system without second names
-                shutil.copyfile(source, copy)
-        try:
-            os.rename(staging, folder)
-        except OSError:
-            if not folder.is_dir():  # else another process was faster
-                raise
-    except FileNotFoundError as error:
-        lacking = Path(error.filename or "").name
-        raise BundleError(
-            f"{address}: its manifest lists {lacking}, which is missing: its author must upload it "
-            "again"
-        ) from None
-    except OSError as error:
-        raise BundleError(f"{address}: cannot be stored in {folder}: {error}") from None
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-    return folder

@@ -15,7 +15,7 @@ from thinstack.bundle.manifest import (
     TOKENIZER_FILE,
 )
 from thinstack.bundle.origin import is_own
-from thinstack.bundle.remote import Address, hub_library, told
+from thinstack.bundle.remote import Address, check_reachable, hub_library, told
 from thinstack.config import CardConfig
 from thinstack.data.wordpiece import WordpieceVocabulary
 from thinstack.errors import BundleError, InputError
@@ -55,11 +55,12 @@ def push(
     runs on its reference cases, as `Predictor` has it.
 
     Raises InputError for a name that cannot be a repository's; BundleError for a bundle that cannot
-    be used, or if the hub refuses it; MissingExtraError without huggingface_hub.
+    be used, if the hub refuses it or gives no answer; MissingExtraError without huggingface_hub.
     """
     hub, bundle = hub_library(), open_bundle(model)
     address = _address(repository, revision)
     _check_answers(bundle, isolated)
+    check_reachable(address)
     with TemporaryDirectory() as folder:
         added = _additions(bundle, repository.partition("/")[2])
         if added:
