@@ -12,7 +12,7 @@ from last_word_model import write_last_word_bundle
 
 from thinstack import Tree
 from thinstack.bundle import open_bundle
-from thinstack.bundle.origin import note_trained
+from thinstack.bundle.origin import note_own
 from thinstack.data.nltk import from_nltk, to_nltk
 from thinstack.errors import MissingExtraError
 
@@ -84,7 +84,7 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
     commands: list[list[str]],
 ) -> None:
     monkeypatch.chdir(bundle.parent)
-    note_trained(open_bundle(bundle))  # A model of others runs in a process where all is there.
+    note_own(open_bundle(bundle))  # A model of others runs in a process where all is there.
     out, err = run(*commands, blocked=(package,))
     problem = f"error: this needs the package '{package}', which is not installed"
     remedy = f"pip install {package}, or install thinstack with its extra '{extra}'"

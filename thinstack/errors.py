@@ -152,7 +152,8 @@ class NoSentencesWarning(UserWarning):
 
 
 class DeviceError(ThinstackError, RuntimeError):
-    """The model does not run on the device that was asked for."""
+    """The model does not run on the device that was asked for, or no process of its own can be
+    started."""
 
 
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "tomli_w": "tomli-w"}

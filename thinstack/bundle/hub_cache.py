@@ -93,7 +93,7 @@ class Repository:
         return folder
 
     def replace(self, commit: str, damaged: list[str]) -> None:
-        """Download files of a commit again, and make its folder anew."""
+        """Download files of a commit again, and make a new folder of them."""
         self.head(MANIFEST_FILE, commit)  # before anything that waits for longer
         for name in damaged:
             self._get(name, commit, again=True)

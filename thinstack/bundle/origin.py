@@ -21,8 +21,8 @@ __all__ = ["is_isolated", "is_own", "note_own"]
 
 
 def is_isolated(bundle: Bundle, asked: bool | None, allow_operators: Collection[str] = ()) -> bool:
-    """Whether a model runs in processes of its own. `asked` says so; with None it does, unless it
-    is the user's own and has no operators but those of `check_onnx`."""
+    """Whether a model runs in processes of its own. `asked` says so. With None, it does unless it
+    is the user's own, and it does with `allow_operators`."""
     if asked is not None:
         return asked
     return bool(allow_operators) or not is_own(bundle)

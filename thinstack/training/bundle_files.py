@@ -58,8 +58,8 @@ def bundle_files(
     """Export a trained model, verify it, and make the files of its bundle.
 
     `quantize`, `index_type`, `development`: as `export_verified_onnx` has them. `inference_only`:
-    the weights are those of the ONNX file and stored once. Without it, they are the model's own,
-    and a TorchScript file comes with them, if the model can be scripted.
+    store the weights as the ONNX file has them, and only what that file lacks. Without it, the
+    model's own weights are stored, and a TorchScript file too if the model can be scripted.
 
     Raises ExportError if the ONNX file does not answer as the model does.
     """
