@@ -17,8 +17,8 @@ from spacy.cli.train import train
 from spacy.tokens import DocBin
 
 from thinstack.bundle import open_bundle
-from thinstack.errors import InputError
 from thinstack.bundle.origin import is_own
+from thinstack.errors import InputError
 from thinstack.runtime.reference import check_cases
 from thinstack.spacy_training.finish import finish_pipeline
 from thinstack.training.text_learner import RESUME_FILES
