@@ -103,6 +103,13 @@ def test_one_column_of_texts_of_several_lines(tmp_path: Path, name: str) -> None
     assert read(path, ["text"]) == ([("plain",), ("a\nb\nc",), ('say "no"',)], [])
 
 
+def test_a_table_of_two_rows_keeps_both(tmp_path: Path) -> None:
+    """No row without quote marks tells what a row looks like."""
+    rows: Rows = [('"Hello, he said.', "pos"), ('Come in."', "neg")]
+    columns = ("text", "label")
+    assert read(plain(tmp_path / "t.tsv", columns, rows), columns) == (rows, [])
+
+
 def test_lines_of_talk_in_one_column_between_tabs_stay_apart(tmp_path: Path) -> None:
     rows: Rows = [('"Hello," he said.',), ('"Come in.',), ('Sit down."',), ("No.",)]
     assert read(plain(tmp_path / "t.tsv", ["text"], rows), ["text"]) == (rows, [])

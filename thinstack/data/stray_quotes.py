@@ -71,8 +71,9 @@ class RowShapes:
 
         They are if the first and the last line are rows by themselves. Where no column tells,
         because the table is small, there must be other signs: three columns, a row between the two,
-        or the same value in both. Between tabs a row between the two is enough. In one column,
-        where every line looks like a row, nothing tells.
+        or the same value in both. Between tabs, which texts seldom hold, the number of cells is
+        then enough, and where columns tell, a row between the two is. In one column, where every
+        line looks like a row, nothing tells.
         """
         if self._width == 1:
             return False
@@ -80,7 +81,7 @@ class RowShapes:
         if inner and self._known and self._dialect.tabs:
             return True
         ends = self.is_row(lines[0]) and self.is_row(lines[-1])
-        told = inner or bool(self._known) or self._width > 2
+        told = inner or bool(self._known) or self._width > 2 or self._dialect.tabs
         return ends and (told or self._alike(lines[0], lines[-1]))
 
     def _alike(self, first: str, last: str) -> bool:
