@@ -2,7 +2,7 @@
 import { env } from "onnxruntime-web";
 
 import { argmax } from "../src/scored.ts";
-import { tonesOf } from "../src/views.ts";
+import { tonesOf } from "../src/scale.ts";
 import { load } from "../src/web.ts";
 
 env.wasm.numThreads = 1;

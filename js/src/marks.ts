@@ -1,8 +1,8 @@
 /** What every picture of a prediction shows of its phrases: names, signs, tones, probabilities. As `show/marks.py`. */
 import { percent, visible } from "./drawnText.js";
 import { type Prediction } from "./prediction.js";
+import { tonesOf } from "./scale.js";
 import { argmax } from "./scored.js";
-import { tonesOf } from "./views.js";
 
 const SIGNS = ["−−", "−", "0", "+", "++"];
 

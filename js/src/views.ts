@@ -1,19 +1,10 @@
 /** Views of a model's classes: five classes of sentiment as three or two, and no label where no class is probable enough. */
 import { InputError } from "./errors.js";
+import { FIVE, merged, scaleOf } from "./scale.js";
 import { type Scored } from "./scored.js";
 
-const FIVE = ["very negative", "negative", "neutral", "positive", "very positive"];
-const VIEWS = new Map([
-  [3, { labels: ["negative", "neutral", "positive"], places: [0, 0, 1, 2, 2] }],
-  [2, { labels: ["negative", "positive"], places: [0, 0, -1, 1, 1] }],
-]);
 /** Added to the mass of both sides, so that a phrase that is wholly neutral has even scores. */
 const LEAST = 1e-30;
-const TONES = new Map([
-  [2, [1, 3]],
-  [3, [1, 2, 3]],
-  [5, [0, 1, 2, 3, 4]],
-]);
 
 /** What is shown of scores. */
 export interface View {
@@ -32,14 +23,16 @@ export function chooseView(labels: readonly string[], classes?: number, abstain?
   }
   const whole = { labels, abstain: abstain ?? 0 };
   if (classes === undefined) return whole;
-  const view = VIEWS.get(classes);
-  if (!view && classes !== FIVE.length) throw new InputError(`classes: expected 2, 3 or 5, found ${classes}`);
-  const names = labels.map((label) => label.toLowerCase()).join();
-  if (![FIVE.join(), "0,1,2,3,4"].includes(names)) {
-    const expected = `expected a model of the five classes ${FIVE.join(", ")}`;
+  if (![2, 3, FIVE.length].includes(classes)) throw new InputError(`classes: expected 2, 3 or 5, found ${classes}`);
+  const scale = scaleOf(labels);
+  if (scale && classes === labels.length && classes === new Set(scale.polarity).size) return whole;
+  const view = scale && merged(scale, classes);
+  if (!view) {
+    const other = classes === FIVE.length ? "" : ", or another one from negative to positive";
+    const expected = `expected a model of the five classes ${FIVE.join(", ")}${other}`;
     throw new InputError(`classes: ${expected}; this one has ${labels.join(", ").slice(0, 200)}: leave classes out`);
   }
-  return view ? { ...view, abstain: whole.abstain } : whole;
+  return { ...view, abstain: whole.abstain };
 }
 
 /** A sentence with the scores of the classes shown. */
@@ -57,13 +50,4 @@ export function shown({ labels, places }: View, scored: Scored): Scored {
     return masses.map((mass) => mass / total);
   });
   return { ...scored, scores, weight: leaves ? total : 1 };
-}
-
-/** The tone of each class, 0 (very negative) to 4 (very positive); undefined where the labels are no such scale. */
-export function tonesOf(labels: readonly string[]): readonly number[] | undefined {
-  const names = labels.map((label) => label.toLowerCase());
-  const tones = TONES.get(names.length);
-  if (!tones || !names[0].includes("negative") || !names[names.length - 1].includes("positive")) return undefined;
-  const middle = names.length % 2 ? names[(names.length - 1) / 2] : "neutral";
-  return middle.includes("neutral") ? tones : undefined;
 }

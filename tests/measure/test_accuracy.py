@@ -8,11 +8,19 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
 
 from thinstack.core import Tree
+from thinstack.core.scale import Scale
 from thinstack.data.brackets import from_brackets
 from thinstack.measure.accuracy import accuracy, labels_by_span
-from thinstack.measure.figures import figure_names, has_sides, line, percent
+from thinstack.measure.figures import figure_names, line, percent
 
 SST = ("very negative", "negative", "neutral", "positive", "very positive")
+
+SCALES = {
+    2: Scale.of(("negative", "positive")),
+    3: Scale.of(("negative", "neutral", "positive")),
+    4: Scale.of(("very negative", "negative", "positive", "very positive")),
+    5: Scale.of(SST),
+}
 
 
 def random_forest(
@@ -45,7 +53,7 @@ def independent(
 @pytest.mark.parametrize("unlabelled", [0.0, 0.4])
 def test_accuracies_are_those_of_scikit_learn(classes: int, unlabelled: float) -> None:
     scores, labels = random_forest(classes, unlabelled=unlabelled)
-    found = accuracy(scores, labels, binary=True)
+    found = accuracy(scores, labels, scale=SCALES[classes])
     roots = independent(
         [rows[-1] for rows in scores], [int(known[-1]) for known in labels], classes
     )
@@ -54,7 +62,7 @@ def test_accuracies_are_those_of_scikit_learn(classes: int, unlabelled: float) -
     names = ("{}_accuracy", "{}s", "{}_binary_accuracy", "binary_{}s")
     for part, figures in (("root", roots), ("phrase", phrases)):
         assert [found[name.format(part)] for name in names] == pytest.approx(figures)
-    only_roots = accuracy(scores, labels, binary=True, phrases=False)
+    only_roots = accuracy(scores, labels, scale=SCALES[classes], phrases=False)
     nothing = dict.fromkeys(
         ("phrase_accuracy", "phrase_binary_accuracy", "phrase_calibration_error")
     )
@@ -68,17 +76,17 @@ def test_neutral_roots_are_left_out_and_mass_is_set_against_mass() -> None:
         [0.9, 0.1, 0.0, 0.0, 0.0],
     ]
     labels = [np.array([3]), np.array([2]), np.array([4])]
-    found = accuracy([np.array([row]) for row in rows], labels, binary=True)
+    found = accuracy([np.array([row]) for row in rows], labels, scale=SCALES[5])
     assert (found["roots"], found["root_accuracy"]) == (3, pytest.approx(100 / 3))
     assert (found["binary_roots"], found["root_binary_accuracy"]) == (2, 50.0)
 
 
 def test_classes_without_sides_have_no_binary_case() -> None:
     scores, labels = random_forest(5, unlabelled=0.4)
-    expected = accuracy(scores, labels, binary=True)
+    expected = accuracy(scores, labels, scale=SCALES[5])
     expected |= {"root_binary_accuracy": None, "phrase_binary_accuracy": None}
     expected |= {"binary_roots": 0, "binary_phrases": 0}
-    assert accuracy(scores, labels, binary=False) == expected
+    assert accuracy(scores, labels, scale=None) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,14 +98,13 @@ def test_classes_without_sides_have_no_binary_case() -> None:
         (("very negative", "negative", "positive", "very positive"), True),
         (tuple("01234"), True),
         (tuple("012"), False),
-        (("positive", "negative"), False),
+        (("positive", "negative"), True),
         (("negative", "entity", "human", "positive"), False),
         (("abbreviation", "description", "entity", "human", "location", "number"), False),
         (("neutral",), False),
     ],
 )
 def test_only_names_on_two_sides_have_binary_figures(labels: tuple[str, ...], sides: bool) -> None:
-    assert has_sides(labels) == sides
     assert ("root_binary_accuracy" in figure_names("phrases", labels)) == sides
     figures = {"root_accuracy": 50.0, "root_binary_accuracy": None, "phrase_accuracy": 2.0}
     figures["phrase_binary_accuracy"] = None
@@ -111,7 +118,7 @@ def test_no_case_gives_no_figure() -> None:
     counts = ("roots", "binary_roots", "phrases", "binary_phrases")
     expected = dict.fromkeys(figures) | dict.fromkeys(counts, 0)
     unknown = [np.ones((1, 5))], [np.array([-1])]
-    for nothing in (accuracy([], [], binary=True), accuracy(*unknown, binary=True)):
+    for nothing in (accuracy([], [], scale=SCALES[5]), accuracy(*unknown, scale=SCALES[5])):
         assert list(nothing.items()) == list(expected.items())
         json.dumps(nothing, allow_nan=False)
     assert [percent(value) for value in (50.126, None)] == ["50.13", "-"]

@@ -57,7 +57,7 @@ def test_a_temperature_divides_logits() -> None:
 def test_it_stands_beside_accuracies() -> None:
     scores = [np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), np.array([[0.6, 0.4]])]
     gold = [np.array([0, -1, 0]), np.array([1])]
-    found = accuracy(scores, gold, binary=False)
+    found = accuracy(scores, gold, scale=None)
     assert found["root_calibration_error"] == pytest.approx((70 + 60) / 2)
     assert found["phrase_calibration_error"] == pytest.approx((10 + 70 + 60) / 3)
     of_texts = text_figures(np.array([[0.3, 0.7], [0.6, 0.4]]), np.array([0, 1]), "ab")

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from thinstack.core.scale import Scale
 from thinstack.measure.accuracy import accuracy
 from thinstack.measure.figures import selection
 from thinstack.measure.pair_figures import entailment, pearson, relatedness
+
+THREE = Scale.of(("negative", "neutral", "positive"))
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
@@ -90,10 +93,10 @@ def test_selection_takes_the_figures_of_the_task() -> None:
 
 
 def test_selection_of_phrases_leaves_out_what_has_no_case() -> None:
-    neutral = accuracy([np.array([[0.1, 0.8, 0.1]])], [np.array([1])], binary=True)
+    neutral = accuracy([np.array([[0.1, 0.8, 0.1]])], [np.array([1])], scale=THREE)
     assert neutral["root_binary_accuracy"] is None
     assert selection("phrases", neutral) == 200
-    assert selection("phrases", accuracy([], [], binary=True)) == 0
+    assert selection("phrases", accuracy([], [], scale=THREE)) == 0
 
 
 def test_an_undefined_figure_counts_as_no_correlation() -> None:

@@ -1,7 +1,6 @@
 """Figures of a suite, counted by hand."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ from last_word_model import expected, write_last_word_bundle
 
 from thinstack.data.suite import Case
 from thinstack.errors import DataError, InputError
-from thinstack.measure.polarity import evaluate_suite, polarity_figures, sides_of, suite_rows
+from thinstack.measure.polarity import evaluate_suite, polarity_figures, suite_rows
 from thinstack.runtime.predictor import Predictor
 
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -19,30 +18,6 @@ FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 def case(name: str, polarity: str, text: str = "", kind: str = "no", **pair: str) -> Case:
     given = {"test": "MFT", "partner": "-", "moves": "-"} | pair
     return Case(name, "open", kind, polarity, text=text or name, **given)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("labels", "sides"),
-    [
-        (FIVE, [-1, -1, 0, 1, 1]),
-        ("01234", [-1, -1, 0, 1, 1]),
-        (("negative", "so-so", "positive"), [-1, 0, 1]),
-        (("POSITIVE", "NEGATIVE"), [1, -1]),
-        (("neutral", "neg", "pos"), [0, -1, 1]),
-        (("somewhat-positive", "positive", "negative"), [1, 1, -1]),
-        (("bad", "so-so", "good"), None),
-        (("positive", "other"), None),
-        (("positive", "neutral"), None),
-        (("positive and negative", "positive", "negative"), None),
-        (("posh", "negligible"), None),
-        ((), None),
-    ],
-)
-def test_sides_of_classes_are_those_of_their_names(
-    labels: Sequence[str], sides: list[int] | None
-) -> None:
-    found = sides_of(labels)
-    assert (found if found is None else found.tolist()) == sides
 
 
 def test_right_is_the_side_with_more_mass_and_neutral_the_middle() -> None:

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from drawn import LABELS, uniform
+from drawn import uniform
 from rich.cells import cell_len
 
 from thinstack.core import transitions
 from thinstack.data.brackets import from_brackets
-from thinstack.show.outline import elide, outline, phrase, tones_of, visible
+from thinstack.show.outline import elide, outline, phrase, visible
 
 
 def test_phrases_come_in_reading_order_with_depth_and_place():
@@ -46,23 +46,6 @@ def test_what_is_drawn_and_what_is_hidden_make_the_whole_tree(shape, depth, phra
 def test_a_limit_keeps_the_top_of_the_tree():
     prediction = uniform([f"w{i}" for i in range(16)], transitions.balanced(16))
     assert [row.depth for row in outline(prediction, depth=9, phrases=8)] == [0, 1, 2, 2, 1, 2, 2]
-
-
-@pytest.mark.parametrize(
-    ("labels", "tones"),
-    [
-        (LABELS, (0, 1, 2, 3, 4)),
-        (("Negative", "Neutral", "Positive"), (1, 2, 3)),
-        (("negative", "positive"), (1, 3)),
-        (("positive", "neutral", "negative"), None),
-        (("negative", "mixed", "positive"), None),
-        (("negative", "a", "b", "positive"), None),
-        (("0", "1", "2", "3", "4"), None),
-        (("sport", "news"), None),
-    ],
-)
-def test_only_a_scale_from_negative_to_positive_has_tones(labels, tones):
-    assert tones_of(labels) == tones
 
 
 def test_control_characters_are_shown_not_sent():

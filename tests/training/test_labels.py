@@ -3,7 +3,7 @@
 import pytest
 
 from thinstack.errors import DataError
-from thinstack.training.labels import MOST, find_labels, in_order
+from thinstack.training.labels import MOST, find_labels
 
 
 @pytest.mark.parametrize(
@@ -36,17 +36,3 @@ def test_classes_keep_the_order_that_they_have(expected: tuple[str, ...]) -> Non
 def test_what_no_table_of_classes_holds_is_asked_about(labels: list[str], problem: str) -> None:
     with pytest.raises(DataError, match=f"t.csv: .*{problem}"):
         find_labels(labels, "t.csv")
-
-
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
-        (("1", "2", "3"), True),
-        (("3", "2", "1"), False),
-        (("1", "2"), False),
-        (("negative", "neutral", "positive"), True),
-        (("ABBR", "DESC", "ENTY"), False),
-    ],
-)
-def test_classes_of_a_scale_are_known(labels: tuple[str, ...], expected: bool) -> None:
-    assert in_order(labels) == expected

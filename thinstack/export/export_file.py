@@ -13,6 +13,7 @@ from rich.table import Table
 
 from thinstack.bundle import Bundle, open_bundle, write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
+from thinstack.core.scale import Scale
 from thinstack.data.files import write_atomically
 from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.errors import ExportError
@@ -22,7 +23,7 @@ from thinstack.export.onnx.verify import VerificationReport, export_verified_onn
 from thinstack.export.quantize import Quantize
 from thinstack.export.torchscript import export_torchscript
 from thinstack.measure.evaluation import evaluate_predictor
-from thinstack.measure.figures import has_sides, percent
+from thinstack.measure.figures import percent
 from thinstack.models import Model, load_model
 from thinstack.runtime.predictor import Predictor
 from thinstack.show.as_text import as_text
@@ -148,7 +149,7 @@ def _print(
 def _print_cost(
     cost: Mapping[str, Mapping[str, Any]], trees: Path, labels: Sequence[str], console: Console
 ) -> None:
-    title, binary = f"percent right over the gold trees of {as_text(trees)}", has_sides(labels)
+    title, binary = f"percent right over the gold trees of {as_text(trees)}", Scale.of(labels)
     names = {key: name for key, name in ACCURACIES.items() if binary or "binary" not in key}
     table = Table("", "MB", *names.values(), title=title)
     for name, figures in cost.items():

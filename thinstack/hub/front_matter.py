@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from thinstack.config import CardConfig, ModelConfig
-from thinstack.measure.figures import has_sides
+from thinstack.core.scale import Scale
 
 __all__ = ["LIBRARY", "PIPELINE_TAGS", "front_matter", "has_front_matter"]
 
@@ -44,7 +44,7 @@ def front_matter(
     `reported`: what the figures were measured on, in words.
     """
     task = PIPELINE_TAGS.get(config.head.name, "text-classification")
-    sentiment = ["sentiment-analysis"] if has_sides(config.labels) else []
+    sentiment = ["sentiment-analysis"] if Scale.of(config.labels) else []
     data: dict[str, Any] = {
         "library_name": LIBRARY,
         "pipeline_tag": task,
@@ -86,7 +86,7 @@ def _metrics(
         how = "raw text" if source == "text" else f"{source} trees"
         for key, (kind, name) in METRICS.items():
             value = figures.get(key)
-            if "binary" in key and not has_sides(labels):
+            if "binary" in key and Scale.of(labels) is None:
                 continue
             if not isinstance(value, int | float):  # undefined
                 continue

@@ -1,10 +1,12 @@
 """Accuracy of node scores against the labels of a treebank, without torch."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.scale import Scale
 from thinstack.measure.calibration import calibration_error
 from thinstack.measure.figures import Figures, percentage
 
@@ -17,7 +19,7 @@ def accuracy(
     scores: Sequence[NDArray[np.floating]],
     labels: Sequence[IntArray],
     *,
-    binary: bool,
+    scale: Scale | None,
     phrases: bool = True,
 ) -> Figures:
     """Accuracies in percent. Compares the scores (N_i, C) of each tree's nodes, the root last, with
@@ -28,19 +30,19 @@ def accuracy(
     `thinstack.measure.calibration`); and the numbers of cases, `roots`, `binary_roots`, `phrases`
     and `binary_phrases`. A figure without cases is None.
 
-    *Binary* is the protocol of Socher et al. (2013) on the same model, for classes ordered from
-    negative to positive. Cases of the middle (neutral) class are left out. The probability of the
-    classes below the middle is compared with the probability of the classes above it. With `binary`
-    False, the classes have no sides (`thinstack.measure.figures.has_sides`), and there are no such
+    *Binary* is the protocol of Socher et al. (2013) on the same model, for classes of sentiment.
+    Cases of neutral classes are left out. The probability of the negative classes is compared with
+    the probability of the positive classes. Without a `scale` of the classes there are no such
     cases. With `phrases` False, only roots are measured.
     """
-    all_scores = np.concatenate([np.zeros((0, scores[0].shape[1] if scores else 2)), *scores])
+    classes = scores[0].shape[1] if scores else len(scale.sides) if scale else 2
+    all_scores = np.concatenate([np.zeros((0, classes)), *scores])
     all_labels = np.concatenate([np.zeros(0, np.int64), *labels])
     roots = np.cumsum([len(tree) for tree in labels]).astype(np.int64) - 1
     nodes = slice(None) if phrases else slice(0)
     found: Figures = {}
     counts: Figures = {}
-    polar = binary_right if binary else _no_case
+    polar = _no_case if scale is None else partial(binary_right, scale=scale)
     for name, places in (("root", roots), ("phrase", nodes)):
         for kind, right in (("", _right), ("binary_", polar)):
             cases = right(all_scores[places], all_labels[places])
@@ -57,14 +59,14 @@ def _right(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
     return np.asarray(scores[known].argmax(axis=1) == labels[known])
 
 
-def binary_right(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
-    """Which cases have scores (K, C) on the right side of their labels (K,). Neutral cases are left
-    out."""
-    half = scores.shape[1] // 2
-    lower, upper = (labels >= 0) & (labels < half), labels >= scores.shape[1] - half
-    polar = lower | upper
-    positive = scores[polar, -half:].sum(axis=1) > scores[polar, :half].sum(axis=1)
-    return np.asarray(positive == upper[polar])
+def binary_right(scores: NDArray[np.floating], labels: IntArray, scale: Scale) -> NDArray[np.bool_]:
+    """Which cases have scores (K, C) on the right side of their labels (K,), -1 unknown. Neutral
+    and unknown cases are left out."""
+    sides = np.array(scale.sides)
+    polar = (labels >= 0) & (sides[labels] != 0)
+    found = scores[polar]
+    positive = found[:, sides > 0].sum(axis=1) > found[:, sides < 0].sum(axis=1)
+    return np.asarray(positive == (sides[labels[polar]] > 0))
 
 
 def _no_case(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from thinstack.config import EvaluationSource
 from thinstack.core import Tree
+from thinstack.core.scale import Scale
 from thinstack.core.transitions import spans_of
 from thinstack.data.raw_text import detokenize
 from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.errors import InputError
 from thinstack.measure.accuracy import accuracy, labels_by_span
 from thinstack.measure.bracketing import bracketing
-from thinstack.measure.figures import Figures, has_sides
+from thinstack.measure.figures import Figures
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
@@ -60,7 +61,7 @@ def evaluate_predictor(
     """
     trees = [tree for tree, _ in treebank]
     labels = [predictor.view.classes(known) for _, known in treebank]
-    measured = partial(accuracy, binary=has_sides(predictor.labels), phrases=predictor.phrases)
+    measured = partial(accuracy, scale=Scale.of(predictor.labels), phrases=predictor.phrases)
     roots = [known[[tree.root]] for tree, known in zip(trees, labels, strict=True)]
     if text:
         if source == "gold":

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.config import Task
+from thinstack.core.scale import Scale
 
 __all__ = [
     "WATCHED",
     "Figures",
     "figure_names",
-    "has_sides",
     "line",
     "mean_and_std",
     "percent",
@@ -48,23 +48,10 @@ WATCHED: Final[dict[Task, tuple[str, ...]]] = {
 """Figures whose sum chooses the epoch, by task."""
 
 
-def has_sides(labels: Sequence[str]) -> bool:
-    """Whether classes lie on two sides of a middle, as SST's five do.
-
-    The names in the lower half have "negative" in them, and the names in the upper half have
-    "positive"; or the classes are SST's bare numbers, "0" to "4".
-    """
-    half = len(labels) // 2
-    names = [label.lower() for label in labels]
-    sides = ("negative", names[:half]), ("positive", names[-half:])
-    named = all(side in name for side, halves in sides for name in halves)
-    return half > 0 and (named or names == list("01234"))
-
-
 def figure_names(task: Task, labels: Sequence[str]) -> dict[str, str]:
     """The names of a task's figures, by key: accuracies in percent, correlations and squared
-    errors. Binary accuracies are there only for labels that `has_sides` knows."""
-    binary = has_sides(labels)
+    errors. Binary accuracies are there only for labels that are a `Scale`."""
+    binary = Scale.of(labels) is not None
     return {key: name for key, name in _NAMES[task].items() if binary or "binary" not in key}
 
 

@@ -1,6 +1,5 @@
 """How much of a suite of polarities (`thinstack.data.suite`) a model of sentiment understands."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -8,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.config import TreeSource
+from thinstack.core.scale import Scale
 from thinstack.data.suite import Case
 from thinstack.errors import InputError
-from thinstack.measure.figures import has_sides
 from thinstack.measure.text_evaluation import text_scores
 from thinstack.runtime.predictor import Predictor
 
@@ -20,7 +19,6 @@ __all__ = [
     "SuiteFigures",
     "evaluate_suite",
     "polarity_figures",
-    "sides_of",
     "suite_rows",
 ]
 
@@ -28,8 +26,6 @@ NEUTRAL_MARGIN: Final = 0.2
 """A text whose positive and negative mass differ by at most so much takes no side."""
 APART: Final = "irony"
 """The kind that is counted by itself, in no total."""
-
-_NAMES = {"neg": -1, "negative": -1, "neutral": 0, "pos": 1, "positive": 1}
 
 
 class SuiteFigures(NamedTuple):
@@ -44,26 +40,6 @@ class SuiteFigures(NamedTuple):
 
     figures: dict[str, Any]
     wrong: list[Case]
-
-
-def sides_of(labels: Sequence[str]) -> NDArray[np.int64] | None:
-    """The side of each class (C,), by its name: -1 negative, 0 neutral, 1 positive. None if the
-    classes are not about sentiment.
-
-    A name has one of the words negative, neutral and positive in it, or neg and pos. Otherwise the
-    classes must be in an order that `has_sides` knows, such as SST's bare numbers.
-    """
-    if has_sides(labels):
-        return np.sign(2 * np.arange(len(labels)) - len(labels) + 1)
-    found = [{_NAMES[word] for word in _words(label) if word in _NAMES} for label in labels]
-    if any(len(sides) != 1 for sides in found):
-        return None
-    sides = np.array([side for (side,) in found], np.int64)
-    return sides if {-1, 1} <= set(sides.tolist()) else None
-
-
-def _words(label: str) -> list[str]:
-    return re.findall("[a-z]+", label.lower())
 
 
 def evaluate_suite(
@@ -150,11 +126,11 @@ def _counts(right: Iterable[bool]) -> dict[str, Any]:
 
 
 def _needed_sides(labels: Sequence[str]) -> NDArray[np.int64]:
-    sides = sides_of(labels)
-    if sides is None:
+    scale = Scale.of(labels)
+    if scale is None:
         expected = "a suite of polarities needs a model with negative and positive classes, such as"
         raise InputError(
             f"{expected} negative, neutral, positive; found {', '.join(labels)}; name a model of "
             "sentiment"
         )
-    return sides
+    return np.array(scale.sides)

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.scale import Scale
 from thinstack.measure.accuracy import binary_right
 from thinstack.measure.calibration import calibration_error
-from thinstack.measure.figures import Figures, has_sides, percentage
+from thinstack.measure.figures import Figures, percentage
 
 __all__ = ["confusion", "text_figures"]
 
@@ -26,7 +27,8 @@ def text_figures(scores: NDArray[np.floating], gold: IntArray, labels: Sequence[
     right, found, there = table.diagonal(), table.sum(0), table.sum(1)
     known = found + there > 0
     f1 = 200.0 * right[known] / (found + there)[known]
-    binary = binary_right(scores, gold) if has_sides(labels) else np.zeros(0, np.bool_)
+    scale = Scale.of(labels)
+    binary = np.zeros(0, np.bool_) if scale is None else binary_right(scores, gold, scale)
     return {
         "accuracy": percentage(scores.argmax(1) == gold),
         "macro_f1": float(f1.mean()) if len(f1) else None,

@@ -4,16 +4,16 @@ from typing import Final
 
 import numpy as np
 
+from thinstack.core.scale import Scale
 from thinstack.core.transitions import parents_of
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.tones import tones_of
 
 __all__ = ["MAX_DEPTH", "marked_phrases", "neutral_of"]
 
 MAX_DEPTH: Final = 100
 """Phrases inside each other at most; browsers give up on deep nesting."""
 
-_NEUTRAL, _UNCERTAIN, _NONE = 2, -1, -2
+_UNCERTAIN, _NONE = -1, -2
 
 
 def marked_phrases(prediction: Prediction) -> list[int]:
@@ -42,5 +42,5 @@ def marked_phrases(prediction: Prediction) -> list[int]:
 
 def neutral_of(prediction: Prediction) -> int:
     """The class in the middle of a scale from negative to positive; -2 where there is none."""
-    scale = tones_of(prediction.labels) or ()
-    return scale.index(_NEUTRAL) if _NEUTRAL in scale else _NONE
+    scale = Scale.of(prediction.labels)
+    return _NONE if scale is None or scale.neutral is None else scale.neutral

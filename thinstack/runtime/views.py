@@ -6,18 +6,11 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.scale import FIVE, Scale
 from thinstack.errors import InputError, shown
 from thinstack.runtime.prediction import Scored
 
 __all__ = ["FIVE", "View"]
-
-FIVE: Final = ("very negative", "negative", "neutral", "positive", "very positive")
-"""The classes of the Stanford Sentiment Treebank, whose numbers are "0" to "4"."""
-
-_VIEWS: Final = {
-    3: (("negative", "neutral", "positive"), (0, 0, 1, 2, 2)),
-    2: (("negative", "positive"), (0, 0, -1, 1, 1)),
-}
 
 _LEAST: Final = 1e-30
 """Added to the mass of both sides, so that a phrase that is wholly neutral has even scores."""
@@ -39,9 +32,11 @@ class View(NamedTuple):
 
     @classmethod
     def choose(cls, labels: tuple[str, ...], classes: int | None, abstain: float | None) -> Self:
-        """The view of a model with these labels. Raises InputError unless `classes` is 2, 3, 5 or
-        None, and 0 < `abstain` < 1; also if the model does not have SST's five classes, by name or
-        number."""
+        """The view of a model with these labels.
+
+        Raises InputError unless `classes` is 2, 3, 5 or None, and 0 < `abstain` < 1. Also if the
+        model's classes are not a scale of sentiment (`Scale`) that has so many.
+        """
         number = isinstance(abstain, float | int | np.floating)
         if abstain is not None and not (number and 0 < abstain < 1):
             found = shown(abstain)
@@ -49,15 +44,18 @@ class View(NamedTuple):
         share = 0.0 if abstain is None else float(abstain)
         if classes is None:
             return cls(labels, share)
-        if classes not in (*_VIEWS, len(FIVE)):
+        if classes not in (2, 3, len(FIVE)):
             raise InputError(f"classes: expected 2, 3 or 5, found {classes!r}")
-        if tuple(label.lower() for label in labels) not in (FIVE, tuple("01234")):
+        scale = Scale.of(labels)
+        if scale is not None and classes == len(labels) == len({*scale.polarity}):
+            return cls(labels, share)
+        merged = None if scale is None else scale.merged(classes)
+        if merged is None:
             expected = f"a model of the five classes {', '.join(FIVE)}"
+            expected += "" if classes == len(FIVE) else ", or another one from negative to positive"
             found = f"this one has {', '.join(labels):.200}"
             raise InputError(f"classes: expected {expected}; {found}: leave classes out")
-        if classes == len(FIVE):
-            return cls(labels, share)
-        names, places = _VIEWS[classes]
+        names, places = merged
         return cls(names, share, places)
 
     def scores(self, scores: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:

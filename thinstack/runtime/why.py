@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.scale import NEUTRAL_TONE, Scale
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.core.tree import depths
 from thinstack.data.ptb import plain
 from thinstack.errors import InputError, shown
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.tones import tones_of
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
@@ -23,8 +23,6 @@ MOST_PHRASES: Final = 126
 
 # What contributes less than the most by 2% is level with it.
 _LEVEL = 0.98
-
-_NEUTRAL = 2
 
 
 class Contribution(NamedTuple):
@@ -128,11 +126,11 @@ def _support(scores: NDArray[np.floating], labels: Sequence[str]) -> NDArray[np.
     one how near it is to neutral. Else the probability of the label.
     """
     label, rows = int(scores[0].argmax()), scores.astype(np.float64)
-    tones = tones_of(labels)
-    if tones is None:
+    scale = Scale.of(labels)
+    if scale is None:
         return rows[:, label]
-    mean: NDArray[np.float64] = rows @ np.array(tones) - _NEUTRAL
-    side = np.sign(tones[label] - _NEUTRAL)
+    mean: NDArray[np.float64] = rows @ np.array(scale.tones) - NEUTRAL_TONE
+    side = scale.sides[label]
     return mean * side if side else -np.abs(mean)
 
 

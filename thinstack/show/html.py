@@ -6,6 +6,7 @@ from importlib.resources import files
 from itertools import accumulate, repeat
 
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.tones import tones_of
 from thinstack.runtime.why import Contribution, turning
 from thinstack.show.outline import (
     SIGNS,
@@ -15,7 +16,6 @@ from thinstack.show.outline import (
     outline,
     parts_note,
     phrase,
-    tones_of,
     visible,
 )
 

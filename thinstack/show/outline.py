@@ -11,7 +11,6 @@ from thinstack.core.transitions import REDUCE, parents_of
 from thinstack.core.tree import depths
 from thinstack.errors import escaped
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.tones import tones_of
 
 __all__ = [
     "SIGNS",
@@ -22,7 +21,6 @@ __all__ = [
     "outline",
     "parts_note",
     "phrase",
-    "tones_of",
     "visible",
 ]
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from thinstack.core import Tree
+from thinstack.core.scale import FIVE, NUMBERS
 from thinstack.data.brackets import from_brackets
 from thinstack.errors import InputError
 from thinstack.runtime.prediction import Prediction
@@ -21,7 +22,6 @@ __all__ = ["Markup", "Style", "predictions_of", "render"]
 
 Style = Literal["tree", "text", "list"]
 
-FIVE: Final = ("very negative", "negative", "neutral", "positive", "very positive")
 """The classes that the Stanford Sentiment Treebank writes as 0 to 4."""
 
 
@@ -93,8 +93,8 @@ def predictions_of(x: Any) -> list[Prediction]:
 def _of_tree(tree: Tree) -> Prediction:
     """A tree, whose labels are taken as certain."""
     known = sorted({label for label in tree.labels if label is not None}) or [""]
-    labels = FIVE if all(label in list("01234") for label in known) else tuple(known)
-    numbers = {label: place for place, label in enumerate("01234" if labels is FIVE else known)}
+    labels = FIVE if {*known} <= {*NUMBERS} else tuple(known)
+    numbers = {label: place for place, label in enumerate(NUMBERS if labels is FIVE else known)}
     scores = np.zeros((len(tree), len(labels)), np.float32)
     for node, label in enumerate(tree.labels):
         if label is not None or labels == ("",):

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.tones import tones_of
 from thinstack.runtime.why import Contribution, turning
 from thinstack.show.outline import (
     SIGNS,
@@ -19,7 +20,6 @@ from thinstack.show.outline import (
     outline,
     parts_note,
     phrase,
-    tones_of,
     visible,
 )
 

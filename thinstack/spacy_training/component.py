@@ -18,6 +18,7 @@ from thinstack.bundle import Bundle, open_bundle, write_bundle
 from thinstack.bundle.files import Files, pack, unpacked, write
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.config import Device
+from thinstack.core.scale import ordered
 from thinstack.errors import BundleError, InputError, MissingExtraError, needs_extra
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
 from thinstack.integrations.spacy.doc_bins import chosen_categories
@@ -25,7 +26,6 @@ from thinstack.integrations.spacy.pipe import BatchedPipe, check_docs
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
-from thinstack.training.labels import ordered
 
 if TYPE_CHECKING:
     from thinstack.training.text_learner import TextLearner

@@ -3,9 +3,10 @@
 from typing import Any
 
 from thinstack.config import Recipe
+from thinstack.core.scale import Scale
 from thinstack.hub.front_matter import front_matter
 from thinstack.measure.calibration import BINS
-from thinstack.measure.figures import figure_names, has_sides, mean_and_std, percent, shown
+from thinstack.measure.figures import figure_names, mean_and_std, percent, shown
 from thinstack.training.calibrate import Calibration
 from thinstack.training.seeds import SeedResult
 from thinstack.training.suite_report import suite_section
@@ -149,7 +150,7 @@ def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     """What the columns and the trees are, and how well the trees that raw words get agree with
     those of the data."""
     binary = "*Binary* is positive against negative mass, neutral sentences left out. "
-    if recipe.data.task != "phrases" or not has_sides(recipe.model.labels):
+    if recipe.data.task != "phrases" or Scale.of(recipe.model.labels) is None:
         binary = ""
     if "auto" not in shipped:
         return binary

@@ -8,8 +8,9 @@ import torch
 from numpy.typing import NDArray
 
 from thinstack.config import Task
+from thinstack.core.scale import Scale
 from thinstack.measure.accuracy import accuracy
-from thinstack.measure.figures import Figures, has_sides
+from thinstack.measure.figures import Figures
 from thinstack.measure.pair_figures import entailment, relatedness
 from thinstack.measure.text_figures import text_figures
 from thinstack.models.model import Model
@@ -71,7 +72,7 @@ def evaluate_model(
     targets = [one.targets[places] for one, places in zip(given, order, strict=True)]
     rows = [found[places] for found, places in zip(scores, order, strict=True)]
     phrases = model.head.reads != "roots" or any(len(one.targets) != 1 for one in given)
-    return accuracy(rows, targets, binary=has_sides(labels), phrases=phrases), answers
+    return accuracy(rows, targets, scale=Scale.of(labels), phrases=phrases), answers
 
 
 @torch.inference_mode()

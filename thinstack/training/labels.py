@@ -1,24 +1,16 @@
 """Finds the classes of a table of texts, checks them and puts them in order."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
+from thinstack.core.scale import ordered
 from thinstack.errors import DataError
 
-__all__ = ["find_labels", "in_order", "ordered"]
+__all__ = ["find_labels"]
 
 MOST: Final = 200
 """The most classes: a column with more of them holds something else."""
-
-SCALES: Final = (
-    ("very negative", "negative", "neutral", "mixed", "positive", "very positive"),
-    ("neg", "neutral", "pos"),
-    ("very low", "low", "medium", "high", "very high"),
-    ("bad", "neutral", "good"),
-    ("never", "rarely", "sometimes", "often", "always"),
-)
-"""Scales of classes, each in order from one end to the other."""
 
 
 def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
@@ -52,29 +44,3 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
                 "the file, or name all classes that are meant (--labels A,B,C)"
             )
     return ordered(list(counts))
-
-
-def ordered(labels: Sequence[str]) -> tuple[str, ...]:
-    """The classes in order: as numbers, as on a known scale, or else by the alphabet."""
-    rank = _ranks(labels)
-    return tuple(sorted(labels, key=rank.__getitem__) if rank else sorted(labels))
-
-
-def in_order(labels: Sequence[str]) -> bool:
-    """Whether there are at least three classes, and they go from one end of a scale to the
-    other."""
-    rank = _ranks(labels)
-    return len(rank) > 2 and list(labels) == sorted(labels, key=rank.__getitem__)
-
-
-def _ranks(labels: Sequence[str]) -> dict[str, float]:
-    """The place of each class on its scale; empty for classes without a scale."""
-    try:
-        return {label: float(label) for label in labels}
-    except ValueError:
-        pass
-    plain = {label: " ".join(label.casefold().replace("_", " ").split()) for label in labels}
-    for scale in SCALES:
-        if set(plain.values()) <= set(scale):
-            return {label: scale.index(name) for label, name in plain.items()}
-    return {}

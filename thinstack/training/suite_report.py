@@ -4,9 +4,10 @@ results."""
 from collections.abc import Mapping
 from typing import Any
 
+from thinstack.core.scale import Scale
 from thinstack.data.suite import halves, read_suite, suite_names
 from thinstack.measure.figures import percent
-from thinstack.measure.polarity import evaluate_suite, sides_of, suite_rows
+from thinstack.measure.polarity import evaluate_suite, suite_rows
 from thinstack.runtime.predictor import Predictor
 
 __all__ = ["measure_suites", "suite_section"]
@@ -26,7 +27,7 @@ English sentences of known polarity, from raw text: the reported half of the sui
 def measure_suites(predictor: Predictor) -> dict[str, dict[str, Any]]:
     """The figures on the reported half of each suite, by its name (`thinstack.measure.polarity`).
     Empty for a model whose classes have no negative and positive side."""
-    if sides_of(predictor.labels) is None:
+    if Scale.of(predictor.labels) is None:
         return {}
     return {
         name: evaluate_suite(predictor, halves(read_suite(name), "reported")).figures

@@ -13,8 +13,8 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.remote import is_address
 from thinstack.config import DataConfig, ModelConfig, Recipe, Task
 from thinstack.config.data_config import PAIR_TASKS
+from thinstack.core.scale import in_order
 from thinstack.errors import ConfigError
-from thinstack.training.labels import in_order
 
 __all__ = ["commented", "text_recipe"]
 

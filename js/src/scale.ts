@@ -1,0 +1,71 @@
+/** What the names of classes say: whether they are a scale of sentiment, and where each class stands on it. As `core/scale.py`. */
+
+export const FIVE = ["very negative", "negative", "neutral", "positive", "very positive"];
+const NUMBERS = "0,1,2,3,4";
+const SIDES = new Map([["negative", -1], ["neg", -1], ["neutral", 0], ["neu", 0], ["mixed", 0], ["positive", 1], ["pos", 1]]);
+const NOT = ["not", "non", "no"];
+const DEGREES = new Map([
+  ...["slightly", "somewhat", "weakly", "mildly", "moderately"].map((word) => [word, 0] as const),
+  ...["very", "strongly", "extremely", "highly", "strong"].map((word) => [word, 2] as const),
+]);
+const NEUTRAL_TONE = 2;
+/** By number of classes: their names, and the one that a negative, a neutral and a positive class adds to. */
+const VIEWS = new Map([
+  [3, { labels: ["negative", "neutral", "positive"], places: [0, 1, 2] }],
+  [2, { labels: ["negative", "positive"], places: [0, -1, 1] }],
+]);
+
+/** Where each class of sentiment stands. */
+export interface Scale {
+  /** -1 for a negative class, 0 for a neutral one, 1 for a positive one. */
+  sides: readonly number[];
+  /** The place of a class from -1 (most negative) to 1. */
+  polarity: readonly number[];
+  /** The same in five steps, for colours and signs: 0 (very negative) to 4. */
+  tones: readonly number[];
+}
+
+interface Place {
+  side: number;
+  degree: number;
+}
+
+/** The scale of these classes, in any order; undefined where they are not about sentiment. */
+export function scaleOf(labels: readonly string[]): Scale | undefined {
+  const numbers = [...labels].sort().join() === NUMBERS;
+  const places = labels.map((label) => placeOf(numbers ? FIVE[Number(label)] : label)).filter((place) => place !== undefined);
+  const sides = places.map(({ side }) => side);
+  if (places.length < labels.length || !sides.includes(-1) || !sides.includes(1)) return undefined;
+  const polarity = places.map((place) => polarityOf(place, places));
+  return { sides, polarity, tones: polarity.map((one) => toneOf(one, polarity)) };
+}
+
+/** The names of 3 or 2 classes, and the one that each class adds to, -1 if it is left out; undefined where the scale has no such view. */
+export function merged({ sides }: Scale, classes: number): { labels: string[]; places: number[] } | undefined {
+  const view = VIEWS.get(classes);
+  if (!view || (classes === 3 && !sides.includes(0))) return undefined;
+  return { labels: view.labels, places: sides.map((side) => view.places[side + 1]) };
+}
+
+/** The tone of each class; undefined where the labels are no scale of sentiment. */
+export function tonesOf(labels: readonly string[]): readonly number[] | undefined {
+  return scaleOf(labels)?.tones;
+}
+
+function placeOf(name: string): Place | undefined {
+  const words = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().match(/[a-z]+/g) ?? [];
+  const named = words.join(" ") === "so so" ? [0] : words.flatMap((word) => SIDES.get(word) ?? []);
+  if (new Set(named).size !== 1 || words.some((word) => NOT.includes(word))) return undefined;
+  const degrees = words.flatMap((word) => DEGREES.get(word) ?? []);
+  return { side: named[0], degree: degrees[0] ?? 1 };
+}
+
+function polarityOf({ side, degree }: Place, places: readonly Place[]): number {
+  const degrees = [...new Set(places.filter((other) => other.side === side).map((other) => other.degree))].sort();
+  return side && (side * (degrees.indexOf(degree) + 1)) / degrees.length;
+}
+
+function toneOf(polarity: number, all: readonly number[]): number {
+  const several = new Set(all.filter((one) => one * polarity > 0)).size > 1;
+  return NEUTRAL_TONE + Math.sign(polarity) * (several && Math.abs(polarity) > 0.5 ? 2 : 1);
+}

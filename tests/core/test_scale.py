@@ -1,0 +1,91 @@
+"""What the names of classes say, against a table written by hand, which the tests of `js/` read
+too."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from thinstack.core.scale import Scale, are_numbers, in_order, ordered
+from thinstack.measure.accuracy import binary_right
+from thinstack.measure.figures import figure_names
+from thinstack.runtime.tones import tones_of
+from thinstack.runtime.views import View
+
+TABLE = json.loads(Path(__file__).with_name("scales.json").read_text(encoding="utf-8"))
+SCALES = [(row["labels"], row) for row in TABLE["scales"]]
+
+
+@pytest.mark.parametrize(("labels", "expected"), SCALES)
+def test_classes_of_sentiment_stand_where_their_names_say(labels, expected) -> None:
+    scale = Scale.of(labels)
+    assert scale is not None
+    assert [list(scale.sides), list(scale.polarity), list(scale.tones)] == [
+        expected["sides"],
+        expected["polarity"],
+        expected["tones"],
+    ]
+    assert tones_of(labels) == scale.tones
+    assert "binary_accuracy" in figure_names("texts", labels)
+    for classes in (2, 3):
+        places = expected.get(f"places{classes}")
+        merged = scale.merged(classes)
+        assert (merged and list(merged[1])) == places
+
+
+@pytest.mark.parametrize("labels", TABLE["none"])
+def test_other_classes_are_no_scale_of_sentiment(labels: list[str]) -> None:
+    assert Scale.of(labels) is None
+    assert tones_of(labels) is None
+    assert "binary_accuracy" not in figure_names("texts", labels)
+
+
+@pytest.mark.parametrize(("labels", "expected"), SCALES)
+def test_the_order_of_the_classes_changes_nothing(labels, expected) -> None:
+    (there, back), places = (Scale.of(labels), Scale.of(labels[::-1])), range(len(labels))
+    assert there is not None
+    assert back is not None
+    for column, reversed_column in zip(there, back, strict=True):
+        assert column == reversed_column[::-1]
+    scores = np.random.default_rng(3).dirichlet(np.ones(len(labels)), len(labels) * 9)
+    gold = np.array([*places] * 9)
+    mirrored = binary_right(scores[:, ::-1], len(labels) - 1 - gold, back)
+    assert binary_right(scores, gold, there).tolist() == mirrored.tolist()
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (("negative", "neutral", "positive"), True),
+        (("neg", "neu", "pos"), True),
+        (("negative", "neutral", "mixed", "positive"), True),
+        (("never", "sometimes", "always"), True),
+        (("Low", "medium", "HIGH"), True),
+        (("positive", "neutral", "negative"), False),
+        (("1", "2", "3"), False),
+        (("0", "1", "2", "3", "4"), False),
+        (("negative", "positive"), False),
+        (("food negative", "staff negative", "positive"), False),
+        (("ABBR", "DESC", "ENTY"), False),
+    ],
+)
+def test_only_names_say_that_classes_are_in_order(labels: tuple[str, ...], expected: bool) -> None:
+    assert in_order(labels) == expected
+
+
+def test_numbers_are_sorted_as_numbers_but_are_no_scale() -> None:
+    assert ordered(["10", "9", "-1"]) == ("-1", "9", "10")
+    assert are_numbers(["1.5", "2"])
+    assert not are_numbers(["1", "2 stars"])
+    assert not are_numbers(["1", "inf"])
+
+
+def test_views_are_of_any_scale() -> None:
+    rows = np.array([[0.5, 0.3, 0.2]], np.float32)
+    view = View.choose(("POS", "NEU", "NEG"), 2, None)
+    scores, weight = view.scores(rows)
+    assert view.labels == ("negative", "positive")
+    np.testing.assert_allclose(scores, [[0.2 / 0.7, 0.5 / 0.7]], rtol=1e-6)
+    assert weight == pytest.approx(0.7)
+    assert View.choose(("POS", "NEU", "NEG"), 3, None).labels == ("POS", "NEU", "NEG")

@@ -1,0 +1,137 @@
+"""What the names of classes say: whether they are a scale of sentiment, where each class stands on
+it, and in which order classes are."""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple, Self
+
+__all__ = ["FIVE", "NEUTRAL_TONE", "NUMBERS", "Scale", "are_numbers", "in_order", "ordered"]
+
+FIVE: Final = ("very negative", "negative", "neutral", "positive", "very positive")
+"""The classes of the Stanford Sentiment Treebank."""
+NUMBERS: Final = ("0", "1", "2", "3", "4")
+"""Their numbers in its files, which name them too."""
+
+_SIDES = {"negative": -1, "neg": -1, "neutral": 0, "neu": 0, "mixed": 0, "positive": 1, "pos": 1}
+_NOT = {"not", "non", "no"}
+_DEGREES = dict.fromkeys(("slightly", "somewhat", "weakly", "mildly", "moderately"), 0)
+_DEGREES |= dict.fromkeys(("very", "strongly", "extremely", "highly", "strong"), 2)
+_WORDED = (
+    ("very low", "low", "medium", "high", "very high"),
+    ("bad", "neutral", "good"),
+    ("never", "rarely", "sometimes", "often", "always"),
+)
+NEUTRAL_TONE: Final = 2
+_VIEWS = {
+    3: (("negative", "neutral", "positive"), {-1: 0, 0: 1, 1: 2}),
+    2: (("negative", "positive"), {-1: 0, 0: -1, 1: 1}),
+}
+
+
+class Scale(NamedTuple):
+    """Where each of C classes of sentiment stands.
+
+    Attributes:
+        sides: (C,) -1 for a negative class, 0 for a neutral one, 1 for a positive one.
+        polarity: (C,) the place of the class from -1 (most negative) to 1 (most positive).
+        tones: (C,) the same in five steps, for colours and signs: 0 (very negative) to 4.
+    """
+
+    sides: tuple[int, ...]
+    polarity: tuple[float, ...]
+    tones: tuple[int, ...]
+
+    @classmethod
+    def of(cls, labels: Sequence[str]) -> Self | None:
+        """The scale of these classes, in any order; None if they are not about sentiment.
+
+        Each name must say its side by one of the words negative, neutral, mixed and positive, or
+        neg, neu and pos, and both sides must be there. Words such as "very" and "somewhat" tell
+        classes of one side apart. The numbers "0" to "4" together are those of `FIVE`.
+        """
+        numbers = len(labels) == len(FIVE) and {*labels} == {*NUMBERS}
+        placed = [_place(FIVE[int(label)] if numbers else label) for label in labels]
+        places = [place for place in placed if place is not None]
+        sides = tuple(side for side, _ in places)
+        if len(places) < len(placed) or not {-1, 1} <= {*sides}:
+            return None
+        polarity = tuple(_polarity(place, places) for place in places)
+        return cls(sides, polarity, tuple(_tone(one, polarity) for one in polarity))
+
+    @property
+    def neutral(self) -> int | None:
+        """The first neutral class, or None."""
+        return self.tones.index(NEUTRAL_TONE) if NEUTRAL_TONE in self.tones else None
+
+    def merged(self, classes: int) -> tuple[tuple[str, ...], tuple[int, ...]] | None:
+        """The names of 3 or 2 classes, and for each of the C classes the one that it adds to, or -1
+        if it is left out. None for any other number, and for 3 if no class is neutral."""
+        if classes not in _VIEWS or (classes == 3 and self.neutral is None):
+            return None
+        names, places = _VIEWS[classes]
+        return names, tuple(places[side] for side in self.sides)
+
+
+def ordered(labels: Sequence[str]) -> tuple[str, ...]:
+    """The classes in order: as numbers, as on a known scale, or else by the alphabet."""
+    numbers = are_numbers(labels)
+    rank = {label: float(label) for label in labels} if numbers else _ranks(labels)
+    return tuple(sorted(labels, key=rank.__getitem__) if rank else sorted(labels))
+
+
+def in_order(labels: Sequence[str]) -> bool:
+    """Whether there are at least three classes whose names go from one end of a scale to the
+    other. Numbers say nothing of that: they may be mere codes."""
+    rank = _ranks(labels)
+    return len(rank) > 2 and list(labels) == sorted(labels, key=rank.__getitem__)
+
+
+def are_numbers(labels: Sequence[str]) -> bool:
+    """Whether all classes are named by numbers."""
+    try:
+        return all(abs(float(label)) < float("inf") for label in labels)
+    except ValueError:
+        return False
+
+
+def _words(name: str) -> list[str]:
+    return re.findall("[a-z]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower())
+
+
+def _place(name: str) -> tuple[int, int] | None:
+    """The side of a class and its degree on that side, from 0 to 2; None if it names no side."""
+    words = _words(name)
+    sides = {0} if words == ["so", "so"] else {_SIDES[word] for word in words if word in _SIDES}
+    if len(sides) != 1 or _NOT & {*words}:
+        return None
+    degrees = [_DEGREES[word] for word in words if word in _DEGREES]
+    return sides.pop(), degrees[0] if degrees else 1
+
+
+def _polarity(place: tuple[int, int], places: Sequence[tuple[int, int]]) -> float:
+    side, degree = place
+    degrees = sorted({other for beside, other in places if beside == side})
+    return side * (degrees.index(degree) + 1) / len(degrees)
+
+
+def _tone(polarity: float, all_of_them: Sequence[float]) -> int:
+    several = len({one for one in all_of_them if one * polarity > 0}) > 1
+    side = (polarity > 0) - (polarity < 0)
+    return NEUTRAL_TONE + side * (2 if several and abs(polarity) > 0.5 else 1)
+
+
+def _ranks(labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """The place of each class on a scale of names; empty for classes without one."""
+    placed = {label: _place(label) for label in labels}
+    ranks = {
+        label: (place[0], place[0] * place[1], int("mixed" in _words(label)))
+        for label, place in placed.items()
+        if place is not None
+    }
+    if len({*ranks.values()}) == len(placed):
+        return ranks
+    plain = {label: " ".join(label.casefold().replace("_", " ").split()) for label in labels}
+    for scale in _WORDED:
+        if {*plain.values()} <= {*scale}:
+            return {label: (scale.index(name),) for label, name in plain.items()}
+    return {}
