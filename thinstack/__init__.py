@@ -100,6 +100,9 @@ def train_texts(
     dev: "Iterable[Mapping[str, object]] | None" = None,
     init: str = "sst",
     out: str | Path,
+    labels: "Sequence[str]" = (),
+    scale: bool | None = None,
+    spans: bool | None = None,
 ) -> "Predictor":
     """Train a model on texts and their classes, as `thinstack train TABLE` does, and load it.
 
@@ -109,12 +112,28 @@ def train_texts(
     "none" to start from word vectors only. `out`: the folder for the bundle, `model-best`, and for
     the recipe, which docs/recipes.md explains.
 
-    Raises DataError for rows that cannot be used, ConfigError for settings that do not fit,
+    `labels`: all classes in their order; by default they come from the rows. `scale`: whether the
+    classes are a scale in this order; by default their names tell, and numbers are not. `spans`:
+    whether each row labels a phrase, from column "start" to column "end"; it must be said if there
+    are such columns.
+
+    Raises DataError for rows that cannot be used, and InputError for a scale whose order is not
+    known and for spans that nobody asked for. Raises ConfigError for settings that do not fit,
     BundleError for an unusable `init`, and MissingExtraError without the extra `export`.
     """
     from thinstack.errors import needs_extra
 
     with needs_extra("export"):
         from thinstack.training.train_texts import train_rows
-    train_rows(rows, text=text, label=label, dev=dev, init=init, out=Path(out))
+    train_rows(
+        rows,
+        text=text,
+        label=label,
+        dev=dev,
+        init=init,
+        out=Path(out),
+        labels=tuple(labels),
+        scale=scale,
+        spans=spans,
+    )
     return load(Path(out) / "model-best")

@@ -76,9 +76,11 @@ def test_only_names_say_that_classes_are_in_order(labels: tuple[str, ...], expec
 
 def test_numbers_are_sorted_as_numbers_but_are_no_scale() -> None:
     assert ordered(["10", "9", "-1"]) == ("-1", "9", "10")
+    assert ordered(["10 stars", "2 stars", "1 star"]) == ("1 star", "2 stars", "10 stars")
     assert are_numbers(["1.5", "2"])
-    assert not are_numbers(["1", "2 stars"])
+    assert not are_numbers(["1", "two"])
     assert not are_numbers(["1", "inf"])
+    assert not are_numbers(["1 red", "1 blue"])
 
 
 def test_views_are_of_any_scale() -> None:

@@ -67,7 +67,7 @@ def recipe_of(folder: Path, task: str, start: Path | None = None, **settings: An
 
 def test_each_side_is_one_sentence_and_scores_become_ratings(tmp_path: Path) -> None:
     row = {"text_a": "Dr. No? It isn't. ", "text_b": "Fine", "label": "same", "score": "0.25"}
-    write(tmp_path / "pairs.csv", [row] * 4)
+    write(tmp_path / "pairs.csv", [row, *(row | {"text_b": f"Fine {n}"} for n in range(3))])
     for task, target in (("relatedness", 1.25), ("entailment", "same")):
         pair = read_pair_files(recipe_of(tmp_path, task), tmp_path)[0][0]
         words = ["Dr.", "No", "?", "It", "is", "n't", "."]
@@ -249,7 +249,8 @@ def test_from_a_table_to_the_scores_of_its_file(
     answer = cli("train", path, "--out", out, "--init", model)
     assert (answer.code, answer.err) == (0, "")
     assert "`thinstack predict` does not read pairs" in answer.out
-    assert "to report on are also among those to train on" in answer.out
+    assert "pairs that stand in several rows: " in answer.out
+    assert "to report on are also among those to train on" not in answer.out
     assert "a plain rival, " in answer.out
     results = json.loads((out / "results.json").read_text())
     assert list(results["dev"]) == ["self" if init == "start" else "gold"]

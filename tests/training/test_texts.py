@@ -8,8 +8,9 @@ import pytest
 
 from thinstack.config import DataConfig
 from thinstack.errors import ConfigError, DataError
+from thinstack.training.datasets import class_of, group_of
 from thinstack.training.rival import plain_rival
-from thinstack.training.texts import Text, read_texts, set_aside_share, shared_texts
+from thinstack.training.texts import Text, read_texts, repeated, set_aside_share, shared_texts
 
 LABELS = ("no", "yes")
 FILES = {"train": "t.jsonl", "dev_share": 0.5, "task": "texts"}
@@ -90,6 +91,40 @@ def test_the_share_that_is_set_aside_is_that_of_every_class() -> None:
     assert Counter(one.label for one in dev) == {"a": 20, "b": 4, "c": 1}
     assert sorted(train + dev) == sorted(texts)
     assert (train, dev) == set_aside_share(texts, 0.1, lambda one: one.label)
+
+
+def test_a_text_that_stands_in_several_rows_goes_to_one_part() -> None:
+    texts = [Text(f"A film {n // 3 if n % 5 else n}.", [["A"]], "ab"[n % 2], n) for n in range(120)]
+    alike = [one._replace(text=f" {one.text.upper()}\u200b", line=200) for one in texts[:40]]
+    given = [*texts, *alike]
+    train, dev = set_aside_share(given, 0.25, class_of, group_of)
+    assert not {group_of(one) for one in train} & {group_of(one) for one in dev}
+    assert sorted(train + dev) == sorted(given)
+    assert (train, dev) == set_aside_share(given, 0.25, class_of, group_of)
+    counts = Counter(one.label for one in dev)
+    assert all(abs(counts[label] - 20) <= 4 for label in "ab"), counts
+    assert shared_texts(train, dev) == 0
+    assert shared_texts(train, [*dev, train[0]._replace(text=f"{train[0].text}  ")]) == 1
+
+
+def test_groups_larger_than_the_share_leave_some_of_each_class_in_both_parts() -> None:
+    texts = [Text(f"{label} {n // 10}", [["A"]], label, n) for label in "ab" for n in range(30)]
+    train, dev = set_aside_share(texts, 0.1, class_of, group_of)
+    assert Counter(one.label for one in dev) == {"a": 10, "b": 10}
+    assert Counter(one.label for one in train) == {"a": 20, "b": 20}
+    one_text = [Text("the same", [["A"]], label, 1) for label in "aabb"]
+    assert set_aside_share(one_text, 0.5, class_of, group_of) == (one_text, [])
+
+
+def test_rows_with_other_classes_are_counted() -> None:
+    texts = [text("a", 1), text("b", 1), text("a", 2), text("a", 2), text("a", 3)]
+    assert repeated(texts, class_of, group_of) == (2, 1)
+
+
+def test_a_label_that_differs_to_the_machine_alone_is_shown(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as raised:
+        read(tmp_path, {"text": "Fine.", "label": "yes\u200b"})
+    assert r"found 'yes\u200b', which is not 'yes'" in raised.value.args[0]
 
 
 def test_texts_of_both_parts_are_counted() -> None:

@@ -32,6 +32,7 @@ from thinstack.cli.predict_corpus import (
     predict_corpus,
     refuse_without_input,
 )
+from thinstack.cli.predict_unread import Unread
 from thinstack.config import TreeSource
 from thinstack.data.files import write_atomically
 from thinstack.data.text_streams import lines_of
@@ -134,11 +135,13 @@ def predict(
         max_words=max_words,
         isolated=isolated,
     )
-    scored = _with_words(predict_text(predictor, given, source=source))
+    unread = Unread(predictor.vocabulary)
+    scored = unread.seen(_with_words(predict_text(predictor, given, source=source)))
     if as_json_lines:
         _print_lines(scored, max_words, why=why)
     else:
         _show(scored, max_words, as_json=as_json, pages=pages, why=why)
+    unread.warn()
 
 
 def _show(

@@ -78,12 +78,21 @@ def train(
     ] = None,
     separator: SeparatorOption = None,
     header: HeaderOption = None,
-    spans: Annotated[
-        bool,
+    scale: Annotated[
+        bool | None,
         typer.Option(
-            "--spans", help="For a table: each row labels a phrase, from its start to its end."
+            "--scale/--no-scale",
+            help="For a table of texts: whether the classes, in their order, are a scale, such as "
+            "stars.  [default: names tell (low, medium, high), numbers do not]",
         ),
-    ] = False,
+    ] = None,
+    spans: Annotated[
+        bool | None,
+        typer.Option(
+            "--spans/--no-spans",
+            help="For a table: whether each row labels a phrase, from its start to its end.",
+        ),
+    ] = None,
     span_group: Annotated[
         str | None, typer.Option(help="For a .spacy file: learn the spans of this group.")
     ] = None,
@@ -118,7 +127,7 @@ def train(
         "encoding": encoding,
         "separator": separator,
         "header": header,
-        "spans": spans or span_group is not None or None,
+        "spans": spans if span_group is None else True,
         "span_group": span_group,
         "skip_bad": skip_bad or None,
     }
@@ -132,6 +141,7 @@ def train(
                 text_columns=text_column or (),
                 init=init or "sst",
                 labels=tuple(name.strip() for name in labels.split(",")) if labels else (),
+                scale=scale,
                 seeds=tuple(seed or (1,)),
                 threads=threads or 1,
                 console=console,
@@ -139,7 +149,9 @@ def train(
             )
             return
         _check_recipe(
-            file, of_table | {"text_column": text_column or None, "init": init, "labels": labels}
+            file,
+            of_table
+            | {"text_column": text_column or None, "init": init, "labels": labels, "scale": scale},
         )
         folder = Path() if data is None else data
         _run_recipe(file, folder, out, seed, threads, console, team)
@@ -169,8 +181,9 @@ def _train_table(
         from thinstack.training.train_texts import train_table
     with team.alone_in(out):
         recipe = train_table(file, out, files, console=console, team=team, **settings)
-    how = Text(escaped(_how_to_run(out / "model-best", recipe)))
-    console.print(how, soft_wrap=True)
+    for line in (_what_it_scores(recipe), _how_to_run(out / "model-best", recipe)):
+        if line:
+            console.print(Text(escaped(line)), soft_wrap=True)
 
 
 def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
@@ -208,6 +221,19 @@ def _run_recipe(
         run_recipe(
             recipe, data=data, out=out, seeds=chosen, threads=threads, console=console, team=team
         )
+
+
+def _what_it_scores(recipe: "Recipe") -> str:
+    """A line for a model of texts without scores of phrases; else an empty text."""
+    if recipe.data.task != "texts" or recipe.data.spans or _keeps_phrases(recipe):
+        return ""
+    kept = "train on the classes of the start, in its order (--labels), or on labels of phrases"
+    return f"this model scores whole sentences, not their phrases; to have both, {kept} (--spans)"
+
+
+def _keeps_phrases(recipe: "Recipe") -> bool:
+    """Whether the head of the start, which scores phrases, was taken over."""
+    return recipe.init is not None and "head" in recipe.init.parts
 
 
 def _how_to_run(bundle: Path, recipe: "Recipe") -> str:

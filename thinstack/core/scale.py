@@ -47,7 +47,7 @@ class Scale(NamedTuple):
 
         Each name must say its side by one of the words negative, neutral, mixed and positive, or
         neg, neu and pos, and both sides must be there. Words such as "very" and "somewhat" tell
-        classes of one side apart. The numbers "0" to "4" together are those of `FIVE`.
+        classes of one side apart. The numbers "0" to "4" together stand for `FIVE`.
         """
         numbers = len(labels) == len(FIVE) and {*labels} == {*NUMBERS}
         placed = [_place(FIVE[int(label)] if numbers else label) for label in labels]
@@ -73,9 +73,10 @@ class Scale(NamedTuple):
 
 
 def ordered(labels: Sequence[str]) -> tuple[str, ...]:
-    """The classes in order: as numbers, as on a known scale, or else by the alphabet."""
-    numbers = are_numbers(labels)
-    rank = {label: float(label) for label in labels} if numbers else _ranks(labels)
+    """The classes in order: by their numbers, as on a known scale, or else by the alphabet."""
+    if are_numbers(labels):
+        return tuple(sorted(labels, key=lambda label: _number(label) or 0.0))
+    rank = _ranks(labels)
     return tuple(sorted(labels, key=rank.__getitem__) if rank else sorted(labels))
 
 
@@ -87,11 +88,18 @@ def in_order(labels: Sequence[str]) -> bool:
 
 
 def are_numbers(labels: Sequence[str]) -> bool:
-    """Whether all classes are named by numbers."""
+    """Whether all classes are different numbers, or names that start with these, as "5 stars"."""
+    numbers = [_number(label) for label in labels]
+    return None not in numbers and len({*numbers}) == len(numbers)
+
+
+def _number(label: str) -> float | None:
     try:
-        return all(abs(float(label)) < float("inf") for label in labels)
+        number = float(label)
     except ValueError:
-        return False
+        found = re.match(r"\s*([+-]?\d{1,15}(\.\d{1,15})?)\b", label, re.ASCII)
+        return float(found[1]) if found else None
+    return number if abs(number) < float("inf") else None
 
 
 def _words(name: str) -> list[str]:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from thinstack.data.table_rows import Found, Record, cell_text, check_columns
+from thinstack.data.missing import is_missing
+from thinstack.data.table_rows import Found, Record, cell_text, check_columns, repeats_header
 from thinstack.errors import DataError
 
 __all__ = ["DEFAULT_TEXT", "LONGEST_TEXT", "Columns", "Problem", "Row", "rows_of"]
@@ -13,15 +14,13 @@ LONGEST_TEXT: Final = 1 << 24
 
 DEFAULT_TEXT: Final = "text"
 
-_NOT_THERE = ("nan", "NaN")
-
 
 class Problem(NamedTuple):
     """Why a row has no scores: `kind` is one of
 
     - "row": the line is not a row, for example because of broken JSON or too few cells;
     - "id": its id is missing or cannot be read;
-    - "missing": its text is missing (None, NaN);
+    - "missing": its text is missing (None, NaN, or a mark such as "NA"; `thinstack.data.missing`);
     - "not_text": its text is something else, such as a list, or bytes in another encoding;
     - "too_long": its text has more than LONGEST_TEXT characters;
     - "failed": the model could not score it;
@@ -62,9 +61,14 @@ def rows_of(
     the end of the message about a missing column. A text may be empty or have no words. Raises
     DataError for a table that lacks the columns, or has two with one name.
     """
+    known: list[str] | None = None
     for one in found:
         if isinstance(one, list):
             check_columns(source, one, columns.names, advice)
+            known = one
+        elif problem := repeats_header(source, known, one):
+            place = None if columns.id else f"{prefix}{one.line}"
+            yield Row(place, "", Problem("row", str(problem)))
         else:
             yield _row(source, one, columns, f"{prefix}{one.line}")
 
@@ -92,4 +96,6 @@ def _row(source: str, record: Record, columns: Columns, place: str) -> Row:
 
 
 def _missing(value: object) -> bool:
-    return value is None or value in _NOT_THERE or (isinstance(value, float) and value != value)
+    if isinstance(value, str):
+        return is_missing(value)
+    return value is None or (isinstance(value, float) and value != value)

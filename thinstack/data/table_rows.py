@@ -3,17 +3,19 @@
 import difflib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from thinstack.data.missing import is_missing, is_no_class
 from thinstack.errors import DataError, shown
 
 __all__ = [
     "COLUMN_ADVICE",
+    "Classes",
     "Found",
     "Record",
     "TableRow",
@@ -21,6 +23,7 @@ __all__ = [
     "check_columns",
     "checked_rows",
     "listed",
+    "repeats_header",
 ]
 
 COLUMN_ADVICE = (
@@ -28,6 +31,7 @@ COLUMN_ADVICE = (
 )
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_AROUND: Final = " \t\ufeff"
 _MOST, _LONGEST = 50, 60  # columns that a message lists, and characters of each
 _COMPARED = 1000  # columns among which one of a like name is looked for
 _WHOLE_FLOATS = 2**53  # above it a float is no exact count, and its digits are noise
@@ -60,6 +64,23 @@ class Record(NamedTuple):
     problem: DataError | None = None
 
 
+class Classes(NamedTuple):
+    """The column of a table that holds classes.
+
+    Attributes:
+        column: its name.
+        names: classes that are meant, though they look like a mark for nothing, such as "NA".
+        advice: what to do about a label that looks so; the end of its message.
+    """
+
+    column: str
+    names: Collection[str] = ()
+    advice: str = (
+        "leave such rows out (--skip-bad), or name all classes, if it is one (--labels A,B,C; in "
+        "Python labels=)"
+    )
+
+
 Found = list[str] | Record
 """An item that a file gives, in order: its columns (once, before the first record), or a record."""
 
@@ -71,12 +92,14 @@ def checked_rows(
     *,
     skipped: list[DataError] | None = None,
     advice: str = COLUMN_ADVICE,
+    classes: Classes | None = None,
 ) -> Iterator[TableRow]:
     """The records of `found` as rows of texts.
 
     `source` leads every message. `advice` says how to name another column, and ends the message
-    where a column is missing. A list `skipped` takes the DataErrors of bad rows, which are then
-    left out; without it the first one is raised.
+    where a column is missing. In the column of `classes`, signs such as "-" and "?" count as
+    missing too. A row that repeats the names of the columns is bad. A list `skipped` takes the
+    DataErrors of bad rows, which are then left out; without it the first one is raised.
 
     Raises DataError for a table without one of `columns`, with two columns of one name, or without
     any row.
@@ -89,7 +112,8 @@ def checked_rows(
             known = one
             continue
         empty = False
-        row = one.problem or _row(source, one, columns)
+        row = one.problem or repeats_header(source, known, one)
+        row = row or _row(source, one, columns, classes)
         if isinstance(row, TableRow):
             yield row
         elif skipped is None:
@@ -101,14 +125,28 @@ def checked_rows(
         raise DataError(f"{source}: expected a table with rows, found {what}")
 
 
-def cell_text(value: object) -> str:
+def repeats_header(source: str, known: Sequence[str] | None, record: Record) -> DataError | None:
+    """The error of a record that holds the names of the columns `known` again, as in files that
+    were put one behind the other. Null for any other record, and for tables of one column, where a
+    text may be that word."""
+    if known is None or len(known) < 2:
+        return None
+    for column in known:
+        value = record.cells.get(column)
+        if not isinstance(value, str) or value.strip(_AROUND) != column.strip(_AROUND):
+            return None
+    expected = f"{source}:{record.line}: expected a row, found the names of the columns again"
+    return DataError(f"{expected}; take the line out")
+
+
+def cell_text(value: object, classes: Classes | None = None) -> str:
     """A cell as text. Text stays as it is. A number is written as a person writes it (3 and 3.0 are
     "3"), a truth value as "true" or "false".
 
     Raises DataError, without the place, for a cell that is missing: None, NaN or blank text. Also
-    for the texts "nan" and "NaN", which stand for a missing number that was turned into text. Also
-    for lists and other objects, and for text that cannot be written in UTF-8 or holds a NUL
-    character.
+    for text that stands for a missing value (`thinstack.data.missing`), unless it is a name that
+    `classes` has. Also for lists and other objects, and for text that cannot be written in UTF-8 or
+    holds a NUL character.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -122,7 +160,8 @@ def cell_text(value: object) -> str:
         raise DataError(f"found {_KINDS.get(type(value)) or f'a {type(value).__name__}'}")
     if not value.strip():
         raise DataError("found an empty cell")
-    if value in ("nan", "NaN"):
+    marks_nothing = is_missing(value) if classes is None else is_no_class(value)
+    if marks_nothing and (classes is None or value not in classes.names):
         raise DataError(f"found {value!r}, which stands for a missing value")
     if odd := _NO_TEXT.search(value):
         raise DataError(f"found the character {odd[0]!r}, which is in no text")
@@ -149,14 +188,19 @@ def _number(value: float | Decimal) -> str:
     return format(value.normalize(), "f") if isinstance(value, Decimal) else repr(value)
 
 
-def _row(source: str, record: Record, columns: Sequence[str]) -> TableRow | DataError:
+def _row(
+    source: str, record: Record, columns: Sequence[str], classes: Classes | None
+) -> TableRow | DataError:
     values = {}
     for column in columns:
+        of_classes = classes if classes is not None and classes.column == column else None
+        value = record.cells.get(column)
         try:
-            values[column] = cell_text(record.cells.get(column))
+            values[column] = cell_text(value, of_classes)
         except DataError as error:
             expected = f"expected a text or a number in the column {column!r}"
-            mend = "mend the row or leave it out"
+            mark = of_classes is not None and isinstance(value, str) and is_no_class(value)
+            mend = classes.advice if classes and mark else "mend the row or leave it out"
             return DataError(f"{source}:{record.line}: {expected}, {error}; {mend}")
     return TableRow(record.line, values)
 

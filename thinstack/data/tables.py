@@ -3,12 +3,13 @@ held in memory."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from thinstack.data.json_tables import json_records
 from thinstack.data.parquet import parquet_records
 from thinstack.data.separated import separated_records
 from thinstack.data.table_kinds import TABLE_SUFFIXES, is_table, table_kind
-from thinstack.data.table_rows import COLUMN_ADVICE, Found, Record, TableRow, checked_rows
+from thinstack.data.table_rows import COLUMN_ADVICE, Classes, Found, Record, TableRow, checked_rows
 from thinstack.errors import DataError, shown
 
 __all__ = [
@@ -48,6 +49,7 @@ def read_table(
     header: bool | None = None,
     skipped: list[DataError] | None = None,
     advice: str = COLUMN_ADVICE,
+    classes: Classes | None = None,
 ) -> Iterator[TableRow]:
     """The rows of a table, one after the other, with the texts of `columns`.
 
@@ -63,9 +65,10 @@ def read_table(
     is one, and a first row that looks like another row is an error.
 
     A row is bad if `cell_text` refuses a cell, or if it has too few or too many cells. So is a row
-    with a quote that is not doubled, is never closed or takes other rows along, or with bytes that
-    are not in `encoding`. So is a line of JSON that is no object. The DataErrors of bad rows start
-    with file and line. They go to the list `skipped`; without it the first is raised.
+    that repeats the header, and one with a quote that is not doubled, is never closed or takes
+    other rows along, or with bytes that are not in `encoding`. So is a line of JSON that is no
+    object. The DataErrors of bad rows start with file and line. They go to the list `skipped`;
+    without it the first is raised.
 
     Nothing is opened before the first row is asked for. Then it raises DataError for a file that is
     missing, is no table or has no row. Also for a column that is missing or occurs twice; in JSON
@@ -73,7 +76,8 @@ def read_table(
     Raises MissingExtraError for parquet without pyarrow (extra `data`).
     """
     found = table_records(path, columns, encoding, separator=separator, header=header)
-    return checked_rows(str(path), found, columns, skipped=skipped, advice=advice)
+    settings: Any = {"skipped": skipped, "advice": advice, "classes": classes}
+    return checked_rows(str(path), found, columns, **settings)
 
 
 def read_mappings(
@@ -83,6 +87,7 @@ def read_mappings(
     source: str = "rows",
     skipped: list[DataError] | None = None,
     advice: str = COLUMN_ADVICE,
+    classes: Classes | None = None,
 ) -> Iterator[TableRow]:
     """The rows of a table in memory, as `read_table` gives the rows of a file.
 
@@ -104,7 +109,8 @@ def read_mappings(
             first = False
             yield Record(line, row)
 
-    return checked_rows(source, found(), columns, skipped=skipped, advice=advice)
+    settings: Any = {"skipped": skipped, "advice": advice, "classes": classes}
+    return checked_rows(source, found(), columns, **settings)
 
 
 def table_records(

@@ -102,6 +102,10 @@ class Vocabulary:
         """The ids of the words as the fields of a `Forest`, by the names of `WORD_FIELDS`."""
         raise NotImplementedError("a Vocabulary must define fields")
 
+    def knows(self, word: str) -> bool:
+        """Whether no part of a word is unknown."""
+        raise NotImplementedError("a Vocabulary must define knows")
+
 
 class WordVocabulary(Vocabulary):
     """V words with the ids 1 to V; id 0 is the unknown word. `len()` is V + 1, the number of rows
@@ -130,6 +134,9 @@ class WordVocabulary(Vocabulary):
 
     def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
         return {"token_ids": self.ids(words)}
+
+    def knows(self, word: str) -> bool:
+        return self.lookup(word) != self.UNKNOWN
 
     def _find(self, word: str) -> int:
         bare = ptb.plain(word)

@@ -62,6 +62,9 @@ class WordpieceVocabulary(Vocabulary):
     def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
         return dict(zip(("piece_ids", "pieces_per_word"), self.ids(words), strict=True))
 
+    def knows(self, word: str) -> bool:
+        return self._unknown not in self.pieces_of(word)
+
     def _cut(self, word: str) -> tuple[int, ...]:
         parts = _parts(ptb.plain(word))
         return tuple(chain.from_iterable(map(self._longest_matches, parts))) or (self._unknown,)

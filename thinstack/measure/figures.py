@@ -77,8 +77,10 @@ def line(figures: Mapping[str, float | None], task: Task, labels: Sequence[str])
 
 
 def mean_and_std(key: str, spread: Mapping[str, float | None], plus_minus: str) -> str:
-    """A figure's mean and standard deviation as they are printed."""
-    return f"{shown(key, spread['mean'])} {plus_minus} {shown(key, spread['std'])}"
+    """A figure's mean and standard deviation as they are printed; the mean only if there is no
+    deviation, as over one seed."""
+    mean, std = shown(key, spread["mean"]), spread["std"]
+    return mean if std is None else f"{mean} {plus_minus} {shown(key, std)}"
 
 
 def shown(key: str, value: float | None) -> str:

@@ -1,7 +1,7 @@
 """Reads the data sets of a recipe from its files."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +14,7 @@ from thinstack.config import DataConfig, Recipe
 from thinstack.config.data_config import PAIR_TASKS
 from thinstack.core import Tree
 from thinstack.core.head import TaskHead
+from thinstack.data.alike import likeness
 from thinstack.data.pairs import Pair, read_pairs
 from thinstack.data.treebank import Labelled, read_labelled
 from thinstack.data.vocabulary import WordVocabulary
@@ -23,15 +24,17 @@ from thinstack.models import build_model
 from thinstack.plugins.manager import readers
 from thinstack.training.examples import Example, examples_of, pair_examples_of, text_examples_of
 from thinstack.training.leaves import first_leaves
-from thinstack.training.pair_tables import read_pair_table
+from thinstack.training.pair_tables import read_pair_table, sentences_of
 from thinstack.training.teaching import Lesson, lessons, taught_examples
-from thinstack.training.texts import Text, read_texts, set_aside_share
+from thinstack.training.texts import Text, parted, read_texts, set_aside_share
 
 __all__ = [
     "Convert",
     "Datasets",
     "Split",
     "Teach",
+    "class_of",
+    "group_of",
     "load_datasets",
     "read_pair_files",
     "read_sentences",
@@ -239,16 +242,18 @@ def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Spl
             )
         return found
 
+    # Files of trees keep the parts that they always had, though a sentence may be there twice.
+    groups = group_of if recipe.data.from_table else id
     train = some(recipe.data.train)
     if recipe.data.dev is not None:
         dev = some(recipe.data.dev)
     elif recipe.data.dev_share is not None:
-        train, dev = set_aside_share(train, recipe.data.dev_share, _class_of)
+        train, dev = set_aside_share(train, recipe.data.dev_share, class_of, group_of)
     else:
-        train, dev = _set_aside(train, recipe.data.dev_size or 0)
+        train, dev = _set_aside(train, recipe.data.dev_size or 0, groups)
     held: list[Item] = []
     if recipe.training.stop_on == "held":
-        train, held = _set_aside(train, -(-len(train) // HELD_PART))
+        train, held = _set_aside(train, -(-len(train) // HELD_PART), groups)
     if not dev:
         what = "pairs" if recipe.data.task in PAIR_TASKS else "texts"
         raise DataError(
@@ -264,17 +269,26 @@ def _split(recipe: Recipe, read: Callable[[str], list[Item]], data: Path) -> Spl
     return train, held, dev
 
 
-def _class_of(item: object) -> str:
+def class_of(item: object) -> str:
     """The class of a text or a pair. All pairs with a rating have the same class, ""."""
     target = item.label if isinstance(item, Text) else getattr(item, "target", "")
     return target if isinstance(target, str) else ""
 
 
-def _set_aside(items: Sequence[Item], count: int) -> tuple[list[Item], list[Item]]:
+def group_of(item: object) -> Hashable:
+    """What rows of a table have in common that must not be in both parts: the text, or the two
+    sentences of a pair in any order. Every other item is a group of its own."""
+    if isinstance(item, Text):
+        return likeness(item.text)
+    if isinstance(item, Pair):
+        return sentences_of(item)
+    return id(item)
+
+
+def _set_aside(
+    items: Sequence[Item], count: int, group_of: Callable[[Item], Hashable] = id
+) -> tuple[list[Item], list[Item]]:
     """The items without those set aside, and `count` items set aside at equal distances, from the
-    first on."""
+    first on; with them all items of their groups."""
     aside = set((np.arange(count) * len(items) // max(count, 1)).tolist())
-    parts: tuple[list[Item], list[Item]] = [], []
-    for place, item in enumerate(items):
-        parts[place in aside].append(item)
-    return parts
+    return parted(items, aside, group_of)

@@ -1,10 +1,12 @@
 """Finds the classes of a table of texts, checks them and puts them in order."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
 from thinstack.core.scale import ordered
+from thinstack.data.alike import alike, difference
+from thinstack.data.missing import is_no_class
 from thinstack.errors import DataError
 
 __all__ = ["find_labels"]
@@ -17,7 +19,9 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
     """The distinct classes, in the order that `ordered` gives.
 
     Raises DataError, which names the `source`, for fewer than two classes or more than `MOST`. Also
-    for classes that differ only by case or spaces: a person must say whether they are the same.
+    for a class that stands for a missing value, and for classes that differ only by case, by
+    spaces, by characters that look alike or by how a number is written. A person must say whether
+    they are the same.
     """
     counts: Counter[str] = Counter()
     for label in labels:
@@ -33,14 +37,20 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
         raise DataError(
             f"{source}: expected two classes or more, found {found}; add rows of another class"
         )
-    alike: dict[str, list[str]] = defaultdict(list)
-    for label in counts:
-        alike[" ".join(label.casefold().split())].append(label)
-    for names in alike.values():
+    if odd := [label for label in counts if is_no_class(label)]:
+        raise DataError(
+            f"{source}: the class {odd[0]!r} ({counts[odd[0]]:,} rows) stands for a missing value; "
+            "leave these rows out, or name all classes that are meant (--labels A,B,C)"
+        )
+    for names in alike(counts):
         if len(names) > 1:
-            found = " and ".join(f"{name!r} ({counts[name]:,} rows)" for name in names)
+            written, how = difference(names)
+            rows = (counts[name] for name in names)
+            found = " and ".join(
+                f"{name} ({count:,} rows)" for name, count in zip(written, rows, strict=True)
+            )
             raise DataError(
-                f"{source}: the classes {found} differ by case or spaces only; make them one in "
-                "the file, or name all classes that are meant (--labels A,B,C)"
+                f"{source}: the classes {found} {how}; make them one in the file, or name all "
+                "classes that are meant (--labels A,B,C)"
             )
     return ordered(list(counts))

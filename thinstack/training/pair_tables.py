@@ -7,6 +7,7 @@ from typing import Final
 
 from thinstack.config import DataConfig, ModelConfig
 from thinstack.core import Tree
+from thinstack.data.alike import likeness, unknown_label
 from thinstack.data.pairs import Pair
 from thinstack.data.table_rows import TableRow
 from thinstack.data.tree_sources import TreeMaker, tree_maker
@@ -14,7 +15,7 @@ from thinstack.errors import ConfigError, DataError
 from thinstack.runtime.text import Splitter, splitter
 from thinstack.training.texts import located, read_rows
 
-__all__ = ["find_scale", "read_pair_table", "shared_pairs"]
+__all__ = ["find_scale", "read_pair_table", "sentences_of", "shared_pairs"]
 
 MOST: Final = 21
 """The most whole numbers on a scale. A longer scale, such as 0 to 100, has too few pairs for
@@ -37,7 +38,7 @@ def read_pair_table(
     maker = tree_maker("balanced" if model.parses else model.tree_source)
     rated = files.task == "relatedness"
     least = _least(model.labels) if rated else 0
-    for row in read_rows(path, files, skipped):
+    for row in read_rows(path, files, skipped, () if rated else model.labels):
         with located(path, row, skipped):
             first, second = (_tree(row, column, cut, maker) for column in files.pair_columns)
             target = row.values[files.target_column]
@@ -77,13 +78,15 @@ def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
 
 
 def shared_pairs(train: Iterable[Pair], dev: Sequence[Pair]) -> int:
-    """The number of pairs of `dev` that are also in `train`, word for word."""
-    known = {_words(pair) for pair in train}
-    return sum(_words(pair) in known for pair in dev)
+    """The number of pairs of `dev` that are also in `train`, in either order, as `sentences_of`
+    tells them apart."""
+    known = {sentences_of(pair) for pair in train}
+    return sum(sentences_of(pair) in known for pair in dev)
 
 
-def _words(pair: Pair) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(tree.words) for tree in pair.trees)
+def sentences_of(pair: Pair) -> frozenset[str]:
+    """The `likeness` of the sentences of a pair."""
+    return frozenset(likeness(" ".join(tree.words)) for tree in pair.trees)
 
 
 def _tree(row: TableRow, column: str, cut: Splitter, maker: TreeMaker) -> Tree:
@@ -98,7 +101,7 @@ def _tree(row: TableRow, column: str, cut: Splitter, maker: TreeMaker) -> Tree:
 def _class(text: str, column: str, labels: Sequence[str]) -> str:
     if text not in labels:
         expected = f"one of model.labels ({', '.join(labels)})"
-        raise DataError(f"expected {expected} in {column}, found {text!r:.60}")
+        raise DataError(f"expected {expected} in {column}, {unknown_label(text, labels)}")
     return text
 
 

@@ -20,6 +20,7 @@ from thinstack.errors import ConfigError, needs_extra
 from thinstack.measure.figures import Figures, line
 from thinstack.show.as_text import as_text
 from thinstack.training.calibrate import Calibration, calibrate
+from thinstack.training.class_report import say_classes
 from thinstack.training.datasets import Datasets, load_datasets
 from thinstack.training.digests import data_digests
 from thinstack.training.pair_report import pair_rival
@@ -76,7 +77,7 @@ def run_recipe(
         team.leave()
         return
     _say_what_is_read(recipe, datasets, team, console)
-    say_what_is_odd(datasets, out, console)
+    say_what_is_odd(recipe, datasets, out, console)
     results = [
         _run_seed(recipe, datasets, seed, folder, console, team) for seed, folder in folders.items()
     ]
@@ -86,10 +87,12 @@ def run_recipe(
 
 def _say_what_is_read(recipe: Recipe, datasets: Datasets, team: Team, console: Console) -> None:
     train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
+    early = f"{watched:,} to stop early by, " if watched else ""
     console.print(
-        f"{as_text(recipe.name)}: {train:,} examples to train on, {watched:,} to watch, "
-        f"{dev:,} to report on; {len(datasets.table):,} leaf vectors"
+        f"{as_text(recipe.name)}: {train:,} examples to train on, {early}{dev:,} to report on; "
+        f"{len(datasets.table):,} leaf vectors"
     )
+    say_classes(recipe, datasets, console)
     if recipe.teacher is not None:
         counts = ", ".join(f"{count:,} {source}" for source, count in datasets.taught.items())
         console.print(f"taught by {as_text(', '.join(recipe.teacher.bundles))}: {counts}")

@@ -39,7 +39,7 @@ def show_seeds(
 def _table(
     results: Sequence[SeedResult], over_seeds: Spreads, recipe: Recipe, plus_minus: str
 ) -> Table:
-    """A row for each tree source and seed, and one for the mean over the seeds."""
+    """A row for each tree source and seed, and one for the mean over several seeds."""
     names = figure_names(recipe.data.task, recipe.model.labels)
     table = Table(title="on the development data, accuracies in percent", title_justify="left")
     table.add_column("trees")
@@ -50,6 +50,9 @@ def _table(
         for result in results:
             figures = result.dev[source]
             table.add_row(source, str(result.seed), *(shown(key, figures[key]) for key in names))
+        if len(results) == 1:
+            table.add_section()
+            continue
         means = (mean_and_std(key, spread[key], plus_minus) for key in names)
         table.add_row(source, "mean", *means, style="bold", end_section=True)
     return table

@@ -104,8 +104,8 @@ def run_seed(
 
 
 def summary(results: Sequence[SeedResult]) -> Spreads:
-    """The mean and the standard deviation (0 for one seed) over seeds, by tree source and figure.
-    Both are None for a figure without cases."""
+    """The mean and the standard deviation over seeds, by tree source and figure. Both are None for
+    a figure without cases, and the deviation is None for one seed."""
     found = {source: [result.dev[source] for result in results] for source in results[0].dev}
     return {
         source: {name: _spread([one[name] for one in figures]) for name in figures[0]}
@@ -117,5 +117,5 @@ def _spread(values: Sequence[float | None]) -> dict[str, float | None]:
     known = [value for value in values if value is not None]
     if not known:
         return {"mean": None, "std": None}
-    std = statistics.stdev(known) if len(known) > 1 else 0.0
+    std = statistics.stdev(known) if len(known) > 1 else None
     return {"mean": statistics.fmean(known), "std": std}

@@ -1,7 +1,7 @@
 """Finds out what `thinstack train` learns from a table: classes of texts, classes of pairs, or
 scores of pairs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from thinstack.errors import DataError, InputError
 from thinstack.training.labels import find_labels
 from thinstack.training.pair_tables import find_scale
 
-__all__ = ["find_classes", "table_data"]
+__all__ = ["ask_about_spans", "find_classes", "table_data"]
 
 BOTH = "label", "score"
 """The columns that say what is learnt from pairs."""
@@ -31,6 +31,9 @@ def table_data(
     `settings`: fields of `DataConfig`, except `train`, `task` and the columns of texts. A value of
     None counts as not given. `text_columns`: one column of texts, or two columns of pairs. By
     default it is "text", or "text_a" and "text_b" if the table has these and no "text".
+
+    A table of texts with the columns "start" and "end" is asked about: `settings` must say whether
+    its rows label `spans`.
 
     Pairs have scores if `score_column` is given, or if the table has a column "score" and no
     "label". Raises DataError if it has both or neither, and if the table cannot be read. Raises
@@ -57,9 +60,24 @@ def table_data(
             "--text-column"
         )
     else:
+        if "spans" not in given:
+            with suppress(DataError):
+                ask_about_spans(str(table), _known(table, given))
         given |= {"task": "texts", "text_column": columns[0]}
     found = DataConfig.parse({"train": table.name, **given}, source="the settings of the table")
     return found.model_copy(update={"separator": _separator(found, folder)})
+
+
+def ask_about_spans(source: str, columns: Iterable[str]) -> None:
+    """Raise InputError, which names the `source`, for columns that seem to be of spans: nobody has
+    said whether their rows label phrases or whole texts."""
+    found = {name.strip().lower(): name for name in columns}
+    if {"start", "end"} <= {*found}:
+        names = f"{found['start']!r} and {found['end']!r}"
+        raise InputError(
+            f"{source}: its columns {names} may say which phrase of the text each row labels; say "
+            "--spans if they do, or --no-spans to learn labels of whole texts (in Python spans=)"
+        )
 
 
 def _columns(table: Path, given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -98,7 +116,7 @@ def _named(name: str) -> str | None:
 
 
 def _pair_task(table: Path, given: Mapping[str, Any]) -> Task:
-    if odd := [name for name in ("spans", "span_group") if name in given]:
+    if odd := [name for name in ("spans", "span_group") if given.get(name)]:
         option = odd[0].replace("_", "-")
         raise InputError(f"--{option}: spans are of texts, found pairs; leave it out")
     known = _known(table, given)

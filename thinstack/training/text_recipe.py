@@ -14,7 +14,7 @@ from thinstack.bundle.remote import is_address
 from thinstack.config import DataConfig, ModelConfig, Recipe, Task
 from thinstack.config.data_config import PAIR_TASKS
 from thinstack.core.scale import in_order
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, InputError
 
 __all__ = ["commented", "text_recipe"]
 
@@ -72,16 +72,24 @@ DESCRIPTIONS: Final[dict[Task, str]] = {
 
 
 def text_recipe(
-    name: str, files: DataConfig, labels: Sequence[str], *, texts: int, init: str
+    name: str,
+    files: DataConfig,
+    labels: Sequence[str],
+    *,
+    texts: int,
+    init: str,
+    scale: bool | None = None,
 ) -> Recipe:
     """The recipe for a table of so many `texts`, or pairs, with these classes.
 
     `init`: the name or folder of the bundle where learning starts. "none" starts from the wordpiece
     vectors that thinstack brings along, a fresh cell and balanced trees. If the classes of texts
     are the bundle's own, its head is kept too, and its phrases keep their meaning. Models of spans
-    score phrases, models of texts only sentences.
+    score phrases, models of texts only sentences. `scale`: whether the classes, in their order, are
+    a scale; by default their names tell (`in_order`).
 
-    Raises what `open_bundle` raises, and ConfigError for a bundle whose trees are not binary.
+    Raises InputError for a `scale` of pairs or of two classes. Raises what `open_bundle` raises,
+    and ConfigError for a bundle whose trees are not binary.
     """
     pairs = files.task in PAIR_TASKS
     own = not pairs and init != "none" and tuple(labels) == open_bundle(init).config.labels
@@ -106,7 +114,8 @@ def text_recipe(
         "description": DESCRIPTIONS[files.task].format(", ".join(labels)),
         "data": data.model_dump(exclude_defaults=True),
         "model": model,
-        "training": _training(files, labels, texts, parses=parses, own=own, context=context),
+        "training": _training(files, texts, parses=parses, own=own, context=context)
+        | _neighbours(files, labels, scale, own=own),
         "export": {
             "inference_only": not pairs,
             "quantize": "int8" if context and not pairs else "int8-tables",
@@ -118,8 +127,21 @@ def text_recipe(
     return Recipe.parse(whole, source="the recipe of the table")
 
 
+def _neighbours(
+    files: DataConfig, labels: Sequence[str], scale: bool | None, *, own: bool
+) -> dict[str, float]:
+    """The setting for classes on a scale."""
+    if scale and files.task != "texts":
+        raise InputError("--scale: it is about classes of texts, found pairs; leave it out")
+    if scale and len(labels) < 3:
+        raise InputError(f"--scale: expected three classes or more, found {len(labels)}")
+    if scale is None:
+        scale = files.task == "texts" and not own and in_order(labels)
+    return {"neighbours": NEIGHBOURS} if scale else {}
+
+
 def _training(
-    files: DataConfig, labels: Sequence[str], texts: int, *, parses: bool, own: bool, context: bool
+    files: DataConfig, texts: int, *, parses: bool, own: bool, context: bool
 ) -> dict[str, Any]:
     seen, least, most = (SEEN_IN_CONTEXT, 3, 12) if context else (SEEN, 4, 20)
     training: dict[str, Any] = {
@@ -134,8 +156,6 @@ def _training(
     training |= {"gold": False, "sources": ["self"]} if parses else {}
     if own:
         training |= OWN_CLASSES_IN_CONTEXT if context else OWN_CLASSES
-    elif files.task == "texts" and in_order(labels):
-        training["neighbours"] = NEIGHBOURS
     return training
 
 

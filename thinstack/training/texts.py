@@ -1,23 +1,33 @@
 """Reads texts and their classes from a table."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from sys import intern
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from thinstack.config import DataConfig
 from thinstack.config.data_config import PAIR_TASKS
-from thinstack.data.table_rows import COLUMN_ADVICE
+from thinstack.data.alike import likeness, unknown_label
+from thinstack.data.table_rows import Classes
 from thinstack.data.tables import TableRow, read_table
 from thinstack.errors import DataError
 from thinstack.runtime.text import Sentence, Splitter, splitter
 
-__all__ = ["Text", "located", "read_rows", "read_texts", "set_aside_share", "shared_texts"]
+__all__ = [
+    "Text",
+    "located",
+    "parted",
+    "read_rows",
+    "read_texts",
+    "repeated",
+    "set_aside_share",
+    "shared_texts",
+]
 
 PAIR_ADVICE: Final = (
     "name the columns of pairs with --text-column, given twice, and --label-column (classes) or "
@@ -47,42 +57,38 @@ class Text(NamedTuple):
 
 
 def read_rows(
-    path: Path, files: DataConfig, skipped: list[DataError] | None = None
+    path: Path,
+    files: DataConfig,
+    skipped: list[DataError] | None = None,
+    labels: Collection[str] = (),
 ) -> Iterator[TableRow]:
     """The rows of a table of texts or pairs, with the columns that `files` names.
+
+    `labels`: the classes, if they are known; one of them may be a word such as "NA", which else
+    stands for a missing value.
 
     The errors of bad rows, with file and line, go to the list `skipped`; without it the first is
     raised. Raises what `read_table` or, for `.spacy` files, `read_doc_bin` raises.
     """
+    told: Any = {"skipped": skipped}
+    if files.task != "relatedness":
+        told["classes"] = Classes(files.label_column, labels)
     if files.task in PAIR_TASKS:
         columns = [*files.pair_columns, files.target_column]
-        return _table(path, columns, files, skipped, PAIR_ADVICE)
+        return read_table(path, columns, advice=PAIR_ADVICE, **_dialect(files), **told)
     columns = [files.text_column, files.label_column]
     if files.spans:
         columns += ["start", "end"]
     if path.suffix.lower() == ".spacy":
         from thinstack.integrations.spacy.doc_bins import read_doc_bin
 
-        return read_doc_bin(path, columns, span_group=files.span_group, skipped=skipped)
-    return _table(path, columns, files, skipped, COLUMN_ADVICE)
+        return read_doc_bin(path, columns, span_group=files.span_group, **told)
+    return read_table(path, columns, **_dialect(files), **told)
 
 
-def _table(
-    path: Path,
-    columns: Sequence[str],
-    files: DataConfig,
-    skipped: list[DataError] | None,
-    advice: str,
-) -> Iterator[TableRow]:
-    return read_table(
-        path,
-        columns,
-        encoding=files.encoding,
-        separator=files.separator,
-        header=files.header,
-        skipped=skipped,
-        advice=advice,
-    )
+def _dialect(files: DataConfig) -> dict[str, Any]:
+    """How the files of a recipe are written, as `read_table` takes it."""
+    return {"encoding": files.encoding, "separator": files.separator, "header": files.header}
 
 
 def read_texts(
@@ -94,7 +100,7 @@ def read_texts(
     span is no phrase of the text. Bad rows go to `skipped` or raise, as in `read_rows`.
     """
     found: list[Text] = []
-    rows, cut = read_rows(path, files, skipped), splitter(sentences=not files.spans)
+    rows, cut = read_rows(path, files, skipped, labels), splitter(sentences=not files.spans)
     while batch := list(islice(rows, AT_ONCE)):
         for row, sentences in zip(batch, _cut(cut, batch, files), strict=True):
             with located(path, row, skipped):
@@ -116,31 +122,85 @@ def located(path: Path, row: TableRow, skipped: list[DataError] | None) -> Itera
 
 
 def set_aside_share(
-    items: Sequence[Item], share: float, label_of: Callable[[Item], str]
+    items: Sequence[Item],
+    share: float,
+    label_of: Callable[[Item], str],
+    group_of: Callable[[Item], Hashable] = id,
 ) -> tuple[list[Item], list[Item]]:
-    """The items without those set aside, and the items set aside: a `share` of each class.
+    """The items without those set aside, and the items set aside: a `share` of each class, as near
+    as groups allow.
 
-    A class of two items or more has at least one set aside. They are always drawn with the same
-    seed.
+    Items of one group go to the same part. A group counts with the class of its first item. A class
+    of two groups or more has at least one set aside, and none loses all its items. They are always
+    drawn with the same seed.
     """
-    by_label: dict[str, list[int]] = defaultdict(list)
-    for place, item in enumerate(items):
-        by_label[label_of(item)].append(place)
+    labels = [label_of(item) for item in items]
+    by_label: dict[str, list[list[int]]] = defaultdict(list)
+    for group in _grouped(items, group_of):
+        by_label[labels[group[0]]].append(group)
+    left = Counter(labels)
+    missing = {label: max(round(share * n), min(1, n - 1)) for label, n in left.items()}
     draw, aside = np.random.default_rng(0), set[int]()
+
+    def take(group: list[int]) -> None:
+        counts = Counter(labels[place] for place in group)
+        if all(left[label] > count for label, count in counts.items()):
+            aside.update(group)
+            left.subtract(counts)
+            for label, count in counts.items():
+                missing[label] -= count
+
     for label in sorted(by_label):
-        places = by_label[label]
-        count = max(round(share * len(places)), min(1, len(places) - 1))
-        aside |= set(draw.permutation(places)[:count].tolist())
+        own, before = by_label[label], missing[label]
+        drawn = [own[n] for n in draw.permutation(len(own)).tolist()]
+        for group in drawn:
+            if missing[label] > 0 and _brings_nearer(group, labels, missing):
+                take(group)
+        if 0 < missing[label] == before:
+            take(min(drawn, key=len))
+    return parted(items, aside)
+
+
+def _brings_nearer(group: Sequence[int], labels: Sequence[str], missing: Mapping[str, int]) -> bool:
+    """Whether the classes are nearer to the numbers that are `missing` with this group than
+    without it."""
+    counts = Counter(labels[place] for place in group)
+    apart = sum(abs(missing[label] - count) for label, count in counts.items())
+    return apart < sum(abs(missing[label]) for label in counts)
+
+
+def parted(
+    items: Sequence[Item], aside: Collection[int], group_of: Callable[[Item], Hashable] = id
+) -> tuple[list[Item], list[Item]]:
+    """The items without those at the places `aside`, and the others; with them their groups."""
+    groups = {group_of(items[place]) for place in aside}
     parts: tuple[list[Item], list[Item]] = [], []
-    for place, item in enumerate(items):
-        parts[place in aside].append(item)
+    for item in items:
+        parts[group_of(item) in groups].append(item)
     return parts
 
 
+def repeated(
+    items: Sequence[Item], label_of: Callable[[Item], str], group_of: Callable[[Item], Hashable]
+) -> tuple[int, int]:
+    """The number of groups of several items, and of such groups whose items have different
+    classes."""
+    groups = [group for group in _grouped(items, group_of) if len(group) > 1]
+    return len(groups), sum(len({label_of(items[n]) for n in group}) > 1 for group in groups)
+
+
 def shared_texts(train: Iterable[Text], dev: Sequence[Text]) -> int:
-    """The number of texts of `dev` that are also in `train`, character for character."""
-    known = Counter(text.text for text in train)
-    return sum(text.text in known for text in dev)
+    """The number of texts of `dev` that are also in `train`, as `likeness` says."""
+    known = {likeness(text.text) for text in train}
+    return sum(likeness(text.text) in known for text in dev)
+
+
+def _grouped(items: Sequence[Item], group_of: Callable[[Item], Hashable]) -> list[list[int]]:
+    """The places of the items, one list for each group."""
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for place, item in enumerate(items):
+        groups[group_of(item)].append(place)
+    return list(groups.values())
 
 
 def _cut(cut: Splitter, rows: Sequence[TableRow], files: DataConfig) -> Iterator[list[Sentence]]:
@@ -153,7 +213,9 @@ def _text(
     text, label = row.values[files.text_column], row.values[files.label_column]
     if label not in labels:
         expected = f"one of model.labels ({', '.join(labels)})"
-        raise DataError(f"expected {expected} in {files.label_column}, found {label!r:.60}")
+        raise DataError(
+            f"expected {expected} in {files.label_column}, {unknown_label(label, labels)}"
+        )
     if not sentences:
         raise DataError(f"expected a text with words in {files.text_column}, found {text!r:.60}")
     words = [sentence.words for sentence in sentences]

@@ -1,20 +1,22 @@
 """Trains on a table of texts or pairs: writes the recipe for it, and runs that."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 
 from thinstack.config import Recipe
+from thinstack.core.scale import are_numbers, in_order
 from thinstack.data.files import write_atomically
 from thinstack.data.lock import locked
 from thinstack.data.paths import in_resolved_folder
+from thinstack.data.table_rows import Classes
 from thinstack.data.tables import read_mappings
-from thinstack.errors import ConfigError, DataError
+from thinstack.errors import ConfigError, DataError, InputError
 from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
-from thinstack.training.table_data import find_classes, table_data
+from thinstack.training.table_data import ask_about_spans, find_classes, table_data
 from thinstack.training.team import ALONE, Team
 from thinstack.training.text_recipe import commented, text_recipe
 from thinstack.training.texts import read_rows
@@ -30,6 +32,15 @@ _FIRST = """What `thinstack train {file}` runs. Change what you like, and run it
 docs/recipes.md describes every field that a recipe can have."""
 
 
+class _Told(NamedTuple):
+    """What a recipe is made from, beside the table and its columns."""
+
+    init: str
+    labels: tuple[str, ...]
+    scale: bool | None
+    seeds: tuple[int, ...]
+
+
 def train_table(
     table: Path,
     out: Path,
@@ -38,6 +49,7 @@ def train_table(
     text_columns: Sequence[str] = (),
     init: str = "sst",
     labels: Sequence[str] = (),
+    scale: bool | None = None,
     seeds: Sequence[int] = (1,),
     threads: int = 1,
     console: Console,
@@ -47,7 +59,8 @@ def train_table(
     Returns the recipe, which the main process of a `team` makes for all.
 
     `files`, `text_columns`: as `table_data` takes them. `labels`: the classes in their order, or
-    the whole numbers on the scale of scores; by default they come from the table. `threads`: keep
+    the whole numbers on the scale of scores; by default they come from the table. `scale`: as
+    `text_recipe` takes it; classes without a known order need `labels`. `threads`: keep
     1, because minibatches are so small that several threads wait for each other. On a busy machine
     they take many times as long. If `out` has the recipe of an earlier call that was stopped, the
     run goes on.
@@ -58,7 +71,8 @@ def train_table(
     folder = in_resolved_folder(table).parent
     made = None
     if team.main:
-        made = _made_recipe(table, out, files, text_columns, init, labels, seeds)
+        told = _Told(init, tuple(labels), scale, tuple(seeds))
+        made = _made_recipe(table, out, files, text_columns, told)
     recipe = team.shared(made)
     run_recipe(
         recipe, data=folder, out=out, seeds=seeds, threads=threads, console=console, team=team
@@ -67,24 +81,24 @@ def train_table(
 
 
 def _made_recipe(
-    table: Path,
-    out: Path,
-    files: Mapping[str, Any],
-    text_columns: Sequence[str],
-    init: str,
-    labels: Sequence[str],
-    seeds: Sequence[int],
+    table: Path, out: Path, files: Mapping[str, Any], text_columns: Sequence[str], told: _Told
 ) -> Recipe:
     """The recipe of a table. It is written to `out`, and read again from there."""
     folder = in_resolved_folder(table).parent
     data = table_data(table, files, text_columns=text_columns)
     skipped: list[DataError] = []
-    rows = read_rows(table, data, skipped if data.skip_bad else None)
+    rows = read_rows(table, data, skipped if data.skip_bad else None, told.labels)
     found = [row.values[data.target_column] for row in rows]
-    names = tuple(labels) or find_classes(found, data, str(table))
-    recipe = text_recipe(out.name, data, names, texts=len(found), init=init)
+    names = told.labels or find_classes(found, data, str(table))
+    if told.scale and not (told.labels or in_order(names) or are_numbers(names)):
+        raise InputError(
+            f"--scale: the order of the classes is not known ({', '.join(names):.200}); name them "
+            "in order, from one end to the other: --labels A,B,C (in Python labels=)"
+        )
+    count = len(found)
+    recipe = text_recipe(out.name, data, names, texts=count, init=told.init, scale=told.scale)
     recipe = recipe.model_copy(
-        update={"training": recipe.training.model_copy(update={"seeds": tuple(seeds)})}
+        update={"training": recipe.training.model_copy(update={"seeds": told.seeds})}
     )
     first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=folder)
     _write_recipe(out, commented(recipe, first=first), folder)
@@ -112,23 +126,43 @@ def train_rows(
     dev: Iterable[object] | None,
     init: str,
     out: Path,
+    labels: Sequence[str] = (),
+    scale: bool | None = None,
+    spans: bool | None = None,
 ) -> None:
     """Train on rows in memory as `train_table` does on a table, in one process. The rows are kept
     in `out` as JSON lines.
 
     `text`, `label`: the columns. `dev`: rows to report on; without them a share of `rows` is set
-    aside. `init`: as in `train_table`. Raises what `train_table` raises, `read_mappings` for bad
-    rows, and `locked` for `out`.
+    aside. `init`, `labels`, `scale`: as in `train_table`. `spans`: whether rows label phrases, from
+    column "start" to column "end". Raises what `train_table` raises, `read_mappings` for bad rows,
+    and `locked` for `out`.
     """
-    files: dict[str, Any] = {"label_column": label}
+    files: dict[str, Any] = {"label_column": label, "spans": bool(spans)}
+    columns, classes = [text, label, *(("start", "end") if spans else ())], Classes(label, labels)
+
+    def kept(rows: Iterable[object], name: str) -> Path:
+        asked = _asked(rows) if spans is None else rows
+        return _kept(asked, columns, classes, out / "data" / name)
+
     with locked(out):
-        table = _kept(rows, (text, label), out / "data" / "train.jsonl")
+        table = kept(rows, "train.jsonl")
         if dev is not None:
-            files["dev"] = str(_kept(dev, (text, label), out / "data" / "dev.jsonl"))
-        train_table(table, out, files, text_columns=(text,), init=init, console=Console())
+            files["dev"] = str(kept(dev, "dev.jsonl"))
+        told: dict[str, Any] = {"init": init, "labels": labels, "scale": scale}
+        train_table(table, out, files, text_columns=(text,), console=Console(), **told)
 
 
-def _kept(rows: Iterable[object], columns: Sequence[str], path: Path) -> Path:
-    found = read_mappings(rows, columns, advice="name the columns with text= and label=")
+def _asked(rows: Iterable[object]) -> Iterator[object]:
+    """The rows, once `ask_about_spans` has seen the first."""
+    for number, row in enumerate(rows):
+        if not number and isinstance(row, Mapping):
+            ask_about_spans("rows", [name for name in row if isinstance(name, str)])
+        yield row
+
+
+def _kept(rows: Iterable[object], columns: Sequence[str], classes: Classes, path: Path) -> Path:
+    advice = "name the columns with text= and label="
+    found = read_mappings(rows, columns, advice=advice, classes=classes)
     write_atomically(path, "".join(f"{json.dumps(row.values)}\n" for row in found))
     return path

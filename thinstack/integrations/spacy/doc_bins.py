@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from thinstack.data.paths import file_path, why_unreadable
-from thinstack.data.table_rows import Found, Record, TableRow, checked_rows
+from thinstack.data.table_rows import Classes, Found, Record, TableRow, checked_rows
 from thinstack.errors import DataError
 
 __all__ = ["chosen_categories", "doc_texts", "read_doc_bin"]
@@ -21,6 +22,7 @@ def read_doc_bin(
     *,
     span_group: str | None = None,
     skipped: list[DataError] | None = None,
+    classes: Classes | None = None,
 ) -> Iterator[TableRow]:
     """The Docs of a DocBin as rows. The `line` of a row is the number of its Doc, from 1.
 
@@ -37,7 +39,8 @@ def read_doc_bin(
     """
     found = _spans(path, span_group) if span_group else _docs(path)
     advice = "a file of Docs has no others: leave out --text-column, --label-column (text=, label=)"
-    return checked_rows(str(path), found, columns, skipped=skipped, advice=advice)
+    settings: Any = {"skipped": skipped, "advice": advice, "classes": classes}
+    return checked_rows(str(path), found, columns, **settings)
 
 
 def doc_texts(path: str | Path) -> Iterator[Found]:

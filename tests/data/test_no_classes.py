@@ -1,0 +1,131 @@
+"""Marks of missing values, names that mean the same, and rows that are no rows: what no table of
+classes holds."""
+
+import math
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from thinstack.corpora.inputs import open_corpus
+from thinstack.corpora.rows import Columns
+from thinstack.data.alike import alike, difference, likeness, unknown_label
+from thinstack.data.missing import is_missing, is_no_class
+from thinstack.data.table_rows import Classes, cell_text
+from thinstack.data.tables import read_mappings, read_table
+from thinstack.errors import DataError
+
+MARKS = ["NA", "N/A", "n/a", "<NA>", "#N/A", "NULL", "null", "None", "NaN", "nan", r"\N", "NaT"]
+MARKS += ["#REF!", "-1.#IND", "undefined", " NA ", "(null)"]
+SIGNS = ["-", "?", "--", ".", "na"]
+WORDS = ["none", "NONE", "Nan is my aunt.", "not available", "0", "neutral", "unknown", "-1", "N"]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_marks_of_programs_are_no_text_and_no_class(mark: str) -> None:
+    assert is_missing(mark)
+    for classes in (None, Classes("label")):
+        with pytest.raises(DataError, match="stands for a missing value"):
+            cell_text(mark, classes)
+    assert cell_text(mark, Classes("label", names=(mark,))) == mark
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_signs_are_texts_but_no_classes(sign: str) -> None:
+    assert cell_text(sign) == sign
+    assert is_no_class(sign)
+    with pytest.raises(DataError, match="stands for a missing value"):
+        cell_text(sign, Classes("label"))
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_words_are_texts_and_classes(word: str) -> None:
+    assert cell_text(word) == cell_text(word, Classes("label")) == word
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("1", "1.0"),
+        ("1", "01"),
+        ("1e0", "+1"),
+        ("0", "-0.0"),
+        ("１", "1"),
+        ("2.50", "2.5"),
+        ("fâché", "fa\u0302che\u0301"),
+        ("pos", "pos\u200b"),
+        ("pos", "\ufeffpos"),
+        ("posi\u00adtive", "positive"),
+        ("ｐｏｓ", "pos"),
+        ("not\u00a0ok", "not ok"),
+        ("off\u2010topic", "off-topic"),
+        ("can\u2019t say", "can't say"),
+        ("\U0001f44d", "\U0001f44d\ufe0f"),
+        ("STRASSE", "straße"),
+    ],
+)
+def test_names_that_a_person_takes_for_one_are_alike_and_shown_apart(names) -> None:
+    assert alike([*names, "other"]) == [[*names], ["other"]]
+    written, how = difference(names)
+    assert len({*written}) == 2
+    assert all(name.isascii() or how.startswith("differ") for name in written)
+    assert written[1] in unknown_label(names[0], ["x", names[1]])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("1", "10"),
+        ("1", "-1"),
+        ("a", "á"),
+        ("1.0.0", "1.0"),
+        ("v1", "v1.0"),
+        ("+", "-"),
+        ("2", "²²"),
+    ],
+)
+def test_other_names_are_not(names: tuple[str, str]) -> None:
+    assert len(alike(names)) == 2
+    assert unknown_label(names[0], [names[1]]) == f"found {names[0]!r}"
+
+
+def test_likeness_of_texts() -> None:
+    assert likeness("  A  Film\u200b\n") == likeness("a film") == "a film"
+    assert likeness("") == ""
+
+
+HEADER_AGAIN = "id,text,label\n1,Fine.,x\nid,text,label\n2,Bad.,y\n"
+
+
+def test_a_header_in_the_middle_is_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(HEADER_AGAIN, encoding="utf-8")
+    with pytest.raises(DataError, match=r"t\.csv:3: .*names of the columns again"):
+        list(read_table(path, ["text", "label"]))
+    skipped: list[DataError] = []
+    kept = [row.line for row in read_table(path, ["text", "label"], skipped=skipped)]
+    assert (kept, len(skipped)) == ([2, 4], 1)
+    rows = [dict(zip(("text", "label"), row, strict=True)) for row in
+            [("Fine.", "x"), ("text", "\ufefflabel "), ("text", "x")]]  # fmt: skip
+    skipped.clear()
+    assert [row.line for row in read_mappings(rows, ["text"], skipped=skipped)] == [1, 3]
+
+
+@pytest.mark.parametrize("columns", [Columns("text"), Columns("text", "id")])
+def test_rows_of_a_corpus_that_are_none_are_errors(tmp_path: Path, columns: Columns) -> None:
+    (tmp_path / "t.csv").write_text(HEADER_AGAIN + "3,NULL,x\n4,<NA>,x\n5,none,x\n", "utf-8")
+    found = list(open_corpus(tmp_path / "t.csv", columns).rows())
+    kinds = [row.problem and row.problem.kind for row in found]
+    assert kinds == [None, "row", None, "missing", "missing", None]
+    assert next(row.id for row in found if row.problem) == (None if columns.id else "3")
+
+
+def test_a_corpus_of_one_column_may_hold_its_name(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"text": "a"}\n{"text": "text"}\n', "utf-8")
+    assert [row.text for row in open_corpus(tmp_path / "t.jsonl").rows()] == ["a", "text"]
+
+
+def test_numbers_that_are_missing_stay_missing_where_marks_are_meant() -> None:
+    for value in (None, math.nan, Decimal("nan"), " "):
+        with pytest.raises(DataError):
+            cell_text(value, Classes("label", names=("nan", "None", " ")))

@@ -1,0 +1,62 @@
+"""Names that mean the same to a person, and not to a machine."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Final
+
+__all__ = ["alike", "difference", "likeness", "unknown_label"]
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.ASCII)
+_SIGNS: Final = str.maketrans("‐‑‒–—−‘’‛“”", "------'''\"\"")
+_NO_WIDTH = re.compile(  # hyphens, joiners, marks of direction and order, variants, tags
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+
+
+def likeness(text: str) -> str:
+    """What texts have in common that a person takes for the same.
+
+    It has no case and single spaces. It is in one normal form, with one kind of hyphen and of
+    quotation mark, and without characters of no width.
+    """
+    if not text.isascii():
+        seen = _NO_WIDTH.sub("", unicodedata.normalize("NFKC", text)).translate(_SIGNS)
+        text = unicodedata.normalize("NFKC", seen.casefold())
+    return " ".join(text.casefold().split())
+
+
+def alike(names: Iterable[str]) -> list[list[str]]:
+    """The names in groups: each group is alike by `likeness`, or is one number."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        groups[_meaning(name)].append(name)
+    return list(groups.values())
+
+
+def difference(names: Sequence[str]) -> tuple[list[str], str]:
+    """The names of a group of `alike`, written so that their difference is seen, and in what they
+    differ."""
+    if len({" ".join(name.casefold().split()) for name in names}) == 1:
+        return [repr(name) for name in names], "differ by case or spaces only"
+    if _NUMBER.fullmatch(likeness(names[0])):
+        return [ascii(name) for name in names], "are one number, written in different ways"
+    return [ascii(name) for name in names], "look alike, and are written in different characters"
+
+
+def unknown_label(label: str, labels: Sequence[str]) -> str:
+    """What was found in place of one of `labels`; with the class that it is like, if there is
+    one."""
+    for known in labels:
+        if _meaning(known) == _meaning(label):
+            (found, like), how = difference([label, known])
+            return f"found {found}, which is not {like}: they {how}; write them in one way"
+    return f"found {label!r:.60}"
+
+
+def _meaning(name: str) -> str:
+    text = likeness(name)
+    return str(Decimal(text).normalize() + 0) if _NUMBER.fullmatch(text) else text
