@@ -1,5 +1,6 @@
 """`thinstack evaluate`: measures how often a model is right about a labelled file."""
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,6 +86,13 @@ def evaluate(
     encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8",
     separator: SeparatorOption = None,
     header: HeaderOption = None,
+    relabel: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What labels of the file mean, such as 1=positive,0=negative. Nothing after the = "
+            "leaves texts of a label out."
+        ),
+    ] = None,
     classes: ClassesOption = None,
     as_json: JsonOption = False,
     device: DeviceOption = "cpu",
@@ -108,6 +116,7 @@ def evaluate(
     from thinstack import load
     from thinstack.measure.evaluation import evaluate_file
 
+    renamed = _renamed(relabel or ())
     model, file = _model_and_file((model, file), named, suite)
     read = None
     if tree_format != "brackets.v1":
@@ -116,6 +125,8 @@ def evaluate(
         read = readers().reader(tree_format).trees
     predictor = load(model, device=device, threads=threads, classes=classes, isolated=isolated)
     if suite is not None:
+        if renamed:
+            raise InputError("--relabel: a suite has its own labels: leave it out")
         shown = {"list_wrong": list_wrong, "as_json": as_json}
         evaluate_on_suite(predictor, model, suite, half, source or "auto", **shown)
         return
@@ -133,10 +144,10 @@ def evaluate(
                 f"{file}: a table has texts and no gold trees: choose another source, such as "
                 "--source auto"
             )
-        _evaluate_texts(predictor, file, columns, source or "auto", as_json=as_json)
+        _evaluate_texts(predictor, file, columns, source or "auto", renamed, as_json=as_json)
         return
     source = source or "gold"
-    figures = evaluate_file(predictor, file, source=source, text=text, read=read)
+    figures = evaluate_file(predictor, file, source=source, text=text, read=read, relabel=renamed)
     if as_json:
         print_json(figures)
         return
@@ -164,11 +175,26 @@ def _model_and_file(
     return model, names[-1] if files else ""
 
 
+def _renamed(given: Iterable[str]) -> dict[str, str]:
+    """The new name of each label in options such as "1=positive,0=negative". Raises InputError for
+    an option without "=", and for a label with two names."""
+    found: dict[str, str] = {}
+    for pair in (pair for option in given for pair in option.split(",")):
+        name, equals, target = (part.strip() for part in pair.rpartition("="))
+        if not (name and equals):
+            expected = "expected LABEL=CLASS, with commas between several"
+            raise InputError(f"--relabel: {expected}, found {pair!r:.60}")
+        if found.setdefault(name, target) != target:
+            raise InputError(f"--relabel: {name!r:.60} has two classes: leave one out")
+    return found
+
+
 def _evaluate_texts(
     predictor: "Predictor",
     file: str,
     columns: Mapping[str, Any],
     source: TreeSource,
+    relabel: Mapping[str, str],
     *,
     as_json: bool,
 ) -> None:
@@ -178,7 +204,10 @@ def _evaluate_texts(
     from thinstack.measure.text_evaluation import evaluate_table
     from thinstack.show.confusion import WIDEST, matrix
 
-    figures, counts = evaluate_table(predictor, file, source=source, **columns)
+    told: dict[str, Any] = {"source": source, "relabel": relabel, "notes": (notes := [])}
+    figures, counts = evaluate_table(predictor, file, **told, **columns)
+    for note in notes:
+        print(f"note: {escaped(note)}", file=sys.stderr)
     if as_json:
         print_json(figures | {"confusion": counts.tolist()})
         return

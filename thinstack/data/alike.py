@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
-__all__ = ["alike", "difference", "likeness", "unknown_label"]
+__all__ = ["alike", "difference", "likeness", "meaning", "unknown_label"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.ASCII)
 _SIGNS: Final = str.maketrans("‐‑‒–—−‘’‛“”", "------'''\"\"")
@@ -33,7 +33,7 @@ def alike(names: Iterable[str]) -> list[list[str]]:
     """The names in groups: each group is alike by `likeness`, or is one number."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:
-        groups[_meaning(name)].append(name)
+        groups[meaning(name)].append(name)
     return list(groups.values())
 
 
@@ -51,12 +51,13 @@ def unknown_label(label: str, labels: Sequence[str]) -> str:
     """What was found in place of one of `labels`; with the class that it is like, if there is
     one."""
     for known in labels:
-        if _meaning(known) == _meaning(label):
+        if meaning(known) == meaning(label):
             (found, like), how = difference([label, known])
             return f"found {found}, which is not {like}: they {how}; write them in one way"
     return f"found {label!r:.60}"
 
 
-def _meaning(name: str) -> str:
+def meaning(name: str) -> str:
+    """The `likeness` of a name; of a number, the same for all ways to write it."""
     text = likeness(name)
     return str(Decimal(text).normalize() + 0) if _NUMBER.fullmatch(text) else text

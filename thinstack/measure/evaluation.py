@@ -1,7 +1,7 @@
 """Measures an ONNX bundle on a labelled treebank, without torch: with the treebank's trees, trees
 made from words, or raw text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -28,15 +28,18 @@ def evaluate_file(
     source: EvaluationSource = "gold",
     text: bool = False,
     read: Callable[[str | Path], list[Tree]] | None = None,
+    relabel: Mapping[str, str] | None = None,
 ) -> Figures:
     """`evaluate_predictor` on a file of labelled PTB bracket trees, or on one that `read` reads.
 
     If the model's recipe renamed labels (`data.relabel`), the labels of the file are renamed in the
-    same way, and sentences without a class are left out. Raises TreeError with the place of a
-    malformed tree or of a label out of range, DataError for a file that cannot be read.
+    same way, and sentences without a class are left out. `relabel` renames further ones.
+
+    Raises TreeError with the place of a malformed tree or of a label out of range, DataError for a
+    file that cannot be read.
     """
-    relabel = predictor.bundle.relabel()
-    treebank = read_labelled(path, predictor.config.labels, read=read, relabel=relabel)
+    names = predictor.bundle.relabel() | {**(relabel or {})}
+    treebank = read_labelled(path, predictor.config.labels, read=read, relabel=names)
     return evaluate_predictor(predictor, treebank, source=source, text=text)
 
 

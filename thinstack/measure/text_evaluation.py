@@ -1,21 +1,26 @@
 """Measures how often an ONNX bundle is right about the texts of a table, without torch."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.config import TreeSource
-from thinstack.data.tables import TableRow, read_table
+from thinstack.data.table_rows import Classes
+from thinstack.data.tables import TableRow, columns_of, read_table
 from thinstack.errors import DataError
 from thinstack.measure.figures import Figures
+from thinstack.measure.gold_labels import gold_labels
 from thinstack.measure.text_figures import confusion, text_figures
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
 __all__ = ["evaluate_table", "text_scores"]
+
+_ADVICE: Final = "take such rows out, or say what the label means (--relabel NAME=CLASS)"
 
 
 def evaluate_table(
@@ -28,30 +33,43 @@ def evaluate_table(
     separator: str | None = None,
     header: bool | None = None,
     source: TreeSource = "auto",
+    relabel: Mapping[str, str] | None = None,
+    notes: list[str] | None = None,
 ) -> tuple[Figures, NDArray[np.int64]]:
     """The figures of `text_figures` over the columns `text` and `label` of a table, and its
     confusion matrix (C, C). `encoding`, `separator` and `header` are as in `read_table`.
 
-    A text is read as a user's text. Its label must be one of the model's classes. If the predictor
-    shows fewer classes (`View`), labels are merged in the same way, and texts of a class that is
-    left out do not count. Raises DataError, with file and line, for a row that cannot be used or a
-    label that the model does not have.
+    A text is read as a user's text. Its label must mean one of the model's classes (`gold_labels`,
+    which also says what `relabel` is). If the predictor shows fewer classes (`View`), labels are
+    merged in the same way, and texts of a class that is left out do not count. The list `notes`
+    takes sentences about how the table was read.
+
+    Raises DataError, with file and line, for a row that cannot be used or a label that means no
+    class, and InputError for a `relabel` that does not fit.
     """
+    renamed = relabel or {}
+    dialect: Any = {"encoding": encoding, "separator": separator, "header": header}
+    meant = Classes(label, (*predictor.config.labels, *renamed), _ADVICE)
+
+    def rows() -> Iterator[TableRow]:
+        return read_table(path, [text, label], classes=meant, **dialect)
+
+    # Read before anything is scored, so that a label in the last row is found at once.
+    classes, said = gold_labels(rows(), label, predictor, renamed, path)
+    if {"start", "end"} <= {*columns_of(path, **dialect)}:
+        said.append("the columns start and end were not read: texts are measured as a whole")
+    if notes is not None:
+        notes.extend(said)
     gold: list[int] = []
-    labels = predictor.config.labels
 
     def text_of(row: TableRow) -> str:
-        if row.values[label] not in labels:
-            expected = f"one of the model's labels ({', '.join(labels)})"
-            found = row.values[label]
-            raise DataError(f"{path}:{row.line}: expected {expected}, found {found!r:.60}")
-        gold.append(labels.index(row.values[label]))
+        if row.values[label] not in classes:
+            raise DataError(f"{path}: it changed while it was read; evaluate it again")
+        gold.append(classes[row.values[label]])
         return row.values[text]
 
-    rows = read_table(path, [text, label], encoding=encoding, separator=separator, header=header)
-    texts = map(text_of, rows)
-    scores = text_scores(predictor, texts, source=source, where=path)
-    known = predictor.view.classes(np.array(gold, np.int64))
+    scores = text_scores(predictor, map(text_of, rows()), source=source, where=path)
+    known = np.array(gold, np.int64)
     scores, known = scores[known >= 0], known[known >= 0]
     matrix = confusion(scores.argmax(1), known, len(predictor.labels))
     return text_figures(scores, known, predictor.labels), matrix

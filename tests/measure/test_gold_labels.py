@@ -1,0 +1,113 @@
+"""Which class of a model each label of a table means."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import Answer
+
+import thinstack
+from thinstack.data.table_rows import TableRow
+from thinstack.errors import DataError, InputError
+from thinstack.measure.gold_labels import GoldLabels, gold_labels
+from thinstack.measure.text_evaluation import evaluate_table
+from thinstack.runtime.predictor import Predictor
+
+
+@pytest.fixture(scope="module")
+def models() -> dict[int, Predictor]:
+    return {classes: thinstack.load("sst", threads=1, classes=classes) for classes in (2, 3, 5)}
+
+
+def meaning_of(predictor: Predictor, labels: str, **relabel: str) -> GoldLabels:
+    names = enumerate(labels.split(","), start=2)
+    rows = [TableRow(line, {"label": name}) for line, name in names]
+    return gold_labels(rows, "label", predictor, relabel, "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels", "expected"),
+    [
+        (5, "very negative,neutral,positive", [0, 2, 3]),
+        (5, "Very  Negative,NEUTRAL", [0, 2]),
+        (5, "1,4,2", [1, 4, 2]),
+        (5, "0.0,3.0,04", [0, 3, 4]),
+        (5, "pos,neg,neu", [3, 1, 2]),
+        (5, "negative,somewhat negative,neutral,somewhat positive,positive", [0, 1, 2, 3, 4]),
+        (3, "Positive,Negative", [2, 0]),
+        (3, "0,1,2,3,4", [0, 0, 1, 2, 2]),
+        (3, "0,1,2", [0, 1, 2]),
+        (2, "1,0", [1, 0]),
+        (2, "pos,neg", [1, 0]),
+        (2, "very positive,neutral,negative", [1, -1, 0]),
+        (2, "0,1,2,3,4", [0, 0, -1, 1, 1]),
+        (2, "NEG", None),
+        (5, "0,1", None),
+        (5, "1,2,3,4,5", None),
+        (3, "-1,0,1", None),
+        (5, "5 stars,1 star", None),
+        (2, "good,bad", None),
+    ],
+)
+def test_labels_are_read_as_a_person_means_them(models, classes, labels, expected) -> None:
+    if expected is None:
+        with pytest.raises(DataError) as raised:
+            meaning_of(models[classes], labels)
+        problem = raised.value.args[0]
+        assert ", ".join(models[classes].labels) in problem
+        assert all(repr(name) in problem for name in labels.split(","))
+        assert "--relabel" in problem
+        return
+    found = meaning_of(models[classes], labels)
+    assert [found.classes[name] for name in labels.split(",")] == expected
+
+
+def test_what_was_not_taken_as_it_stands_is_said(models) -> None:
+    assert meaning_of(models[5], "negative,very positive,neutral").notes == []
+    (read,) = meaning_of(models[5], "0,4").notes
+    assert "0 as very negative, 4 as very positive" in read
+    assert "--classes 2" in meaning_of(models[5], "negative,positive").notes[0]
+
+
+def test_labels_get_other_names(models) -> None:
+    found = meaning_of(
+        models[2],
+        "5,4,1,NA",
+        **{"5": "very positive", "4.0": "Positive", "1": "negative", "NA": ""},
+    )
+    assert found.classes == {"5": 1, "4": 1, "1": 0, "NA": -1}
+    for relabel in ({"3": "positive"}, {"5": "good"}):
+        with pytest.raises(InputError, match=next(iter(relabel)) if "3" in relabel else "good"):
+            meaning_of(models[2], "5,1", **relabel)
+
+
+def test_a_table_is_measured_by_what_its_labels_mean(models, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("text,label\nWonderful.,1\nAwful.,0\nWell.,NA\n", "utf-8")
+    for relabel, problem in (({}, "'NA'.*--relabel"), ({"NA": "", "2": "x"}, "no label '2'")):
+        with pytest.raises((DataError, InputError), match=problem):
+            evaluate_table(models[2], tmp_path / "t.csv", relabel=relabel)
+    notes: list[str] = []
+    figures, counts = evaluate_table(models[2], tmp_path / "t.csv", relabel={"NA": ""}, notes=notes)
+    assert (figures["accuracy"], counts.tolist()) == (100, [[1, 0], [0, 1]])
+    assert "NA not at all" in notes[0]
+
+
+def test_spans_are_not_measured_in_silence(models, tmp_path: Path) -> None:
+    path, notes = tmp_path / "t.csv", list[str]()
+    path.write_text("text,start,end,label\nWonderful film.,0,9,positive\n", "utf-8")
+    evaluate_table(models[3], path, notes=notes)
+    assert any("start and end" in note for note in notes)
+
+
+def test_the_command_says_how_labels_were_read(cli: Callable[..., Answer], tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("text,label\nWonderful.,yes\nAwful.,no\n", "utf-8")
+    command = ("evaluate", path, "--classes", 2)
+    refused = cli(*command)
+    assert (refused.code, "'yes', 'no'" in refused.err) == (2, True)
+    answer = cli(*command, "--relabel", "yes=positive,no=negative", "--json")
+    assert answer.json["accuracy"] == 100
+    assert "yes as positive, no as negative" in answer.err
+    for odd in ("yes", "=positive", "yes=positive,yes=negative"):
+        wrong = cli(*command, "--relabel", odd)
+        assert (wrong.code, "--relabel" in wrong.err) == (2, True)
