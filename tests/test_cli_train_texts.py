@@ -12,7 +12,7 @@ from command_line import Answer
 
 import thinstack
 from thinstack.bundle import open_bundle
-from thinstack.errors import DataError
+from thinstack.errors import DataError, InputError
 from thinstack.models.weights import load_model
 
 Cli = Callable[..., Answer]
@@ -36,6 +36,16 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         ("text,label\nA.,x\nB.,y\n", (), "two texts or more of some class"),
         ("text,label\nA.,x\nB.,y\n", ("--spans",), "column 'start'"),
         ("text,label\nCaf\xe9.,x\nB.,y\n", (), "t.csv:2: .*--encoding"),
+        ("text,label\nA.,x\nB.,<NA>\n", (), "t.csv:3: .*'<NA>'.*--skip-bad.*--labels"),
+        ("text,label\nA.,x\nB.,y\nC.,-\n", (), "t.csv:4: .*'-'"),
+        ("text,label\nA.,x\nNULL,y\n", (), "t.csv:3: .*column 'text', found 'NULL'"),
+        ("text,label\nA.,x\ntext,label\nB.,y\n", (), "t.csv:3: .*names of the columns again"),
+        ("text,label\nA.,2\nB.,2.0\n", (), "one number"),
+        ("text,label\nA.,b\nB.,a\nC.,c\n", ("--scale",), "--scale: .*a, b, c.*--labels"),
+        ("text,label\nA.,1\nB.,2\n", ("--scale",), "--scale: expected three classes"),
+        ("text,start,end,label\nA.,0,1,x\nB.,0,1,y\n", (), "'start' and 'end'.*--no-spans"),
+        ("text,Start,End ,label\nA.,0,1,x\nB.,0,1,y\n", (), "'Start' and 'End '.*--spans"),
+        ("text_a,text_b,label\nA.,B.,x\nB.,C.,y\n", ("--scale",), "--scale: .*pairs"),
         ("", (), "t.csv: "),
     ],
 )
@@ -113,3 +123,47 @@ def test_in_python_rows_are_any_mappings(folder: Path) -> None:
     assert open_bundle(out / "model-best").config.labels == predictor.labels
     with pytest.raises(DataError, match=r"rows:1: .*|column 'text'"):
         thinstack.train_texts(rows, label="up", out=folder / "none")
+
+
+def test_classes_and_rows_that_repeat_are_said(cli: Cli, tmp_path: Path) -> None:
+    table, start = tmp_path / "t.csv", tmp_path / "start"
+    tiny_texts.start(start)
+    rows = [(f"It is {word} {n % 7}.", str(n % 3)) for n in range(21) for word in ("good", "bad")]
+    rows += [("It is \u2764\u2764 \u2603.", "0"), ("it is \u2764\u2764 \u2603. ", "1"), ("x", "NA")]
+    table.write_text("text,label\n" + "".join(f"{a},{b}\n" for a, b in rows), "utf-8")
+    given = ("train", table, "--init", start, "--skip-bad", "--out")
+    plain = cli(*given, tmp_path / "plain").out
+    assert "left out: 1 " in plain
+    assert "classes (to train on + to report on): 0 " in plain
+    assert "numbers, and not taken for a scale" in plain
+    assert "texts that stand in several rows: 15, 15 of them with different classes" in plain
+    assert "not their phrases" in plain
+    assert "to watch" not in plain
+    assert "\u00b1" not in plain
+    assert "neighbours" not in (tmp_path / "plain" / "recipe.toml").read_text("utf-8")
+    asked = cli(*given, tmp_path / "asked", "--scale").out
+    assert "taken for a scale from 0 to 2" in asked
+    assert "neighbours = 0.2" in (tmp_path / "asked" / "recipe.toml").read_text("utf-8")
+
+
+def test_a_scale_of_names_can_be_switched_off_and_marks_can_be_classes(
+    cli: Cli, tmp_path: Path
+) -> None:
+    table, start = tmp_path / "t.csv", tmp_path / "start"
+    tiny_texts.start(start)
+    words = ("low", "NA", "high")
+    rows = "".join(f"It is good {n}.,{words[n % 3]}\n" for n in range(18))
+    table.write_text(f"text,label\n{rows}", "utf-8")
+    given = ("train", table, "--init", start, "--labels", "low,NA,high", "--out", tmp_path / "a")
+    answer = cli(*given, "--scale")
+    assert (answer.code, "scale from low to high" in answer.out) == (0, True)
+    table.write_text(f"text,label\n{rows.replace('NA', 'medium')}", "utf-8")
+    given = ("train", table, "--init", start, "--out")
+    assert "scale from low to high" in cli(*given, tmp_path / "b").out
+    assert "taken for a scale" not in cli(*given, tmp_path / "c", "--no-scale").out
+
+
+def test_spans_are_asked_about_in_python(tmp_path: Path) -> None:
+    rows = [{"text": "A film.", "start": 0, "end": 6, "label": n % 2} for n in range(4)]
+    with pytest.raises(InputError, match=r"'start' and 'end'.*spans="):
+        thinstack.train_texts(rows, out=tmp_path / "a")

@@ -13,7 +13,7 @@ from spacy import ty
 from spacy.language import Language
 from spacy.training import Example
 
-from thinstack.errors import ConfigError, InputError
+from thinstack.errors import ConfigError, DataError, InputError
 from thinstack.models.weights import load_model, state_of
 
 TEXT = "The film is dull. It is a good and fine plot, good."
@@ -155,6 +155,20 @@ def test_examples_that_teach_no_classes(start: Path, cats: dict, problem: str) -
     nlp = pipeline(start)
     with pytest.raises(InputError, match=problem):
         nlp.initialize(lambda: [Example.from_dict(nlp.make_doc("It is"), {"cats": cats})])
+
+
+@pytest.mark.parametrize("odd", ["NULL", "up\u200b", "Up"])
+def test_classes_that_are_none_are_named_unless_they_are_given(start: Path, odd: str) -> None:
+    nlp = pipeline(start)
+    cats = [{"up": 1.0, "down": 0.0}, {odd: 1.0}]
+    given = [Example.from_dict(nlp.make_doc("It is"), {"cats": each}) for each in cats]
+    component = nlp.get_pipe("tree_classifier")
+    with pytest.raises(DataError) as raised:
+        component.initialize(lambda: given, nlp=nlp)
+    assert ascii(odd) in raised.value.args[0]
+    assert "[initialize.components.tree_classifier.labels]" in raised.value.args[0]
+    component.initialize(lambda: given, nlp=nlp, labels=["up", "down", odd])
+    assert component.labels == ("up", "down", odd)
 
 
 def test_a_class_that_came_late_and_settings_that_cannot_be(nlp: Language, start: Path) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -204,8 +204,10 @@ def _evaluate_texts(
     from thinstack.measure.text_evaluation import evaluate_table
     from thinstack.show.confusion import WIDEST, matrix
 
-    told: dict[str, Any] = {"source": source, "relabel": relabel, "notes": (notes := [])}
-    figures, counts = evaluate_table(predictor, file, **told, **columns)
+    notes: list[str] = []
+    figures, counts = evaluate_table(
+        predictor, file, source=source, relabel=relabel, notes=notes, **columns
+    )
     for note in notes:
         print(f"note: {escaped(note)}", file=sys.stderr)
     if as_json:

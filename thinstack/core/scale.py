@@ -131,7 +131,7 @@ def _tone(polarity: float, all_of_them: Sequence[float]) -> int:
 def _ranks(labels: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """The place of each class on a scale of names; empty for classes without one."""
     placed = {label: _place(label) for label in labels}
-    ranks = {
+    ranks: dict[str, tuple[int, ...]] = {
         label: (place[0], place[0] * place[1], int("mixed" in _words(label)))
         for label, place in placed.items()
         if place is not None

@@ -112,8 +112,8 @@ def checked_rows(
             known = one
             continue
         empty = False
-        row = one.problem or repeats_header(source, known, one)
-        row = row or _row(source, one, columns, classes)
+        problem = one.problem or repeats_header(source, known, one)
+        row = problem or _row(source, one, columns, classes)
         if isinstance(row, TableRow):
             yield row
         elif skipped is None:

@@ -2,6 +2,7 @@
 settings."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -26,6 +27,7 @@ from thinstack.integrations.spacy.pipe import BatchedPipe, check_docs
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
+from thinstack.training.labels import check_labels
 
 if TYPE_CHECKING:
     from thinstack.training.text_learner import TextLearner
@@ -115,13 +117,17 @@ class TreeClassifier(BatchedPipe):
         `labels`: the classes, in their order. By default they are the classes that were added, then
         the classes of the examples, as `thinstack train` orders them.
 
-        Raises InputError for fewer than two classes and for a Doc with several. Raises what opening
+        Raises InputError for fewer than two classes and for a Doc with several, and what
+        `check_labels` raises for classes of the examples that were not added. Raises what opening
         the bundle where learning starts raises, and MissingExtraError without torch.
         """
         validate_get_examples(get_examples, "TreeClassifier.initialize")
         if labels is None:
-            seen = {label: None for one in get_examples() for label in self._categories(one)}
-            labels = (*self._labels, *ordered([name for name in seen if name not in self._labels]))
+            seen = Counter(label for one in get_examples() for label in self._categories(one))
+            new = {name: count for name, count in seen.items() if name not in self._labels}
+            place = f"[initialize.components.{self.name}.labels]"
+            check_labels(new, self.name, f"name all classes that are meant in {place}")
+            labels = (*self._labels, *ordered(list(new)))
         names = tuple(labels)
         if len(names) < 2:
             problem = f"{self.name}: expected two classes or more in doc.cats, found"

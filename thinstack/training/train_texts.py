@@ -90,7 +90,8 @@ def _made_recipe(
     rows = read_rows(table, data, skipped if data.skip_bad else None, told.labels)
     found = [row.values[data.target_column] for row in rows]
     names = told.labels or find_classes(found, data, str(table))
-    if told.scale and not (told.labels or in_order(names) or are_numbers(names)):
+    known = told.labels or in_order(names) or are_numbers(names)
+    if told.scale and data.task == "texts" and len(names) > 2 and not known:
         raise InputError(
             f"--scale: the order of the classes is not known ({', '.join(names):.200}); name them "
             "in order, from one end to the other: --labels A,B,C (in Python labels=)"
