@@ -170,7 +170,7 @@ def _request(
         input=sys.stdin.buffer if str(input) == STANDARD_INPUT else input,
         out=out,
         settings=Settings.parse(given, source="options"),
-        model=Model(model, device, threads or 1, isolated),
+        model=Model(model, device, threads or 1, isolated=isolated),
         jobs=1 if jobs is None else jobs,
         fail_after=FAIL_AFTER if fail_after is None else fail_after,
         named=bool(given.keys() & {"text", "id"}),
