@@ -246,7 +246,7 @@ class _Watched(dict[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         if key == "scores":
-            self.read.append(self["start"])
+            self.read.append(self["start_char"])
         return super().__getitem__(key)
 
 
@@ -256,7 +256,7 @@ def test_a_span_reads_its_own_sentence_only(nlp: Language) -> None:
     assert stored is not None
     stored["sentences"][:] = map(_Watched, stored["sentences"])
     assert [sent._.sentiment_label for sent in doc.sents] == [best(expected(".", 3))] * 100
-    assert _Watched.read == [sent.start for sent in doc.sents]
+    assert _Watched.read == [sent.start_char for sent in doc.sents]
 
 
 def test_what_is_stored_is_as_described(doc: Doc) -> None:
@@ -270,7 +270,10 @@ def test_what_is_stored_is_as_described(doc: Doc) -> None:
     assert second["scores"][-1] == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
     first, second = stored["sentences"]
     assert list(second["transitions"]) == [0, 0, 1, 0, 1, 0, 1, 0, 1]
-    assert np.frombuffer(first["tokens"], "<i4").tolist() == [1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7]
+    places = np.frombuffer(first["characters"], "<i4").reshape(-1, 2).tolist()
+    assert [TEXT[start:end] for start, end in places] == ["A", "good", "(", "film", ")", "."]
+    assert first["start_char"] == 0
+    assert second["end_char"] == len(TEXT)
     scores = np.frombuffer(second["scores"], "<f4").reshape(9, 3)
     assert scores[-1].tolist() == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
 

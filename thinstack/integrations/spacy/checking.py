@@ -21,8 +21,9 @@ def not_results(problem: object) -> DataError:
     return DataError(f"this Doc holds no results of tree_sentiment: {problem}; run it on the text")
 
 
-def check_results(value: Any, tokens: int) -> None:
-    """Raise DataError unless a component can have left these results on a Doc of so many tokens."""
+def check_results(value: Any, length: int) -> None:
+    """Raise DataError unless a component can have left these results on a Doc of so many
+    characters."""
     try:
         labels, sentences = value["labels"], value["sentences"]
         named = isinstance(labels, list | tuple) and all(isinstance(one, str) for one in labels)
@@ -32,24 +33,25 @@ def check_results(value: Any, tokens: int) -> None:
             raise ValueError(f"expected an aggregation, found {value['aggregation']!r:.80}")
         _check_number("abstain", value.get("abstain", 0.0), least=0)
         for record in sentences:
-            _check_sentence(record, len(labels), tokens)
-        if any(before["end"] > behind["start"] for before, behind in pairwise(sentences)):
+            _check_sentence(record, len(labels), length)
+        if any(before["end_char"] > behind["start_char"] for before, behind in pairwise(sentences)):
             raise ValueError("expected sentences one after the other")
     except (*UNUSABLE, TreeError) as error:
         raise not_results(repr(error)[:300]) from None
 
 
-def _check_sentence(record: dict[str, Any], classes: int, tokens: int) -> None:
-    words, start, end = record["words"], record["start"], record["end"]
+def _check_sentence(record: dict[str, Any], classes: int, length: int) -> None:
+    words, start, end = record["words"], record["start_char"], record["end_char"]
     listed = isinstance(words, list | tuple)
     if not (listed and words and all(isinstance(word, str) and word for word in words)):
         raise ValueError(f"expected words, found {words!r:.80}")
-    if not (type(start) is type(end) is int and 0 <= start < end <= tokens):
-        raise ValueError(f"expected tokens of the {tokens} of the Doc, found {start!r} to {end!r}")
-    places = np.frombuffer(record["tokens"], "<i4").reshape(len(words), 2)
+    if not (type(start) is type(end) is int and 0 <= start < end <= length):
+        expected = f"expected characters of the {length} of the Doc"
+        raise ValueError(f"{expected}, found {start!r} to {end!r}")
+    places = np.frombuffer(record["characters"], "<i4").reshape(len(words), 2)
     inside = (places[:, 0] >= start) & (places[:, 0] < places[:, 1]) & (places[:, 1] <= end)
     if not inside.all() or (np.diff(places, axis=0) < 0).any():
-        raise ValueError("expected the tokens of each word, in order")
+        raise ValueError("expected the characters of each word, in order")
     steps = np.frombuffer(record["transitions"], np.int8)
     if steps.size:
         validate(steps, words=len(words))

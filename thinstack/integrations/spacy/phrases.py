@@ -2,6 +2,7 @@
 
 import struct
 from bisect import bisect_left, bisect_right
+from functools import cache
 from itertools import accumulate
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from thinstack.core.transitions import SHIFT, spans_of
-from thinstack.integrations.spacy.splitter import text_of
+from thinstack.integrations.spacy.places import span_around, tokens_at, words_within
 from thinstack.runtime.prediction import Prediction, Spans, scored_spans
 
 __all__ = ["Phrase", "phrases_around", "sentences_in"]
 
 _CHANGE = (1, -1)  # of the height of the stack, by SHIFT and REDUCE
+_START = itemgetter("start_char")
 
 Stored = dict[str, Any]
 """The results of one component, as `thinstack.integrations.spacy.stored` describes them."""
@@ -44,7 +46,7 @@ class Phrase(NamedTuple):
     def row(self) -> tuple[float, ...]:
         """The probabilities of the phrase. They are read without numpy, which takes three times as
         long for so few."""
-        form, rows = struct.Struct(f"<{len(self.stored['labels'])}f"), self.record["scores"]
+        form, rows = _floats(len(self.stored["labels"])), self.record["scores"]
         return form.unpack_from(rows, min(form.size * self.node, len(rows) - form.size))
 
     @property
@@ -55,13 +57,13 @@ class Phrase(NamedTuple):
 
     @property
     def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.float32]]:
-        """The tokens of its words, and the transitions and the scores of the nodes at and below it.
-        If only the sentence has scores, there is one row of them."""
-        words, record = slice(self.first, self.behind), self.record
+        """The characters of its words in the Doc, and the transitions and the scores of the nodes
+        at and below it. If only the sentence has scores, there is one row of them."""
+        record = self.record
         nodes = slice(self.node + 1 - _nodes(self.first, self.behind), self.node + 1)
-        tokens = np.frombuffer(record["tokens"], "<i4").reshape(-1, 2)[words]
         scores = np.frombuffer(record["scores"], "<f4").reshape(-1, len(self.stored["labels"]))
-        return tokens, np.frombuffer(record["transitions"], np.int8)[nodes], scores[nodes]
+        steps = np.frombuffer(record["transitions"], np.int8)[nodes]
+        return _characters(record)[self.first : self.behind], steps, scores[nodes]
 
     @property
     def parts(self) -> Spans:
@@ -70,17 +72,26 @@ class Phrase(NamedTuple):
         return tuple((start, end) for start, end in self.record.get("parts", ()) if whole)
 
     @property
+    def characters(self) -> tuple[int, int]:
+        """Its characters [start, end) in the Doc."""
+        found = _characters(self.record)
+        return int(found[self.first, 0]), int(found[self.behind - 1, 1])
+
+    @property
     def token_parts(self) -> list[tuple[int, int]]:
         """The tokens [start, end) of its parts; if it was not cut, its own tokens."""
-        tokens = np.frombuffer(self.record["tokens"], "<i4").reshape(-1, 2)
-        spans = self.parts or ((self.first, self.behind),)
-        return [(int(tokens[start, 0]), int(tokens[end - 1, 1])) for start, end in spans]
+        spans, found = self.parts or ((self.first, self.behind),), _characters(self.record)
+        asked = [(found[start, 0], found[end - 1, 1]) for start, end in spans]
+        return [(start, end) for start, end in tokens_at(self.doc, asked).tolist()]
 
     @property
     def prediction(self) -> Prediction:
         """The phrase as a prediction, which can be drawn."""
-        tokens, transitions, scores = self.arrays
-        text, offsets = text_of(self.doc, tokens)
+        characters, transitions, scores = self.arrays
+        start, end = self.characters
+        around = span_around(self.doc, start, end)
+        text = around.text[start - around.start_char : end - around.start_char]
+        offsets = characters.astype(np.int64) - start
         words = tuple(self.record["words"][self.first : self.behind])
         read, scored = (text, words, offsets), (transitions, scores, tuple(self.stored["labels"]))
         abstain = self.stored.get("abstain", 0.0)
@@ -89,25 +100,30 @@ class Phrase(NamedTuple):
     @property
     def listed(self) -> list[dict[str, Any]]:
         """The phrases at and below it, as `Doc._.sentiment_phrases` lists them."""
-        tokens, transitions, scores = self.arrays
-        spans, doc = scored_spans(transitions, scores, len(tokens)), self.doc
+        characters, transitions, scores = self.arrays
+        spans, text = scored_spans(transitions, scores, len(characters)), self.doc.text
         labels, abstain = self.stored["labels"], self.stored.get("abstain", 0.0)
-        starts, ends = tokens[spans[:, 0], 0].tolist(), tokens[spans[:, 1] - 1, 1].tolist()
+        places = np.stack([characters[spans[:, 0], 0], characters[spans[:, 1] - 1, 1]], axis=1)
         listed, best = [], scores.argmax(axis=1).tolist()
-        for start, end, label, row in zip(starts, ends, best, scores.tolist(), strict=True):
-            span = doc[start:end]
+        each = zip(tokens_at(self.doc, places).tolist(), places.tolist(), strict=True)
+        for (tokens, place), label, row in zip(each, best, scores.tolist(), strict=True):
             listed.append(
                 {
-                    "start": start,
-                    "end": end,
-                    "start_char": span.start_char,
-                    "end_char": span.end_char,
-                    "text": span.text,
+                    "start": tokens[0],
+                    "end": tokens[1],
+                    "start_char": place[0],
+                    "end_char": place[1],
+                    "text": text[place[0] : place[1]],
                     "label": labels[label] if row[label] >= abstain else None,
                     "scores": dict(zip(labels, row, strict=True)),
                 }
             )
         return listed
+
+
+@cache
+def _floats(count: int) -> struct.Struct:
+    return struct.Struct(f"<{count}f")
 
 
 def sentences_in(doc: Doc, stored: Stored) -> list[Phrase]:
@@ -118,32 +134,29 @@ def sentences_in(doc: Doc, stored: Stored) -> list[Phrase]:
 def phrases_around(span: Span, stored: Stored) -> tuple[list[Phrase], bool]:
     """The smallest phrase around a span, and whether the span is just that phrase. If the span
     reaches over several sentences, it is these sentences. A span without words has no phrases."""
-    doc, start, end = span.doc, span.start, span.end
-    while start < end and doc[start].is_space:
-        start += 1
-    while start < end and doc[end - 1].is_space:
-        end -= 1
-    records = stored["sentences"]
-    place = bisect_right(records, start, key=itemgetter("start")) - 1
-    if start == end or place < 0:
+    doc, records, within = span.doc, stored["sentences"], words_within(span)
+    if within is None:
         return [], False
-    behind = bisect_left(records, end, place, key=itemgetter("start"))
+    place = bisect_right(records, within[0], key=_START) - 1
+    if place < 0:
+        return [], False
+    behind = bisect_left(records, within[1], place, key=_START)
     if behind - place > 1:
         found = [_sentence(doc, stored, record) for record in records[place:behind]]
-        return found, (start, end) == (found[0].token_parts[0][0], found[-1].token_parts[-1][1])
-    return _around(doc, stored, records[place], start, end)
+        return found, within == (found[0].characters[0], found[-1].characters[1])
+    return _around(doc, stored, records[place], *within)
 
 
 def _around(
     doc: Doc, stored: Stored, record: dict[str, Any], start: int, end: int
 ) -> tuple[list[Phrase], bool]:
-    """The smallest phrase of a sentence around these tokens, which neither begin nor end with white
-    space; and whether they are just that."""
-    tokens = np.frombuffer(record["tokens"], "<i4").tolist()  # first and end of each word, in turn
-    first, behind = bisect_right(tokens[1::2], start), bisect_left(tokens[::2], end)
+    """The smallest phrase of a sentence around these characters, which neither begin nor end with
+    white space; and whether they are just that."""
+    places = np.frombuffer(record["characters"], "<i4").tolist()  # start and end of each, in turn
+    first, behind = bisect_right(places[1::2], start), bisect_left(places[::2], end)
     if first >= behind:
         return [], False
-    exact = (tokens[2 * first], tokens[2 * behind - 1]) == (start, end)
+    exact = (places[2 * first], places[2 * behind - 1]) == (start, end)
     if behind - first == len(record["words"]):
         return [_sentence(doc, stored, record)], exact
     if len(record["scores"]) == 4 * len(stored["labels"]):  # only the sentence has scores
@@ -156,6 +169,11 @@ def _around(
     node = int(((spans[:, 0] <= first) & (spans[:, 1] >= behind)).argmax())
     first, behind = spans[node].tolist()
     return [Phrase(doc, stored, record, first, behind, node)], False
+
+
+def _characters(record: dict[str, Any]) -> NDArray[np.int32]:
+    """The characters [start, end) of the L words of a sentence, (L, 2)."""
+    return np.frombuffer(record["characters"], "<i4").reshape(-1, 2)
 
 
 def _sentence(doc: Doc, stored: Stored, record: dict[str, Any]) -> Phrase:

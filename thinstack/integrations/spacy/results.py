@@ -20,8 +20,13 @@ these, and is not exact. So has any span of a Doc without results.
 There is no phrase around a span that reaches over several sentences. It has the mean of these
 sentences as a whole, as `doc.cats` has the mean of all. It has their phrases and parts in turn, and
 no tree. From a model without phrases, only the sentences are phrases, and their trees have no
-labels. A model of plain sentences gives no tree. Merge or split tokens before the component runs,
-not after.
+labels. A model of plain sentences gives no tree.
+
+Results are kept by the characters of the Doc, so they stay right when tokens are merged or split
+after the component has run. A phrase that then begins or ends inside a token has the tokens around
+it as `start` and `end`, and its own characters and text. A span is exact only if it is just the
+characters of its phrase. spaCy does not move a Span that was made before: to ask about such a span
+is an InputError.
 
 - `Doc._.sentiment_label`: the most probable class of the Doc, None if the component abstains or
   there are no words.
@@ -44,10 +49,12 @@ from operator import mul
 from types import NoneType
 from typing import Any
 
+import numpy as np
 from spacy.tokens import Doc, Span
 
 from thinstack.errors import ConfigError
 from thinstack.integrations.spacy.phrases import Phrase, phrases_around, sentences_in
+from thinstack.integrations.spacy.places import span_around, tokens_at
 from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
@@ -70,9 +77,10 @@ class Results:
 
     @property
     def span(self) -> Span:
-        """The tokens that the results are about."""
-        first, last = self.found[0], self.found[-1]
-        return first.doc[first.token_parts[0][0] : last.token_parts[-1][1]]
+        """The tokens that the results are about. If tokens were merged since, the results may be
+        about a part of the first and of the last one."""
+        start, end = self.found[0].characters[0], self.found[-1].characters[1]
+        return span_around(self.found[0].doc, start, end)
 
     @property
     def label(self) -> str | None:
@@ -146,9 +154,10 @@ def contributions_of(doc: Doc, predictor: Predictor, name: str) -> list[list[dic
     which scored the Doc."""
     known, found = results(doc, name), []
     for sentence in known.found if known else ():
-        tokens, _, _ = sentence.arrays
+        characters, _, _ = sentence.arrays
         why = predictor.why(sentence.prediction)
-        spans = [(int(tokens[each.span[0], 0]), int(tokens[each.span[1] - 1, 1])) for each in why]
+        asked = [(characters[each.span[0], 0], characters[each.span[1] - 1, 1]) for each in why]
+        spans = tokens_at(doc, np.reshape(asked, (-1, 2))).tolist()
         found.append(
             [
                 {"start": start, "end": end, "text": each.text}

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
 from thinstack.data.raw_text import treebank_words
+from thinstack.integrations.spacy.places import characters_of, places_of
 
-__all__ = ["DocSentence", "has_sentences", "sentence_spans", "sentences_of", "text_of"]
+__all__ = ["DocSentence", "has_sentences", "sentence_spans", "sentences_of"]
 
 _TEXT, _SPACE = attrgetter("text"), attrgetter("whitespace_")
 
@@ -24,18 +25,29 @@ class DocSentence(NamedTuple):
         start, end: its tokens [start, end).
         words: its L treebank words.
         tokens: (L, 2) the tokens [first, last + 1) of the Doc that each word was made from.
+        start_char, end_char: its characters [start_char, end_char).
+        characters: (L, 2) the characters of the tokens of each word, little-endian.
     """
 
     start: int
     end: int
     words: list[str]
     tokens: NDArray[np.int64]
+    start_char: int
+    end_char: int
+    characters: NDArray[np.int32]
 
 
 def sentences_of(doc: Doc) -> list[DocSentence]:
     """The sentences of a Doc that hold words."""
-    found = [DocSentence(span.start, span.end, *_words(span)) for span in sentence_spans(doc)]
-    return [sentence for sentence in found if sentence.words]
+    places, found = places_of(doc), []
+    for span in sentence_spans(doc):
+        words, tokens = _words(span)
+        if words:
+            whole = span.start_char, span.end_char
+            read = words, tokens, *whole, characters_of(places, tokens)
+            found.append(DocSentence(span.start, span.end, *read))
+    return found
 
 
 def has_sentences(doc: Doc) -> bool:
@@ -48,14 +60,6 @@ def has_sentences(doc: Doc) -> bool:
 def sentence_spans(doc: Doc) -> Iterable[Span]:
     """The sentences of a Doc, or all of it if no boundaries are set."""
     return doc.sents if len(doc) and has_sentences(doc) else (doc[:],)
-
-
-def text_of(doc: Doc, tokens: NDArray[np.integer]) -> tuple[str, NDArray[np.int64]]:
-    """The text over words that were made from these tokens of a Doc (L, 2). With it, the characters
-    [start, end) of each word in that text, (L, 2)."""
-    span = doc[int(tokens[0, 0]) : int(tokens[-1, 1])]
-    offsets = [(doc[a].idx, doc[b - 1].idx + len(doc[b - 1])) for a, b in tokens.tolist()]
-    return span.text, np.array(offsets, np.int64) - span.start_char
 
 
 def _words(span: Span) -> tuple[list[str], NDArray[np.int64]]:

@@ -5,10 +5,11 @@ They are plain data that survives `to_bytes`, DocBin (`store_user_data=True`) an
     {component name:
         {"labels": [C class names],
          "aggregation": "words" or "sentences", the setting of the component,
-         "sentences": [{"start": first token, "end": last token + 1,
+         "sentences": [{"start_char": first character, "end_char": last character + 1,
                         "words": [L words as the model read them],
-                        "tokens": (L, 2) int32, the tokens [first, last + 1) of the Doc that a word
-                        was made from, "transitions": (2L - 1,) int8, the tree,
+                        "characters": (L, 2) int32, the characters [first, last + 1) of the Doc that
+                        a word was made from, whole tokens as they then were,
+                        "transitions": (2L - 1,) int8, the tree,
                         "scores": (2L - 1, C) float32, the probabilities of each phrase, or (1, C)
                         for the sentence only, from a model without phrases,
                         "parts": words [start, end) of the parts of a sentence that was read in
@@ -19,10 +20,14 @@ labels. If a class is left out, a sentence has a `"weight"`, as `Prediction` has
 without words (white space only) has no entry.
 
 `Doc._.tree_sentiment` is the entry of one component, with lists in place of bytes, so it can be
-written as JSON. Setting it, as `Doc.from_json` does, takes lists or bytes.
+written as JSON. Its sentences also have `start`, `end` and `tokens`, the tokens in which these
+characters now stand. Setting it, as `Doc.from_json` does, takes lists or bytes. Of a sentence that
+has characters, it does not read the tokens.
 
-Version 0.1.0 stored the results of one component under the attribute's own name, and without an
-aggregation. They are moved when they are first read.
+Earlier versions stored `start`, `end` and `tokens` in place of characters. These are looked up when
+the results are first read. If a word of the Doc then has no result, its tokens were split in
+between, which is a DataError. Version 0.1.0 stored the results of one component under the
+attribute's own name, and without an aggregation.
 """
 
 from collections.abc import Sequence
@@ -34,6 +39,8 @@ from spacy.tokens import Doc
 
 from thinstack.errors import UnknownNameError
 from thinstack.integrations.spacy.checking import UNUSABLE, check_results, not_results
+from thinstack.integrations.spacy.earlier import TOKENS, located
+from thinstack.integrations.spacy.places import length_of, tokens_at
 from thinstack.integrations.spacy.splitter import DocSentence
 from thinstack.runtime.prediction import Spans
 
@@ -45,7 +52,7 @@ DEFAULT_NAME: Final = "tree_sentiment"
 # As spaCy names attributes of a Doc: it drops them where it takes a Doc apart (`Span.as_doc`).
 _KEY = ("._.", "tree_sentiment_by_name", None, None)
 _OLD_KEY = ("._.", "tree_sentiment", None, None)
-_ARRAYS = {"tokens": "<i4", "transitions": "i1", "scores": "<f4"}
+_ARRAYS = {"characters": "<i4", "transitions": "i1", "scores": "<f4"}
 
 
 class Annotated(NamedTuple):
@@ -69,19 +76,21 @@ def store(
 ) -> None:
     """Store on a Doc its sentences, which the component `name` scored by the classes `labels`. They
     replace what the component stored before."""
-    records = [
-        {
-            "start": sentence.start,
-            "end": sentence.end,
+    records = []
+    for sentence, transitions, scores, weight, parts in found:
+        record = {
+            "start_char": sentence.start_char,
+            "end_char": sentence.end_char,
             "words": sentence.words,
-            "tokens": sentence.tokens.astype("<i4").tobytes(),
+            "characters": sentence.characters.tobytes(),
             "transitions": transitions.tobytes(),
             "scores": scores.astype("<f4", copy=False).tobytes(),
         }
-        | ({"parts": [list(part) for part in parts]} if parts else {})
-        | ({"weight": weight} if weight != 1 else {})
-        for sentence, transitions, scores, weight, parts in found
-    ]
+        if parts:
+            record["parts"] = [list(part) for part in parts]
+        if weight != 1:
+            record["weight"] = weight
+        records.append(record)
     kept = {"labels": list(labels), "aggregation": aggregation, "sentences": records}
     _put(doc, name, kept if abstain is None else {**kept, "abstain": abstain})
 
@@ -106,7 +115,7 @@ def as_plain(doc: Doc) -> dict[str, Any] | None:
     stored = stored_of(doc)
     if stored is None:
         return None
-    shapes = {"tokens": (-1, 2), "transitions": (-1,), "scores": (-1, len(stored["labels"]))}
+    shapes = {"characters": (-1, 2), "transitions": (-1,), "scores": (-1, len(stored["labels"]))}
     sentences = [
         record
         | {
@@ -115,32 +124,45 @@ def as_plain(doc: Doc) -> dict[str, Any] | None:
         }
         for record in stored["sentences"]
     ]
+    for record in sentences:
+        whole = record["start_char"], record["end_char"]
+        (record["start"], record["end"]), *tokens = tokens_at(
+            doc, [whole, *record["characters"]]
+        ).tolist()
+        record["tokens"] = tokens
     return {**stored, "sentences": sentences}
 
 
 def put_plain(doc: Doc, value: dict[str, Any] | None) -> None:
     """Set `Doc._.tree_sentiment`. `value` is what `as_plain` gives, or the same with bytes. None
     removes the results of the component of that name. Raises DataError for anything else."""
+    if value is not None:
+        value = _checked(doc, value)
+    _put(doc, DEFAULT_NAME, value)
+
+
+def _checked(doc: Doc, value: Any) -> dict[str, Any]:
+    """Results as they are stored, from these or from those of an earlier version. Raises DataError
+    for anything else."""
     try:
-        packed = None if value is None else _packed(value)
+        sentences = [_packed(record) for record in value["sentences"]]
+        if any("characters" not in record for record in sentences):
+            sentences = located(doc, sentences)
+        found = {**value, "sentences": sentences}
     except UNUSABLE as error:
-        raise not_results(error) from None
-    if packed is not None:
-        check_results(packed, len(doc))
-    _put(doc, DEFAULT_NAME, packed)
+        raise not_results(repr(error)[:300]) from None
+    check_results(found, length_of(doc))
+    return found
 
 
-def _packed(value: dict[str, Any]) -> dict[str, Any]:
-    sentences = [
-        record
-        | {
-            key: np.array(record[key], kind).tobytes()
-            for key, kind in _ARRAYS.items()
-            if not isinstance(record[key], bytes)
-        }
-        for record in value["sentences"]
-    ]
-    return {**value, "sentences": sentences}
+def _packed(record: dict[str, Any]) -> dict[str, Any]:
+    """A sentence with bytes in place of lists. Tokens of one that has characters are left out."""
+    kinds = _ARRAYS if "characters" in record else {**_ARRAYS, "tokens": "<i4"}
+    lists = [key for key in kinds if key in record and not isinstance(record[key], bytes)]
+    packed = {**record, **{key: np.array(record[key], kinds[key]).tobytes() for key in lists}}
+    if "characters" in packed:
+        return {key: value for key, value in packed.items() if key not in TOKENS}
+    return packed
 
 
 class _Checked(dict[str, dict[str, Any]]):
@@ -153,7 +175,8 @@ def _all(doc: Doc) -> _Checked:
     component has left."""
     data: dict[Any, Any] = doc.user_data
     if _OLD_KEY in data:
-        put_plain(doc, data.pop(_OLD_KEY))
+        old = data[_OLD_KEY]
+        _put(doc, DEFAULT_NAME, None if old is None else _checked(doc, old))
     known = data.get(_KEY)
     if isinstance(known, _Checked):
         return known
@@ -161,16 +184,21 @@ def _all(doc: Doc) -> _Checked:
         return _Checked()
     if not isinstance(known, dict):
         raise not_results(f"found {known!r:.80}")
-    for value in known.values():
-        check_results(value, len(doc))
-    data[_KEY] = found = _Checked(known)
-    return found
+    checked = _Checked((name, _checked(doc, value)) for name, value in known.items())
+    data[_KEY] = checked
+    return checked
 
 
 def _put(doc: Doc, name: str, value: dict[str, Any] | None) -> None:
-    # Another dict each time: a copy of the Doc may share the one that it has.
-    known = _Checked((key, kept) for key, kept in _all(doc).items() if key != name)
-    if value is not None:
-        known[name] = value
     data: dict[Any, Any] = doc.user_data
-    data[_KEY] = known
+    # What is replaced need not be readable. Another dict each time: a copy of the Doc may share the
+    # one that it has.
+    if name == DEFAULT_NAME:
+        data.pop(_OLD_KEY, None)
+    known = data.get(_KEY)
+    if isinstance(known, dict) and name in known:
+        data[_KEY] = type(known)((key, kept) for key, kept in known.items() if key != name)
+    found = _Checked(_all(doc))
+    if value is not None:
+        found[name] = value
+    data[_KEY] = found

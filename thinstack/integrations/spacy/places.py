@@ -1,0 +1,80 @@
+"""Where words stand in a spaCy Doc. Results are kept by characters, which stay as they are when
+tokens are merged or split. Whoever asks for tokens gets those that the Doc has then."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from spacy.tokens import Doc, Span
+
+from thinstack.errors import InputError
+
+__all__ = ["characters_of", "length_of", "places_of", "span_around", "tokens_at", "words_within"]
+
+_PLACE: list[int | str] = ["IDX", "LENGTH"]
+_LAST = np.array([0, 1])  # the end of a stretch is that of the token before it
+
+
+def places_of(doc: Doc) -> NDArray[np.int64]:
+    """The characters [start, end) of each of the N tokens of a Doc, (N, 2)."""
+    found: NDArray[np.int64] = doc.to_array(_PLACE).view(np.int64).reshape(-1, 2)
+    found[:, 1] += found[:, 0]
+    return found
+
+
+def characters_of(places: NDArray[np.int64], tokens: NDArray[np.integer]) -> NDArray[np.int32]:
+    """The characters [start, end) of stretches of tokens (K, 2), little-endian, in a Doc of these
+    `places`."""
+    found: NDArray[np.int32] = places.ravel().take(2 * tokens - _LAST).astype("<i4")
+    return found
+
+
+def tokens_at(doc: Doc, characters: ArrayLike) -> NDArray[np.int64]:
+    """The tokens [start, end) around stretches of characters (K, 2): more than the stretch, if it
+    begins or ends inside a token."""
+    starts = doc.to_array("IDX").astype(np.int64)
+    asked = np.asarray(characters)
+    first = starts.searchsorted(asked[:, 0], side="right") - 1
+    return np.stack([first, starts.searchsorted(asked[:, 1] - 1, side="right")], axis=1)
+
+
+def span_around(doc: Doc, start: int, end: int) -> Span:
+    """The tokens around the characters [start, end) of a Doc, which are not white space."""
+    found = doc.char_span(start, end, alignment_mode="expand")
+    assert found is not None
+    return found
+
+
+def length_of(doc: Doc) -> int:
+    """The characters of a Doc up to the end of its last token."""
+    return doc[-1].idx + len(doc[-1]) if len(doc) else 0
+
+
+def words_within(span: Span) -> tuple[int, int] | None:
+    """The characters [start, end) of a span without the white space at its ends; None if there is
+    nothing else.
+
+    Raises InputError if tokens were merged or split since the span was made: spaCy leaves the
+    numbers of its tokens as they were.
+    """
+    doc, first, behind = span.doc, span.start, span.end
+    start, end = span.start_char, span.end_char
+    if first == behind:
+        return None
+    if behind > len(doc):
+        raise _moved(start, end)
+    head, last = doc[first], doc[behind - 1]
+    opening, closing = head.text, last.text
+    if head.idx != start or last.idx + len(closing) != end:
+        raise _moved(start, end)
+    if opening[:1].isspace() or closing[-1:].isspace():
+        text = span.text
+        start += len(text) - len(text.lstrip())
+        end -= len(text) - len(text.rstrip())
+    return (start, end) if start < end else None
+
+
+def _moved(start: int, end: int) -> InputError:
+    return InputError(
+        f"this span, of the characters {start} to {end}, was made before tokens of its Doc were "
+        "merged or split, and spaCy has not moved it: make it again, by "
+        f"doc.char_span({start}, {end}, alignment_mode='expand')"
+    )
