@@ -117,8 +117,9 @@ def train_texts(
     whether each row labels a phrase, from column "start" to column "end"; it must be said if there
     are such columns.
 
-    Raises DataError for rows that cannot be used, and InputError for a scale whose order is not
-    known and for spans that nobody asked for. Raises ConfigError for settings that do not fit,
+    Raises DataError for rows that cannot be used. Raises InputError for a scale whose order is not
+    known, for spans that nobody asked for, and for what does not iterate over rows, such as a
+    DataFrame. Raises ConfigError for settings that do not fit,
     BundleError for an unusable `init`, and MissingExtraError without the extra `export`.
     """
     from thinstack.errors import needs_extra

@@ -1,7 +1,7 @@
 """Scores the rows of Arrow record batches, for engines that read and write rows themselves: Spark,
 Ray Data, Dask."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,7 @@ from thinstack.corpora.rows import DEFAULT_TEXT, Columns, Problem, Row, rows_of
 from thinstack.corpora.scoring import NOTHING, Output, ScoredRows, TextScorer
 from thinstack.corpora.work import BATCH_ROWS, batches_of
 from thinstack.data.parquet import batch_records
-from thinstack.errors import InputError, needs_extra
+from thinstack.errors import InputError, needs_extra, shown
 from thinstack.runtime.predictor import Predictor
 
 if TYPE_CHECKING:
@@ -63,10 +63,12 @@ def score_batches(
     texts are in memory. A given batch may make several batches; an empty one makes no batch.
 
     Raises, when called, what `Predictor`, `open_bundle` and `TextScorer` raise, and
-    MissingExtraError without pyarrow; InputError for `isolated` beside a loaded model. While it
-    runs, raises DataError for a batch that lacks the columns or has two with one name, and
+    MissingExtraError without pyarrow; InputError for `isolated` beside a loaded model, and for what
+    does not iterate over batches, such as a table. While it runs, raises DataError for a batch that
+    lacks the columns or has two with one name, and
     InputError for an object that is not a record batch.
     """
+    _check_batches(batches)
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(model), threads=1, isolated=isolated)
     elif isolated is not None:
@@ -75,6 +77,22 @@ def score_batches(
         )
     scorer = TextScorer(model, output, source)
     return _scored(batches, scorer, Columns(text, id), scored_schema(scorer.labels, output))
+
+
+def _check_batches(batches: object) -> None:
+    with needs_extra("data", "pyarrow"):
+        import pyarrow as pa
+    name, expected = type(batches).__name__, "expected record batches of pyarrow"
+    if isinstance(batches, pa.RecordBatch):
+        raise InputError(f"{expected}, found a {name}: put a single batch in a list")
+    if hasattr(type(batches), "columns"):
+        mend = "table.to_batches() of a pyarrow.Table, which Table.from_pandas(frame) makes"
+        raise InputError(f"{expected}, found a {name}: give {mend}")
+    if isinstance(batches, Mapping):
+        raise InputError(f"{expected}, found a {name}: give list(d.values())")
+    if isinstance(batches, str | bytes | Path) or not isinstance(batches, Iterable):
+        found = f"found {shown(batches, 60)}: give pyarrow.Table.to_batches()"
+        raise InputError(f"{expected}, {found}, or `thinstack predict --input FILE`")
 
 
 def _scored(

@@ -12,6 +12,7 @@ from torch.nn.functional import cosine_similarity
 from thinstack.bundle import Bundle
 from thinstack.core.cell import sum_by_owner
 from thinstack.core.forest import EMPTY, Forest
+from thinstack.data.containers import check_container
 from thinstack.data.tree_sources import tree_maker
 from thinstack.errors import InputError, shown
 from thinstack.models.model import Model
@@ -48,6 +49,7 @@ class Texts:
     """
 
     def __init__(self, bundle: Bundle, texts: Sequence[str], *, by: By = "vectors"):
+        check_container(texts, "texts")
         self._reader, self._by = _Reader(bundle), by
         self._scale = _scale(bundle, self._reader.model) if by == "score" else None
         distinct = list(dict.fromkeys(texts))

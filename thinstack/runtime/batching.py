@@ -1,6 +1,6 @@
 """Puts sentences into batches that need a bounded amount of memory."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set, Sized
 from typing import Final, TypeVar
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from thinstack.core.forest import EMPTY
 from thinstack.core.transitions import first_fault
+from thinstack.data.containers import check_container, instead_of
 from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import InputError, shown
 
@@ -22,8 +23,14 @@ __all__ = [
     "in_batches",
     "joined_transitions",
     "lengths_of",
+    "listed",
     "piece_counts",
 ]
+
+_PLAIN = {list, tuple}
+_BY_TEXT = (
+    "from thinstack.runtime.text import predict_text; predict_text(predictor, [text]) reads texts"
+)
 
 IntArray = NDArray[np.int64]
 Item = TypeVar("Item")
@@ -147,16 +154,18 @@ def joined_transitions(
     return joined.astype(np.int64, copy=False)
 
 
+def listed(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """The sentences as lists or tuples: other containers, such as a column of a DataFrame, may not
+    number by place what is in them. Raises InputError for anything but lists of words."""
+    if type(sentences) in _PLAIN and set(map(type, sentences)) <= _PLAIN:
+        return sentences
+    check_sentences(sentences)
+    return [each if type(each) in _PLAIN else list(each) for each in sentences]
+
+
 def lengths_of(sentences: Sequence[Sequence[str]]) -> IntArray:
-    """The number of words of each sentence, (B,). Raises InputError for a sentence without words,
-    and for anything but lists of words."""
-    try:
-        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-    except TypeError:
-        check_sentences(sentences)
-        raise
-    if any(issubclass(kind, str | bytes) for kind in set(map(type, sentences))):
-        check_sentences(sentences)
+    """The number of words of each sentence, (B,). Raises InputError for one without words."""
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     if not lengths.all():
         position = int(lengths.argmin())
         raise InputError(f"sentence {position} has no words: leave empty sentences out")
@@ -166,16 +175,21 @@ def lengths_of(sentences: Sequence[Sequence[str]]) -> IntArray:
 def check_sentences(sentences: object) -> None:
     """Raise InputError, naming the place, unless these are lists of words; words are not looked
     at."""
-    if isinstance(sentences, str | bytes) or not isinstance(sentences, Sequence):
-        raise InputError(f"expected sentences of words, found {shown(sentences, 60)}")
+    if isinstance(sentences, str):
+        raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: {_BY_TEXT}")
+    if not isinstance(sentences, np.ndarray):  # one of two axes has sentences of as many words
+        check_container(sentences, "sentences of words")
+    if not isinstance(sentences, Sized):
+        raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: make a list")
     for place, sentence in enumerate(sentences):
+        expected = f"sentence {place}: expected a list of words"
         if isinstance(sentence, str):
-            raise InputError(
-                f"sentence {place}: expected a list of words, found a text: split it first"
-            )
-        if isinstance(sentence, bytes) or not isinstance(sentence, Sequence):
-            found = shown(sentence, 60)
-            raise InputError(f"sentence {place}: expected a list of words, found {found}")
+            raise InputError(f"{expected}, found a text: split it first: {_BY_TEXT}")
+        if problem := instead_of(sentence):
+            raise InputError(f"{expected}, {problem}")
+        ordered = isinstance(sentence, Iterable) and not isinstance(sentence, Set)
+        if not (ordered and isinstance(sentence, Sized)):
+            raise InputError(f"{expected}, found {shown(sentence, 60)}")
 
 
 def check_words(sentence: Sequence[str], place: int) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from thinstack.data.containers import check_container
 from thinstack.data.vocabulary import Cache
 from thinstack.runtime.text import Sentence
 
@@ -117,6 +118,7 @@ class EnglishSplitter:
     sentences: bool = True
 
     def __call__(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        check_container(texts, "texts")
         known = rules()
         for text in texts:
             yield list(_Reader(text, known).read(self.sentences))

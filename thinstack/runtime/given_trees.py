@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from thinstack.config import ModelConfig, TreeSource
 from thinstack.core import Tree
 from thinstack.core.forest import EMPTY
+from thinstack.data.containers import check_container
 from thinstack.data.distances import DistanceTable
 from thinstack.data.tree_sources import TreeMaker, tree_maker
 from thinstack.errors import InputError, TreeError, shown
@@ -53,18 +54,22 @@ class GivenTrees:
                 raise InputError(f"expected trees or where they come from, found {shown(trees)}")
             if len(words) != len(trees):
                 raise InputError(f"{len(words)} sentences need as many trees, found {len(trees)}")
-            return trees
+            return list(trees)
         if self._parses and self._resolved(trees) == "self":
             return None
         return list(map(self.maker(trees, parser), words))
 
     def of_trees(self, trees: Sequence[Tree]) -> Trees:
         """What `of_sentences` takes for these trees. Raises TreeError, naming the tree (from 0),
-        for one that is not binary, unless the model reads plain sentences."""
+        for one that is not binary, unless the model reads plain sentences. Raises InputError for
+        what does not iterate over trees."""
+        check_container(trees, "trees")
         steps = []
         for position, tree in enumerate(trees):
             if not isinstance(tree, Tree):
-                raise TreeError(f"tree {position}: expected a Tree, found {shown(tree)}")
+                found = f"expected a Tree, found {shown(tree)}"
+                remedy = "thinstack.from_brackets reads brackets, thinstack.data.nltk trees of nltk"
+                raise TreeError(f"tree {position}: {found}; {remedy}")
             try:
                 steps.append(tree.transitions if self._has_trees else EMPTY)
             except TreeError as error:

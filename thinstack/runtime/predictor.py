@@ -21,6 +21,7 @@ from thinstack.runtime.batching import (
     batches,
     check_words,
     lengths_of,
+    listed,
     piece_counts,
 )
 from thinstack.runtime.given_trees import GivenTrees, Trees
@@ -138,6 +139,7 @@ class Predictor:
         if that has no words or its transitions are not a single tree. Raises BundleError if the
         model fails, or if its parses are not trees.
         """
+        words = listed(words)
         lengths = lengths_of(words)
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary)
         if cuts := cuts_of(words, lengths, limits, given=not isinstance(trees, str)):
@@ -211,7 +213,8 @@ class Predictor:
 
     def predict_trees(self, trees: Sequence[Tree]) -> list[Prediction]:
         """Predictions for binary trees. A model of plain sentences reads only their words. Raises
-        TreeError, naming the tree (from 0), for a tree that is not binary."""
+        TreeError, naming the tree (from 0), for a tree that is not binary, and InputError for what
+        does not iterate over trees, such as a single one."""
         source = self._trees.of_trees(trees)
         return self.predict([tree.words for tree in trees], source=source)
 

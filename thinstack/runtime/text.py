@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.config import TreeSource
+from thinstack.data.containers import check_container, instead_of
 from thinstack.errors import InputError, ThinstackError, shown
 from thinstack.runtime.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
 from thinstack.runtime.prediction import Prediction
@@ -63,12 +64,15 @@ def predict_text(
 
     Raises InputError for what is no text (None, NaN, a number), and for text whose bytes were read
     with the wrong encoding. These name the number of the text, from 1. Raises InputError also for
-    one text in place of several, and for a source that the model does not have. Raises BundleError
-    if the model fails.
+    what does not iterate over texts, such as one text, a DataFrame or a dict. So it does for what
+    is no predictor, and for a source that the model does not have. Raises BundleError if the model
+    fails.
     """
+    if not isinstance(predictor, Predictor):
+        found = shown(predictor, 60)
+        raise InputError(f"expected a Predictor, found {found}: predict_text(predictor, texts)")
     predictor.tree_maker(source)  # an unknown source is an error without texts too
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise InputError(f"expected texts, found {shown(texts, 60)}: put a single text in a list")
+    check_container(texts, "texts")
     reader = _Reader(predictor, splitter(sentences=split), source, on_error)
     threads = predictor.pool.threads
     most, characters = BATCH_TEXTS[predictor.device] * threads, BATCH_CHARACTERS * threads
@@ -131,7 +135,8 @@ def check_text(text: object, number: int) -> str:
     """`text` itself. Raises InputError, with its number, for what is no text, and for a text that
     cannot be written in UTF-8."""
     if not isinstance(text, str):
-        raise InputError(f"text {number}: expected a text, found {shown(text, 60)}: leave it out")
+        problem = instead_of(text) or f"found {shown(text, 60)}: leave it out"
+        raise InputError(f"text {number}: expected a text, {problem}")
     try:
         text.encode()
     except UnicodeEncodeError as error:

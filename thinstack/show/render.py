@@ -9,6 +9,7 @@ import numpy as np
 from thinstack.core import Tree
 from thinstack.core.scale import FIVE, NUMBERS
 from thinstack.data.brackets import from_brackets
+from thinstack.data.containers import instead_of
 from thinstack.errors import InputError
 from thinstack.runtime.prediction import Prediction
 from thinstack.show.heat import heat
@@ -82,6 +83,8 @@ def predictions_of(x: Any) -> list[Prediction]:
         from thinstack.integrations.spacy.results import predictions
 
         return predictions(x)
+    if problem := instead_of(x):
+        raise InputError(f"expected predictions, a spaCy Doc or Span, or a tree, {problem}")
     if isinstance(x, Iterable):
         return [prediction for each in x for prediction in predictions_of(each)]
     raise InputError(

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from thinstack.config import Recipe
 from thinstack.core.scale import are_numbers, in_order
+from thinstack.data.containers import check_rows
 from thinstack.data.files import write_atomically
 from thinstack.data.lock import locked
 from thinstack.data.paths import in_resolved_folder
@@ -137,10 +138,12 @@ def train_rows(
     `text`, `label`: the columns. `dev`: rows to report on; without them a share of `rows` is set
     aside. `init`, `labels`, `scale`: as in `train_table`. `spans`: whether rows label phrases, from
     column "start" to column "end". Raises what `train_table` raises, `read_mappings` for bad rows,
-    and `locked` for `out`.
+    `check_rows` for what does not iterate over rows, and `locked` for `out`.
     """
     files: dict[str, Any] = {"label_column": label, "spans": bool(spans)}
     columns, classes = [text, label, *(("start", "end") if spans else ())], Classes(label, labels)
+    for given in (rows, *([] if dev is None else [dev])):
+        check_rows(given)
 
     def kept(rows: Iterable[object], name: str) -> Path:
         asked = _asked(rows) if spans is None else rows

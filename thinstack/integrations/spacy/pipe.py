@@ -22,7 +22,10 @@ Result = Callable[[], Any]
 
 
 def check_docs(docs: Iterable[Doc]) -> list[Doc]:
-    """The Docs as a list. Raises InputError for what is no Doc."""
+    """The Docs as a list. Raises InputError for what is no Doc, and for a single Doc, which
+    iterates over its tokens."""
+    if isinstance(docs, Doc):
+        raise InputError(f"expected Docs, found the Doc {shown(docs, 60)}: put it in a list")
     found = list(docs)
     if odd := [doc for doc in found if not isinstance(doc, Doc)]:
         raise InputError(

@@ -1,0 +1,124 @@
+"""A table, a dict or another container that does not iterate over its texts is refused wherever
+texts or sentences are given."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+import thinstack
+from thinstack.bundle import Bundle
+from thinstack.corpora import score_batches
+from thinstack.errors import InputError, TreeError
+from thinstack.integrations.spacy.component import TreeSentiment
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text, splitter
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+
+FRAME = pd.DataFrame({"text": ["so good", "awful"], "label": ["a", "b"]})
+ROWS = [{"text": "so good", "label": "a"}]
+DOC = Doc(spacy.blank("en").vocab, ["so", "good"])
+
+
+@pytest.fixture(scope="module")
+def predictor(last_word: Bundle) -> Predictor:
+    return Predictor(last_word, threads=1)
+
+
+WAYS: dict[str, Callable[[Predictor, Any], object]] = {
+    "predict_text": lambda predictor, x: list(predict_text(predictor, x)),
+    "splitter": lambda predictor, x: list(splitter()(x)),
+    "predict": lambda predictor, x: predictor.predict(x),
+    "predict of one": lambda predictor, x: predictor.predict([["good"], x]),
+    "trees_and_scores": lambda predictor, x: predictor.trees_and_scores(x),
+    "predict_trees": lambda predictor, x: predictor.predict_trees(x),
+    "score_batches": lambda predictor, x: list(score_batches(x, predictor, id="label")),
+    "render": lambda predictor, x: thinstack.render(x),
+    "train_texts": lambda predictor, x: thinstack.train_texts(x, out="never"),
+    "train_texts, dev": lambda predictor, x: thinstack.train_texts(ROWS, dev=x, out="never"),
+}
+
+
+ALLOWED = [("render", "so good"), ("predict of one", "so good"), ("train_texts, dev", None)]
+"""A tree in brackets, which this is not; a sentence, whose own message the next test reads; and no
+rows to measure on."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "value",
+    [FRAME, {"text": ["so good"]}, {"a": "so good"}, "so good", pa.Table.from_pandas(FRAME), None],
+    ids=lambda x: type(x).__name__,
+)
+def test_is_refused_with_what_to_give(predictor: Predictor, way: str, value: Any) -> None:
+    if any(way == each and value is odd for each, odd in ALLOWED):
+        return
+    name = type(value).__name__ if not isinstance(value, str | None) else repr(value)
+    with pytest.raises(InputError, match=rf"found .*{name}"):
+        WAYS[way](predictor, value)
+    assert not Path("never").exists()
+
+
+def test_messages_name_the_way_that_reads_texts(predictor: Predictor) -> None:
+    for sentences in ("so good", ["so good"], [["so"], "good"], np.array(["so good"])):
+        with pytest.raises(InputError, match=r"from thinstack\.runtime\.text import predict_text"):
+            predictor.predict(sentences)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"expected a Predictor, found \['Good'\]"):
+        next(predict_text(["Good"], predictor))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"expected a Predictor, found 'sst'"):
+        next(predict_text("sst", ["Good"]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [(DOC, "doc.text"), ({"text": "so good"}, r"d\['text'\]"), (b"x", "decode"), (None, "None")],
+)
+def test_so_is_what_stands_in_place_of_one_text(
+    predictor: Predictor, text: Any, advice: str
+) -> None:
+    with pytest.raises(InputError, match=rf"^text 2: expected a text, found .*{advice}"):
+        list(predict_text(predictor, ["so good", text]))
+
+
+def test_words_need_an_order(predictor: Predictor) -> None:
+    with pytest.raises(InputError, match=r"^sentence 1: expected a list of words, found \{"):
+        predictor.predict([["good"], {"so", "good"}])  # type: ignore[list-item]
+
+
+def test_columns_count_by_place_and_not_by_their_index(predictor: Predictor) -> None:
+    words = [["so", "good"], ["awful"], ["film", "awful", "."]]
+    expected = [found.label for found in predictor.predict(words)]
+    column = pd.Series(words, index=[2, 0, 1])
+    steps = pd.Series([found.transitions for found in predictor.predict(words)], index=[9, 5, 7])
+    inner = [pd.Series(one, index=range(9, 9 - len(one), -1)) for one in words]
+    for given in (column, column.to_numpy(), inner):
+        assert [found.label for found in predictor.predict(given)] == expected
+        assert [found.label for found in predictor.predict(given, source=steps)] == expected
+    assert len(predictor.predict(np.array([["so", "good"], ["so", "awful"]]))) == 2
+
+
+def test_a_single_tree_is_put_in_a_list(predictor: Predictor) -> None:
+    tree = thinstack.from_brackets("(so good)")
+    with pytest.raises(InputError, match="put a single tree in a list"):
+        predictor.predict_trees(tree)  # type: ignore[arg-type]
+    with pytest.raises(TreeError, match=r"tree 0: .*from_brackets"):
+        predictor.predict_trees(["(so good)"])  # type: ignore[list-item]
+
+
+def test_batches_are_put_in_a_list(predictor: Predictor) -> None:
+    (batch,) = pa.Table.from_pandas(FRAME).to_batches()
+    with pytest.raises(InputError, match="put a single batch in a list"):
+        score_batches(batch, predictor, id="label")
+    assert next(score_batches([batch], predictor, id="label")).num_rows == 2
+
+
+def test_a_single_doc_is_put_in_a_list(last_word: Bundle) -> None:
+    component = TreeSentiment(model=str(last_word.path), threads=1)
+    with pytest.raises(InputError, match="found the Doc so good"):
+        component.predict(DOC)  # type: ignore[arg-type]
