@@ -36,6 +36,19 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "docs.spacy"
 
 
+def test_keys_and_values_of_another_type_make_a_bad_row(tmp_path: Path) -> None:
+    nlp, found = spacy.blank("en"), list[DataError]()
+    docs = list(nlp.pipe(["one", "two", "three"]))
+    for doc, cats in zip(docs, ({0: 1.0}, {"good": 1.0}, {"good": "yes"}), strict=True):
+        doc.cats = cats
+    DocBin(docs=docs).to_disk(tmp_path / "docs.spacy")
+    (row,) = read_doc_bin(tmp_path / "docs.spacy", ["text", "label"], skipped=found)
+    assert row.line == 2
+    assert [str(error).partition("docs.spacy:")[2][:3] for error in found] == ["1: ", "3: "]
+    assert "strings, found 0" in str(found[0])
+    assert "numbers, found 'yes'" in str(found[1])
+
+
 def test_the_one_category_of_a_doc_is_its_label(path: Path) -> None:
     skipped: list[DataError] = []
     assert list(read_doc_bin(str(path), ["text", "label"], skipped=skipped)) == [

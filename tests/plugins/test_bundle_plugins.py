@@ -103,7 +103,7 @@ def test_a_name_comes_before_a_folder_and_a_path_is_a_folder(
     assert open_bundle("./shop-mail").path.resolve() == mine.resolve()
     assert open_bundle(Path("shop-mail")).path.resolve() == mine.resolve()
     mine.rename(there / "other")
-    assert open_bundle("other").path == Path("other")
+    assert open_bundle("other").path == Path("other").absolute()
 
 
 def test_an_unknown_name_is_told_what_there_is_and_what_was_left_out(model: Path, site) -> None:

@@ -4,6 +4,7 @@ import importlib
 import pickle
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -148,6 +149,12 @@ def test_classes_are_found_or_given(start: Path) -> None:
     [
         ({}, "two classes or more in doc.cats, found none"),
         ({"up": 1.0}, "two classes or more in doc.cats, found 'up'"),
+        ({0: False, 1: True}, r"the keys of doc\.cats are strings, found 0: .*'0'"),
+        ({"up": 1.0, None: 0.0}, r"the keys of doc\.cats are strings, found None"),
+        ({True: 1.0, False: 0.0}, r"the keys of doc\.cats are strings, found True"),
+        ({("up", 1): 1.0}, r"the keys of doc\.cats are strings, found \('up', 1\)"),
+        ({"up": "yes", "down": "no"}, r"the values of doc\.cats are numbers, found 'yes' for 'up'"),
+        ({"up": 1.0, "down": None}, r"the values of doc\.cats are numbers, found None for 'down'"),
         ({"up": 1.0, "down": 1.0}, "exclude each other.* found up, down; .*textcat_multilabel"),
     ],
 )
@@ -169,6 +176,21 @@ def test_classes_that_are_none_are_named_unless_they_are_given(start: Path, odd:
     assert "[initialize.components.tree_classifier.labels]" in raised.value.args[0]
     component.initialize(lambda: given, nlp=nlp, labels=["up", "down", odd])
     assert component.labels == ("up", "down", odd)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], ("up", True), [None, "up"], "up"], ids=repr)
+def test_labels_that_are_no_list_of_strings(start: Path, labels: Any) -> None:
+    nlp = pipeline(start)
+    given = [Example.from_dict(nlp.make_doc("It is"), {"cats": {"up": 1.0}})]
+    component: Any = nlp.get_pipe("tree_classifier")
+    with pytest.raises(
+        InputError, match=r"(strings, found (0|True|None)|list of labels, found 'up')"
+    ):
+        component.initialize(lambda: given, labels=labels)
+    for label in (0, None, b"up"):
+        with pytest.raises(InputError, match="are strings, found"):
+            component.add_label(label)
+    assert component.labels == ()
 
 
 def test_a_class_that_came_late_and_settings_that_cannot_be(nlp: Language, start: Path) -> None:

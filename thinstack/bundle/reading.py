@@ -37,6 +37,7 @@ __all__ = [
     "aside",
     "bundled_folders",
     "bundled_names",
+    "installed_name",
     "is_installed",
     "open_bundle",
     "read_manifest",
@@ -49,11 +50,17 @@ _NAMES = TypeAdapter(dict[str, str])
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle with files that match its manifest. `open_bundle` and `write_bundle` make it."""
+    """A bundle with files that match its manifest. `open_bundle` and `write_bundle` make it.
+
+    `path` is absolute, so the bundle can be read wherever the process goes.
+    """
 
     path: Path
     config: ModelConfig
     manifest: Manifest
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", self.path.absolute())
 
     def read(self, name: str) -> bytes:
         """The content of a file of the bundle, such as `onnx/model.onnx`, checked by its digest.
@@ -153,6 +160,15 @@ def bundled_names() -> list[str]:
 def bundled_folders() -> list[Path]:
     """Their folders."""
     return sorted(path.parent for path in BUNDLED.glob(f"*/{MANIFEST_FILE}"))
+
+
+def installed_name(folder: Path) -> str | None:
+    """The name of the installed bundle in this folder, None if it is another folder."""
+    if folder.parent == BUNDLED:
+        return folder.name
+    from thinstack.plugins.manager import bundles
+
+    return bundles().name_of(folder)
 
 
 def is_installed(path_or_name: str | Path) -> bool:

@@ -21,8 +21,8 @@ def check_container(value: object, expected: str) -> None:
     """Raise InputError, which says that these are `expected`, for what does not iterate over them.
 
     It is a table, a mapping, an array of other axes, one text, a Doc, a tree, a path or a binary
-    file. Whatever else can be iterated is taken, such as a list, a generator, a column of a table or a
-    file of lines.
+    file. Whatever else can be iterated is taken, such as a list, a generator, a column of a table
+    or a file of lines.
     """
     if problem := instead_of(value):
         raise InputError(f"expected {expected}, {problem}")

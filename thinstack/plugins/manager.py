@@ -172,6 +172,14 @@ class PluginManager:
         specs = (spec for provided in self._providers.values() for spec, _ in provided)
         return [spec.folder for spec in specs if isinstance(spec, BundleSpec)]
 
+    def name_of(self, folder: Path) -> str | None:
+        """The name of the bundle in this folder, None if there is no such bundle."""
+        for (kind, name), provided in self._providers.items():
+            specs = [spec for spec, _ in provided]
+            if kind == BundleSpec.kind and [spec.folder for spec in specs] == [folder]:
+                return name
+        return None
+
     def records(self) -> list[PluginRecord]:
         """The outcome of loading each plugin, in the order of loading."""
         return list(self._records)

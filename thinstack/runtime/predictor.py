@@ -3,7 +3,7 @@
 import os
 from collections.abc import Collection, Sequence
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.bundle.origin import is_isolated
+from thinstack.bundle.reading import installed_name
 from thinstack.config import Device, TreeSource
 from thinstack.core import Forest, Tree
 from thinstack.data.tree_sources import TreeMaker
-from thinstack.errors import BundleError, InputError
+from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.runtime.batching import (
     BATCH_NODES,
     BATCH_PIECES,
@@ -38,12 +39,16 @@ __all__ = ["Predictor", "Scored", "Trees"]
 # Sessions of a parent process, kept alive: their end would wait for threads that a fork has not.
 _ORPHANS: list[Any] = []
 
+_PICKLED = "the predictor comes from a pickle, which holds only the name or path of its bundle"
+_AGAIN = "load the model, and pickle that"
+
 
 class Predictor:
     """Scores sentences with a bundle's model, and their phrases if the model has learnt to.
 
-    Any number of threads may share a predictor. A forked process starts its own session. A pickle
-    holds only the path of the bundle, which is opened and checked again when it is loaded.
+    Any number of threads may share a predictor, and its copies are itself. A forked process starts
+    its own session. A pickle holds only the absolute path of the bundle, or the name of an
+    installed one. When it is loaded, the bundle is opened and checked again, and must be the same.
 
     Attributes:
         bundle, config, vocabulary: what the predictor was made from.
@@ -109,7 +114,14 @@ class Predictor:
         self.pool = asked if self.device == "cpu" else Pool(1)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _reopen, (str(self.bundle.path), self._settings)
+        name = installed_name(self.bundle.path) or str(self.bundle.path)
+        return _reopen, (name, self._settings, self.bundle.manifest.digest)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
     def __repr__(self) -> str:
         return f"<Predictor of {self.bundle.path} on {self.device}: {', '.join(self.labels)}>"
@@ -268,5 +280,13 @@ class Predictor:
         return Scored(parse[0].astype(np.int8), scores)
 
 
-def _reopen(path: str, settings: dict[str, Any]) -> Predictor:
-    return Predictor(open_bundle(path), **settings)
+def _reopen(path: str, settings: dict[str, Any], digest: str | None = None) -> Predictor:
+    """The predictor of a pickle. Those of earlier versions have no digest."""
+    try:
+        bundle = open_bundle(path)
+    except (BundleError, UnknownNameError) as error:
+        raise BundleError(f"{error}; {_PICKLED}: put the bundle there, or {_AGAIN}") from None
+    if digest not in (None, bundle.manifest.digest):
+        found = f"expected the bundle {digest:.12}, found {bundle.manifest.digest:.12}"
+        raise BundleError(f"{bundle.path}: {found}; {_PICKLED}, whose model is another: {_AGAIN}")
+    return Predictor(bundle, **settings)

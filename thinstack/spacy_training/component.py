@@ -22,7 +22,7 @@ from thinstack.config import Device
 from thinstack.core.scale import ordered
 from thinstack.errors import BundleError, InputError, MissingExtraError, needs_extra
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
-from thinstack.integrations.spacy.doc_bins import chosen_categories
+from thinstack.integrations.spacy.doc_bins import check_label, chosen_categories
 from thinstack.integrations.spacy.pipe import BatchedPipe, check_docs
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.runtime.documents import document_scores
@@ -93,8 +93,9 @@ class TreeClassifier(BatchedPipe):
         return list(self._labels)
 
     def add_label(self, label: str) -> int:
-        """Add a class. Returns 1, or 0 if the class is there already. Raises InputError for a new
-        class once the model is made."""
+        """Add a class. Returns 1, or 0 if the class is there already. Raises InputError for what is
+        no string, and for a new class once the model is made."""
+        check_label(label)
         if label in self._labels:
             return 0
         if self.model is not None:
@@ -117,8 +118,9 @@ class TreeClassifier(BatchedPipe):
         `labels`: the classes, in their order. By default they are the classes that were added, then
         the classes of the examples, as `thinstack train` orders them.
 
-        Raises InputError for fewer than two classes and for a Doc with several, and what
-        `check_labels` raises for classes of the examples that were not added. Raises what opening
+        Raises InputError for fewer than two classes, for classes that are no strings and for a Doc
+        with several, and what `check_labels` raises for classes of the examples that were not
+        added. Raises what opening
         the bundle where learning starts raises, and MissingExtraError without torch.
         """
         validate_get_examples(get_examples, "TreeClassifier.initialize")
@@ -128,7 +130,11 @@ class TreeClassifier(BatchedPipe):
             place = f"[initialize.components.{self.name}.labels]"
             check_labels(new, self.name, f"name all classes that are meant in {place}")
             labels = (*self._labels, *ordered(list(new)))
+        if isinstance(labels, str):
+            raise InputError(f"{self.name}: expected a list of labels, found {labels!r:.80}")
         names = tuple(labels)
+        for label in names:
+            check_label(label)
         if len(names) < 2:
             problem = f"{self.name}: expected two classes or more in doc.cats, found"
             found = ", ".join(map(repr, names)) or "none"

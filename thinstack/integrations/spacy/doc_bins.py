@@ -9,9 +9,9 @@ from spacy.vocab import Vocab
 
 from thinstack.data.paths import file_path, why_unreadable
 from thinstack.data.table_rows import Classes, Found, Record, TableRow, checked_rows
-from thinstack.errors import DataError
+from thinstack.errors import DataError, InputError, shown
 
-__all__ = ["chosen_categories", "doc_texts", "read_doc_bin"]
+__all__ = ["check_label", "chosen_categories", "doc_texts", "read_doc_bin"]
 
 _CHOSEN = 0.5
 
@@ -52,15 +52,39 @@ def doc_texts(path: str | Path) -> Iterator[Found]:
 
 
 def chosen_categories(doc: Doc) -> list[str]:
-    """The categories of `doc.cats` above 0.5. If classes exclude each other, there is at most
-    one."""
-    return [label for label, score in doc.cats.items() if score > _CHOSEN]
+    """The categories of `doc.cats` above 0.5. If classes exclude each other, there is at most one.
+
+    Raises InputError for keys that are no strings and for scores that are no numbers.
+    """
+    chosen = []
+    for label, score in doc.cats.items():
+        check_label(label)
+        try:
+            if score > _CHOSEN:
+                chosen.append(label)
+        except TypeError:
+            problem = f"the values of doc.cats are numbers, found {shown(score)}"
+            raise InputError(
+                f"{problem} for {label!r:.80}: 1.0 if it is the class, or 0.0"
+            ) from None
+    return chosen
+
+
+def check_label(label: object) -> None:
+    """Raise InputError for a key of `doc.cats` that is no string."""
+    if not isinstance(label, str):
+        problem = f"the keys of doc.cats are strings, found {shown(label)}"
+        raise InputError(f"{problem}: give its name, such as {str(label)!r:.80}")
 
 
 def _docs(path: str | Path) -> Iterator[Found]:
     yield ["text", "label"]
     for number, doc in enumerate(_read(path), start=1):
-        chosen = chosen_categories(doc)
+        try:
+            chosen = chosen_categories(doc)
+        except InputError as error:
+            yield Record(number, {"text": doc.text}, DataError(f"{path}:{number}: {error}"))
+            continue
         if len(chosen) == 1:
             yield Record(number, {"text": doc.text, "label": chosen[0]})
         else:

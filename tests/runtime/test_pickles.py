@@ -1,0 +1,162 @@
+"""What a predictor and its results are after a pickle, a copy or JSON, and where the process stands
+when they are read."""
+
+import copy
+import dataclasses
+import json
+import multiprocessing
+import os
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from last_word_model import pipeline, write_last_word_bundle
+
+import thinstack
+from thinstack.bundle import open_bundle
+from thinstack.errors import BundleError
+from thinstack.integrations.spacy.component import TreeSentiment
+from thinstack.runtime.predictor import Predictor, _reopen
+from thinstack.runtime.text import predict_text
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model in `runs/model` of the folder that the process stands in, and another folder."""
+    write_last_word_bundle(tmp_path / "runs" / "model")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "elsewhere"
+
+
+def label(predictor: Predictor, words: str = "so good") -> str | None:
+    return predictor.predict([words.split()])[0].label
+
+
+@pytest.mark.parametrize("path", ["runs/model", "./runs/../runs/model", Path("runs", "model")])
+def test_a_relative_path_is_kept_wherever_it_is_read(elsewhere: Path, path: str | Path) -> None:
+    predictor = thinstack.load(path, threads=1, abstain=0.3)
+    content = pickle.dumps(predictor)
+    os.chdir(elsewhere)
+    again = pickle.loads(content)
+    assert again.bundle == predictor.bundle
+    assert (label(again), again.view) == (label(predictor), predictor.view)
+    assert predictor.bundle.read(
+        "README.md" if "README.md" in predictor.bundle.manifest.files else "onnx/model.onnx"
+    )
+    assert predictor.bundle.vocabulary().digest() == again.vocabulary.digest()
+    again = pickle.loads(pickle.dumps(again))  # a second time
+    assert label(again) == label(predictor)
+
+
+def test_a_link_is_kept_as_it_is(elsewhere: Path) -> None:
+    os.symlink("model", "runs/latest")
+    content = pickle.dumps(thinstack.load("runs/latest", threads=1))
+    os.chdir(elsewhere)
+    assert pickle.loads(content).bundle.path.name == "latest"
+    write_last_word_bundle(elsewhere / "other", labels=("x", "y", "z"))
+    os.remove("../runs/latest")
+    os.symlink(elsewhere / "other", "../runs/latest")
+    with pytest.raises(BundleError, match=r"runs/latest.*comes from a pickle"):
+        pickle.loads(content)
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_a_process_that_starts_elsewhere_reads_it(elsewhere: Path, method: str) -> None:
+    predictor = thinstack.load("runs/model", threads=1)
+    expected = label(predictor)
+    os.chdir(elsewhere)
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        assert pool.apply(label, (predictor,)) == expected
+        (found,) = pool.apply(predictor.predict, ([["so", "good"]],))
+    assert found.label == expected
+    assert found.brackets == predictor.predict([["so", "good"]])[0].brackets
+
+
+@pytest.mark.parametrize("library", ["cloudpickle", "joblib"])
+def test_other_picklers_read_it_too(elsewhere: Path, library: str) -> None:
+    module: Any = pytest.importorskip(library)
+    predictor = thinstack.load("runs/model", threads=1)
+    with open(elsewhere / "kept", "wb") as file:
+        module.dump(predictor, file)
+    os.chdir(elsewhere)
+    with open("kept", "rb") as file:
+        again = module.load(file)
+    assert label(again) == label(predictor)
+
+
+def test_what_is_gone_or_another_is_said_to_come_from_a_pickle(elsewhere: Path) -> None:
+    predictor = thinstack.load("runs/model", threads=1)
+    content, path = pickle.dumps(predictor), elsewhere.parent / "runs" / "model"
+    shutil.move(path, path.with_name("moved"))
+    with pytest.raises(BundleError, match=rf"{path}: no such folder.*comes from a pickle.*load"):
+        pickle.loads(content)
+    write_last_word_bundle(path, labels=("x", "y", "z"))
+    digests = predictor.bundle.manifest.digest[:12], open_bundle(path).manifest.digest[:12]
+    with pytest.raises(BundleError, match=rf"bundle {digests[0]}, found {digests[1]}.*pickle"):
+        pickle.loads(content)
+    assert label(_reopen(str(path), {"threads": 1})) in ("x", "y", "z")  # of an earlier version
+
+
+def test_an_installed_bundle_is_known_by_its_name(tmp_path: Path) -> None:
+    predictor = thinstack.load("sst", threads=1)
+    content = pickle.dumps(predictor)
+    assert str(predictor.bundle.path).encode() not in content
+    assert pickle.loads(content).bundle == predictor.bundle
+    copied = shutil.copytree(predictor.bundle.path, tmp_path / "sst")
+    assert str(copied).encode() in pickle.dumps(thinstack.load(copied, threads=1))
+
+
+def test_a_component_keeps_its_model_wherever_it_goes(elsewhere: Path) -> None:
+    component = pipeline("runs/model").get_pipe("tree_sentiment")
+    nlp = pipeline("./runs/model")
+    nlp.to_disk(elsewhere / "saved")
+    content, whole = pickle.dumps(component), pickle.dumps(nlp)
+    os.chdir(elsewhere)
+    shutil.rmtree("../runs")
+    assert isinstance(component, TreeSentiment)
+    labels = [doc._.sentiment_label for doc in nlp.pipe(["so good", "awful"], n_process=2)]
+    assert labels == [pickle.loads(whole)(text)._.sentiment_label for text in ("so good", "awful")]
+    assert label(pickle.loads(content).predictor) == labels[0]
+
+
+def test_copies_of_a_predictor_are_itself(elsewhere: Path) -> None:
+    predictor = thinstack.load("runs/model", threads=1)
+    shutil.rmtree("runs")
+    assert copy.copy(predictor) is predictor
+    assert copy.deepcopy({"model": predictor})["model"] is predictor
+    ((found,),) = predict_text(predictor, ["so good"])
+    assert dataclasses.asdict(found)["predictor"] is predictor
+    assert dataclasses.replace(found, abstain=0.999).label is None
+
+
+@pytest.mark.parametrize(
+    "handed_on",
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda found: pickle.loads(pickle.dumps(found)),
+        lambda found: type(found)(**dataclasses.asdict(found)),
+        dataclasses.replace,
+    ],
+    ids=["copy", "deepcopy", "pickle", "asdict", "replace"],
+)
+@pytest.mark.parametrize("text", ["so good", "good film awful . " * 30, "a"])
+def test_a_prediction_is_the_same_wherever_it_goes(
+    elsewhere: Path, handed_on: Callable[[Any], Any], text: str
+) -> None:
+    predictor = thinstack.load("runs/model", threads=1, max_words=20, abstain=0.4)
+    ((found,),) = predict_text(predictor, [text], split=False)
+    again = handed_on(found)
+    assert json.loads(json.dumps(again.to_dict())) == found.to_dict()
+    assert json.loads(json.dumps(again.to_nested())) == found.to_nested()
+    assert thinstack.render(again, "list") == thinstack.render(found, "list")
+    assert np.array_equal(again.offsets, found.offsets)
+    assert (again.parts, again.weight) == (found.parts, found.weight)
+    if len(found.parts) == 1:
+        assert predictor.why(again) == found.why()
+    assert json.loads(json.dumps(again.to_dict())) == found.to_dict()  # after another call
