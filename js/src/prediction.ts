@@ -62,12 +62,19 @@ export class Prediction {
   readonly weight: number;
   /** Words [start, end) of the parts that a long sentence was read in; one part where it was read as a whole. */
   readonly parts: readonly Span[];
+  /** The most probable class of the sentence; null where it is not as probable as `abstain`. */
+  readonly label: string | null;
+  /** The probabilities of the sentence's classes. */
+  readonly scores: Scores;
 
+  // Fields and no getters, because a structured clone, which workers are sent, keeps fields only.
   constructor({ text, start, words, offsets }: Sentence, scored: Scored, view: View) {
     [this.text, this.start, this.words, this.offsets] = [text, start, words, offsets];
     ({ transitions: this.transitions, scores: this.nodeScores, weight: this.weight } = scored);
     ({ labels: this.labels, abstain: this.abstain } = view);
     this.parts = scored.parts.length ? scored.parts : [[0, words.length]];
+    const whole = this.nodeScores[this.nodeScores.length - 1];
+    [this.label, this.scores] = [this.labelOf(whole), named(whole, this.labels)];
   }
 
   /** Whether every phrase has scores, not the sentence alone. */
@@ -78,16 +85,6 @@ export class Prediction {
   /** Words [start, end) of each row of `nodeScores`. */
   get spans(): Span[] {
     return this.phrases ? spansOf(this.transitions) : [[0, this.words.length]];
-  }
-
-  /** The most probable class of the sentence; null where it is not as probable as `abstain`. */
-  get label(): string | null {
-    return this.labelOf(this.nodeScores[this.nodeScores.length - 1]);
-  }
-
-  /** The probabilities of the sentence's classes. */
-  get scores(): Scores {
-    return named(this.nodeScores[this.nodeScores.length - 1], this.labels);
   }
 
   /** The tree, from the sentence down to its words; null where the model reads plain sentences. */
@@ -162,24 +159,22 @@ export class Prediction {
 
 /** What a model says of a text: the mean of its sentences, weighted by their words. */
 export class TextPrediction {
+  /** The most probable class; null where it is not as probable as `abstain`, and of a text without words. */
+  readonly label: string | null;
+  /** The probabilities of the classes; empty of a text without words. */
+  readonly scores: Scores;
+
   constructor(
     /** The text. */
     readonly text: string,
     /** Its sentences, in order; none of a text without words. */
     readonly sentences: readonly Prediction[],
-    private readonly view: View,
-  ) {}
-
-  /** The most probable class; null where it is not as probable as `abstain`, and of a text without words. */
-  get label(): string | null {
+    { labels, abstain }: View,
+  ) {
     const means = this.means();
     const best = argmax(means);
-    return means.length && means[best] >= this.view.abstain ? this.view.labels[best] : null;
-  }
-
-  /** The probabilities of the classes; empty of a text without words. */
-  get scores(): Scores {
-    return named(this.means(), this.view.labels);
+    this.label = means.length && means[best] >= abstain ? labels[best] : null;
+    this.scores = named(means, labels);
   }
 
   /** The text, its sentences and their trees as plain data. */

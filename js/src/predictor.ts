@@ -60,6 +60,7 @@ export class Predictor {
     texts: string | readonly string[],
     { source = "auto", split = true }: { source?: TreeSource; split?: boolean } = {},
   ): Promise<TextPrediction | TextPrediction[]> {
+    if (!Array.isArray(texts)) checkContainer(texts);
     if (!Array.isArray(texts)) return (await this.predict([texts as string], { source, split }))[0];
     texts.forEach(checkText);
     const found: TextPrediction[] = [];
@@ -82,6 +83,7 @@ export class Predictor {
    * of each. Throws InputError, naming the sentence (from 0), for one without words or with another tree.
    */
   async predictWords(sentences: Sentences, { source = "auto" }: { source?: TreeSource | Transitions } = {}): Promise<Prediction[]> {
+    if (!Array.isArray(sentences)) throw new InputError(`expected an array of sentences of words, found ${kindOf(sentences)}: ${BY_TEXT}`);
     sentences.forEach(checkWords);
     const scored = await this.treesAndScores(sentences, source);
     return sentences.map((words, place) => new Prediction(joinedWords(words), scored[place], this.view));
@@ -163,8 +165,29 @@ export async function loadFolder(
   return new Predictor(model, bundle, view, maxWords);
 }
 
+/** What holds several texts, or has one to be read first. Other values are told as texts are. */
+function checkContainer(texts: unknown): void {
+  if (typeof texts !== "object" || texts === null) return;
+  const mend =
+    texts instanceof Promise ? "await it first"
+    : texts instanceof String ? "give String(text)"
+    : texts instanceof Map || !(Symbol.iterator in texts) ? "give [...map.values()], Object.values(texts) or one text"
+    : ArrayBuffer.isView(texts) ? "give new TextDecoder().decode(bytes)"
+    : "give [...texts]";
+  throw new InputError(`expected a text or an array of texts, found ${kindOf(texts)}: ${mend}`);
+}
+
+const BY_TEXT = "split it first, or call predict, which reads texts";
+
+/** What a value is, for messages. */
+function kindOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
+  const name = value.constructor?.name;
+  return name && name !== "Object" ? name : "object";
+}
+
 function checkText(text: unknown, place: number): void {
-  if (typeof text !== "string") throw new InputError(`text ${place}: expected a string, found ${typeof text}`);
+  if (typeof text !== "string") throw new InputError(`text ${place}: expected a string, found ${kindOf(text)}`);
   const wrong = text.search(/\p{Cs}/u);
   if (wrong >= 0) {
     const found = `\\u${text.charCodeAt(wrong).toString(16)}`;
@@ -173,10 +196,10 @@ function checkText(text: unknown, place: number): void {
 }
 
 function checkWords(words: unknown, place: number): void {
-  if (!Array.isArray(words)) throw new InputError(`sentence ${place}: expected its words, found ${typeof words}: split it first`);
+  if (!Array.isArray(words)) throw new InputError(`sentence ${place}: expected its words, found ${kindOf(words)}: ${BY_TEXT}`);
   if (!words.length) throw new InputError(`sentence ${place} has no words: leave empty sentences out`);
   const odd = words.find((word) => typeof word !== "string");
-  if (odd !== undefined) throw new InputError(`sentence ${place}: expected words that are strings, found ${typeof odd}`);
+  if (odd !== undefined) throw new InputError(`sentence ${place}: expected words that are strings, found ${kindOf(odd)}`);
 }
 
 function checkTrees(sentences: Sentences, trees: number[][]): void {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test, { before } from "node:test";
+import { deserialize, serialize } from "node:v8";
 
 import { InputError, ThinstackError, VERSION, load, splitText } from "../dist/node.js";
 import { SST } from "./bundles.mjs";
@@ -77,14 +78,62 @@ test("calls at the same time do not disturb each other", async () => {
   assert.deepEqual(found.map(({ sentences }) => sentences[0].words.length), texts.map((_, place) => place + 1));
 });
 
+test("results stay what they are wherever they are handed on", async () => {
+  const own = await load(SST, { classes: 2, abstain: 0.7 });
+  const texts = ["A good film. The plot is dull!", "", "It is.", "so good ".repeat(300)];
+  const found = await own.predict(texts);
+  const before = structuredClone(found);
+  const data = JSON.stringify(found);
+  const drawn = found.map((text) => text.svg());
+  await own.predict(["Other words.", ...[...texts].reverse()]);
+  await own.release();
+  assert.equal(JSON.stringify(found), data);
+  assert.deepEqual(found.map((text) => text.svg()), drawn);
+
+  const { port1, port2 } = new MessageChannel();
+  const received = new Promise((resolve) => port2.once("message", resolve));
+  port1.postMessage(found);
+  const ways = [before, structuredClone(found), await received, deserialize(serialize(found)), JSON.parse(data), found.map((text) => ({ ...text }))];
+  port1.close();
+  for (const way of ways) {
+    for (const [place, text] of found.entries()) {
+      const rounded = way === ways[4];
+      const scores = rounded ? text.toJSON().scores : text.scores;
+      assert.deepEqual([way[place].text, way[place].label, way[place].scores], [text.text, text.label, scores]);
+      for (const [number, sentence] of text.sentences.entries()) {
+        const other = way[place].sentences[number];
+        const row = rounded ? sentence.toJSON().scores : sentence.scores;
+        assert.deepEqual([other.text, other.label, other.scores], [sentence.text, sentence.label, row]);
+      }
+      assert.deepEqual(structuredClone(text.toNested()), text.toNested());
+      assert.deepEqual(JSON.parse(JSON.stringify(text.toNested())), text.toNested());
+    }
+  }
+  assert.deepEqual(Object.keys(found[0]).sort(), ["label", "scores", "sentences", "text"]);
+});
+
 test("what is no input is refused", async () => {
   const cases = [
     [() => model.predict(["good", 5]), /text 1: expected a string, found number/],
     [() => model.predict(), /text 0: expected a string, found undefined/],
     [() => model.predict("a😀\ud83d"), /text 0: no Unicode text, unit 3 is \\ud83d/],
+    [() => model.predict(new Set(["good"])), /expected a text or an array of texts, found Set: give \[\.\.\.texts\]/],
+    [() => model.predict(["good"].values()), /found .*: give \[\.\.\.texts\]/],
+    [() => model.predict(new Map([["a", "good"]])), /found Map: give \[\.\.\.map\.values\(\)\]/],
+    [() => model.predict({ a: "good" }), /found object: .*Object\.values/],
+    [() => model.predict(Buffer.from("good")), /found Buffer: .*TextDecoder/],
+    [() => model.predict(new Uint8Array(2)), /found Uint8Array: .*TextDecoder/],
+    [() => model.predict(Promise.resolve("good")), /found Promise: await it/],
+    [() => model.predict(new String("good")), /found String: give String\(text\)/],
+    [() => model.predict(null), /text 0: expected a string, found null/],
+    [() => model.predict([["good"]]), /text 0: expected a string, found Array/],
+    [() => model.predict(["good", new Map()]), /text 1: expected a string, found Map/],
+    [() => model.predictWords("a text"), /expected an array of sentences of words, found string: split it first, or call predict/],
+    [() => model.predictWords(new Set()), /expected an array of sentences of words, found Set/],
+    [() => model.predictWords([new Set(["a"])]), /sentence 0: expected its words, found Set/],
     [() => model.predictWords([["good"], []]), /sentence 1 has no words/],
     [() => model.predictWords(["a text"]), /sentence 0: expected its words, found string: split it first/],
-    [() => model.predictWords([["a", null]]), /sentence 0: expected words that are strings, found object/],
+    [() => model.predictWords([["a", null]]), /sentence 0: expected words that are strings, found null/],
     [() => model.predictWords([["a", "b"]], { source: [[0, 1, 0]] }), /sentence 0 has 2 words: transition 1 is a REDUCE/],
     [() => model.predictWords([["a", "b"]], { source: [[0, 0]] }), /its tree has 3 transitions; found 2/],
     [() => model.predictWords([["a", "b"]], { source: [[0, 0, 2]] }), /transition 2 is 2/],
