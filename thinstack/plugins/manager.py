@@ -174,9 +174,8 @@ class PluginManager:
 
     def name_of(self, folder: Path) -> str | None:
         """The name of the bundle in this folder, None if there is no such bundle."""
-        for (kind, name), provided in self._providers.items():
-            specs = [spec for spec, _ in provided]
-            if kind == BundleSpec.kind and [spec.folder for spec in specs] == [folder]:
+        for (_, name), ((spec, _), *others) in self._providers.items():
+            if isinstance(spec, BundleSpec) and spec.folder == folder and not others:
                 return name
         return None
 

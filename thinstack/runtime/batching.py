@@ -179,7 +179,7 @@ def check_sentences(sentences: object) -> None:
         raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: {_BY_TEXT}")
     if not isinstance(sentences, np.ndarray):  # one of two axes has sentences of as many words
         check_container(sentences, "sentences of words")
-    if not isinstance(sentences, Sized):
+    if not (isinstance(sentences, Iterable) and isinstance(sentences, Sized)):
         raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: make a list")
     for place, sentence in enumerate(sentences):
         expected = f"sentence {place}: expected a list of words"

@@ -16,6 +16,8 @@ from thinstack.errors import InputError, TreeError, shown
 
 __all__ = ["GivenTrees", "Trees"]
 
+_READ_BY = "thinstack.from_brackets reads brackets, thinstack.data.nltk trees of nltk"
+
 Trees = TreeSource | Sequence[NDArray[np.integer]]
 """The trees of sentences: where they come from, or the transitions (2n-1,) of each, 0 SHIFT and 1
 REDUCE."""
@@ -67,9 +69,9 @@ class GivenTrees:
         steps = []
         for position, tree in enumerate(trees):
             if not isinstance(tree, Tree):
-                found = f"expected a Tree, found {shown(tree)}"
-                remedy = "thinstack.from_brackets reads brackets, thinstack.data.nltk trees of nltk"
-                raise TreeError(f"tree {position}: {found}; {remedy}")
+                raise TreeError(
+                    f"tree {position}: expected a Tree, found {shown(tree)}; {_READ_BY}"
+                )
             try:
                 steps.append(tree.transitions if self._has_trees else EMPTY)
             except TreeError as error:

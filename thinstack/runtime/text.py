@@ -68,8 +68,9 @@ def predict_text(
     is no predictor, and for a source that the model does not have. Raises BundleError if the model
     fails.
     """
-    if not isinstance(predictor, Predictor):
-        found = shown(predictor, 60)
+    given: object = predictor
+    if not isinstance(given, Predictor):
+        found = shown(given, 60)
         raise InputError(f"expected a Predictor, found {found}: predict_text(predictor, texts)")
     predictor.tree_maker(source)  # an unknown source is an error without texts too
     check_container(texts, "texts")

@@ -83,9 +83,9 @@ def predictions_of(x: Any) -> list[Prediction]:
         from thinstack.integrations.spacy.results import predictions
 
         return predictions(x)
-    if problem := instead_of(x):
-        raise InputError(f"expected predictions, a spaCy Doc or Span, or a tree, {problem}")
     if isinstance(x, Iterable):
+        if problem := instead_of(x):
+            raise InputError(f"expected predictions, a spaCy Doc or Span, or a tree, {problem}")
         return [prediction for each in x for prediction in predictions_of(each)]
     raise InputError(
         f"expected predictions, a spaCy Doc or Span, or a tree, found {type(x).__name__}: predict "

@@ -21,7 +21,7 @@ Batch = list[Doc]
 Result = Callable[[], Any]
 
 
-def check_docs(docs: Iterable[Doc]) -> list[Doc]:
+def check_docs(docs: Iterable[Doc] | Doc) -> list[Doc]:
     """The Docs as a list. Raises InputError for what is no Doc, and for a single Doc, which
     iterates over its tokens."""
     if isinstance(docs, Doc):

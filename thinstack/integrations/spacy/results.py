@@ -204,8 +204,7 @@ def register_extensions() -> None:
             # Reading JSON or an older Doc without thinstack makes the first one a plain attribute.
             plain = name == "tree_sentiment" and (default, method, getter, setter) == (None,) * 4
             if not (plain or getattr(getter, "__module__", "").startswith("thinstack.")):
-                other = getter or method
-                where = f"{other.__module__}.{other.__qualname__}" if callable(other) else "a value"
+                where = getattr(getter or method, "__module__", None) or "as a value"
                 taken = f"{kind.__name__}._.{name}, which something else has set already ({where})"
                 remedy = f"remove it first: {kind.__name__}.remove_extension({name!r})"
                 raise ConfigError(f"tree_sentiment needs the attribute {taken}; {remedy}")
