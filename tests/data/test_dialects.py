@@ -119,7 +119,7 @@ def test_numbers_in_order_are_a_header(tmp_path: Path, text: str) -> None:
 
 def test_a_header_that_comes_again_is_no_sign_of_a_row(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "text,label\ngood,1\ntext,label\nbad,0\n")
-    with pytest.raises(DataError, match="t.csv:3: .*the names of the columns again"):
+    with pytest.raises(DataError, match=r"t\.csv:3: .*the names of the columns again"):
         read(path)
 
 
