@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from thinstack.data import ptb
 from thinstack.data.files import write_atomically
+from thinstack.data.letters import plain_letters
 from thinstack.data.paths import file_path
 from thinstack.errors import DataError
 
@@ -112,7 +113,7 @@ class WordVocabulary(Vocabulary):
     of its table.
 
     A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6). Then both
-    are tried without its Penn Treebank escapes.
+    are tried without its Penn Treebank escapes, and with plain letters (`thinstack.data.letters`).
     """
 
     UNKNOWN = 0
@@ -140,7 +141,8 @@ class WordVocabulary(Vocabulary):
 
     def _find(self, word: str) -> int:
         bare = ptb.plain(word)
-        for form in (word, word.lower(), bare, bare.lower()):
+        plain = plain_letters(bare)
+        for form in (word, word.lower(), bare, bare.lower(), plain, plain.lower()):
             if form in self._position:
                 return self._position[form] + 1
         return self.UNKNOWN

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data import ptb
+from thinstack.data.letters import plain_letters
 from thinstack.data.vocabulary import Cache, Vocabulary
 from thinstack.errors import DataError
 
-__all__ = ["LONGEST", "UNKNOWN", "WordpieceVocabulary"]
+__all__ = ["LONGEST", "LONGEST_WORD", "UNKNOWN", "WordpieceVocabulary"]
 
 UNKNOWN = "[UNK]"
 LONGEST = 100
+LONGEST_WORD = 4096
 _IDEOGRAPHS = [range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00)]
 _IDEOGRAPHS += [range(0x20000, 0x2A6E0), range(0x2A700, 0x2B820), range(0x2B920, 0x2CEB0)]
 _IDEOGRAPHS += [range(0x2F800, 0x2FA20)]
@@ -26,10 +28,11 @@ class WordpieceVocabulary(Vocabulary):
     """P pieces in the order of their ids. One of them is `[UNK]`. A piece that continues a word
     starts with `##`.
 
-    A treebank word loses its escapes, control characters, capitals and accents. It is split at
-    punctuation and around ideographs. Each part is cut greedily into the longest pieces (Devlin et
-    al. 2019). A part that cannot be cut, or is longer than 100 characters, becomes `[UNK]`; so does
-    a word without parts.
+    A treebank word loses its escapes, control characters, capitals and accents, and has plain
+    letters (`thinstack.data.letters`). It is split at punctuation and around ideographs. Each part
+    is cut greedily into the longest pieces (Devlin et al. 2019). A part that cannot be cut, or is
+    longer than 100 characters, becomes `[UNK]`; so does a word without parts, and one of more than
+    4,096 characters.
 
     Raises DataError without `[UNK]`.
     """
@@ -66,7 +69,9 @@ class WordpieceVocabulary(Vocabulary):
         return self._unknown not in self.pieces_of(word)
 
     def _cut(self, word: str) -> tuple[int, ...]:
-        parts = _parts(ptb.plain(word))
+        if len(word) > LONGEST_WORD:
+            return (self._unknown,)
+        parts = _parts(plain_letters(ptb.plain(word)))
         return tuple(chain.from_iterable(map(self._longest_matches, parts))) or (self._unknown,)
 
     def _longest_matches(self, part: str) -> list[int]:

@@ -17,7 +17,9 @@ __all__ = [
     "BATCH_NODES",
     "BATCH_PIECES",
     "BATCH_TEXTS",
+    "BATCH_WORDS",
     "batches",
+    "character_counts",
     "check_sentences",
     "check_words",
     "in_batches",
@@ -47,6 +49,10 @@ BATCH_TEXTS: Final = {"cpu": 1 << 7, "cuda": 1 << 12}
 BATCH_CHARACTERS: Final = 1 << 19
 """Characters of the texts that go to the model in one call, at most, or one text: what many long
 texts hold at once stays bounded, and a text does not wait for a long one behind it."""
+
+BATCH_WORDS: Final = {"cpu": 1 << 15, "cuda": 1 << 20}
+"""Characters of the words of a batch at most (or one sentence), by device. A character may be a
+word piece, which takes some 1.6 kB. Words that are not very long fill a batch of nodes before."""
 
 FEW_NODES: Final = 256
 """Nodes of a batch that is not cut further to give each thread one: half of them take more than
@@ -95,6 +101,8 @@ def batches(
     nodes: int,
     widths: IntArray | None = None,
     pieces: int = BATCH_PIECES["cpu"],
+    counts: IntArray | None = None,
+    characters: int = BATCH_WORDS["cpu"],
     threads: int = 1,
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """The positions of the sentences of each batch, shortest sentences first, and the transitions
@@ -104,7 +112,8 @@ def batches(
     similar lengths, because a batch takes as many steps as its deepest tree has levels. If the
     model reads words in their context, `widths` gives the pieces of each sentence. Sentences are
     then sorted by pieces, and a batch as wide as its widest sentence has at most `pieces` of them.
-    With several `threads` there are at least as many batches, unless they would have fewer than
+    `counts`: the characters of the words of each sentence; a batch has at most `characters`, or it
+    is a single sentence. With several `threads` there are at least as many batches, unless they would have fewer than
     `FEW_NODES` nodes.
     """
     if threads > 1:
@@ -119,6 +128,9 @@ def batches(
             widest = widths[order[start:end]]
             places = np.arange(1, len(widest) + 1) * widest
             end = start + max(int(np.searchsorted(places, pieces, side="right")), 1)
+        if counts is not None:
+            most = np.cumsum(counts[order[start:end]])
+            end = start + max(int(np.searchsorted(most, characters, side="right")), 1)
         positions = order[start:end]
         joined = EMPTY if trees is None else joined_transitions(trees, lengths, positions)
         yield positions, joined
@@ -129,6 +141,11 @@ def piece_counts(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> 
     """The word pieces of each sentence, (B,)."""
     counts = (int(vocabulary.fields(words)["pieces_per_word"].sum()) for words in sentences)
     return np.fromiter(counts, np.int64, len(sentences))
+
+
+def character_counts(sentences: Sequence[Sequence[str]]) -> IntArray:
+    """The characters of the words of each sentence, (B,)."""
+    return np.fromiter((sum(map(len, words)) for words in sentences), np.int64, len(sentences))
 
 
 def joined_transitions(

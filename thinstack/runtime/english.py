@@ -14,9 +14,13 @@ import numpy as np
 
 from thinstack.data.containers import check_container
 from thinstack.data.vocabulary import Cache
+from thinstack.runtime.plain_text import PlainText, Typed
 from thinstack.runtime.text import Sentence
 
-__all__ = ["RULES", "EnglishSplitter", "rules"]
+__all__ = ["LONGEST", "RULES", "EnglishSplitter", "rules"]
+
+LONGEST = 500
+"""Characters of a word; the rest is a further word. Most encoders read 510 pieces at once."""
 
 RULES = Path(__file__).with_name("english.json")
 
@@ -33,7 +37,7 @@ class Token:
     spelled: str = ""
     """The word for all tokens of the kind; by default character by character."""
     ends: str = ""
-    """Of a stop: what must follow for the sentence to end there, a key of `Rules.ends`."""
+    """What must follow for the sentence to end there, a key of `Rules.ends`; needed for a stop."""
     abbreviates: bool = False
     """Of a stop: it may belong to the word before it."""
 
@@ -57,7 +61,10 @@ class Rules:
     """The content of `english.json`, with compiled patterns. Group i of `scan` matches token i."""
 
     def __init__(self, data: dict[str, Any]):
-        self._classes = {"starters": "|".join(data["starters"])}
+        starters = data["starters"]
+        self._classes = {"starters": "|".join(starters), "shouted": "|".join(starters).upper()}
+        typed = data["typed"]
+        self._classes |= {name: "|".join(_cased(typed[name])) for name in ("verbs", "shortened")}
         for name, pattern in data["classes"].items():
             self._classes[name] = self.expanded(pattern)
         self.tokens = [Token("", ""), *(Token(**token) for token in data["tokens"])]
@@ -74,6 +81,8 @@ class Rules:
         self.closed_ends: dict[str, str] = data["closed_ends"]
         self.first_ends: dict[str, str] = data["first_ends"]
         kinds = [self._abbreviation(kind) for kind in data["abbreviations"]]
+        self._classes["slip"] = self.expanded(typed["slip"])
+        self.typed = Typed(typed, self._compiled)
         self.abbreviations = Cache(partial(_fitting, kinds), limit=4096)
         """Those that a word may be, by the word."""
 
@@ -85,16 +94,19 @@ class Rules:
         return re.compile(self.expanded(pattern))
 
     def _abbreviation(self, kind: dict[str, Any]) -> Abbreviation:
-        words = kind.get("words", ())
-        cased = (form for one in words for form in (one, one[0].upper() + one[1:], one.upper()))
         return Abbreviation(
             ends=kind["ends"],
-            words=frozenset(cased),
+            words=frozenset(_cased(kind.get("words", ()))),
             pattern=self._compiled(kind.get("pattern", "(?!)")),
             when=self._compiled(kind.get("when", "")),
             first=kind.get("first", False),
             splits=kind.get("splits", False),
         )
+
+
+def _cased(words: Iterable[str]) -> Iterator[str]:
+    """The words as they are listed, with a capital, and in capitals."""
+    return (form for one in words for form in (one, one[0].upper() + one[1:], one.upper()))
 
 
 def _fitting(kinds: list[Abbreviation], word: str) -> list[Abbreviation]:
@@ -121,18 +133,23 @@ class EnglishSplitter:
         check_container(texts, "texts")
         known = rules()
         for text in texts:
-            yield list(_Reader(text, known).read(self.sentences))
+            plain = known.typed.plain(text)
+            reader = _Reader(text, plain, plain.text if plain else text, known)
+            yield list(reader.read(self.sentences))
 
 
 @dataclass
 class _Reader:
-    """Reads one text token by token; all fields but the first two are the open sentence's."""
+    """Reads one text token by token; all fields but the first four are the open sentence's."""
 
+    typed: str
+    plain: PlainText | None
     text: str
+    """What is read: the typed text, unless there is a plain one."""
     rules: Rules
     words: list[str] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
-    """Start and end in the text of each word, one after the other."""
+    """Start and end in `text` of each word, one after the other."""
     quoted: bool = False
     """Double quotes are open."""
     end: int = maxsize
@@ -140,8 +157,8 @@ class _Reader:
 
     def read(self, split: bool) -> Iterator[Sentence]:
         """The sentences of the text, or all of it as one."""
-        rules, words, places = self.rules, self.words, self.places
-        for found in rules.scan.finditer(self.text):
+        rules, text, words, places = self.rules, self.text, self.words, self.places
+        for found in rules.scan.finditer(text):
             number = found.lastindex or 0
             place = found.span(number)
             if place[0] >= self.end and split:
@@ -151,27 +168,43 @@ class _Reader:
                 words.append(found[number])
                 places += place
                 continue
-            kind = rules.tokens[number]
+            kind, token = rules.tokens[number], found[number]
+            if len(token) > LONGEST and not kind.spelled:
+                place = self._shortened(*place)
+                token = text[slice(*place)]
             if kind.role == "break":
                 self.end = place[0] if words else maxsize
             elif kind.role != "stop":
-                words.append(self._word(kind, found[number], *place))
+                words.append(self._word(kind, token, *place))
                 places += place
+                if kind.ends and len(words) > 1 and rules.ends[kind.ends].match(text, place[1]):
+                    self.end = place[1]
             elif self._joins(kind, *place):
-                words[-1] += found[number]
+                words[-1] += token
                 places[-1] = place[1]
             else:
-                words.append(kind.spelled or found[number])
+                words.append(kind.spelled or token)
                 places += place
         if words:
             yield self._sentence()
 
     def _sentence(self) -> Sentence:
+        places, text = np.array(self.places, np.int64).reshape(-1, 2), self.typed
         first, last = self.places[0], self.places[-1]
-        offsets = np.array(self.places, np.int64).reshape(-1, 2) - first
-        found = Sentence(self.text[first:last], self.words, offsets, first)
+        if self.plain is not None:
+            places = self.plain.typed(places)
+            first, last = int(places[0, 0]), int(places[-1, 1])
+        found = Sentence(text[first:last], self.words, places - first, first)
         self.words, self.places, self.quoted, self.end = [], [], False, maxsize
         return found
+
+    def _shortened(self, start: int, end: int) -> tuple[int, int]:
+        """Makes words of all of a long token but its last characters; the place of these."""
+        for place in range(start, end - LONGEST, LONGEST):
+            behind = start = place + LONGEST
+            self.words.append(self.text[place:behind].translate(self.rules.spelled))
+            self.places += place, behind
+        return start, end
 
     def _touches(self, start: int) -> bool:
         """Whether a word of the sentence ends where a token starts."""

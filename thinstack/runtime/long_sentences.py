@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from thinstack.core.transitions import REDUCE, SHIFT, balanced, spans_of
 from thinstack.data.vocabulary import Vocabulary
 from thinstack.errors import InputError
-from thinstack.runtime.batching import check_words
+from thinstack.runtime.batching import character_counts, check_words
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.prediction import Scored, Spans
 
@@ -20,6 +20,10 @@ __all__ = ["MAX_WORDS", "Limits", "cut", "cuts_of", "join", "joined", "parts_of"
 MAX_WORDS = 400
 """Words of a sentence that is read as a whole, by default. The longest has 52 in SST, 159 in UD
 English EWT."""
+
+MAX_CHARACTERS = 1 << 14
+"""Characters of the words of a sentence that is read as a whole, or 40 times the words if these are
+more: what long words take stays bounded."""
 
 Sentences = Sequence[Sequence[str]]
 
@@ -33,6 +37,11 @@ class Limits(NamedTuple):
     words: int
     pieces: int | None
     vocabulary: Vocabulary
+
+    @property
+    def characters(self) -> int:
+        """How many characters of words a model reads at once."""
+        return max(MAX_CHARACTERS, 40 * self.words)
 
 
 def cut(words: Sequence[str], costs: Sequence[int] | NDArray[np.integer], limit: int) -> Spans:
@@ -79,28 +88,43 @@ def cuts_of(
     """The parts of each sentence that is too long, by its place.
 
     `lengths` (B,): how many words each sentence has. `given`: whether the trees are given. Then
-    only word pieces are limited, and a sentence cannot be cut.
+    only word pieces are limited, and a sentence cannot be cut. Otherwise words and their
+    characters are limited too.
 
     Raises InputError for a word that is not a string, and for one that is too long for the model by
     itself; also for a sentence that is too long and has a given tree.
     """
-    found = {}
-    if not given and lengths.max(initial=0) > limits.words:
+    found = dict[int, Spans]()
+    if not given:
         for place in np.flatnonzero(lengths > limits.words).tolist():
             check_words(sentences[place], place)
             found[place] = cut(sentences[place], np.ones(lengths[place], np.int64), limits.words)
+        for place in np.flatnonzero(character_counts(sentences) > limits.characters).tolist():
+            sizes = np.array([*map(len, sentences[place])])
+            found[place] = _finer(found, place, sentences[place], sizes, limits.characters)
     if limits.pieces is not None:
         for place, words in enumerate(sentences):
             check_words(words, place)
             pieces = limits.vocabulary.fields(words)["pieces_per_word"]
             if pieces.sum() > limits.pieces:
                 _check_pieces(words, place, pieces, limits.pieces, given=given)
-                found[place] = tuple(
-                    (start + first, start + behind)
-                    for start, end in found.get(place, ((0, len(words)),))
-                    for first, behind in cut(words[start:end], pieces[start:end], limits.pieces)
-                )
+                found[place] = _finer(found, place, words, pieces, limits.pieces)
     return found
+
+
+def _finer(
+    found: Mapping[int, Spans],
+    place: int,
+    words: Sequence[str],
+    costs: NDArray[np.int64],
+    limit: int,
+) -> Spans:
+    """The parts of a sentence, each cut again until it costs at most `limit`."""
+    return tuple(
+        (start + first, start + behind)
+        for start, end in found.get(place, ((0, len(words)),))
+        for first, behind in cut(words[start:end], costs[start:end], limit)
+    )
 
 
 def _check_pieces(

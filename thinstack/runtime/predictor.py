@@ -19,7 +19,9 @@ from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.runtime.batching import (
     BATCH_NODES,
     BATCH_PIECES,
+    BATCH_WORDS,
     batches,
+    character_counts,
     check_words,
     lengths_of,
     listed,
@@ -178,7 +180,8 @@ class Predictor:
         steps = self._trees.of_sentences(words, trees, self._parse)
         widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
         most = {"nodes": BATCH_NODES[self.device], "pieces": BATCH_PIECES[self.device]}
-        cut = batches(lengths, steps, widths=widths, threads=self.pool.threads, **most)
+        most |= {"characters": BATCH_WORDS[self.device], "threads": self.pool.threads}
+        cut = batches(lengths, steps, widths=widths, counts=character_counts(words), **most)
 
         def run(positions: NDArray[np.int64], transitions: NDArray[np.int64]) -> list[Scored]:
             places = positions.tolist()

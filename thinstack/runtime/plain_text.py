@@ -1,0 +1,138 @@
+"""The text that is read, of the one that was typed: without tags of HTML, with the characters that
+entities mean, with plain letters, and with `n't` for its common misspellings (docs/text.md)."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from sys import maxunicode
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.letters import MARKED, plain_letters, rewritten
+
+__all__ = ["PlainText", "Typed"]
+
+_END = "\u2029"
+_SURROGATES = range(0xD800, 0xE000)
+_LONGEST = len("shouldn''")
+_SIGNS = "<&`\\\\\xb4\u2018\u201b\u2032"
+_sign = re.compile(f"[{_SIGNS}]")
+_marked = re.compile(f"[{_SIGNS}{MARKED}]")
+
+IntArray = NDArray[np.int64]
+Change = tuple[int, int, str]
+"""The characters [start, end) of a text, and what is read in their place."""
+
+
+class PlainText(NamedTuple):
+    """A text as it is read. `starts` and `ends`: for each of its characters, the ones of the typed
+    text, [start, end), that it was made of."""
+
+    text: str
+    starts: IntArray
+    ends: IntArray
+
+    def typed(self, places: IntArray) -> IntArray:
+        """The characters [start, end) of the typed text, (L, 2), for those of this text."""
+        return np.stack([self.starts[places[:, 0]], self.ends[places[:, 1] - 1]], axis=1)
+
+
+class Typed:
+    """What is read of a typed text, by the rules under `typed` in `english.json`. It reads each
+    character a bounded number of times, whatever the text."""
+
+    def __init__(self, data: dict[str, Any], compiled: Callable[[str], re.Pattern[str]]):
+        self._tag, self._entity = compiled(data["tag"]), compiled(data["entity"])
+        self._apostrophes = [(compiled(pattern), plain) for pattern, plain in data["apostrophes"]]
+        self._negation, self._hints = compiled(data["negation"]), [*map(compiled, data["hints"])]
+        self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
+        self._entities: dict[str, str] = data["entities"]
+
+    def plain(self, text: str) -> PlainText | None:
+        """What is read of a text; None if it is read as it stands."""
+        if text.isascii():
+            marked = "<" in text or "&" in text or "`" in text or "\\" in text
+        else:
+            marked = _marked.search(text) is not None
+        plain = _changed(text, self._markup(text)) if marked else None
+        read = plain.text if plain else text
+        small, capital = self._hints
+        if small.search(read) is None and capital.search(read) is None:
+            return plain
+        spelt = _changed(read, sorted((*self._misspelt(read, small), *self._misspelt(read, capital))))
+        if plain is None or spelt is None:
+            return spelt or plain
+        ends = plain.ends[spelt.ends - 1]
+        return PlainText(spelt.text, plain.starts[spelt.starts], ends)
+
+    def _misspelt(self, text: str, hint: re.Pattern[str]) -> Iterator[Change]:
+        """`n't` in place of its misspellings that end where the hint is found."""
+        for last in hint.finditer(text):
+            place = last.start()
+            for found in self._negation.finditer(text, max(place - _LONGEST, 0), place + 3):
+                start, end = found.span(found.lastindex or 0)
+                if start <= place < end:
+                    yield start, end, "N'T" if last[0] == "T" else "n't"
+
+    def _markup(self, text: str) -> list[Change]:
+        """What is to be changed for tags, entities, apostrophes and letters, in order."""
+        changes, place = list[Change](), 0
+        for found in _sign.finditer(text):
+            start = found.start()
+            if start >= place and (change := self._change(text, start)):
+                changes += _letters(text, place, start)
+                changes.append((start, *change))
+                place = change[0]
+        changes += _letters(text, place, len(text))
+        return changes
+
+    def _change(self, text: str, start: int) -> tuple[int, str] | None:
+        """Where what starts with a sign ends, and what it is read as."""
+        if text[start] not in "<&":
+            fitting = (plain for sign, plain in self._apostrophes if sign.match(text, start))
+            return next(((start + 1, plain) for plain in fitting), None)
+        if found := self._tag.match(text, start):
+            name = found[1] or found[2]
+            tag = self._tags.get(name.lower()) if name else ""
+            if tag is not None:
+                return found.end(), tag
+        found = self._entity.match(text, start)
+        meant = self._meant(found[1]) if found else None
+        return None if found is None or meant is None else (found.end(), plain_letters(meant))
+
+    def _meant(self, name: str) -> str | None:
+        """The character of an entity; None if there is no such entity."""
+        known = self._entities.get(name) or self._entities.get(name.lower())
+        if known or name[0] != "#":
+            return known
+        code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
+        return chr(code) if 0 < code <= maxunicode and code not in _SURROGATES else None
+
+
+def _letters(text: str, start: int, end: int) -> list[Change]:
+    """The changes of letters between two places."""
+    part = text[start:end]
+    found = () if part.isascii() else rewritten(part)
+    return [(start + first, start + behind, plain) for first, behind, plain in found]
+
+
+def _changed(text: str, changes: Sequence[Change]) -> PlainText | None:
+    """The text after the changes, which come in order; None if there are none."""
+    if not changes:
+        return None
+    parts, place = list[str](), 0
+    for start, end, plain in changes:
+        parts += text[place:start], plain
+        place = end
+    size = len(text)
+    firsts, ends = ([*each, size] for each in list(zip(*changes, strict=True))[:2])
+    # What is kept and what is new, in turns: how long it is, and where it begins and ends.
+    sizes = np.array([*map(len, parts), size - place, 0], np.int64)
+    begins = np.stack([[0, *ends[:-1]], firsts], axis=1).ravel()
+    behind = np.stack([firsts, ends], axis=1).ravel()
+    starts, kept = np.repeat(begins, sizes), np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
+    within = np.arange(len(starts)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    starts[kept] += within[kept]
+    found = np.where(kept, starts + 1, np.repeat(behind, sizes))
+    return PlainText("".join((*parts, text[place:])), starts, found)
