@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 
+from thinstack.runtime.english import rules
 from thinstack.runtime.text import Sentence
 
 __all__ = ["check_covered"]
 
 
 def check_covered(text: str, found: Sequence[Sentence], *, split: bool) -> None:
-    """Every character of the text but white space is in one word of one sentence, in order."""
+    """Every character of the text that is read, but white space, is in one word of one sentence, in
+    order."""
     assert len(found) <= 1 or split
     place, covered = 0, []
     for sentence in found:
         start = text.index(sentence.text, place)
-        assert text[place:start].strip() == ""
+        assert not read_of(text) & {*range(place, start)}
         assert len(sentence.words) == len(sentence.offsets) > 0
         assert all(sentence.words)
         assert not set("".join(sentence.words)) & set("()[]{}")
@@ -22,4 +24,15 @@ def check_covered(text: str, found: Sequence[Sentence], *, split: bool) -> None:
         assert covered[-1][1] == place
     assert all(a < b for a, b in covered)
     gaps = zip([0, *(b for _, b in covered)], [*(a for a, _ in covered), len(text)], strict=True)
-    assert all(a <= b and text[a:b].strip() == "" for a, b in gaps)
+    read = read_of(text)
+    assert all(a <= b and not any(place in read for place in range(a, b)) for a, b in gaps)
+
+
+def read_of(text: str) -> set[int]:
+    """The places of the characters that are read, but white space: not those of tags, and none of
+    no width."""
+    plain = rules().typed.plain(text)
+    if plain is None:
+        return {place for place, char in enumerate(text) if not char.isspace()}
+    made = zip(plain.text, plain.starts.tolist(), plain.ends.tolist(), strict=True)
+    return {at for char, a, b in made if not char.isspace() for at in range(a, b)}

@@ -1,4 +1,5 @@
 /** English text to sentences of treebank words, by the rules in `english.json` (docs/text.md). */
+import { type PlainText, typedSpan } from "./plainText.js";
 import { type Rules, type Token, matchEnd, rules } from "./rules.js";
 
 /** The start and the end of something, in the units of what holds it. */
@@ -18,10 +19,15 @@ export interface Sentence {
 
 /** The sentences of an English text, none of a text without words; `split` false: all of it is one. */
 export function splitText(text: string, { split = true }: { split?: boolean } = {}): Sentence[] {
-  return new Reader(text, rules()).read(split);
+  const known = rules();
+  const plain = known.typed.plain(text);
+  return new Reader(text, plain, plain?.text ?? text, known).read(split);
 }
 
-/** Reads one text token by token; all fields but the first three are the open sentence's. */
+// Characters of a word that may have many pieces; the rest is a further word.
+const LONGEST = 500;
+
+/** Reads one text token by token: what is `typed`, or what is `plain` of it. All fields behind `found` are the open sentence's. */
 class Reader {
   private readonly found: Sentence[] = [];
   private words: string[] = [];
@@ -32,6 +38,8 @@ class Reader {
   private end = Infinity;
 
   constructor(
+    private readonly typed: string,
+    private readonly plain: PlainText | undefined,
     private readonly text: string,
     private readonly rules: Rules,
   ) {}
@@ -46,7 +54,7 @@ class Reader {
       const start = end - token.length;
       if (split && start >= this.end) this.finish();
       if (number === plain) this.add(token, start, end);
-      else this.take(this.rules.tokens[number]!, token, start, end);
+      else this.take(this.rules.tokens[number]!, ...this.shortened(number, token, start, end));
     }
     if (this.words.length) this.finish();
     return this.found;
@@ -57,6 +65,8 @@ class Reader {
       this.end = this.words.length ? start : Infinity;
     } else if (kind.role !== "stop") {
       this.add(this.word(kind, token, start, end), start, end);
+      const ends = kind.ends && this.words.length > 1 && this.rules.ends.get(kind.ends);
+      if (ends && matchEnd(ends, this.text, end) >= 0) this.end = end;
     } else if (this.joins(kind, start, end)) {
       this.words[this.words.length - 1] += token;
       this.places[this.places.length - 1][1] = end;
@@ -65,16 +75,32 @@ class Reader {
     }
   }
 
+  /** The last characters of a long token, of which all before become words; any other token. */
+  private shortened(number: number, token: string, start: number, end: number): [token: string, start: number, end: number] {
+    if (token.length <= LONGEST || this.rules.tokens[number]!.spelled || /^[a-z0-9]+$/i.test(token)) return [token, start, end];
+    const characters = Array.from(token);
+    let rest = token;
+    for (let place = 0; place < characters.length - LONGEST; place += LONGEST) {
+      const part = characters.slice(place, place + LONGEST).join("");
+      this.add(this.rules.spell(part), start, start + part.length);
+      start += part.length;
+      rest = rest.slice(part.length);
+    }
+    return [rest, start, end];
+  }
+
   private add(word: string, start: number, end: number): void {
     this.words.push(word);
     this.places.push([start, end]);
   }
 
   private finish(): void {
-    const first = this.places[0][0];
-    const last = this.places[this.places.length - 1][1];
-    const offsets = this.places.map(([start, end]): Span => [start - first, end - first]);
-    this.found.push({ text: this.text.slice(first, last), words: this.words, offsets, start: first });
+    const { plain } = this;
+    const places = plain ? this.places.map((place) => typedSpan(plain, place)) : this.places;
+    const first = places[0][0];
+    const last = places[places.length - 1][1];
+    const offsets = places.map(([start, end]): Span => [start - first, end - first]);
+    this.found.push({ text: this.typed.slice(first, last), words: this.words, offsets, start: first });
     this.words = [];
     this.places = [];
     this.quoted = false;

@@ -6,6 +6,8 @@ import { REDUCE, SHIFT, balanced, spansOf } from "./transitions.js";
 
 /** Words of a sentence that is read as a whole, by default. */
 export const MAX_WORDS = 400;
+/** Characters of the words of a sentence that is read as a whole, or 40 times the words if these are more. */
+const MAX_CHARACTERS = 1 << 14;
 
 // Behind what a sentence is cut, the best first.
 const MARKS = [new Set([";", ":", "--", "–", "—", ".", "...", "…", "!", "?"]), new Set([","])];
@@ -61,19 +63,30 @@ function nearest(count: number, at: (index: number) => number, before: readonly 
 
 /** The parts of each sentence; one of a sentence that is read as a whole. `given`: their trees are, so nothing can be cut. */
 export function cutsOf(sentences: readonly (readonly string[])[], limits: Limits, given: boolean): Span[][] {
+  const most = Math.max(MAX_CHARACTERS, 40 * limits.words);
   return sentences.map((words, place) => {
-    const tooLong = !given && words.length > limits.words;
-    const cuts: Span[] = tooLong ? cut(words, Array(words.length).fill(1), limits.words) : [[0, words.length]];
+    let cuts: Span[] = [[0, words.length]];
+    const finer = (costs: readonly number[], limit: number) => {
+      cuts = cuts.flatMap(([start, end]) =>
+        cut(words.slice(start, end), costs.slice(start, end), limit).map(([first, behind]): Span => [start + first, start + behind]),
+      );
+    };
+    if (!given && words.length > limits.words) finer(Array(words.length).fill(1), limits.words);
+    if (!given && total(words.map(({ length }) => length)) > most) {
+      const costs = words.map((word) => Array.from(word).length || 1);
+      if (total(costs) > most) finer(costs, most);
+    }
     if (limits.pieces === undefined) return cuts;
-    const most = limits.pieces;
     const pieces = limits.count(words);
-    const total = pieces.reduce((sum, count) => sum + count, 0);
-    if (total <= most) return cuts;
-    checkPieces(words, place, pieces, total, most, given);
-    return cuts.flatMap(([start, end]) =>
-      cut(words.slice(start, end), pieces.slice(start, end), most).map(([first, behind]): Span => [start + first, start + behind]),
-    );
+    if (total(pieces) <= limits.pieces) return cuts;
+    checkPieces(words, place, pieces, total(pieces), limits.pieces, given);
+    finer(pieces, limits.pieces);
+    return cuts;
   });
+}
+
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function checkPieces(

@@ -114,7 +114,8 @@ export class Predictor {
     const wide = this.model.mostPieces !== undefined;
     const widths = wide ? sentences.map((words) => vocabulary.fields(words).piece_ids.length) : undefined;
     const found: Scored[] = [];
-    for (const positions of batches(lengths, widths)) {
+    const counts = sentences.map((words) => words.reduce((sum, { length }) => sum + length, 0));
+    for (const positions of batches(lengths, counts, widths)) {
       const batch = {
         lengths: positions.map((place) => lengths[place]),
         fields: vocabulary.fields(positions.flatMap((place) => sentences[place])),

@@ -1,6 +1,7 @@
 /** The rules that make sentences and words of English text: `english.json`, with its patterns compiled. */
 import { cached } from "./cache.js";
 import { ENGLISH } from "./generated.js";
+import { Typed, type TypedData } from "./plainText.js";
 
 /** A kind of token: what it says of words and sentences (`Token` in Python's english.py). */
 export interface Token {
@@ -38,6 +39,7 @@ export interface RulesData {
   closed_ends: Record<string, string>;
   first_ends: Record<string, string>;
   starters: string[];
+  typed: TypedData;
 }
 
 /** A kind of words that a full stop may belong to. */
@@ -67,12 +69,17 @@ export class Rules {
   readonly firstEnds: ReadonlyMap<string, string>;
   /** The kinds of abbreviations that a word may be. */
   readonly abbreviations: (word: string) => Abbreviation[];
+  /** What is read of a typed text. */
+  readonly typed: Typed;
   private readonly classes = new Map<string, string>();
   private readonly spelled: ReadonlyMap<string, string>;
   private readonly special: RegExp;
 
   constructor(data: RulesData) {
-    this.classes.set("starters", data.starters.join("|"));
+    const { starters, typed } = data;
+    this.classes.set("starters", starters.join("|"));
+    this.classes.set("shouted", starters.join("|").toUpperCase());
+    for (const name of ["verbs", "shortened"] as const) this.classes.set(name, cased(typed[name]).join("|"));
     for (const [name, pattern] of Object.entries(data.classes)) this.classes.set(name, this.expanded(pattern));
     this.tokens = [undefined, ...data.tokens];
     const groups = data.tokens.map(({ pattern }) => `(${pattern})`).join("|");
@@ -88,6 +95,8 @@ export class Rules {
     this.ends = new Map(Object.entries(data.ends).map(([name, pattern]) => [name, this.sticky(pattern)]));
     this.closedEnds = new Map(Object.entries(data.closed_ends));
     this.firstEnds = new Map(Object.entries(data.first_ends));
+    this.classes.set("slip", this.expanded(typed.slip));
+    this.typed = new Typed(typed, (pattern) => this.expanded(pattern));
     const kinds = data.abbreviations.map((kind) => this.abbreviation(kind));
     this.abbreviations = cached((word) => kinds.filter((kind) => kind.fits(word)), 4096);
   }
@@ -106,8 +115,7 @@ export class Rules {
   }
 
   private abbreviation(kind: AbbreviationData): Abbreviation {
-    const cased = (kind.words ?? []).flatMap((word) => [word, word[0].toUpperCase() + word.slice(1), word.toUpperCase()]);
-    const words = new Set(cased);
+    const words = new Set(cased(kind.words ?? []));
     const whole = new RegExp(`^(?:${this.expanded(kind.pattern ?? "(?!)")})$`, "u");
     return {
       ends: kind.ends,
@@ -117,6 +125,11 @@ export class Rules {
       splits: kind.splits ?? false,
     };
   }
+}
+
+/** The words as they are listed, with a capital, and in capitals. */
+function cased(words: readonly string[]): string[] {
+  return words.flatMap((word) => [word, word[0].toUpperCase() + word.slice(1), word.toUpperCase()]);
 }
 
 /** Where a sticky pattern that fits at `place` of a text ends; -1 where it does not. */

@@ -1,11 +1,13 @@
 /** Vocabularies: the ids of words, kept as text files of one entry a line. */
 import { cached } from "./cache.js";
 import { BundleError } from "./errors.js";
+import { plainLetters } from "./letters.js";
 import { plain } from "./treebank.js";
 import { parts } from "./wordpiece.js";
 
 const UNKNOWN = "[UNK]";
 const LONGEST = 100; // characters of a part of a word
+const LONGEST_WORD = 4096; // characters of a word that has pieces
 const MOST_ENTRIES = 3_000_000;
 
 /** The fields of a model's input that hold words, arrays of integers by name. */
@@ -42,7 +44,9 @@ export class WordVocabulary implements Vocabulary {
     const known = positions(text, source);
     this.lookup = cached((word) => {
       const bare = plain(word);
-      const form = [word, word.toLowerCase(), bare, bare.toLowerCase()].find((each) => known.has(each));
+      const letters = plainLetters(bare);
+      const forms = [word, word.toLowerCase(), bare, bare.toLowerCase(), letters, letters.toLowerCase()];
+      const form = forms.find((each) => known.has(each));
       return form === undefined ? 0 : known.get(form)! + 1;
     });
   }
@@ -67,7 +71,8 @@ export class WordpieceVocabulary implements Vocabulary {
     }
     this.unknown = unknown;
     this.piecesOf = cached((word) => {
-      const found = parts(plain(word)).flatMap((part) => this.longestMatches(part));
+      if (word.length > LONGEST_WORD && Array.from(word).length > LONGEST_WORD) return [unknown];
+      const found = parts(plainLetters(plain(word))).flatMap((part) => this.longestMatches(part));
       return found.length ? found : [unknown];
     });
   }

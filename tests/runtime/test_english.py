@@ -192,7 +192,7 @@ def test_the_rules_agree_with_the_rest_of_the_package() -> None:
 
 JAVASCRIPT = """
 const [data, texts] = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const classes = {starters: data.starters.join("|")};
+const classes = {starters: data.starters.join("|"), shouted: data.starters.join("|").toUpperCase()};
 const expanded = (pattern) => pattern.replace(/<([a-z]+)>/g, (_, name) => classes[name]);
 for (const [name, pattern] of Object.entries(data.classes)) classes[name] = expanded(pattern);
 const scan = expanded(" ?(?:" + data.tokens.map((rule) => `(${rule.pattern})`).join("|") + ")");

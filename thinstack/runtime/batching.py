@@ -144,8 +144,14 @@ def piece_counts(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> 
 
 
 def character_counts(sentences: Sequence[Sequence[str]]) -> IntArray:
-    """The characters of the words of each sentence, (B,)."""
-    return np.fromiter((sum(map(len, words)) for words in sentences), np.int64, len(sentences))
+    """The characters of the words of each sentence, (B,). Raises InputError, naming the place, if a
+    word is not a string."""
+    try:
+        return np.fromiter((sum(map(len, words)) for words in sentences), np.int64, len(sentences))
+    except TypeError:
+        for place, words in enumerate(sentences):
+            check_words(words, place)
+        raise
 
 
 def joined_transitions(

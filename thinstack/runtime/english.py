@@ -20,7 +20,8 @@ from thinstack.runtime.text import Sentence
 __all__ = ["LONGEST", "RULES", "EnglishSplitter", "rules"]
 
 LONGEST = 500
-"""Characters of a word; the rest is a further word. Most encoders read 510 pieces at once."""
+"""Characters of a word that may have many pieces; the rest is a further word. Most encoders read
+510 pieces at once."""
 
 RULES = Path(__file__).with_name("english.json")
 
@@ -169,7 +170,7 @@ class _Reader:
                 places += place
                 continue
             kind, token = rules.tokens[number], found[number]
-            if len(token) > LONGEST and not kind.spelled:
+            if len(token) > LONGEST and not (kind.spelled or token.isascii() and token.isalnum()):
                 place = self._shortened(*place)
                 token = text[slice(*place)]
             if kind.role == "break":

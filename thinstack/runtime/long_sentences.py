@@ -100,7 +100,7 @@ def cuts_of(
             check_words(sentences[place], place)
             found[place] = cut(sentences[place], np.ones(lengths[place], np.int64), limits.words)
         for place in np.flatnonzero(character_counts(sentences) > limits.characters).tolist():
-            sizes = np.array([*map(len, sentences[place])])
+            sizes = np.maximum([*map(len, sentences[place])], 1)
             found[place] = _finer(found, place, sentences[place], sizes, limits.characters)
     if limits.pieces is not None:
         for place, words in enumerate(sentences):

@@ -1,0 +1,146 @@
+/** The text that is read, of the one that was typed (`thinstack.runtime.plain_text` in Python; docs/text.md). */
+import { type Span } from "./english.js";
+import { MARKED, plainLetters, rewritten } from "./letters.js";
+
+/** What `english.json` holds under `typed`. */
+export interface TypedData {
+  tag: string;
+  blocks: string[];
+  inline: string[];
+  entity: string;
+  entities: Record<string, string>;
+  apostrophes: string[][];
+  verbs: string[];
+  shortened: string[];
+  negation: string;
+  slip: string;
+  hints: string[];
+}
+
+/** A text as it is read; `starts` and `ends`: for each of its units, those of the typed text that it was made of. */
+export interface PlainText {
+  text: string;
+  starts: number[];
+  ends: number[];
+}
+
+type Change = [start: number, end: number, plain: string];
+
+const END = "\u2029";
+const SIGNS = "<&`\\\\\\xb4\\u2018\\u201b\\u2032";
+const signs = new RegExp(`[${SIGNS}]`, "gu");
+const marked = new RegExp(`[${SIGNS}${MARKED}]`, "u");
+
+/** What is read of a typed text. */
+export class Typed {
+  private readonly tag: RegExp;
+  private readonly entity: RegExp;
+  private readonly apostrophes: [RegExp, string][];
+  private readonly negation: RegExp;
+  private readonly hints: RegExp[];
+  private readonly tags: ReadonlyMap<string, string>;
+  private readonly entities: ReadonlyMap<string, string>;
+
+  constructor(data: TypedData, expanded: (pattern: string) => string) {
+    const compiled = (pattern: string, flags: string) => new RegExp(expanded(pattern), flags);
+    this.tag = compiled(data.tag, "uy");
+    this.entity = compiled(data.entity, "uy");
+    this.apostrophes = data.apostrophes.map(([pattern, plain]) => [compiled(pattern, "uy"), plain]);
+    this.negation = compiled(data.negation, "dgu");
+    this.hints = data.hints.map((hint) => compiled(hint, "u"));
+    this.tags = new Map([...data.inline.map((name) => [name, ""] as const), ...data.blocks.map((name) => [name, END] as const)]);
+    this.entities = new Map(Object.entries(data.entities));
+  }
+
+  /** What is read of a text; undefined where it is read as it stands. */
+  plain(text: string): PlainText | undefined {
+    const plain = marked.test(text) ? changed(text, this.markup(text)) : undefined;
+    const read = plain?.text ?? text;
+    if (!this.hints.some((hint) => hint.test(read))) return plain;
+    const spelt = changed(read, this.misspelt(read));
+    if (!plain || !spelt) return spelt ?? plain;
+    const { starts, ends } = spelt;
+    return { text: spelt.text, starts: starts.map((place) => plain.starts[place]), ends: ends.map((place) => plain.ends[place - 1]) };
+  }
+
+  private misspelt(text: string): Change[] {
+    return Array.from(text.matchAll(this.negation), (found) => {
+      const group = found[1] === undefined ? 2 : 1;
+      return [...found.indices![group]!, found[group].includes("T") ? "N'T" : "n't"] as Change;
+    });
+  }
+
+  private markup(text: string): Change[] {
+    const changes: Change[] = [];
+    let place = 0;
+    for (const { index } of text.matchAll(signs)) {
+      const change = index < place ? undefined : this.change(text, index);
+      if (!change) continue;
+      addLetters(changes, text, place, index);
+      changes.push([index, ...change]);
+      place = change[0];
+    }
+    addLetters(changes, text, place, text.length);
+    return changes;
+  }
+
+  /** Where what starts with a sign ends, and what it is read as. */
+  private change(text: string, start: number): [end: number, plain: string] | undefined {
+    if (!"<&".includes(text[start])) {
+      const fitting = this.apostrophes.find(([sign]) => fit(sign, text, start));
+      return fitting && [start + 1, fitting[1]];
+    }
+    const tag = fit(this.tag, text, start);
+    if (tag) {
+      const name = tag[1] ?? tag[2];
+      const plain = name === undefined ? "" : this.tags.get(name.toLowerCase());
+      if (plain !== undefined) return [start + tag[0].length, plain];
+    }
+    const entity = fit(this.entity, text, start);
+    const meant = entity && this.meant(entity[1]);
+    return meant === undefined ? undefined : [start + entity![0].length, plainLetters(meant)];
+  }
+
+  private meant(name: string): string | undefined {
+    const known = this.entities.get(name) ?? this.entities.get(name.toLowerCase());
+    if (known !== undefined || name[0] !== "#") return known;
+    const code = /x/i.test(name[1]) ? parseInt(name.slice(2), 16) : Number(name.slice(1));
+    return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : undefined;
+  }
+}
+
+/** The units [start, end) of the typed text, of those of the text that is read. */
+export function typedSpan({ starts, ends }: PlainText, [start, end]: Span): Span {
+  return [starts[start], ends[end - 1]];
+}
+
+function fit(pattern: RegExp, text: string, place: number): RegExpExecArray | undefined {
+  pattern.lastIndex = place;
+  return pattern.exec(text) ?? undefined;
+}
+
+function addLetters(changes: Change[], text: string, start: number, end: number): void {
+  const part = text.slice(start, end);
+  for (const [first, behind, plain] of rewritten(part)) changes.push([start + first, start + behind, plain]);
+}
+
+function changed(text: string, changes: Change[]): PlainText | undefined {
+  if (!changes.length) return undefined;
+  const found: PlainText = { text: "", starts: [], ends: [] };
+  const parts: string[] = [];
+  let place = 0;
+  for (const [start, end, plain] of [...changes, [text.length, text.length, ""] as Change]) {
+    parts.push(text.slice(place, start), plain);
+    for (let unit = place; unit < start; unit++) {
+      found.starts.push(unit);
+      found.ends.push(unit + 1);
+    }
+    for (let unit = 0; unit < plain.length; unit++) {
+      found.starts.push(start);
+      found.ends.push(end);
+    }
+    place = end;
+  }
+  found.text = parts.join("");
+  return found;
+}
