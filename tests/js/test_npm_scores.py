@@ -118,6 +118,19 @@ def test_long_sentences() -> None:
     compare(CONTEXT, ["well-made, " * 300])
 
 
+def test_long_words() -> None:
+    units = ["http://a.b/", "?", "好"]
+    compare(SST, [f"{unit * 4000} is a good film" for unit in units])
+    compare(SST, ["a_b-" * 900], {"maxWords": 500})
+    words = [["a/" * 3000, "x"], ["/" * 500] * 40, ["good", "a/b-" * 1000]]
+    expected = thinstack.load(SST, threads=1).predict(words)
+    for sentence, own_sentence in zip(
+        asked("predict", bundle=str(SST), words=words), expected, strict=True
+    ):
+        assert_same(sentence, own_sentence)
+    assert [len(each.parts) for each in expected] == [1, 2, 1]
+
+
 @pytest.mark.parametrize("told", ["roots", "nodes", ""])
 def test_sentences_alone(tmp_path: Path, told: str) -> None:
     """Whether phrases have scores is told by the file, and of older ones known by the head."""

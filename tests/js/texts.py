@@ -19,6 +19,9 @@ DATA = Path(os.environ.get("THINSTACK_DATA", ROOT / "shared" / "data"))
 PARTS = ["He", "it", "n't", "can", "not", "Dr", "No", "U.S", "etc", "1", "é", "日", "😀", "\u200d"]
 PARTS += ["x@y", "http://", "www.", "-LRB-", "-lſb-", "\\/", "J.", "'90s", "`` ", "''", "e\u0301"]
 PARTS += ["\u202e", "שלום", "\0", "👍🏽", "ΣΑΣ", "İ", "ﬁ", "n" * 300, "a-" * 70, "\u0345", "\ufeff"]
+PARTS += ["<br>", "</p>", "<b>", "< br / >", "&amp;", "&#39;", "&lt;", "&#146;", "didn", "did'nt"]
+PARTS += ["dont", "doesn;t", "DIDNT", "isn t", "was't", "ａ", "．", "𝗱𝗼𝗻'𝘁", "Ⓖ", "ᵍ", "ﬀ", "\u200b"]
+PARTS += ["🇺🇸", "1\ufe0f\u20e3", "❤\ufe0f", "a_" * 600, "好" * 501, ".NET", "Yahoo!", " v. ", "\\'", "´s"]
 MARKS = ".?!…,;:'’‘\"“”`´()[]{}<>-–—/*#@&$%=_^~+\\ \n\r\t\x1c\x85\xa0\u2028\u2029"
 
 

@@ -11,13 +11,14 @@ from sys import maxsize
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.data.containers import check_container
 from thinstack.data.vocabulary import Cache
 from thinstack.runtime.plain_text import PlainText, Typed
 from thinstack.runtime.text import Sentence
 
-__all__ = ["LONGEST", "RULES", "EnglishSplitter", "rules"]
+__all__ = ["LONGEST", "RULES", "EnglishSplitter", "plain_words", "rules"]
 
 LONGEST = 500
 """Characters of a word that may have many pieces; the rest is a further word. Most encoders read
@@ -137,6 +138,15 @@ class EnglishSplitter:
             plain = known.typed.plain(text)
             reader = _Reader(text, plain, plain.text if plain else text, known)
             yield list(reader.read(self.sentences))
+
+
+def plain_words(text: str) -> tuple[list[str], NDArray[np.int64]]:
+    """The words of a text that is plain (`PlainText.text`), without ends of sentences, and their
+    characters [start, end), (L, 2)."""
+    found = next(_Reader(text, None, text, rules()).read(False), None)
+    if found is None:
+        return [], np.zeros((0, 2), np.int64)
+    return found.words, found.offsets + found.start
 
 
 @dataclass

@@ -33,6 +33,20 @@ class PlainText(NamedTuple):
     starts: IntArray
     ends: IntArray
 
+    @classmethod
+    def of(cls, text: str) -> "PlainText":
+        """A text that is read as it stands."""
+        places = np.arange(len(text) + 1)
+        return cls(text, places[:-1], places[1:])
+
+    def changed(self, typed: str) -> NDArray[np.bool_]:
+        """Whether each character of the typed text is read as something else, or not at all."""
+        found = np.ones(len(typed), np.bool_)
+        single = np.flatnonzero(self.ends - self.starts == 1).tolist()
+        kept = [place for place in single if typed[self.starts[place]] == self.text[place]]
+        found[self.starts[kept]] = False
+        return found
+
     def typed(self, places: IntArray) -> IntArray:
         """The characters [start, end) of the typed text, (L, 2), for those of this text."""
         return np.stack([self.starts[places[:, 0]], self.ends[places[:, 1] - 1]], axis=1)

@@ -12,6 +12,7 @@ from spacy.tokens import Doc, Span
 
 from thinstack.data.raw_text import treebank_words
 from thinstack.integrations.spacy.places import characters_of, places_of
+from thinstack.integrations.spacy.typed_tokens import typed_parts
 
 __all__ = ["DocSentence", "has_sentences", "sentence_spans", "sentences_of"]
 
@@ -64,6 +65,11 @@ def sentence_spans(doc: Doc) -> Iterable[Span]:
 
 def _words(span: Span) -> tuple[list[str], NDArray[np.int64]]:
     """Treebank words of a sentence, and the tokens of the Doc that each was made of, (L, 2)."""
+    if parts := typed_parts(span):
+        words, tokens = treebank_words(parts.texts, parts.spaces)
+        owners = parts.owners
+        owned = np.stack([owners[tokens[:, 0], 0], owners[tokens[:, 1] - 1, 1]], axis=1)
+        return words, owned + span.start
     read = list(span)
     texts, spaces = list(map(_TEXT, read)), list(map(_SPACE, read))
     if len("".join(texts).split()) <= 1 or not any(len(text.split()) > 1 for text in texts):

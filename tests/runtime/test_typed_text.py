@@ -1,0 +1,196 @@
+"""Texts as people type them: what is read of them, and where it stands."""
+
+import json
+import re
+import resource
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import thinstack
+from thinstack.runtime.english import LONGEST, RULES, EnglishSplitter, rules
+from thinstack.runtime.text import Sentence, predict_text
+
+
+DATA = json.loads(RULES.read_text(encoding="utf-8"))["typed"]
+
+
+def read(text: str) -> list[Sentence]:
+    (found,) = EnglishSplitter()([text])
+    return found
+
+
+def words(text: str) -> list[str]:
+    return [word for sentence in read(text) for word in sentence.words]
+
+
+VERBS = rules().expanded("<verbs>").split("|")
+SLIPS = ["'nt", "’nt", "nt", "nt'", "n''t", "n;t", 'n"t', "´nt", "n`t", "n´t", "n‘t", "'t", "n t"]
+SLIPS += ["n\\'t", "n&#39;t", "n&rsquo;t", "n&#146;t"]
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_misspelt_not_is_one(verb: str, slip: str) -> None:
+    small = not verb.isupper() or "&" in slip or " " in slip
+    typed = slip if small else slip.upper()
+    text = f"So it {verb}{typed} work."
+    expected = ["So", "it", verb, "N'T" if "T" in typed else "n't", "work", "."]
+    assert words(text) == expected
+    (sentence,) = read(text)
+    start, end = sentence.offsets[3].tolist()
+    assert sentence.text[start:end] == typed
+
+
+@pytest.mark.parametrize("typed", ["ca'nt", "wo’nt", "CA'NT", "won t", "can;t"])
+def test_shortened_verbs(typed: str) -> None:
+    assert words(typed)[1].lower() == "n't"
+
+
+REAL = ["wont cant its parent event president student ident", "in the plan t-shirt Don T. Smith"]
+REAL += ["fluent absent resident did not", "he said 'not' and 'tis", "Vincent tent isn", "don, did"]
+REAL += ["the nt edition", "indoor paint", "an ant's aunt"]
+
+
+@pytest.mark.parametrize("text", REAL)
+def test_real_words_stay(text: str) -> None:
+    assert not any("n't" in word for word in words(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("terriﬁc oﬀensive ﬂawed", "terrific offensive flawed"),
+        ("ａｗｆｕｌ，ｂａｄ！", "awful , bad !"),
+        ("𝐠𝐨𝐨𝐝 𝓫𝓪𝓭 𝗱𝗼𝗻'𝘁", "good bad do n't"),
+        ("Ⓖⓡⓔⓐⓣ ᵍʳᵉᵃᵗ ①", "Great great 1"),
+        ("cafe\u0301 go\u200bod ba\xadd \ufeffx\u2060", "café good bad x"),
+        ("½ m² … ™ x", "½ m² ... ™ x"),
+        ("5\ufe0f\u20e3 stars ⭐\ufe0f", "5 stars ⭐"),
+        ("🇺🇸🇩🇪👨\u200d👩\u200d👧❤\ufe0f", "🇺🇸 🇩🇪 👨\u200d👩\u200d👧 ❤\ufe0f"),
+        ("a\u200d \u200d😀", "a 😀"),
+    ],
+)
+def test_letters(text: str, expected: str) -> None:
+    assert words(text) == expected.split()
+
+
+@pytest.mark.parametrize("tag", ["<br>", "<BR />", "</p>", "<li>", "< br / >", "&lt;br/&gt;", "<hr>"])
+def test_tags_of_blocks_end_sentences(tag: str) -> None:
+    first, second = read(f"A bad film{tag}the music is good")
+    assert (first.text, second.text) == ("A bad film", "the music is good")
+    assert first.words + second.words == "A bad film the music is good".split()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a <b>good</b> film", "a <a href='x?a=1&b=2'>good</a> <!-- so -->film", "a good<?php x ?> film"],
+)
+def test_tags_are_no_words(text: str) -> None:
+    (sentence,) = read(text)
+    assert sentence.words == ["a", "good", "film"]
+    assert [sentence.text[a:b] for a, b in sentence.offsets.tolist()] == ["a", "good", "film"]
+
+
+@pytest.mark.parametrize(
+    "text", ["<3", "<-", "a < b", "x<y>z", "<url> <user>", "<a@b.c>", "a < b > c", "<b and c>"]
+)
+def test_what_is_no_tag_is_read(text: str) -> None:
+    spelt = "".join(words(text)).replace("-RRB-", ")")
+    assert spelt == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("don&#39;t &quot;go&quot;", "do n't `` go ''"),
+        ("R&amp;B &lt;3 a&nbsp;b &hellip; caf&eacute; &#x2019;", "R&B <3 a b ... café '"),
+        ("it&amp;#39;s &#8220;so&#8221;", "it 's `` so ''"),
+        ("&bogus; &#0; AT&T; &#xD800;", "& bogus ; & # 0 ; AT&T ; & #xD800 ;"),
+        ("x&#8203;y", "xy"),
+    ],
+)
+def test_entities(text: str, expected: str) -> None:
+    assert words(text) == expected.split()
+
+
+ENDS = [
+    "I love C# and .NET and Java.",
+    "My .Net app and the .COM boom. | (.NET) is fine.",
+    "They sell .ZIP files for $.50 each. | Good.",
+    "See v. 2.0 now. | Roe v. Wade was decided. | Henry V. | He won.",
+    "I got version 2.0. | Great film. | Rated 9. | The best.",
+    "Yahoo! is big. | Jeopardy!, too. | Great! | is it?",
+    "Look at Ask.Com now. | Vue.JS works.",
+    "At 5 p.m. EST it ended. | At 5 a.m. | The train left.",
+    "I liked it :) | It was fun. | I ❤ New York. | Loved it 😍 | The end.",
+    "A 5-in. screen. | Ref. 3 says so. | Ask Mr.Smith about it.",
+    "It is here ./I am not. | GOOD ./THE BEST.",
+]
+
+
+@pytest.mark.parametrize("text", ENDS)
+def test_ends_near_digits_and_capitals(text: str) -> None:
+    expected = [part.strip() for part in re.split(r"[|/]", text)]
+    assert [each.text for each in read(text.replace("| ", "").replace("/", ""))] == expected
+
+
+@pytest.mark.parametrize("unit", ["http://a.b/", "x=y&", "!", "好", "a/b-c'"])
+def test_long_words_are_cut_and_nothing_is_lost(unit: str) -> None:
+    text = unit * (3 * LONGEST)
+    places = [pair for s in read(text) for pair in (s.offsets + s.start).tolist()]
+    assert max(b - a for a, b in places) <= LONGEST
+    assert places[0][0] == 0
+    assert all(a[1] == b[0] for a, b in zip(places, places[1:], strict=False))
+    assert places[-1][1] == len(text)
+
+
+def test_long_words_are_read_in_parts() -> None:
+    (prediction,) = next(predict_text(thinstack.load("sst", threads=1), ["http://a.b/" * 5000]))
+    assert len(prediction.parts) > 1
+    (short,) = next(predict_text(thinstack.load("sst", threads=1), ["http://a.b/" * 20]))
+    assert len(short.parts) == 1
+
+
+MEMORY = """
+import resource, thinstack
+from thinstack.runtime.text import predict_text
+predictor = thinstack.load("sst", threads=1)
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+list(predict_text(predictor, ["A good film."]))
+before = peak()
+list(predict_text(predictor, [UNIT * (300_000 // len(UNIT))]))
+print((peak() - before) * 1024 // 300_000)
+"""
+
+
+@pytest.mark.skipif(not hasattr(resource, "RUSAGE_SELF"), reason="needs getrusage")
+@pytest.mark.parametrize("unit", ["http://a.b/", "1.", "?", "x_"])
+def test_memory_of_long_words(unit: str) -> None:
+    """Bytes a character. They were 1,900."""
+    run = [sys.executable, "-c", MEMORY.replace("UNIT", repr(unit))]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 500
+
+
+TYPED = st.lists(st.sampled_from([*VERBS, *SLIPS[:5], "differe", "n t", ";", " ", ".", "a"]))
+NEGATION = re.compile(rules().expanded(DATA["negation"]))
+
+
+@given(TYPED.map("".join))
+def test_the_quick_search_finds_what_the_rule_does(text: str) -> None:
+    plain = rules().typed.plain(text)
+    found = [*NEGATION.finditer(text)]
+    assert (plain is None) == (not found)
+    for each in found:
+        typed = each.span(each.lastindex or 0)
+        assert plain is not None
+        made = "".join(
+            char
+            for char, *place in zip(plain.text, plain.starts, plain.ends, strict=True)
+            if tuple(place) == typed
+        )
+        assert made.lower() == "n't"

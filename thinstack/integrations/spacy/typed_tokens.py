@@ -1,0 +1,98 @@
+"""The parts of tokens of spaCy that hold what thinstack reads otherwise: tags, entities, unusual
+letters, misspelt negations, very long words (docs/text.md)."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Span
+
+from thinstack.data import ptb
+from thinstack.runtime.english import LONGEST, plain_words, rules
+from thinstack.runtime.plain_text import PlainText
+
+__all__ = ["Parts", "typed_parts"]
+
+
+class Parts(NamedTuple):
+    """The parts of tokens, which are words or are joined to words: their texts, whether a space
+    follows each, and the tokens [first, last + 1) of its span that each belongs to, (P, 2)."""
+
+    texts: list[str]
+    spaces: list[bool]
+    owners: NDArray[np.int64]
+
+
+def typed_parts(span: Span) -> Parts | None:
+    """The parts of a sentence; None if all tokens are read as they stand.
+
+    Tokens that touch each other are read as thinstack reads texts, if one of them holds what is
+    read otherwise. Tags of HTML are in no part.
+    """
+    text = span.text
+    plain = rules().typed.plain(text)
+    sizes = np.array([len(token) for token in span], np.int64)
+    if plain is None and sizes.max(initial=0) <= LONGEST:
+        return None
+    plain = plain or PlainText.of(text)
+    firsts = np.array([token.idx - span.start_char for token in span], np.int64)
+    changes = np.concatenate([[0], np.cumsum(plain.changed(text))])
+    odd = (changes[firsts + sizes] > changes[firsts]) | (sizes > LONGEST)
+    found = list[_Part]()
+    for start, behind in _stretches(span, odd):
+        place = firsts[start], firsts[behind - 1] + sizes[behind - 1]
+        found += _read(plain, *place) if odd[start:behind].any() else _kept(text, *place)
+    if not found:
+        return Parts([], [], np.zeros((0, 2), np.int64))
+    texts = [part.text for part in found]
+    places = np.array([part[1:] for part in found], np.int64)
+    # A word that was too long is not joined again.
+    pairs = zip(texts, places[:-1, 1], places[1:, 0], strict=False)
+    apart = [end < start or len(part) >= LONGEST for part, end, start in pairs]
+    owners = np.searchsorted(firsts + sizes, places[:, 0], side="right")
+    behind_owners = np.searchsorted(firsts, places[:, 1])
+    spaces = [*map(bool, apart), bool(span[-1].whitespace_)]
+    return Parts(texts, spaces, np.stack([owners, behind_owners], axis=1))
+
+
+class _Part(NamedTuple):
+    """A part and its characters [start, end) in the text of the sentence."""
+
+    text: str
+    start: int
+    end: int
+
+
+def _stretches(span: Span, odd: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Tokens [first, last + 1) that are read together: those that touch, if any of them is odd, and
+    odd ones that follow each other; else each by itself."""
+    start, count = 0, len(span)
+    touching = [not token.whitespace_ for token in span]
+    touching[-1] = False
+    while start < count:
+        end = start + 1
+        while end < count and (touching[end - 1] or (odd[end - 1] and odd[end])):
+            end += 1
+        if odd[start:end].any():
+            yield start, end
+        else:
+            yield from ((place, place + 1) for place in range(start, end))
+        start = end
+
+
+def _kept(text: str, start: int, end: int) -> Iterator[_Part]:
+    """A token as it stands; if it was merged and holds white space, each part by itself."""
+    for found in re.finditer(r"\S+", text[start:end]):
+        yield _Part(found[0], start + found.start(), start + found.end())
+
+
+def _read(plain: PlainText, start: int, end: int) -> Iterator[_Part]:
+    """The words that thinstack reads between two places of the text."""
+    first = int(np.searchsorted(plain.starts, start))
+    behind = int(np.searchsorted(plain.starts, end))
+    words, places = plain_words(plain.text[first:behind])
+    if words:
+        typed = plain.typed(places + first).tolist()
+        yield from (_Part(ptb.plain(word), *place) for word, place in zip(words, typed, strict=True))
