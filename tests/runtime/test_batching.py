@@ -24,6 +24,14 @@ def test_batches_hold_every_sentence_once_within_the_limit() -> None:
         assert (2 * lengths[one] - 1).sum() + 2 * lengths[following[0]] - 1 > 60
 
 
+def test_a_batch_has_few_characters_or_is_one_sentence() -> None:
+    lengths, counts = np.array([3, 3, 1, 2, 2]), np.array([10, 4000, 90, 60, 50])
+    found = [each.tolist() for each, _ in batches(lengths, None, nodes=60, counts=counts)]
+    assert found == [[2, 3, 4, 0, 1]]
+    cut = batches(lengths, None, nodes=60, counts=counts, characters=120)
+    assert [each.tolist() for each, _ in cut] == [[2], [3, 4, 0], [1]]
+
+
 def is_tree(steps: list[int]) -> bool:
     stack = 0
     for step in steps:

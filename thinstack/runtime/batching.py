@@ -113,8 +113,8 @@ def batches(
     model reads words in their context, `widths` gives the pieces of each sentence. Sentences are
     then sorted by pieces, and a batch as wide as its widest sentence has at most `pieces` of them.
     `counts`: the characters of the words of each sentence; a batch has at most `characters`, or it
-    is a single sentence. With several `threads` there are at least as many batches, unless they would have fewer than
-    `FEW_NODES` nodes.
+    is a single sentence. With several `threads` there are at least as many batches, unless they
+    would have fewer than `FEW_NODES` nodes.
     """
     if threads > 1:
         share = -(-int((2 * lengths - 1).sum()) // threads)

@@ -149,6 +149,11 @@ def plain_words(text: str) -> tuple[list[str], NDArray[np.int64]]:
     return found.words, found.offsets + found.start
 
 
+def _has_one_piece(token: str) -> bool:
+    """Whether a word that is long is the unknown one to any vocabulary of pieces."""
+    return token.isascii() and token.isalnum()
+
+
 @dataclass
 class _Reader:
     """Reads one text token by token; all fields but the first four are the open sentence's."""
@@ -180,7 +185,7 @@ class _Reader:
                 places += place
                 continue
             kind, token = rules.tokens[number], found[number]
-            if len(token) > LONGEST and not (kind.spelled or token.isascii() and token.isalnum()):
+            if len(token) > LONGEST and not (kind.spelled or _has_one_piece(token)):
                 place = self._shortened(*place)
                 token = text[slice(*place)]
             if kind.role == "break":

@@ -2,7 +2,8 @@
 entities mean, with plain letters, and with `n't` for its common misspellings (docs/text.md)."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
 from sys import maxunicode
 from typing import Any, NamedTuple
 
@@ -74,20 +75,22 @@ class Typed:
         small, capital = self._hints
         if small.search(read) is None and capital.search(read) is None:
             return plain
-        spelt = _changed(read, sorted((*self._misspelt(read, small), *self._misspelt(read, capital))))
+        spelt = _changed(read, self._misspelt(read))
         if plain is None or spelt is None:
             return spelt or plain
         ends = plain.ends[spelt.ends - 1]
         return PlainText(spelt.text, plain.starts[spelt.starts], ends)
 
-    def _misspelt(self, text: str, hint: re.Pattern[str]) -> Iterator[Change]:
-        """`n't` in place of its misspellings that end where the hint is found."""
-        for last in hint.finditer(text):
-            place = last.start()
-            for found in self._negation.finditer(text, max(place - _LONGEST, 0), place + 3):
+    def _misspelt(self, text: str) -> list[Change]:
+        """`n't` in place of its misspellings, which end where a hint is found."""
+        changes = list[Change]()
+        for last in chain.from_iterable(hint.finditer(text) for hint in self._hints):
+            place, first = last.start(), max(last.start() - _LONGEST, 0)
+            for found in self._negation.finditer(text, first, place + 3):
                 start, end = found.span(found.lastindex or 0)
                 if start <= place < end:
-                    yield start, end, "N'T" if last[0] == "T" else "n't"
+                    changes.append((start, end, "N'T" if last[0] == "T" else "n't"))
+        return sorted(changes)
 
     def _markup(self, text: str) -> list[Change]:
         """What is to be changed for tags, entities, apostrophes and letters, in order."""

@@ -95,4 +95,6 @@ def _read(plain: PlainText, start: int, end: int) -> Iterator[_Part]:
     words, places = plain_words(plain.text[first:behind])
     if words:
         typed = plain.typed(places + first).tolist()
-        yield from (_Part(ptb.plain(word), *place) for word, place in zip(words, typed, strict=True))
+        yield from (
+            _Part(ptb.plain(word), *place) for word, place in zip(words, typed, strict=True)
+        )
