@@ -12,8 +12,9 @@ def tokenizer_json(vocabulary: WordpieceVocabulary) -> bytes:
     """The content of `tokenizer.json` (`tokenizers` 0.19 and later).
 
     It cuts a plain text, or words without treebank escapes such as -LRB-, as the vocabulary does.
-    One thing differs: a word without any part has no piece here, but the vocabulary gives it the
-    unknown piece. No piece is special: "[UNK]" in a text has three parts, as for the vocabulary.
+    Two things differ. A word without any part has no piece here, but the vocabulary gives it the
+    unknown piece. The vocabulary reads plain letters (`thinstack.data.letters`), which BERT does
+    not. No piece is special: "[UNK]" in a text has three parts, as for the vocabulary.
     """
     data: dict[str, Any] = {
         "version": "1.0",

@@ -1,5 +1,8 @@
-"""The text that is read, of the one that was typed: without tags of HTML, with the characters that
-entities mean, with plain letters, and with `n't` for its common misspellings (docs/text.md)."""
+"""Finds the text that is read of the one that was typed (docs/text.md).
+
+It has no tags of HTML. Entities are the characters that they mean, letters are plain, and common
+misspellings of `n't` are put right.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -49,7 +52,7 @@ class PlainText(NamedTuple):
         return found
 
     def typed(self, places: IntArray) -> IntArray:
-        """The characters [start, end) of the typed text, (L, 2), for those of this text."""
+        """Where characters [start, end) of this text stand in the typed text, (L, 2)."""
         return np.stack([self.starts[places[:, 0]], self.ends[places[:, 1] - 1]], axis=1)
 
 

@@ -2,7 +2,6 @@
 boundaries."""
 
 from collections.abc import Iterable
-from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from spacy.tokens import Doc, Span
 
 from thinstack.data.raw_text import treebank_words
 from thinstack.integrations.spacy.places import characters_of, places_of
-from thinstack.integrations.spacy.typed_tokens import typed_parts
+from thinstack.integrations.spacy.typed_tokens import parts_of
 
 __all__ = ["DocSentence", "has_sentences", "sentence_spans", "sentences_of"]
 
@@ -65,24 +64,14 @@ def sentence_spans(doc: Doc) -> Iterable[Span]:
 
 def _words(span: Span) -> tuple[list[str], NDArray[np.int64]]:
     """Treebank words of a sentence, and the tokens of the Doc that each was made of, (L, 2)."""
-    if parts := typed_parts(span):
-        words, tokens = treebank_words(parts.texts, parts.spaces)
-        owners = parts.owners
-        owned = np.stack([owners[tokens[:, 0], 0], owners[tokens[:, 1] - 1, 1]], axis=1)
-        return words, owned + span.start
     read = list(span)
     texts, spaces = list(map(_TEXT, read)), list(map(_SPACE, read))
-    if len("".join(texts).split()) <= 1 or not any(len(text.split()) > 1 for text in texts):
+    merged = len("".join(texts).split()) > 1 and any(len(text.split()) > 1 for text in texts)
+    parts = parts_of(span, merged=merged)
+    if parts is None:
         words, tokens = treebank_words(texts, spaces)
         return words, tokens + span.start
-    # Merged tokens hold white space: to the treebank each part is a word.
-    parts = [text.split() or [text] for text in texts]
-    owners = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    spaces = [
-        j + 1 < len(part) or space
-        for part, space in zip(parts, spaces, strict=True)
-        for j in range(len(part))
-    ]
-    words, tokens = treebank_words(list(chain.from_iterable(parts)), spaces)
-    owned = np.stack([owners[tokens[:, 0]], owners[tokens[:, 1] - 1] + 1], axis=1)
+    words, tokens = treebank_words(parts.texts, parts.spaces)
+    owners = parts.owners
+    owned = np.stack([owners[tokens[:, 0], 0], owners[tokens[:, 1] - 1, 1]], axis=1)
     return words, owned + span.start

@@ -13,28 +13,32 @@ from thinstack.data import ptb
 from thinstack.runtime.english import LONGEST, plain_words, rules
 from thinstack.runtime.plain_text import PlainText
 
-__all__ = ["Parts", "typed_parts"]
+__all__ = ["Parts", "parts_of"]
 
 
 class Parts(NamedTuple):
-    """The parts of tokens, which are words or are joined to words: their texts, whether a space
-    follows each, and the tokens [first, last + 1) of its span that each belongs to, (P, 2)."""
+    """The P parts of tokens, which are words or are joined to words.
+
+    It has their texts, and whether a space follows each. `owners` (P, 2) are the tokens
+    [first, last + 1) of the sentence that each part belongs to.
+    """
 
     texts: list[str]
     spaces: list[bool]
     owners: NDArray[np.int64]
 
 
-def typed_parts(span: Span) -> Parts | None:
+def parts_of(span: Span, *, merged: bool) -> Parts | None:
     """The parts of a sentence; None if all tokens are read as they stand.
 
     Tokens that touch each other are read as thinstack reads texts, if one of them holds what is
-    read otherwise. Tags of HTML are in no part.
+    read otherwise. Tags of HTML are in no part. `merged`: whether some tokens hold white space;
+    each part of these is a word to the treebank.
     """
     text = span.text
     plain = rules().typed.plain(text)
     sizes = np.array([len(token) for token in span], np.int64)
-    if plain is None and sizes.max(initial=0) <= LONGEST:
+    if not merged and plain is None and sizes.max(initial=0) <= LONGEST:
         return None
     plain = plain or PlainText.of(text)
     firsts = np.array([token.idx - span.start_char for token in span], np.int64)
