@@ -24,6 +24,12 @@ def test_lookup_tries_exact_then_lower_case_then_without_escapes() -> None:
     assert len(vocabulary) == 10
 
 
+def test_lookup_tries_plain_letters_last() -> None:
+    vocabulary = WordVocabulary(["film", "ﬁlm", "café", "fine"])
+    forms = ["ﬁlm", "ﬁne", "FI\u200bLM", "Cafe\u0301", "ｆｉｎｅ", "ﬁ"]
+    assert [vocabulary.lookup(form) for form in forms] == [2, 4, 1, 3, 4, 0]
+
+
 def test_ids_are_the_lookups_also_once_seen() -> None:
     vocabulary = WordVocabulary(["a", "b"])
     for _ in range(2):

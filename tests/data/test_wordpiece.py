@@ -56,6 +56,18 @@ def test_known_words(word: str, pieces: str) -> None:
     assert [PIECES[number] for number in VOCABULARY.pieces_of(word)] == pieces.split()
 
 
+@pytest.mark.parametrize(
+    ("word", "plain"), [("ａct", "act"), ("𝐚𝐛", "ab"), ("Ⓐ", "a"), ("ﬀ", "ff"), ("a\u200bb", "ab")]
+)
+def test_unusual_letters_are_plain_ones(word: str, plain: str) -> None:
+    assert VOCABULARY.pieces_of(word) == VOCABULARY.pieces_of(plain)
+
+
+def test_a_word_without_end_is_unknown() -> None:
+    assert len(VOCABULARY.pieces_of("a-" * 2048)) == 4096
+    assert VOCABULARY.pieces_of("a-" * 2049) == (1,)
+
+
 # The first and last of each block of ideographs.
 ENDS = (0x3400, 0x4DBF, 0x4E00, 0x9FFF, 0xF900, 0xFAFF, 0x20000, 0x2A6DF, 0x2A700, 0x2B81F)
 ENDS += (0x2B920, 0x2CEAF, 0x2F800, 0x2FA1F)

@@ -182,7 +182,9 @@ def test_memory_of_long_words(unit: str) -> None:
     assert int(done.stdout) < 500
 
 
-TYPED = st.lists(st.sampled_from([*VERBS, *SLIPS[:5], "differe", "n t", ";", " ", ".", "a"]))
+TYPED = st.lists(
+    st.sampled_from([*VERBS, *SLIPS[:5], "nT", "NT", "differe", "n t", ";", " ", ".", "a"])
+)
 NEGATION = re.compile(rules().expanded(DATA["negation"]))
 
 
