@@ -14,6 +14,8 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # No test asks a hub of models.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# Nor is the maker of onnxruntime told what tests run.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 # A shell has what it starts in the background ignore Ctrl-C, and so would all that tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -23,19 +23,20 @@ from typing import Annotated, Any, Final
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
-import onnxruntime
 import torch
 import typer
-from onnxruntime.quantization import QuantType, quantize_dynamic
 from plain_encoder import Pieces, PlainEncoder, padded
 from rich.console import Console
 from rich.table import Table
 from timing import interleaved, ratio
 
 import thinstack
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack.data.raw_text import detokenize
 from thinstack.data.treebank import read_trees
 from thinstack.runtime.text import predict_text
+
+onnxruntime = import_onnxruntime()
 
 Run = Callable[[int], None]
 
@@ -76,6 +77,8 @@ def exported(folder: Path) -> bytes:
                 opset_version=17,
                 dynamo=False,
             )
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
         quantize_dynamic(whole, small, per_channel=True, weight_type=QuantType.QInt8)
         return small.read_bytes()
 

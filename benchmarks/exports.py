@@ -23,17 +23,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import onnxruntime
 import typer
 from export_subjects import Exportable, exportables
 from rich.console import Console
 
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.errors import ExportError
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
+
+onnxruntime = import_onnxruntime()
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NODES, ROOTS, INT8, SCRIPT = "nodes", "roots", "int8", "TorchScript"

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import onnxruntime
 import torch
 import typer
 from gpu_parity import bundle_parity, cell_parity, operators
@@ -22,6 +21,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from timing import sst_trees
+
+from thinstack._onnxruntime import import_onnxruntime
+
+onnxruntime = import_onnxruntime()
 
 Device = Literal["cuda", "cpu"]
 CUDA = "CUDAExecutionProvider"

@@ -9,18 +9,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import torch
 from export_subjects import exportables
 from own_parse import feeds_of
 
 import thinstack
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.core import Tree
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join
 from thinstack.export.samples import sample_trees
+
+onnxruntime = import_onnxruntime()
 
 __all__ = ["bundle_parity", "cell_parity", "operators"]
 

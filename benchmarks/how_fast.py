@@ -14,10 +14,13 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import onnxruntime
 import torch
 import typer
 from rich.progress import track
+
+from thinstack._onnxruntime import import_onnxruntime
+
+onnxruntime = import_onnxruntime()
 
 HERE = Path(__file__).parent
 ONE = ("--threads", "1")

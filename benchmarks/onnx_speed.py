@@ -23,7 +23,6 @@ from statistics import median
 from typing import Annotated, Any
 
 import numpy as np
-import onnxruntime
 import torch
 import typer
 from numpy.typing import NDArray
@@ -32,10 +31,13 @@ from rich.table import Table
 from timing import better_of, interleaved, ratio, sst_trees
 from torch import Tensor, nn
 
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack.config import ModelConfig
 from thinstack.core import Forest, Tree
 from thinstack.export.onnx.model import export_onnx
 from thinstack.models import build_model
+
+onnxruntime = import_onnxruntime()
 
 SIZE, CLASSES, BATCHES, SETS = 300, 5, (1, 16, 64, 256), 3
 ROOTS, NODES, INT8, LSTM = (

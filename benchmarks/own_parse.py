@@ -14,15 +14,17 @@ from statistics import median
 from typing import Annotated, Any
 
 import numpy as np
-import onnxruntime
 import typer
 from rich.console import Console
 from rich.table import Table
 from timing import interleaved, ratio
 
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.data.treebank import read_trees
+
+onnxruntime = import_onnxruntime()
 
 Words = Sequence[Sequence[str]]
 Feeds = dict[str, np.ndarray[Any, Any]]

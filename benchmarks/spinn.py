@@ -19,7 +19,6 @@ from statistics import median
 from typing import Annotated
 
 import numpy as np
-import onnxruntime
 import torch
 import typer
 from rich.console import Console
@@ -28,6 +27,7 @@ from subjects import Batch, PackedLSTM, PaddedLSTM, Recursion, Subject
 from timing import better_of, interleaved, ratio, sst_trees
 from torch import Tensor, nn
 
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack.config import ModelConfig
 from thinstack.core import Tree
 from thinstack.core.schedule import schedule_transitions
@@ -39,6 +39,8 @@ from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.spinn import stack_encoder
 from thinstack.spinn.tracking_lstm import TrackingLSTM
+
+onnxruntime = import_onnxruntime()
 
 SIZE, TRACKER, LONGEST, ENTRIES = 300, 64, 30, 5000
 LSTM, RECURSION = "nn.LSTM", "node-by-node recursion"

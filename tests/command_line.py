@@ -15,6 +15,9 @@ import typer
 
 from thinstack.cli import app, main
 
+PATIENCE = 300
+"""Seconds after which an answer counts as one that never comes, on a machine under load too."""
+
 
 class Answer(NamedTuple):
     code: int

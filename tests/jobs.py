@@ -26,6 +26,7 @@ JOBS = {
     "hostile": (
         "bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",
         "bundle/test_hostile_mutants.py",
+        "runtime/test_telemetry.py::test_nobody_is_looked_up",
     ),
     "kills": ("training/test_killed_runs.py::test_many_kills",),
     "processes": (

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import thinstack._onnxruntime  # noqa: F401 - first, because it turns telemetry off
 from thinstack._version import __version__
 from thinstack.core.tree import Tree
 from thinstack.data.brackets import from_brackets, to_brackets

@@ -1,8 +1,12 @@
 """The errors of thinstack. Each says what was expected, what was found and what to do next."""
 
 import re
+import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from types import CodeType, FrameType
+from typing import Any
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -21,6 +25,8 @@ __all__ = [
     "UnknownNameError",
     "escaped",
     "needs_extra",
+    "raised_by_signal_handler",
+    "raised_in",
     "shown",
 ]
 
@@ -51,6 +57,38 @@ def shown(value: object, most: int = 80) -> str:
         return f"{value!r:.{most}}"
     except (ValueError, RecursionError):
         return f"{type(value).__name__} (cannot be printed)"
+
+
+def raised_in(error: BaseException, *packages: str) -> bool:
+    """Whether the code of one of these packages raised an error, and nothing that it called."""
+    frames = list(_frames(error))
+    module = frames[-1].f_globals.get("__name__") if frames else None
+    return isinstance(module, str) and module.partition(".")[0] in packages
+
+
+def raised_by_signal_handler(error: BaseException) -> bool:
+    """Whether a signal handler of the program raised an error, such as a limit of time. What runs
+    when the signal comes has not failed then, and must let the error pass."""
+    handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
+    return any(frame.f_code in handlers for frame in _frames(error))
+
+
+def _frames(error: BaseException) -> Iterator[FrameType]:
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace.tb_frame
+        trace = trace.tb_next
+
+
+def _code(handler: Any) -> CodeType | None:
+    """The code of a function, a method, a partial one, or an object that can be called."""
+    while isinstance(handler, partial):
+        handler = handler.func
+    if not callable(handler):  # the system's own
+        return None
+    handler = getattr(handler, "__func__", handler)
+    code = getattr(handler, "__code__", None) or getattr(type(handler).__call__, "__code__", None)
+    return code if isinstance(code, CodeType) else None
 
 
 class ThinstackError(Exception):

@@ -13,16 +13,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from command_line import started
+from command_line import PATIENCE, started
 
 import thinstack
 from thinstack.errors import InputError
 from thinstack.runtime.documents import document_data
 from thinstack.runtime.text import predict_text
 from thinstack.serving.server import HOST, MAX_BODY, PageServer
-
-PATIENCE = 300
-"""Seconds after which an answer counts as one that never comes, on a machine under load too."""
 
 TEXT = "It is not a bad film. The 😀 music is awful, though (really)."
 

@@ -5,11 +5,12 @@ import warnings
 from collections.abc import Iterator
 from typing import Literal
 
+from thinstack._onnxruntime import VARIABLE, telemetry
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import CASES_FILE
 from thinstack.doctor.check import Check
 from thinstack.doctor.packages import DISTRIBUTION, package_checks
-from thinstack.errors import DeviceError, ThinstackError, UnknownNameError
+from thinstack.errors import DeviceError, ThinstackError, UnknownNameError, shown
 from thinstack.plugins.manager import PluginManager, PluginRecord, manager
 from thinstack.runtime.pool import usable_cores
 from thinstack.runtime.reference import check_cases
@@ -36,6 +37,7 @@ def examine(model: str = "sst", *, isolated: bool | None = None) -> Iterator[Che
     if usable:
         providers = available_providers()
         yield Check("providers", "ok", ", ".join(providers), details={"providers": providers})
+        yield _telemetry()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a record tells what the warning would
         plugins = manager()
@@ -49,6 +51,18 @@ def examine(model: str = "sst", *, isolated: bool | None = None) -> Iterator[Che
     yield _model(model, bundle)
     if usable:
         yield from _answers(model, bundle, plugins, isolated)
+
+
+def _telemetry() -> Check:
+    """Whether onnxruntime tells its maker what runs here."""
+    state, given = telemetry(), os.environ.get(VARIABLE, "")
+    details = {"state": state, "variable": given}
+    if state == "too late":
+        found = f"on: onnxruntime was imported before thinstack could set {VARIABLE}=1"
+        mend = f"set {VARIABLE}=1 before Python starts, or import thinstack before onnxruntime"
+        return Check("telemetry", "missing", found, mend, details=details)
+    why = " (1, true, yes, on and y turn it off)" if state == "on" else ""
+    return Check("telemetry", "ok", f"{state}, {VARIABLE} is {shown(given)}{why}", details=details)
 
 
 def _plugins(records: list[PluginRecord]) -> Check:

@@ -4,9 +4,10 @@ import warnings
 from collections.abc import Collection
 from typing import Any, Literal, get_args
 
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import Device
-from thinstack.errors import DeviceError, InputError, needs_extra
+from thinstack.errors import DeviceError, InputError
 from thinstack.runtime.onnx_session import Started, start_session
 
 __all__ = ["available_providers", "open_session"]
@@ -51,6 +52,4 @@ def open_session(
 def available_providers() -> list[str]:
     """The execution providers that onnxruntime was built with, whether or not they work here.
     Raises MissingExtraError without onnxruntime."""
-    with needs_extra("cpu"):
-        import onnxruntime
-    return list(onnxruntime.get_available_providers())
+    return list(import_onnxruntime().get_available_providers())

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle.onnx_gate import check_onnx
 from thinstack.config import ModelConfig
 from thinstack.core import Forest
@@ -206,8 +207,7 @@ def _exported_head(head: TaskHead, width: int) -> bytes:
 
 def in_onnxruntime(model: bytes) -> Callable[[dict[str, NDArray[Any]]], list[Tensor]]:
     """A function of the inputs that returns all outputs."""
-    with needs_extra("cpu"):
-        import onnxruntime
+    onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -14,9 +14,10 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack.config import Recipe
 from thinstack.data.files import write_atomically
-from thinstack.errors import ConfigError, needs_extra
+from thinstack.errors import ConfigError
 from thinstack.measure.figures import Figures, line
 from thinstack.show.as_text import as_text
 from thinstack.training.calibrate import Calibration, calibrate
@@ -64,8 +65,7 @@ def run_recipe(
     """
     if len(set(seeds)) != len(seeds):
         raise ConfigError(f"seeds must differ, got {list(seeds)}; name each once")
-    with needs_extra("cpu"):  # The bundle is run at the end: better to fail before training.
-        import onnxruntime  # noqa: F401
+    import_onnxruntime()  # The bundle is run at the end: better to fail before training.
     if threads is not None:
         torch.set_num_threads(threads)
     _claim(out, recipe, data, team)

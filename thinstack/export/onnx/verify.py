@@ -13,6 +13,7 @@ import onnx
 import torch
 from onnx.reference import ReferenceEvaluator
 
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack._version import __version__
 from thinstack.config import ModelConfig
 from thinstack.core.forest import Forest, join
@@ -187,8 +188,6 @@ class _File:
         except BundleError as error:
             advice = "in its parts, use operations that thinstack's own parts use"
             raise ExportError(f"this model cannot be shipped as ONNX: {error}; {advice}") from None
-        import onnxruntime
-
         self.session: Any = opened[0]
         self.proto = onnx.load_model_from_string(exported)
         self.metadata = {entry.key: entry.value for entry in self.proto.metadata_props}
@@ -202,7 +201,7 @@ class _File:
 
         reference = ReferenceEvaluator(self.proto)
         self.runtimes: dict[str, tuple[str, Run]] = {
-            "onnxruntime": (onnxruntime.__version__, partial(scores, self.session.run)),
+            "onnxruntime": (import_onnxruntime().__version__, partial(scores, self.session.run)),
             "onnx.reference": (onnx.__version__, partial(scores, reference.run)),
         }
 
