@@ -43,7 +43,9 @@ def test_what_the_session_runs_on_counts_and_not_what_is_announced(
 class Announcing(onnxruntime.InferenceSession):
     """A session that says it runs where it was asked to, and counts its runs."""
 
-    def __init__(self, content: bytes, options: object, providers: list[str | tuple[str, dict]]):
+    def __init__(
+        self, content: bytes, options: object, providers: list[str | tuple[str, dict]], **_: object
+    ):
         super().__init__(content, options, providers=["CPUExecutionProvider"])
         self.asked, self.runs = providers, 0
 
@@ -75,9 +77,8 @@ def test_a_gpu_has_larger_batches(last_word: Bundle, device: str, batches: int, 
     predictor = Predictor(last_word, device=device, threads=1)
     predictor.predict([["good", "film"]] * 3000)  # 9,000 nodes
     assert predictor._session.runs == batches
-    predictor._session.runs = 0
     assert len(list(predict_text(predictor, ["good"] * 10_000))) == 10_000
-    assert predictor._session.runs == calls
+    assert predictor._session.runs == batches + calls
 
 
 def test_devices_and_threads_are_checked(last_word: Bundle) -> None:

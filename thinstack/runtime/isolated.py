@@ -14,6 +14,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import cycle
 from multiprocessing.spawn import get_executable
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, NamedTuple, cast
@@ -21,7 +22,14 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.errors import BundleError, DeviceError, MissingExtraError, ThinstackError
+from thinstack.errors import (
+    BundleError,
+    DeviceError,
+    MissingExtraError,
+    ThinstackError,
+    raised_by_signal_handler,
+)
+from thinstack.runtime.ending import end_with_program
 from thinstack.runtime.messages import Message, read_message, write_message
 from thinstack.runtime.pool import usable_cores
 
@@ -46,7 +54,7 @@ _NO_PROCESS = f"a process of its own for the model cannot be started ({{}}); {_T
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from thinstack.runtime.isolated_worker import main; main()"
+    "from thinstack.runtime.isolated_worker import main; main(int(sys.argv[2]))"
 )
 
 
@@ -85,7 +93,9 @@ class IsolatedSession:
     def __init__(self, model: bytes, *, device: str, source: str):
         self._model, self._asked, self._source = model, device, source
         self._idle: list[_Process] = []
-        self._lock, self._free = threading.Lock(), threading.BoundedSemaphore(usable_cores())
+        # Locks, because what a signal handler raises leaves a semaphore of Python taken for ever.
+        self._turns = cycle([threading.Lock() for _ in range(usable_cores())])
+        self._lock = threading.Lock()
         self._processes: set[_Process] = set()
         weakref.finalize(self, _end_all, self._processes, os.getpid())
         try:
@@ -120,7 +130,8 @@ class IsolatedSession:
 
     def run(self, names: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
         """The outputs of these names. Raises BundleError if the model fails, or breaks a limit."""
-        with self._free:
+        end_with_program()
+        with next(self._turns):
             with self._lock:
                 process = self._idle.pop() if self._idle else None
             if process is None:
@@ -168,6 +179,9 @@ class IsolatedSession:
             reply = process.ask(request, arrays)
             answered = True
         except (OSError, EOFError, ValueError) as error:
+            if raised_by_signal_handler(error):
+                raise
+            end_with_program()  # which ended the process
             how = process.how_it_ended(error)
             raise BundleError(
                 f"its process {how}: the model is damaged, made to do harm, or too large for this "
@@ -193,9 +207,10 @@ class _Process:
         top = str(Path(__file__).parents[2])
         paths = [*filter(None, sys.path), *([] if top in sys.path else [top])]
         # Isolated from the folder it starts in, and from PYTHONPATH: the paths are those of ours.
+        start = [get_executable(), "-I", "-c", _START, json.dumps(paths), str(os.getpid())]
         try:
             self._process = subprocess.Popen(
-                [get_executable(), "-I", "-c", _START, json.dumps(paths)],
+                start,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

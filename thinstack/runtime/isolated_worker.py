@@ -1,7 +1,8 @@
 """The process that runs a model for another one, within limits that it sets itself.
 
-`thinstack.runtime.isolated` starts it, and it ends when that process ends or closes the pipe. It
-starts in the time that numpy and onnxruntime take.
+`thinstack.runtime.isolated` starts it, and it ends when that process ends or closes the pipe, even
+if a forked child of that process lives on with the pipe. It starts in the time that numpy and
+onnxruntime take.
 """
 
 import os
@@ -11,8 +12,9 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack.errors import BundleError, DeviceError, MissingExtraError
 from thinstack.runtime.messages import Message, read_message, write_message
 from thinstack.runtime.onnx_session import start_session
@@ -23,13 +25,19 @@ MOST_SENT = 1 << 33
 """Bytes that the process takes in one message, at most: an ONNX file."""
 
 
-def main() -> None:
-    """Answer requests until standard input ends."""
+LOOK: Final = 1.0
+"""Seconds between two looks whether the other process lives."""
+
+
+def main(owner: int) -> None:
+    """Answer requests until standard input ends, or the process `owner` does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other process to answer
     requests, replies = _pipes()
     write_message(replies, {}, {})  # it runs: what goes wrong from here on is the model's doing
     waiting: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests, waiting), daemon=True).start()
+    if sys.platform != "win32":  # where nothing forks, and a parent keeps its number
+        threading.Thread(target=_end_with, args=(owner,), daemon=True).start()
     session: Any = None
     while True:
         message = waiting.get()
@@ -48,7 +56,7 @@ def main() -> None:
             _tell(replies, error, str(error))
         except BrokenPipeError:
             return
-        except Exception as error:  # onnxruntime's errors have no base class of their own
+        except Exception as error:  # whatever it is, the other process waits for an answer
             _tell(replies, BundleError(), f"{type(error).__name__}: {error}")
 
 
@@ -71,14 +79,20 @@ def _listen(requests: BinaryIO, waiting: "queue.SimpleQueue[Message]") -> None:
         os._exit(0)
 
 
+def _end_with(owner: int) -> None:
+    """End the process soon after its parent, `owner`, has ended."""
+    while os.getppid() == owner:
+        time.sleep(LOOK)
+    os._exit(0)
+
+
 def _loaded(message: Message) -> tuple[Any, dict[str, Any]]:
     """The session of a file, and what the other process is told of it."""
     asked = message.data
     model = message.arrays["model"].tobytes()
     _allow_seconds(asked["seconds"])
     if asked["memory"]:
-        import onnxruntime  # noqa: F401 - what it takes itself does not count
-
+        import_onnxruntime()  # what it takes itself does not count
         _allow_memory(asked["memory"])
     session, device, warning = start_session(model, asked["device"], asked["source"])
     return session, {

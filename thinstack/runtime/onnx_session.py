@@ -1,17 +1,52 @@
-"""Starts an onnxruntime session. It imports nothing else of the package but its errors, because a
-process of a model's own starts with it."""
+"""Starts and runs an onnxruntime session. It imports little else of the package, because a process
+of a model's own starts with it."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from thinstack.errors import BundleError, DeviceError, needs_extra
+from numpy.typing import NDArray
 
-__all__ = ["Started", "start_session"]
+from thinstack._onnxruntime import import_onnxruntime, is_of_onnxruntime
+from thinstack.errors import BundleError, DeviceError
+from thinstack.runtime.ending import end_with_program, stopped_at_end
+
+__all__ = ["OnnxSession", "Started", "start_session"]
 
 _SMALL = 1 << 20  # bytes
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 # By default it rounds what it multiplies to 10 bits (TF32): scores would differ from the CPU's by
 # some 1e-3, and trees with them.
 _EXACT = {"use_tf32": 0}
+# By default it tries other devices when one fails, and prints that where results are printed. It
+# takes errors of signal handlers for such failures.
+_AS_ASKED = {"enable_fallback": 0}
+
+
+class OnnxSession:
+    """An `onnxruntime.InferenceSession`, whose `run` raises errors of thinstack, and stops when the
+    program ends."""
+
+    def __init__(self, session: Any):
+        self._session = session
+        self._options = import_onnxruntime().RunOptions
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def run(self, names: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
+        """The outputs of these names. Raises BundleError with what onnxruntime says, if it fails.
+        What a signal handler of the program raises goes through."""
+        options = self._options()
+        options.log_severity_level = 4  # it raises what it would print
+        try:
+            with stopped_at_end(options):
+                found: list[NDArray[Any]] = self._session.run(names, feeds, options)
+        except Exception as error:
+            if not is_of_onnxruntime(error):
+                raise
+            end_with_program()  # which stopped the run
+            raise BundleError(str(error)) from None
+        return found
 
 
 class Started(NamedTuple):
@@ -25,14 +60,13 @@ class Started(NamedTuple):
 def start_session(model: bytes, device: str, source: str) -> Started:
     """A session for an ONNX file that `check_onnx` has let pass. Raises BundleError, DeviceError
     and MissingExtraError as `thinstack.runtime.session.open_session` does."""
-    with needs_extra("cpu"):
-        import onnxruntime
+    onnxruntime = import_onnxruntime()
     options = _options(onnxruntime, largest_constant=max(_SMALL, 4 * len(model)))
     warning = ""
     if device != "cpu":
         session, problem = _try_cuda(onnxruntime, model, options)
         if session is not None:
-            return Started(session, "cuda")
+            return Started(OnnxSession(session), "cuda")
         if device == "cuda":
             raise DeviceError(
                 f"device 'cuda' does not work here: {problem}. It needs an NVIDIA driver, the CUDA "
@@ -42,11 +76,14 @@ def start_session(model: bytes, device: str, source: str) -> Started:
             )
         warning = f"CUDA does not work here ({problem}); the model runs on the CPU"
     try:
-        session = onnxruntime.InferenceSession(model, options, providers=[_CPU])
-    except Exception as error:  # onnxruntime's errors have no base class of their own
+        with stopped_at_end():
+            session = onnxruntime.InferenceSession(model, options, [_CPU], **_AS_ASKED)
+    except Exception as error:
+        if not is_of_onnxruntime(error):
+            raise
         problem = f"onnxruntime {onnxruntime.__version__} cannot load it: {error}"
         raise BundleError(f"{source}: {problem}") from None
-    return Started(session, "cpu", warning)
+    return Started(OnnxSession(session), "cpu", warning)
 
 
 def _options(onnxruntime: Any, *, largest_constant: int) -> Any:
@@ -72,8 +109,12 @@ def _try_cuda(onnxruntime: Any, model: bytes, options: Any) -> tuple[Any, str]:
     if _CUDA not in onnxruntime.get_available_providers():
         return None, "the installed onnxruntime has no CUDA provider"
     try:
-        session = onnxruntime.InferenceSession(model, options, providers=[(_CUDA, _EXACT), _CPU])
-    except Exception as error:  # onnxruntime's errors have no base class of their own
+        with stopped_at_end():
+            wanted = [(_CUDA, _EXACT), _CPU]
+            session = onnxruntime.InferenceSession(model, options, wanted, **_AS_ASKED)
+    except Exception as error:
+        if not is_of_onnxruntime(error):
+            raise
         return None, str(error)
     if (providers := session.get_providers())[0] == _CUDA:
         return session, ""

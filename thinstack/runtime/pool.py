@@ -1,16 +1,19 @@
 """Runs the batches of one session on several threads of the CPU."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import chain, islice
 from typing import Any
 
-from thinstack.errors import InputError, shown
+from thinstack.errors import InputError, raised_in, shown
 
 __all__ = ["Pool", "usable_cores"]
 
 MOST_THREADS = 256
+WAITING = 2
+"""Jobs of a thread that wait."""
 
 
 class Pool:
@@ -33,14 +36,42 @@ class Pool:
 
     def map(self, run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """The result of `run(*job)` for each job, in order. A single job, and all jobs of a single
-        thread, run in the calling thread."""
+        thread, run in the calling thread. So do those that threads do not take, because the program
+        ends or may have no more threads. Few jobs wait, because the end of the program waits for
+        them."""
         jobs = iter(jobs)
         first = list(islice(jobs, 2))
         if self.threads == 1 or len(first) < 2:
             return (run(*job) for job in chain(first, jobs))
         if self._executor is None or self._process != os.getpid():
             self._executor, self._process = ThreadPoolExecutor(self.threads), os.getpid()
-        return self._executor.map(lambda job: run(*job), chain(first, jobs))
+        return self._mapped(self._executor, run, chain(first, jobs))
+
+    def _mapped(
+        self, executor: Executor, run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
+    ) -> Iterator[Any]:
+        waiting = deque[Future[Any]]()
+        try:
+            for job in jobs:
+                waiting.append(_submitted(executor, run, job))
+                if len(waiting) > WAITING * self.threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _submitted(executor: Executor, run: Callable[..., Any], job: tuple[Any, ...]) -> Future[Any]:
+    try:
+        return executor.submit(run, *job)
+    except RuntimeError as error:
+        if not raised_in(error, "concurrent", "threading"):
+            raise
+    done = Future[Any]()
+    done.set_result(run(*job))
+    return done
 
 
 def usable_cores() -> int:

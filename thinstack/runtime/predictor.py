@@ -27,6 +27,7 @@ from thinstack.runtime.batching import (
     listed,
     piece_counts,
 )
+from thinstack.runtime.ending import watch_end
 from thinstack.runtime.given_trees import GivenTrees, Trees
 from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
@@ -252,6 +253,7 @@ class Predictor:
         told = interface_of(self._session, self.config, self.vocabulary, self._source)
         self._types, self._output, self.phrases, self._most_pieces, self._probable = told
         self._process = os.getpid()
+        watch_end()
 
     def _word_fields(self, words: Sequence[Sequence[str]], places: Sequence[int]) -> dict[str, Any]:
         try:
@@ -272,7 +274,7 @@ class Predictor:
         parses = self._parses and not forest.transitions.size
         try:
             scores, *parse = self._session.run([self._output, PARSE_OUTPUT][: 1 + parses], feeds)
-        except Exception as error:  # onnxruntime's errors have no base class of their own
+        except BundleError as error:
             problem = f"the model failed on {nodes} nodes: {error}"
             raise BundleError(f"{self._source}: {problem}") from None
         shape = rows, len(self.config.labels)

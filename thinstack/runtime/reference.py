@@ -102,7 +102,7 @@ def _differences(
     wanted = {name: np.array(values) for name, values in case["outputs"].items()}
     try:
         given = dict(zip(wanted, session.run(list(wanted), feeds), strict=True))
-    except Exception as error:  # onnxruntime's errors have no base class of their own
+    except BundleError as error:
         raise ValueError(f"the model fails on one: {error}") from None
     if any(given[name].shape != values.shape for name, values in wanted.items()):
         return np.array([np.inf])
