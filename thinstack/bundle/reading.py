@@ -30,7 +30,14 @@ from thinstack.config.base import problems
 from thinstack.data.distances import DistanceTable
 from thinstack.data.vocabulary import WordVocabulary
 from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.errors import BundleError, ConfigError, DataError, UnknownNameError, shown
+from thinstack.errors import (
+    BundleError,
+    ConfigError,
+    DataError,
+    UnknownNameError,
+    raised_by_signal_handler,
+    shown,
+)
 
 __all__ = [
     "Bundle",
@@ -274,6 +281,8 @@ def _readable(path: Path, *, missing: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if raised_by_signal_handler(error):
+            raise
         gone = missing and isinstance(error, FileNotFoundError)
         raise BundleError(missing if gone else f"{path}: cannot be read: {error}") from None
 

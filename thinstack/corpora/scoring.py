@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from thinstack.config import TreeSource
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.corpora.rows import Problem, Row
-from thinstack.errors import InputError
+from thinstack.errors import InputError, raised_by_signal_handler
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.prediction import Scored
 from thinstack.runtime.predictor import Predictor
@@ -92,6 +92,8 @@ class TextScorer:
             found = self.score([rows[place].text for place in places])
             found = found._replace(text=np.array(places, np.int64)[found.text])
         except Exception as error:  # of the model, of onnxruntime, of memory: of one text or all
+            if raised_by_signal_handler(error):
+                raise
             if len(rows) == 1:
                 message = f"{type(error).__name__}: {error}"[:_MOST_MESSAGE]
                 return self.score([]), [(rows[0], Problem("failed", message))]

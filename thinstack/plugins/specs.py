@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from thinstack.core import Tree
 from thinstack.core.forest import WORD_FIELDS
-from thinstack.errors import ConfigError, PluginError, ThinstackError
+from thinstack.errors import ConfigError, PluginError, ThinstackError, raised_by_signal_handler
 
 if TYPE_CHECKING:
     from thinstack.core.cell import Cell
@@ -116,6 +116,8 @@ class Spec(Generic[Product]):
         except ThinstackError:
             raise
         except Exception as error:
+            if raised_by_signal_handler(error):
+                raise
             raise PluginError(
                 f"{self.kind} {self.name!r} could not be built: {type(error).__name__}: {error}"
             ) from error
@@ -299,6 +301,8 @@ class ReaderSpec(Spec[Reader]):
         except ThinstackError:
             raise
         except Exception as error:
+            if raised_by_signal_handler(error):
+                raise
             raise PluginError(
                 f"reader {self.name!r} failed on {path}: {type(error).__name__}: {error}"
             ) from error

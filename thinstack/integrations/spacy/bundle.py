@@ -3,7 +3,7 @@
 import srsly  # type: ignore[import-untyped]
 
 from thinstack.bundle.files import Files
-from thinstack.errors import BundleError
+from thinstack.errors import BundleError, raised_by_signal_handler
 
 __all__ = ["SOURCE", "from_bytes", "to_bytes"]
 
@@ -25,6 +25,8 @@ def from_bytes(data: bytes) -> Files:
     try:
         files = srsly.msgpack_loads(data)
     except Exception as error:  # msgpack raises errors of many kinds
+        if raised_by_signal_handler(error):
+            raise
         problem = f"{OTHER} ({error!s:.200})"
         raise BundleError(f"{SOURCE}: expected the files of a bundle, {problem}") from None
     plain = isinstance(files, dict) and all(

@@ -9,7 +9,7 @@ from spacy.vocab import Vocab
 
 from thinstack.data.paths import file_path, why_unreadable
 from thinstack.data.table_rows import Classes, Found, Record, TableRow, checked_rows
-from thinstack.errors import DataError, InputError, shown
+from thinstack.errors import DataError, InputError, raised_by_signal_handler, shown
 
 __all__ = ["check_label", "chosen_categories", "doc_texts", "read_doc_bin"]
 
@@ -118,5 +118,7 @@ def _read(path: str | Path) -> Iterator[Doc]:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
     except Exception as error:  # zlib, msgpack and spaCy raise errors of many kinds
+        if raised_by_signal_handler(error):
+            raise
         problem = f"expected spaCy's DocBin, found other bytes: {error!s:.200}"
         raise DataError(f"{path}: {problem}") from None

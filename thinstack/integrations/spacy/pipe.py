@@ -9,7 +9,7 @@ from typing import Any, Final
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 
-from thinstack.errors import InputError, shown
+from thinstack.errors import InputError, raised_by_signal_handler, shown
 from thinstack.runtime.batching import in_batches
 
 __all__ = ["BATCH_TOKENS", "BatchedPipe", "check_docs"]
@@ -75,7 +75,9 @@ class BatchedPipe(Pipe):
         for docs, found in self._ahead(batches) if ahead else self._in_turn(batches):
             try:
                 self.set_annotations(docs, found())
-            except Exception:
+            except Exception as error:
+                if raised_by_signal_handler(error):
+                    raise
                 yield from super().pipe(docs)
             else:
                 yield from docs

@@ -16,7 +16,7 @@ from thinstack.core.tree import depths
 from thinstack.data import ptb
 from thinstack.data.binarize import binarize
 from thinstack.data.brackets import from_brackets
-from thinstack.errors import InputError, TreeError
+from thinstack.errors import InputError, TreeError, raised_by_signal_handler
 from thinstack.integrations.spacy.splitter import DocSentence, sentence_spans
 
 __all__ = [
@@ -132,6 +132,8 @@ def _parse(span: Span) -> Tree:
     try:
         text = span._.parse_string
     except Exception as error:  # a stranger's getter may raise anything
+        if raised_by_signal_handler(error):
+            raise
         problem = f"Span._.parse_string of {_shown(span)} cannot be read: {error}"
         raise InputError(problem) from error
     if not isinstance(text, str):

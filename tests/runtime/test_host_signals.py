@@ -1,0 +1,157 @@
+"""What a signal handler of the program raises, such as a limit of time, is no error of a model."""
+
+import gc
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import onnxruntime
+import pytest
+import spacy
+from last_word_model import TABLE, last_word_model, write_last_word_bundle
+
+import thinstack
+from thinstack.bundle import Bundle
+from thinstack.corpora.rows import Row
+from thinstack.corpora.scoring import TextScorer
+from thinstack.errors import BundleError, raised_by_signal_handler
+from thinstack.runtime.onnx_session import OnnxSession, start_session
+from thinstack.runtime.predictor import Predictor
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no alarms")
+
+SENTENCE = ["good", "film"] * 100
+
+
+class TimeIsUpError(Exception):
+    """As the limits of task queues raise."""
+
+
+class Limit:
+    """A handler, called in each of the ways that programs have."""
+
+    def __init__(self, error: type[Exception]):
+        self.error = error
+
+    def __call__(self, *_: object) -> None:
+        raise self.error("time is up")
+
+    def method(self, number: int, frame: FrameType | None) -> None:
+        self(number, frame)
+
+    def part(self) -> Callable[..., None]:
+        return partial(Limit.method, self)
+
+
+def until_it_ends(handler: Callable[..., None], call: Callable[[], object]) -> None:
+    """Call it again and again until an alarm comes, which comes once."""
+    gc.collect()
+    gc.disable()  # Python drops what is raised while it cleans up
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        for _ in range(200):
+            call()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        gc.enable()
+
+
+def scored(predictor: Predictor) -> None:
+    predictor.predict([SENTENCE] * 200)
+
+
+def in_a_corpus(predictor: Predictor) -> Callable[[], object]:
+    rows = [Row(str(number), "a good film " * 50) for number in range(50)]
+    return partial(TextScorer(predictor, "sentences"), rows)
+
+
+def in_a_pipeline(predictor: Predictor) -> Callable[[], object]:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("tree_sentiment", config={"model": str(predictor.bundle.path), "threads": 1})
+    texts = ["A good film. " * 20] * 100
+    next(nlp.pipe(texts))
+    return lambda: list(nlp.pipe(texts))
+
+
+ERRORS = (TimeIsUpError, TimeoutError, RuntimeError, ValueError, MemoryError)
+
+
+# Python's own, where the alarm comes while it starts a thread.
+@pytest.mark.filterwarnings("ignore:Exception ignored in thread started by")
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("way", ["object", "method", "partial"])
+@pytest.mark.parametrize("isolated", [False, True])
+def test_it_passes_through_a_run(
+    last_word: Bundle, error: type[Exception], way: str, isolated: bool
+) -> None:
+    predictor, limit = thinstack.load(last_word.path, threads=1, isolated=isolated), Limit(error)
+    handler = {"object": limit, "method": limit.method, "partial": limit.part()}[way]
+    with pytest.raises(error, match="time is up") as caught:
+        until_it_ends(handler, partial(scored, predictor))
+    assert type(caught.value) is error
+    scored(predictor)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("use", [in_a_corpus, in_a_pipeline])
+def test_it_passes_through_what_keeps_errors_of_texts_apart(
+    last_word: Bundle, error: type[Exception], use: Callable[[Predictor], Callable[[], object]]
+) -> None:
+    call = use(thinstack.load(last_word.path, threads=1))
+    with pytest.raises(error, match="time is up") as caught:
+        until_it_ends(Limit(error), call)
+    assert type(caught.value) is error
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_it_passes_through_loading(last_word: Bundle, error: type[Exception]) -> None:
+    model = last_word.read("onnx/model.onnx")
+    with pytest.raises(error, match="time is up"):
+        until_it_ends(Limit(error), partial(start_session, model, "cpu", "a file"))
+
+
+class Failing:
+    """A session that something else than onnxruntime ends."""
+
+    def __init__(self, error: Exception):
+        self.error = error
+
+    def run(self, *_: object) -> Any:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [TimeIsUpError("of a task"), RuntimeError("of a thread")])
+def test_what_is_not_of_onnxruntime_passes(error: Exception) -> None:
+    with pytest.raises(type(error), match=str(error)):
+        OnnxSession(Failing(error)).run(["y"], {})
+
+
+def test_what_onnxruntime_raises_is_a_bundle_error(tmp_path: Path) -> None:
+    bundle = write_last_word_bundle(tmp_path / "model", onnx=last_word_model(table=TABLE[:3]))
+    predictor = Predictor(bundle)
+    session = predictor._session
+    with pytest.raises(BundleError, match=r"model\.onnx: the model failed on 1 nodes: .*Gather"):
+        predictor.predict([["-LRB-"]])
+    feeds: list[tuple[list[str], dict[str, Any]]] = [(["none"], {}), (["root_scores"], {})]
+    feeds += [(["root_scores"], {"token_ids": object(), "transitions": object()})]
+    for names, given in feeds:
+        with pytest.raises(BundleError):
+            session.run(names, given)
+    with pytest.raises(BundleError, match=rf"a file: onnxruntime {onnxruntime.__version__} cannot"):
+        start_session(b"no model", "cpu", "a file")
+
+
+def test_only_handlers_that_are_set_are_known_by_their_errors() -> None:
+    limit = Limit(ValueError)
+    with pytest.raises(ValueError, match="time is up") as caught:
+        limit()
+    assert not raised_by_signal_handler(caught.value)
+    with pytest.raises(ValueError, match="999") as odd:
+        signal.Handlers(999)  # as the handlers of the system are made
+    assert not raised_by_signal_handler(odd.value)
