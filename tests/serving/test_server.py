@@ -3,11 +3,13 @@
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection, HTTPResponse
 from typing import Any
 from xml.etree import ElementTree
@@ -100,7 +102,14 @@ def test_all_that_the_page_names_is_served_and_nothing_else(server: PageServer) 
     ("headers", "status", "message"),
     [
         ({"Host": "evil.example"}, 403, "found evil.example"),
-        ({"Host": f"{HOST}:1"}, 403, "expected a request to 127.0.0.1:"),
+        ({"Host": f"evil.example:{8000}"}, 403, "expected a request to 127.0.0.1 or localhost"),
+        ({"Host": "localhost.evil.example"}, 403, "found localhost.evil.example"),
+        ({"Host": "localhost@evil.example:80"}, 403, "found localhost@evil.example:80"),
+        ({"Host": "127.0.0.1:80:80"}, 403, "found 127.0.0.1:80:80"),
+        ({"Host": "[::1"}, 403, "found [::1"),
+        ({"Host": "localhost:9000", "Origin": "http://evil.example:9000"}, 403, "a page of"),
+        ({"Origin": "http://localhost@evil.example"}, 403, "a page of"),
+        ({"Origin": "http://localhost.evil.example:9000"}, 403, "a page of"),
         ({"Origin": "http://evil.example"}, 403, "a page of http://evil.example"),
         ({"Origin": "null"}, 403, "a page of null"),
         ({"Content_Type": "text/plain"}, 415, "application/json"),
@@ -125,6 +134,52 @@ def test_what_is_no_text_is_told_so(server: PageServer, body: bytes) -> None:
     assert (response.status, "as JSON" in json.loads(answer)["error"]) == (400, True)
 
 
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("localhost:9000", "http://localhost:9000"),  # ssh -L 9000:localhost:8000
+        ("127.0.0.1:1", None),
+        ("127.0.0.1", "http://127.0.0.1"),
+        ("LOCALHOST:65535", "http://localhost:65535"),
+        ("[::1]:3000", "http://[::1]:3000"),
+        ("localhost:8000", "https://localhost:8443"),  # behind what speaks TLS for it
+    ],
+)
+def test_it_answers_behind_other_ports_of_this_machine(
+    server: PageServer, host: str, origin: str | None
+) -> None:
+    headers = {"Host": host} | ({"Origin": origin} if origin else {})
+    assert ask(server, "GET", "/", **headers)[0].status == 200
+    headers["Content_Type"] = "application/json"
+    response, answer = ask(server, "POST", "/predict", b'{"text": "A good film."}', **headers)
+    assert (response.status, len(json.loads(answer)["sentences"])) == (200, 1)
+
+
+def test_a_browser_that_asks_for_a_page_of_another_port_is_refused(server: PageServer) -> None:
+    """So pages of others cannot send JSON."""
+    asks = {"Access_Control_Request_Method": "POST"}
+    asks["Access_Control_Request_Headers"] = "content-type"
+    response, _ = ask(server, "OPTIONS", "/predict", Origin="http://localhost:3000", **asks)
+    assert response.status == 501
+    assert "Access-Control-Allow-Origin" not in response.headers
+
+
+def test_answers_are_sent_at_once(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The body does not wait until the head has arrived."""
+    found = []
+    finish = server.finish_request
+
+    def recorded(connection: socket.socket, address: object) -> None:
+        finish(connection, address)
+        found.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    monkeypatch.setattr(server, "finish_request", recorded)
+    ask(server, "GET", "/icon.svg", Connection="close")
+    while not found:
+        time.sleep(0.01)
+    assert found[0] != 0
+
+
 def test_addresses_that_are_none_are_refused(server: PageServer) -> None:
     assert ask(server, "GET", "x://[")[0].status == 404
     response, answer = ask(server, "GET", "/model", Origin="http://[")
@@ -140,6 +195,27 @@ def test_halves_of_surrogates_are_an_error_in_words(server: PageServer) -> None:
 def test_a_port_that_is_taken_is_named(server: PageServer) -> None:
     with pytest.raises(InputError, match=rf"port {server.port} .* another with --port"):
         PageServer(server.port)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("clients", [1, 4])
+def test_the_command_ends_while_it_scores(threads: str, clients: int) -> None:
+    command = [sys.executable, "-m", "thinstack", "serve", "--port", "0", "--no-open"]
+    with (
+        started([*command, "--threads", threads], stderr=subprocess.PIPE) as process,
+        ExitStack() as stack,
+    ):
+        assert process.stdout is not None
+        port = int(process.stdout.readline().split("/")[2].split(":")[1])
+        body = json.dumps({"text": "It is not a bad film, though it is too long. " * 20_000})
+        headers = {"Content-Type": "application/json"}
+        for _ in range(clients):
+            connection = HTTPConnection(HOST, port, timeout=PATIENCE)
+            stack.enter_context(closing(connection)).request("POST", "/predict", body, headers)
+        time.sleep(1)  # it takes half a minute
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, errors) == (0, "")
 
 
 def test_the_command_serves_until_it_is_interrupted() -> None:

@@ -1,6 +1,7 @@
 """The command line, `thinstack predict | similar | serve | evaluate | train | finish | export |
 push | plugins | doctor`, one file each. An error prints a message and exits with code 2."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from thinstack.cli.predict import predict
 from thinstack.cli.push import push
 from thinstack.cli.serve import serve
 from thinstack.cli.similar import similar
+from thinstack.cli.text_command import TextCommand
 from thinstack.cli.train import train
 from thinstack.errors import StoppedError, ThinstackError, escaped
 
@@ -32,12 +34,13 @@ app = typer.Typer(
 )
 _COMMANDS = (predict, similar, serve, evaluate, train, finish, export, push, plugins, doctor)
 for command in _COMMANDS:
-    app.command()(command)
+    app.command(cls=TextCommand if command in (predict, similar) else None)(command)
 
 
 def main(commands: typer.Typer = app) -> None:
     """Run the command line. An error of thinstack, or a file that cannot be used, ends it with
     exit code 2. A signal that stops a run ends it with 128 and the number of the signal."""
+    _open_streams()
     try:
         commands()
     except (ThinstackError, OSError) as error:
@@ -45,6 +48,15 @@ def main(commands: typer.Typer = app) -> None:
             Text(f"error: {escaped(str(error))}", style="bold red")
         )
         sys.exit(error.code if isinstance(error, StoppedError) else 2)
+
+
+def _open_streams() -> None:
+    """Read nothing from a standard stream that is closed, and write to nowhere. Else the next file
+    that is opened would have its number, and get what libraries print."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(handle, mode, encoding="utf-8"))
 
 
 @app.callback(invoke_without_command=True)

@@ -125,6 +125,12 @@ def predict(
         raise InputError(
             "--jsonl cannot be combined with --json, --html or --svg: choose one kind of output"
         )
+    for option, path in pages.items():
+        if path is not None and path.is_dir():
+            raise InputError(
+                f"--{option} {path}: expected a file to write, found a folder: name a file in it, "
+                f"such as {path / f'result.{option}'}"
+            )
     given = texts or _lines_of_input(encoding)
     predictor = load(
         model,

@@ -1,5 +1,6 @@
 """`thinstack serve`: the page for a model of one's own, on this machine."""
 
+import signal
 import threading
 import webbrowser
 from pathlib import Path
@@ -38,11 +39,12 @@ def serve(
             model, threads=threads, classes=classes, abstain=abstain, isolated=isolated
         )
         server.name = Path(model).name or model
-        print(f"{escaped(server.name)} at {server.url} (Ctrl-C ends it)", flush=True)
-        if open_page:
-            # Some browsers do not return before they are closed.
-            threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
         try:
+            print(f"{escaped(server.name)} at {server.url} (Ctrl-C ends it)", flush=True)
+            if open_page:
+                # Some browsers do not return before they are closed.
+                threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
             server.serve_forever()
         except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # what still scores is being stopped
             print()

@@ -1,6 +1,7 @@
 """Writes files that are whole even if their writer is killed: the old file stays until the new one
 is on the disk."""
 
+import errno
 import os
 import re
 import secrets
@@ -35,6 +36,8 @@ def replacing(path: Path) -> Iterator[Path]:
     if _is_stream(path):
         yield path
         return
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "expected a file to write, found a folder", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(path, "{}.", ".partial")
     try:

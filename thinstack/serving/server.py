@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,6 +17,9 @@ from thinstack.serving.answers import model_data, text_data
 __all__ = ["HOST", "MAX_BODY", "PageServer"]
 
 HOST: Final = "127.0.0.1"
+
+_NAMES: Final = (HOST, "localhost", "[::1]")
+_LOCAL: Final = re.compile(f"({'|'.join(map(re.escape, _NAMES))})(:[0-9]{{1,5}})?", re.IGNORECASE)
 
 MAX_BODY: Final = 1_000_000
 """Bytes of what is asked, at most."""
@@ -60,9 +64,6 @@ class PageServer(ThreadingHTTPServer):
             ) from None
         self.port = int(self.server_address[1])
         self.url = f"http://{HOST}:{self.port}/"
-        self.hosts = {f"{name}:{self.port}" for name in (HOST, "localhost")}
-        if self.port == 80:
-            self.hosts |= {HOST, "localhost"}
         self.content = {
             path: (files("thinstack").joinpath(name).read_bytes(), kind)
             for path, (name, kind) in _PAGE.items()
@@ -83,6 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "thinstack", ""
     timeout = 60  # seconds that a client may be silent
+    disable_nagle_algorithm = True  # else each answer waits until its head is acknowledged
 
     def do_GET(self) -> None:
         self._answer(self._file)
@@ -115,16 +117,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _check_host(self) -> None:
-        """Other names of this machine are how pages of others get at it (DNS rebinding)."""
+        """Other names of this machine are how pages of others get at it (DNS rebinding). Its ports
+        are not: ssh and containers hand on another one. A page of another port may send nothing
+        either, because its browser asks first whether it may send JSON, and is refused."""
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
-        if host not in self.server.hosts or (
-            origin is not None and _parts(origin).netloc not in self.server.hosts
-        ):
-            known = " or ".join(sorted(self.server.hosts))
-            found = host if host not in self.server.hosts else f"a page of {origin}"
-            raise _RefusedError(
-                HTTPStatus.FORBIDDEN, f"expected a request to {known}, found {found}"
-            )
+        if not _LOCAL.fullmatch(host):
+            found = host
+        elif origin is not None and not _LOCAL.fullmatch(_parts(origin).netloc):
+            found = f"a page of {origin}"
+        else:
+            return
+        expected = f"expected a request to {' or '.join(_NAMES)}"
+        raise _RefusedError(HTTPStatus.FORBIDDEN, f"{expected}, found {found}")
 
     def _file(self) -> tuple[bytes, str]:
         path = _parts(self.path).path
