@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import PATIENCE, started
 from isolated_models import ABORTING, ADDING, ENDLESS, balloon, onnx_of
 from last_word_model import KNOWN, TABLE, last_word_model, random_sentences, write_last_word_bundle
 from onnx import helper, load_model_from_string
@@ -193,6 +194,37 @@ os.kill(os.getpid(), signal.SIGKILL)
             return
         time.sleep(0.05)
     raise AssertionError(f"process {pid} is {state_of(pid)}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_the_processes_end_though_a_forked_child_lives(end: str) -> None:
+    """It has the pipes too."""
+    program = f"""
+import os, signal, time
+from test_isolated import ADDING, onnx_of, pid_of, session
+found = session(onnx_of(ADDING))
+if (child := os.fork()) == 0:
+    time.sleep(3600)
+print(pid_of(found), child, flush=True)
+{end}
+"""
+    folders = [str(Path(__file__).parent), str(Path(__file__).parents[1]), *sys.path]
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]
+    paths = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, folders))}
+    with started(command, env=paths) as process:
+        assert process.stdout is not None
+        pid, child = map(int, process.stdout.readline().split())
+        process.wait(PATIENCE)
+    try:
+        for _ in range(20 * PATIENCE):
+            if state_of(pid) in ("", "Z"):
+                return
+            assert state_of(child) not in ("", "Z")
+            time.sleep(0.05)
+        raise AssertionError(f"process {pid} is {state_of(pid)}")
+    finally:
+        os.kill(child, signal.SIGKILL)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")

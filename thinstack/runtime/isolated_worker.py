@@ -138,7 +138,3 @@ def _allow_memory(size: int) -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         soft = taken + size if hard == resource.RLIM_INFINITY else min(taken + size, hard)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-if __name__ == "__main__":
-    main()
