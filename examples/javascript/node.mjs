@@ -1,5 +1,6 @@
-import * as ort from "onnxruntime-node";
-
 import { main } from "./main.mjs";
+
+process.env.ORT_DISABLE_TELEMETRY ||= "1"; // before it is imported
+const ort = await import("onnxruntime-node");
 
 await main("onnxruntime-node", ort);

@@ -50,6 +50,8 @@ async function bytesOf(path: string, most: number): Promise<Uint8Array<ArrayBuff
 }
 
 async function runtime(): Promise<Runtime> {
+  // Else it notes an identifier of the device, and tells its maker what runs. It asks when it is imported.
+  process.env.ORT_DISABLE_TELEMETRY ||= "1";
   try {
     return (await import("onnxruntime-node")) as unknown as Runtime;
   } catch (error) {

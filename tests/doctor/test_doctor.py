@@ -73,8 +73,8 @@ def test_a_line_a_check(cli: Cli) -> None:
     answer = cli("doctor")
     assert (answer.code, answer.err) == (0, "")
     lines = [line.split(maxsplit=2)[:2] for line in answer.out.splitlines()[2:]]
-    names = ["threads", "providers", "plugins", "model", "prediction"]
-    assert lines[:5] == [["ok", name] for name in names]
+    names = ["threads", "providers", "telemetry", "plugins", "model", "prediction"]
+    assert lines[: len(names)] == [["ok", name] for name in names]
     assert answer.out.endswith("\n\nAll is well.\n")
 
 

@@ -49,9 +49,11 @@ _AGAIN = "load the model, and pickle that"
 class Predictor:
     """Scores sentences with a bundle's model, and their phrases if the model has learnt to.
 
-    Any number of threads may share a predictor, and its copies are itself. A forked process starts
-    its own session. A pickle holds only the absolute path of the bundle, or the name of an
-    installed one. When it is loaded, the bundle is opened and checked again, and must be the same.
+    Any number of threads may share a predictor, and its copies are itself. When the program ends,
+    it stops those that still score, if they are daemons. What a signal handler of the program
+    raises goes through. A forked process starts its own session. A pickle holds only the absolute
+    path of the bundle, or the name of an installed one. When it is loaded, the bundle is opened and
+    checked again, and must be the same.
 
     Attributes:
         bundle, config, vocabulary: what the predictor was made from.
