@@ -59,7 +59,7 @@ def test_of_predict_text(predictor: Predictor, kind: str) -> None:
     texts: list[Any] = ["so good", bad, "so good", bad]
     found = predict_text(predictor, texts)
     assert [each.label for each in next(found)] == [GOOD]
-    with pytest.raises(InputError, match=f"^text 2: {said}"):
+    with pytest.raises(InputError, match=f"^text 1: {said}"):
         next(found)
     told: list[tuple[int, ThinstackError]] = []
     read = list(predict_text(predictor, texts, on_error=lambda *each: told.append(each)))
@@ -250,7 +250,7 @@ def test_of_the_server(server: PageServer, body: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a \udcff", "text 1: no Unicode text, character 2 is '\\udcff'"),
+        ("a \udcff", "text 0: no Unicode text, character 2 is '\\udcff'"),
         ("", "found no words to score"),
         (" ", "found no words to score"),
     ],

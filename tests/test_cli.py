@@ -51,7 +51,7 @@ def test_json_is_what_is_predicted_of_each_sentence(cli: Cli, bundle: Path) -> N
 def test_lines_of_json_tell_the_text_of_each_sentence(cli: Cli, bundle: Path) -> None:
     options = ("--model", bundle, "--source", "left")
     answer = cli("predict", *options, "--jsonl", stdin=b"A good film. It's awful\n\nfilm")
-    assert (answer.code, answer.err) == (0, "warning: text 2 has no words\n")
+    assert (answer.code, answer.err) == (0, "warning: text 1 has no words\n")
     found = [json.loads(line) for line in answer.out.splitlines()]
     documents = [item.pop("document") for item in found]
     places = [(item.pop("text_index"), item.pop("sentence_index")) for item in found]
@@ -184,7 +184,7 @@ def test_why_of_a_sentence_in_parts_is_not_told(cli: Cli, bundle: Path) -> None:
 def test_an_empty_text_keeps_its_neighbours(cli: Cli, bundle: Path) -> None:
     answer = cli("predict", "good", "", " \t\n", "awful", "--json", "--model", bundle)
     assert [item["label"] for item in answer.json] == ["good", "bad"]
-    assert answer.err == "warning: text 2 has no words\nwarning: text 3 has no words\n"
+    assert answer.err == "warning: text 1 has no words\nwarning: text 2 has no words\n"
 
 
 @pytest.mark.parametrize("texts", [[""], ["   "], [" \t\n\u00a0"], []])
@@ -192,7 +192,7 @@ def test_without_words_there_is_nothing_to_predict(
     cli: Cli, bundle: Path, texts: list[str]
 ) -> None:
     answer = cli("predict", *texts, "--model", bundle)
-    warning = "warning: text 1 has no words\n" if texts else ""
+    warning = "warning: text 0 has no words\n" if texts else ""
     refused(answer._replace(err=answer.err.removeprefix(warning)), "found no words to score")
 
 
@@ -246,7 +246,7 @@ def test_an_output_of_ascii_only_holds_any_text(
 
 def test_what_is_no_unicode_is_refused(cli: Cli, bundle: Path) -> None:
     answer = cli("predict", "good", "caf\udce9", "--model", bundle)
-    refused(answer, "text 2: no Unicode text, character 3")
+    refused(answer, "text 1: no Unicode text, character 3")
     answer = cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n")
     refused(answer, "standard input:2: expected text in utf-8, found the byte 0xe9", "--encoding")
 

@@ -11,9 +11,9 @@ Cli = Callable[..., Answer]
 @pytest.mark.parametrize(
     ("texts", "warned"),
     [
-        (("\U0001f60d",), "text 1 such as \U0001f60d"),
-        (("A good film.", "\U0001f92f \U0001f4a9 ok!"), "text 2 such as \U0001f92f"),
-        (("\U0001f621", "\U0001f47f"), "2 texts, the first of them text 1, such as \U0001f621"),
+        (("\U0001f60d",), "text 0 such as \U0001f60d"),
+        (("A good film.", "\U0001f92f \U0001f4a9 ok!"), "text 1 such as \U0001f92f"),
+        (("\U0001f621", "\U0001f47f"), "2 texts, the first of them text 0, such as \U0001f621"),
         (("A good film \U0001f60d.", "...", "terrific; zxqvyk"), ""),
     ],
 )

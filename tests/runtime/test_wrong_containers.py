@@ -82,7 +82,7 @@ def test_messages_name_the_way_that_reads_texts(predictor: Predictor) -> None:
 def test_so_is_what_stands_in_place_of_one_text(
     predictor: Predictor, text: Any, advice: str
 ) -> None:
-    with pytest.raises(InputError, match=rf"^text 2: expected a text, found .*{advice}"):
+    with pytest.raises(InputError, match=rf"^text 1: expected a text, found .*{advice}"):
         list(predict_text(predictor, ["so good", text]))
 
 

@@ -195,7 +195,7 @@ def _with_words(texts: Iterable["list[Prediction]"]) -> "Iterator[tuple[int, lis
             empty = False
             yield place, sentences
         else:
-            print(f"warning: text {place + 1} has no words", file=sys.stderr)
+            print(f"warning: text {place} has no words", file=sys.stderr)
     if empty:
         raise InputError('found no words to score: give a text, such as "The acting is superb."')
 

@@ -37,7 +37,7 @@ class Unread:
     def warn(self) -> None:
         """Say on standard error how many texts there were, if any."""
         if count := len(self._places):
-            first = f"text {self._places[0] + 1}"
+            first = f"text {self._places[0]}"
             which = first if count == 1 else f"{count:,} texts, the first of them {first},"
             print(
                 f"warning: the model does not know most words of {which} such as "

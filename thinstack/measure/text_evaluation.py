@@ -83,7 +83,7 @@ def text_scores(
     found = []
     for number, sentences in enumerate(predict_text(predictor, texts, source=source)):
         if not sentences:
-            raise DataError(f"{where}: expected texts with words, found none in text {number + 1}")
+            raise DataError(f"{where}: expected texts with words, found none in text {number}")
         found.append(document_scores(sentences))
     none = np.zeros((0, len(predictor.labels)))
     return np.concatenate([none, *(each[None] for each in found)])

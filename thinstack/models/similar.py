@@ -94,7 +94,7 @@ class _Reader:
 
     def words(self, texts: Sequence[str]) -> list[list[str]]:
         """The words of each text, none of a text that has none."""
-        checked = [check_text(text, number) for number, text in enumerate(texts, 1)]
+        checked = [check_text(text, number) for number, text in enumerate(texts)]
         return [cut[0].words if cut else [] for cut in self._cut(checked)]
 
     @torch.inference_mode()

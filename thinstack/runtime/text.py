@@ -63,7 +63,7 @@ def predict_text(
     earlier texts.
 
     Raises InputError for what is no text (None, NaN, a number), and for text whose bytes were read
-    with the wrong encoding. These name the number of the text, from 1. Raises InputError also for
+    with the wrong encoding. These name the place of the text, from 0. Raises InputError also for
     what does not iterate over texts, such as one text, a DataFrame or a dict. So it does for what
     is no predictor, and for a source that the model does not have. Raises BundleError if the model
     fails.
@@ -94,7 +94,7 @@ class _Reader(NamedTuple):
         """A text, "" in place of one that is none, if the error is told."""
         place, text = numbered
         try:
-            return place, check_text(text, place + 1)
+            return place, check_text(text, place)
         except InputError as error:
             if self.on_error is None:
                 raise
@@ -132,15 +132,15 @@ class _Reader(NamedTuple):
         return [list(islice(found, len(sentences))) for sentences in batch]
 
 
-def check_text(text: object, number: int) -> str:
-    """`text` itself. Raises InputError, with its number, for what is no text, and for a text that
+def check_text(text: object, place: int) -> str:
+    """`text` itself. Raises InputError, with its place, for what is no text, and for a text that
     cannot be written in UTF-8."""
     if not isinstance(text, str):
         problem = instead_of(text) or f"found {shown(text, 60)}: leave it out"
-        raise InputError(f"text {number}: expected a text, {problem}")
+        raise InputError(f"text {place}: expected a text, {problem}")
     try:
         text.encode()
     except UnicodeEncodeError as error:
         problem = f"no Unicode text, character {error.start} is {text[error.start]!r}"
-        raise InputError(f"text {number}: {problem}") from None
+        raise InputError(f"text {place}: {problem}") from None
     return text
