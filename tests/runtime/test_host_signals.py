@@ -2,6 +2,8 @@
 
 import gc
 import signal
+import subprocess
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,6 +20,7 @@ from thinstack.bundle import Bundle
 from thinstack.corpora.rows import Row
 from thinstack.corpora.scoring import TextScorer
 from thinstack.errors import BundleError, raised_by_signal_handler
+from thinstack.runtime.isolated import IsolatedSession
 from thinstack.runtime.onnx_session import OnnxSession, start_session
 from thinstack.runtime.predictor import Predictor
 
@@ -46,14 +49,16 @@ class Limit:
         return partial(Limit.method, self)
 
 
-def until_it_ends(handler: Callable[..., None], call: Callable[[], object]) -> None:
-    """Call it again and again until an alarm comes, which comes once."""
+def until_it_ends(
+    handler: Callable[..., None], call: Callable[[], object], again: float = 0
+) -> None:
+    """Call it again and again until an alarm comes, which comes once, or every `again` seconds."""
     gc.collect()
     gc.disable()  # Python drops what is raised while it cleans up
     before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    signal.setitimer(signal.ITIMER_REAL, 0.02, again)
     try:
-        for _ in range(200):
+        for _ in range(2000):
             call()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -93,7 +98,8 @@ def test_it_passes_through_a_run(
     predictor, limit = thinstack.load(last_word.path, threads=1, isolated=isolated), Limit(error)
     handler = {"object": limit, "method": limit.method, "partial": limit.part()}[way]
     with pytest.raises(error, match="time is up") as caught:
-        until_it_ends(handler, partial(scored, predictor))
+        # Python drops an alarm that comes while it forgets a thread, as each isolated run has one.
+        until_it_ends(handler, partial(scored, predictor), again=0.3 * isolated)
     assert type(caught.value) is error
     scored(predictor)
 
@@ -107,6 +113,27 @@ def test_it_passes_through_what_keeps_errors_of_texts_apart(
     with pytest.raises(error, match="time is up") as caught:
         until_it_ends(Limit(error), call)
     assert type(caught.value) is error
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_it_passes_through_the_start_of_a_process(
+    last_word: Bundle, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both while the process is made, and while it is waited for."""
+    model = last_word.read("onnx/model.onnx")
+    start = partial(IsolatedSession, model, device="cpu", source="a file")
+    with pytest.raises(error, match="time is up"):
+        until_it_ends(Limit(error), start, again=0.3)
+    popen = subprocess.Popen
+
+    def slow(*given: Any, **more: Any) -> Any:
+        with popen(*given, **more) as process:
+            process.kill()
+        time.sleep(1)  # until the alarm
+
+    monkeypatch.setattr(subprocess, "Popen", slow)
+    with pytest.raises(error, match="time is up"):
+        until_it_ends(Limit(error), start)
 
 
 @pytest.mark.parametrize("error", ERRORS)

@@ -217,6 +217,8 @@ class _Process:
                 env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # each thread takes memory
             )
         except (OSError, TypeError, ValueError) as error:  # no Python is known, or none allowed
+            if raised_by_signal_handler(error):
+                raise
             raise DeviceError(_NO_PROCESS.format(error)) from None
         self._late = 0
         self._greeted()
@@ -230,6 +232,9 @@ class _Process:
                 read_message(cast(BinaryIO, self._process.stdout), most=MOST_RECEIVED)
             answered = True
         except (OSError, EOFError, ValueError) as error:
+            if raised_by_signal_handler(error):
+                raise
+            end_with_program()
             raise DeviceError(_NO_PROCESS.format(f"it {self.how_it_ended(error)}")) from None
         finally:
             if not answered:
