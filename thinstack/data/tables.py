@@ -65,10 +65,10 @@ def read_table(
     is one, and a first row that looks like another row is an error.
 
     A row is bad if `cell_text` refuses a cell, or if it has too few or too many cells. So is a row
-    that repeats the header, and one with a quote that is not doubled, is never closed or takes
-    other rows along, or with bytes that are not in `encoding`. So is a line of JSON that is no
-    object. The DataErrors of bad rows start with file and line. They go to the list `skipped`;
-    without it the first is raised.
+    that repeats the header, and one with bytes that are not in `encoding`. A quote makes its row
+    bad if it is not doubled, is never closed or takes other rows along. A line of JSON is bad if it
+    is no object. The DataErrors of bad rows start with file and line. They go to the list
+    `skipped`; without it the first is raised.
 
     Nothing is opened before the first row is asked for. Then it raises DataError for a file that is
     missing, is no table or has no row. Also for a column that is missing or occurs twice; in JSON

@@ -118,10 +118,10 @@ class TreeClassifier(BatchedPipe):
         `labels`: the classes, in their order. By default they are the classes that were added, then
         the classes of the examples, as `thinstack train` orders them.
 
-        Raises InputError for fewer than two classes, for classes that are no strings and for a Doc
-        with several, and what `check_labels` raises for classes of the examples that were not
-        added. Raises what opening
-        the bundle where learning starts raises, and MissingExtraError without torch.
+        Raises InputError for fewer than two classes, for classes that are no strings, and for a Doc
+        with several. Raises what `check_labels` raises for classes of the examples that were not
+        added, what opening the bundle where learning starts raises, and MissingExtraError without
+        torch.
         """
         validate_get_examples(get_examples, "TreeClassifier.initialize")
         if labels is None:
