@@ -66,7 +66,7 @@ def test_it_is_found_by_name_wherever_a_model_is_named(
     trees.write_text("(2 (1 film) (2 good))\n")
     assert '"root_accuracy": 100.0' in cli("evaluate", "shop-mail", trees, "--json").out
     # It has no torch weights, which is where these two end once they have found it.
-    table.write_text("text,label\nA.,x\nA.,x\nB.,y\nB.,y\n")
+    table.write_text("text,label\nA.,x\nB.,x\nC.,y\nD.,y\n")
     begin = ("train", table, "--out", tmp_path / "out", "--init", "shop-mail")
     for command in (begin, ("export", "shop-mail", tmp_path / "m.onnx")):
         assert f"{model}: a bundle without torch weights" in cli(*command).err
