@@ -6,11 +6,13 @@ onnxruntime, can do what its user can.
 """
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -44,8 +46,12 @@ a thousandth of that."""
 ON_A_GPU: Final = 60
 """More such seconds on a GPU, whose libraries take their time to start."""
 PATIENCE: Final = 10
-"""By the clock it may take so many times as long, and half a minute more, because others use the
+"""By the clock it may take so many times as long, and `GRACE` seconds more, because others use the
 machine too."""
+GRACE: Final = 30
+_TICK: Final = 0.2
+"""Seconds between two looks at the clock."""
+
 MOST_RECEIVED: Final = 1 << 28
 """Bytes of the scores of a batch, at most."""
 
@@ -197,6 +203,13 @@ class IsolatedSession:
         self._processes.discard(process)
 
 
+class _Limit(NamedTuple):
+    """How many seconds an answer may take, and the time of the monotonic clock when they end."""
+
+    seconds: int
+    end: float
+
+
 class _Process:
     """A process that runs a model, as its parent sees it. Raises DeviceError if it cannot be
     started."""
@@ -220,7 +233,8 @@ class _Process:
             if raised_by_signal_handler(error):
                 raise
             raise DeviceError(_NO_PROCESS.format(error)) from None
-        self._late = 0
+        self._late, self._limit = 0, _Limit(0, math.inf)
+        threading.Thread(target=self._watch, daemon=True).start()
         self._greeted()
 
     def _greeted(self) -> None:
@@ -228,7 +242,7 @@ class _Process:
         model."""
         answered = False
         try:
-            with self._limit(30 + PATIENCE * SECONDS):
+            with self._within(GRACE + PATIENCE * SECONDS):
                 read_message(cast(BinaryIO, self._process.stdout), most=MOST_RECEIVED)
             answered = True
         except (OSError, EOFError, ValueError) as error:
@@ -243,20 +257,28 @@ class _Process:
     def ask(self, request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Message:
         """The reply to a request. Raises OSError, EOFError or ValueError if there is none."""
         requests, replies = self._process.stdin, self._process.stdout
-        with self._limit(30 + PATIENCE * int(request["seconds"])):
+        with self._within(GRACE + PATIENCE * int(request["seconds"])):
             write_message(cast(BinaryIO, requests), request, arrays)
             return read_message(cast(BinaryIO, replies), most=MOST_RECEIVED)
 
     @contextmanager
-    def _limit(self, seconds: int) -> Iterator[None]:
+    def _within(self, seconds: int) -> Iterator[None]:
         """End the process if the block takes so many seconds by the clock."""
-        timer = threading.Timer(seconds, self._expire, [seconds])
-        timer.daemon = True
-        timer.start()
+        self._limit = _Limit(seconds, time.monotonic() + seconds)
         try:
             yield
         finally:
-            timer.cancel()
+            self._limit = _Limit(0, math.inf)
+
+    def _watch(self) -> None:
+        """The work of a thread that lives as long as the process. A thread for each answer would
+        take longer, and a signal handler that raises while Python starts one breaks it."""
+        while self._process.poll() is None:
+            seconds, end = self._limit
+            if time.monotonic() > end:
+                self._late = seconds
+                self._process.kill()
+            time.sleep(_TICK)
 
     def how_it_ended(self, error: Exception) -> str:
         """How the process ended, in words. `error`: what was wrong with its answer."""
@@ -273,10 +295,6 @@ class _Process:
             if pipe is not None:
                 with suppress(OSError):  # what was not sent to a process that died
                     pipe.close()
-
-    def _expire(self, seconds: int) -> None:
-        self._late = seconds
-        self._process.kill()
 
 
 def _ending(code: int) -> str:
