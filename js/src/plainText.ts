@@ -14,7 +14,6 @@ export interface TypedData {
   shortened: string[];
   negation: string;
   slip: string;
-  hints: string[];
 }
 
 /** A text as it is read; `starts` and `ends`: for each of its units, those of the typed text that it was made of. */
@@ -27,36 +26,38 @@ export interface PlainText {
 type Change = [start: number, end: number, plain: string];
 
 const END = "\u2029";
-const SIGNS = "<&`\\\\\\xb4\\u2018\\u201b\\u2032";
-const signs = new RegExp(`[${SIGNS}]`, "gu");
-const marked = new RegExp(`[${SIGNS}${MARKED}]`, "u");
+// A misspelt `n't` ends so.
+const hint = /[nN'\u2019;",.:?\xa8\ufffd ][tT](?![a-zA-Z0-9])/;
+const SIGNS = "<&\\\\<tick>";
 
 /** What is read of a typed text. */
 export class Typed {
+  private readonly signs: RegExp;
+  private readonly marked: RegExp;
   private readonly tag: RegExp;
   private readonly entity: RegExp;
   private readonly apostrophes: [RegExp, string][];
   private readonly negation: RegExp;
-  private readonly hints: RegExp[];
   private readonly tags: ReadonlyMap<string, string>;
   private readonly entities: ReadonlyMap<string, string>;
 
   constructor(data: TypedData, expanded: (pattern: string) => string) {
     const compiled = (pattern: string, flags: string) => new RegExp(expanded(pattern), flags);
+    this.signs = compiled(`[${SIGNS}]`, "gu");
+    this.marked = compiled(`[${SIGNS}${MARKED}]`, "u");
     this.tag = compiled(data.tag, "uy");
     this.entity = compiled(data.entity, "uy");
     this.apostrophes = data.apostrophes.map(([pattern, plain]) => [compiled(pattern, "uy"), plain]);
     this.negation = compiled(data.negation, "dgu");
-    this.hints = data.hints.map((hint) => compiled(hint, "u"));
     this.tags = new Map([...data.inline.map((name) => [name, ""] as const), ...data.blocks.map((name) => [name, END] as const)]);
     this.entities = new Map(Object.entries(data.entities));
   }
 
   /** What is read of a text; undefined where it is read as it stands. */
   plain(text: string): PlainText | undefined {
-    const plain = marked.test(text) ? changed(text, this.markup(text)) : undefined;
+    const plain = this.marked.test(text) ? changed(text, this.markup(text)) : undefined;
     const read = plain?.text ?? text;
-    if (!this.hints.some((hint) => hint.test(read))) return plain;
+    if (!hint.test(read)) return plain;
     const spelt = changed(read, this.misspelt(read));
     if (!plain || !spelt) return spelt ?? plain;
     const { starts, ends } = spelt;
@@ -65,7 +66,7 @@ export class Typed {
 
   private misspelt(text: string): Change[] {
     return Array.from(text.matchAll(this.negation), (found) => {
-      const group = found[1] === undefined ? 2 : 1;
+      const group = found.findIndex((each, number) => number > 0 && each !== undefined);
       return [...found.indices![group]!, found[group].includes("T") ? "N'T" : "n't"] as Change;
     });
   }
@@ -73,7 +74,7 @@ export class Typed {
   private markup(text: string): Change[] {
     const changes: Change[] = [];
     let place = 0;
-    for (const { index } of text.matchAll(signs)) {
+    for (const { index } of text.matchAll(this.signs)) {
       const change = index < place ? undefined : this.change(text, index);
       if (!change) continue;
       addLetters(changes, text, place, index);

@@ -29,13 +29,15 @@ def words(text: str) -> list[str]:
 
 VERBS = rules().expanded("<verbs>").split("|")
 SLIPS = ["'nt", "’nt", "nt", "nt'", "n''t", "n;t", 'n"t', "´nt", "n`t", "n´t", "n‘t", "'t", "n t"]
-SLIPS += ["n\\'t", "n&#39;t", "n&rsquo;t", "n&#146;t"]
+SLIPS += ["n\\'t", "n&#39;t", "n&rsquo;t", "n&#146;t", "n&#39t", "n'nt", "n’nt", "n 't", "n’ t"]
+SLIPS += ["n ' t", "n,t", "n.t", "n?t", "n\ufffdt", "nˈt", "n‵t", "n❜t", "ʼnt"]
+APART = [" n''t", " 'nt", " ’nt", " nt"]
 
 
 @pytest.mark.parametrize("slip", SLIPS)
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_misspelt_not_is_one(verb: str, slip: str) -> None:
-    small = not verb.isupper() or "&" in slip or " " in slip
+    small = not verb.isupper() or "&" in slip or " t" in slip
     typed = slip if small else slip.upper()
     text = f"So it {verb}{typed} work."
     expected = ["So", "it", verb, "N'T" if "T" in typed else "n't", "work", "."]
@@ -45,13 +47,25 @@ def test_a_misspelt_not_is_one(verb: str, slip: str) -> None:
     assert sentence.text[start:end] == typed
 
 
-@pytest.mark.parametrize("typed", ["ca'nt", "wo’nt", "CA'NT", "won t", "can;t"])
+@pytest.mark.parametrize("slip", APART)
+@pytest.mark.parametrize("verb", ["Did", "is", "HAS", "might"])
+def test_a_misspelt_not_stands_apart(verb: str, slip: str) -> None:
+    (sentence,) = read(f"It {verb}{slip} work.")
+    assert sentence.words == ["It", verb, "n't", "work", "."]
+    start, end = sentence.offsets[2].tolist()
+    assert sentence.text[start:end] == slip[1:]
+
+
+@pytest.mark.parametrize(
+    "typed", ["ca'nt", "can'nt", "ca 'nt", "can 't", "won?t", "wo’nt", "CA'NT", "won t", "can;t"]
+)
 def test_shortened_verbs(typed: str) -> None:
     assert words(typed)[1].lower() == "n't"
 
 
 REAL = ["wont cant its parent event president student ident", "in the plan t-shirt Don T. Smith"]
 REAL += ["fluent absent resident did not", "he said 'not' and 'tis", "Vincent tent isn", "don, did"]
+REAL += ["is NT was NT", "he did 'it' t-shirt", "the dare n, t and ought"]
 REAL += ["the nt edition", "indoor paint", "an ant's aunt"]
 
 
@@ -79,7 +93,11 @@ def test_letters(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "tag", ["<br>", "<BR />", "</p>", "<li>", "< br / >", "&lt;br/&gt;", "<hr>"]
+    "tag",
+    [
+        *["<br>", "<BR />", "</p>", "<li>", "< br / >", "&lt;br/&gt;", "<hr>", "<td nowrap x='>'>"],
+        *["&amp;lt;br&amp;gt;", "&#60;p&#62;", "&#x3C;br /&#x3e;", '<p class="a > b">'],
+    ],
 )
 def test_tags_of_blocks_end_sentences(tag: str) -> None:
     first, second = read(f"A bad film{tag}the music is good")
@@ -93,6 +111,9 @@ def test_tags_of_blocks_end_sentences(tag: str) -> None:
         "a <b>good</b> film",
         "a <a href='x?a=1&b=2'>good</a> <!-- so -->film",
         "a good<?php x ?> film",
+        "a <i title='x > y' id=\"'>'\">good</i> film",
+        "a <!-- b > c - <b>d</b> -- e --->good<!----> film",
+        "a &amp;lt;a href=&amp;quot;x&amp;quot;&amp;gt;good&#60;/a&#62; film",
     ],
 )
 def test_tags_are_no_words(text: str) -> None:
@@ -115,6 +136,8 @@ def test_what_is_no_tag_is_read(text: str) -> None:
         ("don&#39;t &quot;go&quot;", "do n't `` go ''"),
         ("R&amp;B &lt;3 a&nbsp;b &hellip; caf&eacute; &#x2019;", "R&B <3 a b ... café '"),
         ("it&amp;#39;s &#8220;so&#8221;", "it 's `` so ''"),
+        ("don&#39t &lt 3&nbsp4 x&amp y &quot", "do n't < 3&nbsp4 x & y ``"),
+        ("?a=1&lt=2 &copy 2 &#394; &ampx", "? a = 1&lt = 2 & copy 2 Ɗ & ampx"),
         ("&bogus; &#0; AT&T; &#xD800;", "& bogus ; & # 0 ; AT&T ; & #xD800 ;"),
         ("x&#8203;y", "xy"),
     ],
@@ -183,7 +206,26 @@ def test_memory_of_long_words(unit: str) -> None:
 
 
 TYPED = st.lists(
-    st.sampled_from([*VERBS, *SLIPS[:5], "nT", "NT", "differe", "n t", ";", " ", ".", "a"])
+    st.sampled_from(
+        [
+            *VERBS,
+            *SLIPS[:5],
+            "n'nt",
+            " '",
+            "' ",
+            "n.t",
+            ",",
+            "?",
+            "nT",
+            "NT",
+            "differe",
+            "n t",
+            ";",
+            " ",
+            ".",
+            "a",
+        ]
+    )
 )
 NEGATION = re.compile(rules().expanded(DATA["negation"]))
 

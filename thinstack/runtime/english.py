@@ -154,7 +154,7 @@ def _has_one_piece(token: str) -> bool:
     return token.isascii() and token.isalnum()
 
 
-@dataclass
+@dataclass(slots=True)
 class _Reader:
     """Reads one text token by token; all fields but the first four are the open sentence's."""
 
@@ -174,13 +174,14 @@ class _Reader:
     def read(self, split: bool) -> Iterator[Sentence]:
         """The sentences of the text, or all of it as one."""
         rules, text, words, places = self.rules, self.text, self.words, self.places
+        plain, end = rules.plain, maxsize
         for found in rules.scan.finditer(text):
             number = found.lastindex or 0
             place = found.span(number)
-            if place[0] >= self.end and split:
+            if place[0] >= end and split:
                 yield self._sentence()
-                words, places = self.words, self.places
-            if number == rules.plain:
+                words, places, end = self.words, self.places, maxsize
+            if number == plain:
                 words.append(found[number])
                 places += place
                 continue
@@ -201,11 +202,13 @@ class _Reader:
             else:
                 words.append(kind.spelled or token)
                 places += place
+            end = self.end
         if words:
             yield self._sentence()
 
     def _sentence(self) -> Sentence:
-        places, text = np.array(self.places, np.int64).reshape(-1, 2), self.typed
+        count, text = len(self.places), self.typed
+        places = np.fromiter(self.places, np.int64, count).reshape(-1, 2)  # faster than np.array
         first, last = self.places[0], self.places[-1]
         if self.plain is not None:
             places = self.plain.typed(places)
@@ -230,7 +233,8 @@ class _Reader:
         """A token as the treebank spells it."""
         rules = self.rules
         if kind.role not in rules.quotes:
-            return kind.spelled or token.translate(rules.spelled)
+            same = _has_one_piece(token)  # as most are
+            return kind.spelled or (token if same else token.translate(rules.spelled))
         opening, closing = rules.quotes[kind.role]
         opens = not self._touches(start) or self.words[-1] in rules.open_after
         followed = rules.followed.match(self.text, end) is not None

@@ -19,10 +19,8 @@ __all__ = ["PlainText", "Typed"]
 
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
-_LONGEST = len("shouldn''")
-_SIGNS = "<&`\\\\\xb4\u2018\u201b\u2032"
-_sign = re.compile(f"[{_SIGNS}]")
-_marked = re.compile(f"[{_SIGNS}{MARKED}]")
+_LONGEST = len("should n ' ")
+_SIGNS = "<&\\\\<tick>"
 
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
@@ -61,6 +59,7 @@ class Typed:
     character a bounded number of times, whatever the text."""
 
     def __init__(self, data: dict[str, Any], compiled: Callable[[str], re.Pattern[str]]):
+        self._sign, self._marked = compiled(f"[{_SIGNS}]"), compiled(f"[{_SIGNS}{MARKED}]")
         self._tag, self._entity = compiled(data["tag"]), compiled(data["entity"])
         self._apostrophes = [(compiled(pattern), plain) for pattern, plain in data["apostrophes"]]
         self._negation, self._hints = compiled(data["negation"]), [*map(compiled, data["hints"])]
@@ -72,7 +71,7 @@ class Typed:
         if text.isascii():
             marked = "<" in text or "&" in text or "`" in text or "\\" in text
         else:
-            marked = _marked.search(text) is not None
+            marked = self._marked.search(text) is not None
         plain = _changed(text, self._markup(text)) if marked else None
         read = plain.text if plain else text
         small, capital = self._hints
@@ -98,7 +97,7 @@ class Typed:
     def _markup(self, text: str) -> list[Change]:
         """What is to be changed for tags, entities, apostrophes and letters, in order."""
         changes, place = list[Change](), 0
-        for found in _sign.finditer(text):
+        for found in self._sign.finditer(text):
             start = found.start()
             if start >= place and (change := self._change(text, start)):
                 changes += _letters(text, place, start)
