@@ -13,6 +13,7 @@ TYPED = [
     "They DIDNT work, i dont know, it doesn;t and isn t nice.",
     "wont and cant stay, but doesnt' does not",
     "A terriﬁc ﬁlm, 𝗱𝗼𝗻'𝘁 miss ｔｈｉｓ！",
+    "It dosn't work, i havn’t seen it, you mus'nt and mayn't; DOn't go",
     'a <b>good</b> film, <a href="x">so</a> to say',
     "don&#39;t say &quot;no&quot; to R&amp;B &lt;3",
     "cafe\u0301 go\u200bod \ufefffine, bad\xadly 5\ufe0f\u20e3 stars",

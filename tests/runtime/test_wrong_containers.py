@@ -1,6 +1,7 @@
 """A table, a dict or another container that does not iterate over its texts is refused wherever
 texts or sentences are given."""
 
+from collections import UserString
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -122,3 +123,18 @@ def test_a_single_doc_is_put_in_a_list(last_word: Bundle) -> None:
     component = TreeSentiment(model=str(last_word.path), threads=1)
     with pytest.raises(InputError, match="found the Doc so good"):
         component.predict(DOC)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "mend"), [(UserString("so"), r"str\(value\)"), (np.array("so"), r"array\.item\(\)")]
+)
+def test_a_text_in_other_clothes(predictor: Predictor, given: object, mend: str) -> None:
+    for call in (predictor.predict, thinstack.render, splitter(), splitter(sentences=False)):
+        with pytest.raises(InputError, match=mend):
+            list(call(given))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("given", [None, b"so", 3.5, ["so"], UserString("so")])
+def test_a_splitter_says_which_text_is_none(given: object) -> None:
+    with pytest.raises(InputError, match="text 1: expected a text, found"):
+        list(splitter()(["so", given]))  # type: ignore[list-item]

@@ -2,6 +2,7 @@
 a dict; and what to give in their place."""
 
 import os
+from collections import UserString
 from collections.abc import Iterable, Mapping
 from io import BufferedIOBase, RawIOBase
 from typing import Any
@@ -57,6 +58,8 @@ def instead_of(value: Any) -> str | None:
     kind, name = type(value), type(value).__name__
     if isinstance(value, str):
         return f"found {shown(value, 60)}: put a single text in a list"
+    if isinstance(value, UserString):
+        return f"found a {name}: give str(value)"
     if isinstance(value, bytes | bytearray | memoryview):
         return f"found {shown(value, 60)}: decode it, such as bytes(data).decode('utf-8')"
     if isinstance(value, os.PathLike):
@@ -70,6 +73,8 @@ def instead_of(value: Any) -> str | None:
         return f"found a {name}: give {_column_of(value)}"
     if isinstance(value, Mapping):
         return f"found a {name}: give {_values_of(value)}"
+    if isinstance(value, np.ndarray) and not value.ndim:
+        return f"found a {name} of one value: put array.item() in a list"
     if getattr(value, "ndim", 1) != 1 and not isinstance(value, np.generic):
         shape = getattr(value, "shape", "of two axes or more")
         return f"found a {name}, {shape}: give one column of it, such as array[:, 0]"

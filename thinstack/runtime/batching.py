@@ -200,7 +200,9 @@ def check_sentences(sentences: object) -> None:
     at."""
     if isinstance(sentences, str):
         raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: {_BY_TEXT}")
-    if not isinstance(sentences, np.ndarray):  # one of two axes has sentences of as many words
+    if not (
+        isinstance(sentences, np.ndarray) and sentences.ndim
+    ):  # one of two axes has sentences of as many words
         check_container(sentences, "sentences of words")
     if not (isinstance(sentences, Iterable) and isinstance(sentences, Sized)):
         raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: make a list")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from thinstack.data.containers import check_container
 from thinstack.data.vocabulary import Cache
 from thinstack.runtime.plain_text import PlainText, Typed
-from thinstack.runtime.text import Sentence
+from thinstack.runtime.text import Sentence, check_text
 
 __all__ = ["LONGEST", "RULES", "EnglishSplitter", "plain_words", "rules"]
 
@@ -134,7 +134,9 @@ class EnglishSplitter:
     def __call__(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
         check_container(texts, "texts")
         known = rules()
-        for text in texts:
+        for place, text in enumerate(texts):
+            if not isinstance(text, str):
+                check_text(text, place)
             plain = known.typed.plain(text)
             reader = _Reader(text, plain, plain.text if plain else text, known)
             yield list(reader.read(self.sentences))

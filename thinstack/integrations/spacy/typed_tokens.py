@@ -16,6 +16,10 @@ from thinstack.runtime.plain_text import PlainText
 __all__ = ["Parts", "parts_of"]
 
 
+# spaCy leaves `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`.
+_negation = re.compile("(?<=[a-zA-Z])[nN]['\u2019][tT](?![a-zA-Z0-9])")
+
+
 class Parts(NamedTuple):
     """The P parts of tokens, which are words or are joined to words.
 
@@ -38,12 +42,14 @@ def parts_of(span: Span, *, merged: bool) -> Parts | None:
     text = span.text
     plain = rules().typed.plain(text)
     sizes = np.array([len(token) for token in span], np.int64)
-    if not merged and plain is None and sizes.max(initial=0) <= LONGEST:
+    firsts = np.array([token.idx - span.start_char for token in span], np.int64)
+    inside = np.setdiff1d([found.start() for found in _negation.finditer(text)], firsts)
+    if not (merged or plain or len(inside) or sizes.max(initial=0) > LONGEST):
         return None
     plain = plain or PlainText.of(text)
-    firsts = np.array([token.idx - span.start_char for token in span], np.int64)
     changes = np.concatenate([[0], np.cumsum(plain.changed(text))])
     odd = (changes[firsts + sizes] > changes[firsts]) | (sizes > LONGEST)
+    odd[np.searchsorted(firsts, inside, side="right") - 1] = True
     found = list[_Part]()
     for start, behind in _stretches(span, odd):
         place = firsts[start], firsts[behind - 1] + sizes[behind - 1]
