@@ -135,7 +135,7 @@ class EnglishSplitter:
         check_container(texts, "texts")
         known = rules()
         for place, text in enumerate(texts):
-            if not isinstance(text, str):
+            if type(text) is not str:
                 check_text(text, place)
             plain = known.typed.plain(text)
             reader = _Reader(text, plain, plain.text if plain else text, known)
