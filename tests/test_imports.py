@@ -61,6 +61,12 @@ def test_the_command_line_reads_nothing_of_training_before_it_trains() -> None:
         getattr(config, "Recipes")  # noqa: B009
 
 
+def test_the_command_line_reads_nothing_of_tables_before_it_meets_one() -> None:
+    names = ["thinstack.data.tables", "thinstack.data.json_tables", "thinstack.data.separated"]
+    code = f"import sys, thinstack.cli; print([name for name in {names} if name in sys.modules])"
+    assert python(code) == "[]"
+
+
 def test_torch_free_modules_import_where_the_extras_are_missing() -> None:
     (contract,) = (found for found in CONTRACTS if "torch" in found.get("forbidden_modules", ()))
     free = tuple(contract["source_modules"])

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
-from thinstack.data.tables import is_table, read_table
 from thinstack.errors import DataError, UnknownNameError
 
 __all__ = ["HALVES", "Case", "Half", "Polarity", "halves", "read_suite", "suite_names"]
@@ -65,6 +64,9 @@ def read_suite(name_or_path: str | Path) -> list[Case]:
     Raises UnknownNameError for an unknown name. Raises DataError, with file and line, for a row
     that is no case. Also for an id or a text that occurs twice, and a partner that does not fit.
     """
+    # Not before: the command line takes the names of the halves from here when it starts.
+    from thinstack.data.tables import is_table, read_table
+
     path = Path(name_or_path)
     if not is_table(path):
         if str(name_or_path) not in suite_names():
