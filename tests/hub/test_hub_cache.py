@@ -1,6 +1,7 @@
 """A hub that is silent, files that do not fit their manifest, and a cache that was damaged."""
 
 import json
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hub.stub_hub import TOKEN, Hub, Repository, run, running_hub
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.files import Files, pack
+from thinstack.bundle.remote import fetch
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 FILMS = "hf://user/films"
@@ -40,6 +42,37 @@ def test_where_the_hub_is_silent_the_cache_serves(hub: Hub, tmp_path: Path) -> N
     for answer, (_, address) in zip(others, asked[1:], strict=True):
         assert answer[0].startswith(f"BundleError: {address}: ")
         assert "not in the cache, and the hub cannot be reached" in answer[0]
+
+
+@pytest.mark.parametrize("error", [TimeoutError, OSError, RuntimeError, KeyError])
+@pytest.mark.parametrize("way", ["itself", "as its own", "as its own, from None"])
+def test_a_limit_of_time_ends_what_waits_for_the_hub(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: type[Exception], way: str
+) -> None:
+    """And the cache does not serve in its place, though the library may have changed the error."""
+
+    def limit(*_: object) -> None:
+        raise error("time is up")
+
+    def newest(_: object) -> Path:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except Exception as problem:
+            if way == "itself":
+                raise
+            raise httpx_error("timed out") from (problem if way == "as its own" else None)
+        return tmp_path
+
+    httpx_error = type("ReadTimeout", (Exception,), {"__module__": "httpx"})
+    monkeypatch.setattr("thinstack.bundle.remote.Repository.newest", newest)
+    monkeypatch.setattr("thinstack.bundle.remote.Repository.known", lambda _: tmp_path)
+    before = signal.signal(signal.SIGINT, limit)
+    try:
+        with pytest.raises(error, match="time is up") as caught:
+            fetch(FILMS)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert type(caught.value) is error
 
 
 def test_nothing_is_sent_to_a_silent_hub(hub: Hub, tmp_path: Path) -> None:

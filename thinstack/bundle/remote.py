@@ -8,7 +8,7 @@ from typing import Any, Final
 from thinstack.bundle.address import Address, is_address
 from thinstack.bundle.hub_cache import Repository, damaged_files
 from thinstack.bundle.manifest import MANIFEST_FILE
-from thinstack.errors import BundleError, needs_extra
+from thinstack.errors import BundleError, needs_extra, raised_by_signal_handler
 
 __all__ = ["Address", "check_reachable", "fetch", "hub_library", "is_address", "mend", "told"]
 
@@ -97,6 +97,7 @@ _LIBRARIES = ("huggingface_hub", "httpx", "httpx2", "httpcore", "requests", "url
 def _problem(hub: Any, error: Exception) -> tuple[str, bool]:
     """What an error of the library means, and whether the cache may help. Raises errors that are
     none of the library's, such as those of a signal handler."""
+    _raise_if_of_a_signal(error)
     errors = hub.errors
     if isinstance(error, errors.GatedRepoError):
         return "access to it has to be asked for on its page; then log in: hf auth login", True
@@ -120,6 +121,15 @@ def _problem(hub: Any, error: Exception) -> tuple[str, bool]:
         problem = "not in the cache, and the hub cannot be reached: connect, or unset "
         return f"{problem}HF_HUB_OFFLINE ({what})", True
     return f"the hub cannot be used: {what}", False
+
+
+def _raise_if_of_a_signal(error: BaseException | None) -> None:
+    """Raise the error of a signal handler, of which the library may have made one of its own: a
+    limit of time ends what waits for the hub."""
+    while error is not None:
+        if raised_by_signal_handler(error):
+            raise error
+        error = error.__context__
 
 
 def _line(error: Exception) -> str:
