@@ -63,12 +63,14 @@ def test_a_program_ends_while_a_daemon_thread_scores(scoring: str) -> None:
     assert (done.stderr.splitlines() or [""])[-1] == said
 
 
-def test_what_the_program_registered_for_its_end_still_scores() -> None:
-    code = """
+@pytest.mark.parametrize("isolated", [False, True])
+def test_what_the_program_registered_for_its_end_still_scores(isolated: bool) -> None:
+    code = f"isolated = {isolated}\n"
+    code += """
 def last():
     print(len({each.label for each in p.predict(words) + p.predict(words[:1])}))
 atexit.register(last)
-p = thinstack.load(threads=2)
+p = thinstack.load(threads=2, isolated=isolated)
 start(lambda: p.predict(words))
 """
     done = python(code)

@@ -2,8 +2,6 @@
 
 import gc
 import signal
-import subprocess
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,7 +18,7 @@ from thinstack.bundle import Bundle
 from thinstack.corpora.rows import Row
 from thinstack.corpora.scoring import TextScorer
 from thinstack.errors import BundleError, raised_by_signal_handler
-from thinstack.runtime.isolated import IsolatedSession
+from thinstack.runtime.messages import read_message
 from thinstack.runtime.onnx_session import OnnxSession, start_session
 from thinstack.runtime.predictor import Predictor
 
@@ -116,31 +114,35 @@ def test_it_passes_through_what_keeps_errors_of_texts_apart(
 
 
 @pytest.mark.parametrize("error", ERRORS)
-def test_it_passes_through_the_start_of_a_process(
-    last_word: Bundle, error: type[Exception], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Both while the process is made, and while it is waited for."""
-    model = last_word.read("onnx/model.onnx")
-    start = partial(IsolatedSession, model, device="cpu", source="a file")
-    with pytest.raises(error, match="time is up"):
-        until_it_ends(Limit(error), start, again=0.3)
-    popen = subprocess.Popen
-
-    def slow(*given: Any, **more: Any) -> Any:
-        with popen(*given, **more) as process:
-            process.kill()
-        time.sleep(1)  # until the alarm
-
-    monkeypatch.setattr(subprocess, "Popen", slow)
-    with pytest.raises(error, match="time is up"):
-        until_it_ends(Limit(error), start)
-
-
-@pytest.mark.parametrize("error", ERRORS)
 def test_it_passes_through_loading(last_word: Bundle, error: type[Exception]) -> None:
     model = last_word.read("onnx/model.onnx")
     with pytest.raises(error, match="time is up"):
         until_it_ends(Limit(error), partial(start_session, model, "cpu", "a file"))
+
+
+@pytest.mark.parametrize("error", [TimeoutError, OSError, ValueError])
+@pytest.mark.parametrize("during", ["start", "greeting", "answer"])
+def test_it_passes_through_the_start_of_a_process(
+    last_word: Bundle, monkeypatch: pytest.MonkeyPatch, error: type[Exception], during: str
+) -> None:
+    """A limit of time comes while the program waits for the process of an isolated model."""
+    name = "subprocess.Popen" if during == "start" else "read_message"
+    calls = []
+
+    def interrupted(*given: Any, **more: Any) -> Any:
+        calls.append(name)
+        if during != "answer" or len(calls) > 1:
+            signal.raise_signal(signal.SIGALRM)
+        return read_message(*given, **more)
+
+    monkeypatch.setattr(f"thinstack.runtime.isolated.{name}", interrupted)
+    before = signal.signal(signal.SIGALRM, Limit(error))
+    try:
+        with pytest.raises(error, match="time is up") as caught:
+            thinstack.load(last_word.path, isolated=True)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert type(caught.value) is error
 
 
 class Failing:

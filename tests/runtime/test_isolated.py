@@ -135,10 +135,22 @@ def test_more_scores_than_a_batch_can_have_are_an_error() -> None:
     assert scores.shape == (factor,)
 
 
-def test_after_a_death_the_next_call_has_another_process() -> None:
+def test_a_process_that_ended_while_it_was_idle_is_no_fault_of_the_model() -> None:
     found = session(onnx_of(ADDING))
+    (process,) = found._processes
     first = pid_of(found)
     os.kill(first, signal.SIGKILL)
+    process._process.wait()
+    np.testing.assert_array_equal(found.run(["y"], X)[0], [0, 2, 4, 6])
+    assert pid_of(found) != first
+    assert len(found._processes) == 1
+
+
+def test_after_a_death_the_next_call_has_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = session(onnx_of(ADDING))
+    first = pid_of(found)
+    monkeypatch.setattr("thinstack.runtime.isolated._Process.has_ended", lambda _: False)
+    os.kill(first, signal.SIGKILL)  # as if it had just begun
     with pytest.raises(BundleError, match="its process died of SIGKILL"):
         found.run(["y"], X)
     np.testing.assert_array_equal(found.run(["y"], X)[0], [0, 2, 4, 6])

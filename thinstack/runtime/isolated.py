@@ -140,6 +140,9 @@ class IsolatedSession:
         with next(self._turns):
             with self._lock:
                 process = self._idle.pop() if self._idle else None
+            if process is not None and process.has_ended():  # by no fault of the model
+                self._drop(process)
+                process = None
             if process is None:
                 process, _ = self._started()
             numbers = sum(np.size(feed) for feed in feeds.values())
@@ -185,9 +188,6 @@ class IsolatedSession:
             reply = process.ask(request, arrays)
             answered = True
         except (OSError, EOFError, ValueError) as error:
-            if raised_by_signal_handler(error):
-                raise
-            end_with_program()  # which ended the process
             how = process.how_it_ended(error)
             raise BundleError(
                 f"its process {how}: the model is damaged, made to do harm, or too large for this "
@@ -281,11 +281,20 @@ class _Process:
             time.sleep(_TICK)
 
     def how_it_ended(self, error: Exception) -> str:
-        """How the process ended, in words. `error`: what was wrong with its answer."""
+        """How the process ended, in words. `error`: what was wrong with its answer. Raises it if a
+        signal handler of the program did."""
+        if raised_by_signal_handler(error):
+            raise error
+        end_with_program()  # which ended the process
         with suppress(subprocess.TimeoutExpired):  # it closed the pipe, and lives
             code = self._process.wait(timeout=1)
             return f"took more than {self._late} seconds" if self._late else _ending(code)
         return f"gave no answer ({error})"
+
+    def has_ended(self) -> bool:
+        """Whether it has ended while it was idle, as the end of the program ends it before what is
+        registered for that end, or a system without memory."""
+        return self._process.poll() is not None
 
     def end(self) -> None:
         """End the process, whatever it is doing."""
