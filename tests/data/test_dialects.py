@@ -183,3 +183,99 @@ def test_recipes_keep_the_separator(told: str, kept: str) -> None:
     assert DataConfig.parse(data | {"separator": told}, source="r").separator == kept
     with pytest.raises(ConfigError, match=r"separator: .*expected one character"):
         DataConfig.parse(data | {"separator": "ab"}, source="r")
+
+
+@pytest.mark.parametrize("header", [None, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "text\tlabel\n1\tGood\t1\n2\tBad, so\t0\n",
+        '"text"\t"label"\n"7"\t"Good"\t"1"\n"3"\t"Bad, so"\t"0"\n',
+        "text;label\n10;Good;1\n20;Bad, so;0\n",
+        '"text" "label"\n"1" "Good" 1\n"2" "Bad, so" 0\n',
+    ],
+)
+def test_r_numbers_rows_without_a_name_in_the_header(
+    tmp_path: Path, text: str, header: bool | None
+) -> None:
+    path = write(tmp_path / "t.txt", text)
+    separator = next(one for one in "\t; " if one in text)
+    assert columns_of(path, separator=separator) == ["", "text", "label"]
+    assert read(path, separator=separator, header=header) == [["Good", "1"], ["Bad, so", "0"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "text,label\nGood, so,1\nBad, so,0\n",  # commas that nobody quoted
+        "text,label\n1,Good,1\n1,Bad,0\n",  # one number twice
+        "text,label\n1,Good,1\n",
+        'text,label\n1,"Good \\"so\\"",1\n2,"Bad \\"so\\"",0\n',
+        'text,label\n1,"Good "so"",1\n2,Bad,0\nFine,1\n',
+    ],
+)
+def test_other_cells_beyond_the_header_are_errors(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path / "t.csv", text)
+    assert columns_of(path) == ["text", "label"]
+    with pytest.raises(DataError, match=r"t\.csv:2: expected"):
+        read(path)
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_quoted_rows_without_a_header_have_the_columns_that_quotes_say(
+    tmp_path: Path, separator: str
+) -> None:
+    rows = [["0", f"Well{separator} so{separator} no", "a"], ["4", f"Yes{separator} yes", "a"]]
+    text = "".join(separator.join(f'"{cell}"' for cell in row) + "\n" for row in rows)
+    path = write(tmp_path / "t.csv", text)
+    assert read(path, ("1", "2", "3"), header=False) == rows
+    with pytest.raises(DataError, match="looks like a row"):
+        read(path, ("a",))
+
+
+@pytest.mark.parametrize("separator", ["^", "~", "\x1f", "::"])
+def test_one_column_that_holds_the_name_may_be_several(tmp_path: Path, separator: str) -> None:
+    path = write(tmp_path / "t.csv", table(separator))
+    with pytest.raises(DataError, match=r"the column 'text'.* --sep"):
+        read(path)
+    with pytest.raises(DataError, match=r"the column 'text'.*names? the columns") as caught:
+        read(write(path, "context\ngood\n"))
+    assert "--sep" not in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-be", "utf-32-be"])
+@pytest.mark.parametrize("name", ["t.csv", "t.txt"])
+def test_the_mark_of_utf_16_is_read(tmp_path: Path, name: str, encoding: str) -> None:
+    text = ("" if encoding in ("utf-16", "utf-32") else "\ufeff") + table("\t").replace(
+        "\n", "\r\n"
+    )
+    path = tmp_path / name
+    path.write_bytes(text.encode(encoding))
+    assert read(path) == ROWS
+    lines = [row.text for row in open_corpus(write_lines(tmp_path, text, encoding)).rows()]
+    assert lines == text.lstrip("\ufeff").splitlines()
+    path.write_bytes(text.encode(encoding)[:-1])
+    with pytest.raises(DataError, match=f"{name}.* utf-"):
+        read(path)
+
+
+def write_lines(folder: Path, text: str, encoding: str) -> Path:
+    path = folder / "lines.txt"
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"text": {"0": "Good", "1": "Bad"}, "label": {"0": 1, "1": 0}},  # to_json of pandas
+        {"columns": ["text"], "index": [0], "data": [["Good"]]},
+        {"data": [{"text": "Good"}]},
+    ],
+)
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl"])
+def test_one_object_that_holds_the_table(tmp_path: Path, name: str, value: object) -> None:
+    path = write(tmp_path / name, json.dumps(value))
+    with pytest.raises(DataError, match=rf"{name}:1: expected an object for each row"):
+        read(path)
+    assert read(write(path, '{"text": "a", "more": []}\n{"more": [1]}\n'), ("text",), skipped=[])

@@ -1,8 +1,11 @@
 """Reading word vectors."""
 
+import bz2
 import gzip
 import io
+import lzma
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -159,14 +162,20 @@ def test_the_first_vector_of_a_word_is_kept(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["table.txt.gz", "table.vec"])
-def test_vectors_in_a_file_of_gzip(tmp_path: Path, name: str) -> None:
-    content = gzip.compress(b"the 0.1 0.2\ngood 0.3 0.4\n")
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_vectors_in_a_compressed_file(
+    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    content = pack(b"the 0.1 0.2\ngood 0.3 0.4\n")
     (tmp_path / name).write_bytes(content)
     assert read_vectors(tmp_path / name).words == ("the", "good")
     (tmp_path / name).write_bytes(content[:-9])
-    with pytest.raises(DataError, match=rf"{name}: cannot be read as word vectors"):
+    with pytest.raises(DataError, match=rf"{name}: expected a whole compressed file"):
         read_vectors(tmp_path / name)
-    (tmp_path / name).write_bytes(gzip.compress(bytes(1 << 25)))
+    (tmp_path / name).write_bytes(b"PK\x03\x04 glove.6B.zip")
+    with pytest.raises(DataError, match=rf"{name}: .* a zip archive"):
+        read_vectors(tmp_path / name)
+    (tmp_path / name).write_bytes(pack(bytes(1 << 25)))
     with pytest.raises(DataError, match=rf"{name}:1: expected lines of at most 16,777,216 bytes"):
         read_vectors(tmp_path / name)
 

@@ -30,6 +30,7 @@ _BLOCK: Final = (b"1AY&SY", b"\x17rE8P\x90")  # behind "BZh" and a digit, which 
 _REFUSED: Final[dict[bytes, str]] = {
     b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook: save the sheet as CSV",
+    b"version https://git-lfs": "what Git LFS keeps in place of a file: fetch it (git lfs pull)",
     b"\x28\xb5\x2f\xfd": "a file that zstd has compressed: unpack it (zstd -d)",
 }
 
@@ -50,7 +51,7 @@ def opened_bytes(path: str | Path) -> "Iterator[io.BufferedReader[Any]]":
     try:
         with ExitStack() as stack:
             file: Any = stack.enter_context(open(file_path(path), "rb", buffering=BUFFER))
-            unpack = _kind(path, file.peek(16)[:16])
+            unpack = _kind(path, file.peek(32)[:32])
             if unpack is not None:
                 file = stack.enter_context(io.BufferedReader(unpack(file), BUFFER))
             yield file

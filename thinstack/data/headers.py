@@ -1,9 +1,11 @@
 """Checks the header of a table of separated cells, and counts the columns of a table without
 one."""
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +13,7 @@ from thinstack.data.dialects import Dialect, bare, split_line
 from thinstack.data.table_rows import listed
 from thinstack.errors import DataError
 
-__all__ = ["check_header", "first_width"]
+__all__ = ["check_header", "first_width", "with_row_numbers"]
 
 _LONG: Final = 60
 """Characters of a name; a longer one is likely a text."""
@@ -35,8 +37,9 @@ def check_header(
     value. If the user has `told` that there is a header, nothing is checked."""
     if told or _numbered(header):
         return
-    rows = [split_line(row, dialect) for row in sample if bare(row) and '"' not in row]
-    others = [row for row in rows if len(row) == len(header) and row != list(header)]
+    others = [
+        row for row in _rows(sample, dialect) if len(row) == len(header) and row != list(header)
+    ]
     again = {
         name
         for column, name in enumerate(header)
@@ -56,9 +59,35 @@ def check_header(
 def first_width(sample: Sequence[str], dialect: Dialect) -> int:
     """The number of columns of a table without a header: that of most of its first rows, or 0 for
     an empty table."""
-    plain = [row for row in sample if bare(row) and '"' not in row]
-    widths = Counter(len(split_line(row, dialect)) for row in plain or filter(bare, sample))
+    rows = _rows(sample, dialect) or [split_line(row, dialect) for row in filter(bare, sample)]
+    widths = Counter(map(len, rows))
     return widths.most_common(1)[0][0] if widths else 0
+
+
+def with_row_numbers(
+    header: Sequence[str], sample: Sequence[str], dialect: Dialect
+) -> Sequence[str]:
+    """The header, with an empty name before it if the rows of the `sample` start with one cell more
+    that numbers them, as R writes them by default (`write.table`)."""
+    rows = _rows(sample, dialect)
+    longer = {row[0].strip('"') for row in rows if len(row) == len(header) + 1}
+    numbered = len(rows) == len(longer) > 1 and all(map(str.isdecimal, longer))
+    return ["", *header] if numbered else header
+
+
+def _rows(sample: Sequence[str], dialect: Dialect) -> list[list[str]]:
+    """The rows of a sample in which nothing is quoted. If there are none, all rows up to the first
+    whose quotes do not fit."""
+    lines = [line for line in sample if bare(line)]
+    plain = [line for line in lines if '"' not in line]
+    if plain or dialect.tabs:
+        return [split_line(line, dialect) for line in plain or lines]
+    found: list[list[str]] = []
+    with suppress(csv.Error):
+        separator, spaced = dialect.separator, dialect.spaced
+        rows = csv.reader(lines, delimiter=separator, skipinitialspace=spaced, strict=True)
+        found.extend(rows)
+    return found
 
 
 def _is_value(name: str) -> bool:

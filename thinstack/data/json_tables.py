@@ -47,6 +47,12 @@ def _records(path: str | Path, stream: TextIO, encoding: str) -> Iterator[Record
             f"{path}:{number}: expected an object a line, or one array of objects, found an object "
             "over several lines; write it without indents (in Python json.dumps without indent=)"
         )
+    elif _is_whole(line):
+        raise DataError(
+            f"{path}:{number}: expected an object for each row, found one that holds only lists "
+            "and other objects; write the rows as one array, or one a line (in pandas "
+            "df.to_json(FILE, orient='records', lines=True))"
+        )
     for number, text in chain([first], [second] if second else [], lines):
         record = _object(path, number, text)
         problem = undecoded(path, number, text, encoding)
@@ -60,6 +66,20 @@ def _is_line(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a line is an object that holds a whole table, such as {"data": [...]}: no value is
+    the text of a row."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return (
+        isinstance(value, dict)
+        and all(isinstance(one, dict | list) and one for one in value.values())
+        and bool(value)
+    )
 
 
 def _array(path: str | Path, text: str) -> Iterator[Record]:

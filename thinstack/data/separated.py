@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TextIO
 
 from thinstack.data.dialects import Dialect, bare, find_dialect, sample_of, split_line
-from thinstack.data.headers import check_header, first_width
+from thinstack.data.headers import check_header, first_width, with_row_numbers
 from thinstack.data.stray_quotes import RowShapes, quotes_fit
 from thinstack.data.table_rows import Found, Record
 from thinstack.data.text_streams import opened_text, undecoded
@@ -51,6 +51,7 @@ def separated_records(
                 raise row.problem
             table.quoted = bare(sample[dialect.first]).startswith('"')
             names = [name.strip(" ") for name in row.cells] if dialect.spaced else row.cells
+            names = with_row_numbers(names, sample[dialect.first + 1 :], dialect)
             check_header(path, row.line, names, sample, wanted, dialect, told=header is not None)
         elif (width := first_width(sample[dialect.first :], dialect)) == 0:
             return

@@ -20,6 +20,13 @@ ENCODING_ADVICE = (
     "(--encoding NAME, in Python encoding=)"
 )
 
+_MARKS = {  # those of UTF-32 first: one starts with a mark of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
 _UNDECODED = re.compile("[\0\udc80-\udcff]")
 
 
@@ -28,7 +35,8 @@ def opened_text(
     source: str | Path | BinaryIO, encoding: str, *, name: str = ""
 ) -> Iterator[TextIO]:
     """A stream of the text of a file, or of an open stream of bytes, without a byte order mark.
-    Messages call it `name`. A file may be compressed (`opened_bytes`).
+    Messages call it `name`. A file may be compressed (`opened_bytes`). Where UTF-8 is asked for and
+    the mark of UTF-16 or UTF-32 stands, which no text in UTF-8 starts with, that is read.
 
     A line ends with a line feed, as `wc -l` counts; a carriage return within a line is text. Only
     where the first bytes have carriage returns and no line feed, as in files of old Macs, does a
@@ -71,6 +79,8 @@ def _peekable(source: BinaryIO) -> "Iterator[io.BufferedReader[Any]]":
 @contextmanager
 def _text(file: "io.BufferedReader[Any]", codec: str) -> Iterator[TextIO]:
     start = file.peek(BUFFER)
+    if codec == "utf-8-sig":
+        codec = next((_MARKS[mark] for mark in _MARKS if start.startswith(mark)), codec)
     old_mac = b"\r" in start[:-1] and b"\n" not in start
     wrapper = io.TextIOWrapper(file, codec, "surrogateescape", newline="" if old_mac else "\n")
     try:

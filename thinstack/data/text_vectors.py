@@ -1,19 +1,17 @@
 """Reads vectors of words from text: a line for each word, `word v1 v2 ...`, as GloVe, word2vec and
-fastText write it. The file may be compressed by gzip."""
+fastText write it. The file may be compressed."""
 
-import gzip
 import re
 from array import array
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.data.compressed import opened_bytes
 from thinstack.errors import DataError
 
 __all__ = ["read_text_vectors"]
@@ -24,7 +22,7 @@ _SAMPLE = 256
 _LONGEST = 1 << 24
 """Bytes of a line at most."""
 
-_GZIP, _MARK = b"\x1f\x8b", "\ufeff"
+_MARK = "\ufeff"
 
 _BETWEEN = re.compile("[ \t]+")
 _HEADER = re.compile("([0-9]+)[ \t]+([0-9]+)")
@@ -119,7 +117,7 @@ def _numbers_at_end(line: str) -> int:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, with their numbers (1-based)."""
-    with _opened(path) as file:
+    with opened_bytes(path) as file:
         for number, content in enumerate(iter(partial(file.readline, _LONGEST), b""), start=1):
             if len(content) == _LONGEST and not content.endswith(b"\n"):
                 raise DataError(f"{path}:{number}: expected lines of at most {_LONGEST:,} bytes")
@@ -135,13 +133,3 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             text = text.rstrip("\r\n \t").lstrip(" \t")
             if text:
                 yield number, text
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    with path.open("rb") as file:
-        if file.peek(2)[:2] == _GZIP:
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                yield cast(BinaryIO, unpacked)
-        else:
-            yield file

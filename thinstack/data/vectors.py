@@ -70,7 +70,7 @@ def read_vectors(
     path: str | Path, words: Sequence[str] | None = None, *, only: Collection[str] | None = None
 ) -> WordVectors:
     """The words and vectors of a file: an `.npz`, or text of GloVe or word2vec (`word v1 v2 ...`),
-    which gzip may have compressed.
+    which may be compressed.
 
     An `.npz` has the arrays `words` (or `pieces`) and `vectors`, without pickle. Vectors may be in
     8 bits, with an array `scale` of one number, or of one for each row. If the file stores no
