@@ -202,6 +202,7 @@ def test_an_error_names_the_file_the_field_and_what_was_found(
     assert message.startswith("model/config.json: ")
     assert field in message
     assert found in message
+    assert "Value error" not in message
 
 
 def test_label_ids_are_written_and_read_and_are_no_fields() -> None:

@@ -259,6 +259,15 @@ def test_the_mark_of_utf_16_is_read(tmp_path: Path, name: str, encoding: str) ->
         read(path)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_named(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(table(";").encode(encoding))
+    with pytest.raises(DataError, match=f"t.csv:1: .*--encoding {encoding}"):
+        read(path)
+    assert read(path, encoding=encoding) == ROWS
+
+
 def write_lines(folder: Path, text: str, encoding: str) -> Path:
     path = folder / "lines.txt"
     path.write_bytes(text.encode(encoding))

@@ -45,7 +45,8 @@ def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
     listed = []
     for item in found[:most]:
         field = ".".join(map(str, item["loc"])) or "it"
-        said = f"{field:.{_MOST_SHOWN}}: {item['msg']:.{_MOST_SHOWN}}"
+        what = item["msg"].removeprefix("Value error, ")
+        said = f"{field:.{_MOST_SHOWN}}: {what:.{_MOST_SHOWN}}"
         listed.append(f"{said} (found {shown(item['input'])})")
     more = [f"and {len(found) - most:,} more"] if len(found) > most else []
     return "; ".join(listed + more)

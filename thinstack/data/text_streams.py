@@ -105,6 +105,9 @@ def undecoded(source: str | Path, line: int, text: str, encoding: str) -> DataEr
         return None
     byte = ord(odd[0]) & 0xFF
     expected = f"{source}:{line}: expected text in {encoding}, found the byte 0x{byte:02x}"
+    if text.count("\0") > len(text) // 3:  # every second byte of English in UTF-16
+        order = "utf-16-be" if text.startswith("\0") else "utf-16-le"
+        return DataError(f"{expected}; it seems to be in {order}: add --encoding {order}")
     return DataError(f"{expected}; {ENCODING_ADVICE}")
 
 
