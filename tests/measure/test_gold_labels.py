@@ -30,7 +30,13 @@ def meaning_of(predictor: Predictor, labels: str, **relabel: str) -> GoldLabels:
     [
         (5, "very negative,neutral,positive", [0, 2, 3]),
         (5, "Very  Negative,NEUTRAL", [0, 2]),
-        (5, "1,4,2", [1, 4, 2]),
+        (5, "0,4,2", [0, 4, 2]),
+        (5, "1,4,2", None),  # stars?
+        (5, "0,1,2", None),  # of three classes?
+        (3, "0,1", None),
+        (2, "0,1,2", None),
+        (2, "1,2", None),
+        (2, "0,4", [0, 1]),
         (5, "0.0,3.0,04", [0, 3, 4]),
         (5, "pos,neg,neu", [3, 1, 2]),
         (5, "negative,somewhat negative,neutral,somewhat positive,positive", [0, 1, 2, 3, 4]),
@@ -111,3 +117,29 @@ def test_the_command_says_how_labels_were_read(cli: Callable[..., Answer], tmp_p
     for odd in ("yes", "=positive", "yes=positive,yes=negative"):
         wrong = cli(*command, "--relabel", odd)
         assert (wrong.code, "--relabel" in wrong.err) == (2, True)
+
+
+def test_the_advice_can_be_typed(cli: Callable[..., Answer], tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("text,label\nWonderful.,2\nAwful.,1\n", "utf-8")
+    assert "--classes 2" in cli("evaluate", path).err
+    advice = cli("evaluate", path, "--classes", 2).err.split("--relabel '")[1].split("'")[0]
+    assert advice == "1=negative,2=positive"
+    assert cli("evaluate", path, "--classes", 2, "--relabel", advice, "--json").json["texts"] == 2
+    path.write_text("text,label\nWonderful.,P\nAwful.,Q\nOr not.,R\n", "utf-8")
+    assert "'P=CLASS,Q=CLASS,R=CLASS'" in cli("evaluate", path).err
+
+
+def test_two_writings_of_a_number_may_get_two_names(models) -> None:
+    found = meaning_of(models[2], "1,1.0,01", **{"1": "positive", "1.0": "negative"})
+    assert (found.classes["1"], found.classes["1.0"]) == (1, 0)
+
+
+def test_labels_that_all_count_for_nothing_are_an_error(models, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("text,label\nWonderful.,P\nAwful.,Q\n", "utf-8")
+    with pytest.raises(DataError, match="no text"):
+        evaluate_table(models[2], path, relabel={"P": "", "Q": ""})
+    path.write_text("text,label\nWell.,neutral\n", "utf-8")
+    with pytest.raises(DataError, match="no text"):
+        evaluate_table(models[2], path)

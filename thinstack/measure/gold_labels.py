@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thinstack.core.scale import Scale
+from thinstack.core.scale import Scale, are_numbers, ordered
 from thinstack.data.alike import meaning
 from thinstack.data.tables import TableRow
 from thinstack.errors import DataError, InputError
@@ -43,8 +43,9 @@ def gold_labels(
 
     A label is a class of the model or one that is shown (`View`), whatever its case, spaces or way
     to write a number. Otherwise the labels say the side of classes of sentiment ("pos"), or all are
-    numbers of classes, as in treebanks. Zeros and ones are numbers only where two classes are
-    shown. `relabel` gives other names to labels, or "" to leave their texts out.
+    numbers of classes, as in treebanks. The first and the last number must then be there, because
+    1 to 4 may be stars, and zeros and ones two classes. `relabel` gives other names to labels, or
+    "" to leave their texts out.
 
     Raises DataError, with file and line, for a label that means no class, and InputError for a
     `relabel` that names no label of the table or no class.
@@ -53,7 +54,7 @@ def gold_labels(
     for row in rows:
         first.setdefault(row.values[column], row.line)
     given = {meaning(name): target for name, target in relabel.items()}
-    named = {name: given.get(meaning(name), name) for name in first}
+    named = {name: relabel.get(name, given.get(meaning(name), name)) for name in first}
     _check_relabel(relabel, first, path)
     found = {name: _class_of(target, predictor) for name, target in named.items() if target}
     if relabel:
@@ -106,13 +107,14 @@ def _by_number(named: Mapping[str, str], predictor: Predictor) -> dict[str, int 
     if not all(text.isascii() and text.isdecimal() and len(text) < 4 for text in texts.values()):
         return {}
     numbers = {name: int(text) for name, text in texts.items()}
-    known, shown, most = len(predictor.config.labels), len(predictor.labels), max(numbers.values())
+    known, shown = len(predictor.config.labels), len(predictor.labels)
+    ends = min(numbers.values(), default=-1), max(numbers.values(), default=-1)
     scale = Scale.of(predictor.labels)
     if scale is not None and list(scale.polarity) != sorted(scale.polarity):
         return {}
-    if most < shown < known or (most < shown == 2):
+    if ends == (0, shown - 1):
         return dict(numbers)
-    if most < known and most > 1:
+    if ends == (0, known - 1):
         return {name: _shown(number, predictor) for name, number in numbers.items()}
     return {}
 
@@ -159,11 +161,22 @@ def _unknown(
     path: str | Path,
 ) -> DataError:
     expected = f"one of the model's labels ({', '.join(predictor.labels)})"
-    example = f"--relabel '{unknown[0]:.40}={predictor.labels[-1]}'"
+    scale, advice = Scale.of(predictor.labels), "say which class each of them means"
+    if scale is not None and len(unknown) == 2 and len(predictor.labels) > 2:
+        advice = f"show two classes if they are two sides (--classes 2), or {advice}"
     return DataError(
         f"{path}:{first[unknown[0]]}: expected {expected} in the column {column!r}, found "
-        f"{_listed(unknown)}; say which class each of them means, such as {example}"
+        f"{_listed(unknown)}; {advice}: --relabel '{_example(unknown, predictor.labels)}'"
     )
+
+
+def _example(unknown: Sequence[str], labels: Sequence[str]) -> str:
+    """What to write behind --relabel. As many numbers as there are classes are taken to be in the
+    order of these; who reads it sees whether they are."""
+    names = ordered(unknown)
+    known = are_numbers(names) and len(names) == len(labels)
+    pairs = zip(names, labels if known else ["CLASS"] * len(names), strict=True)
+    return ",".join(f"{name:.40}={label}" for name, label in list(pairs)[:MOST])
 
 
 def _listed(names: Iterable[str]) -> str:

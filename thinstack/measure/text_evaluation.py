@@ -56,6 +56,9 @@ def evaluate_table(
 
     # Read before anything is scored, so that a label in the last row is found at once.
     classes, said = gold_labels(rows(), label, predictor, renamed, path)
+    if not any(place >= 0 for place in classes.values()):
+        shown = ", ".join(predictor.labels)
+        raise DataError(f"{path}: expected texts of the classes {shown}, found no text of them")
     if {"start", "end"} <= {*columns_of(path, **dialect)}:
         said.append("the columns start and end were not read: texts are measured as a whole")
     if notes is not None:
