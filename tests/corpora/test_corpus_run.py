@@ -272,6 +272,20 @@ def test_standard_input_is_lines_or_json_lines(predict: Cli, texts: Path, tmp_pa
     assert not list(out.glob("standard-input*"))
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        b'key,text\n7,"good, or ""so"""\n8,awful\n',
+        b"key\ttext\n7\tgood\n8\tawful\n",
+        b'[{"key": 7, "text": "good"}, {"key": 8, "text": "awful"}]',
+        "key;text\r\n7;good\r\n8;awful\r\n".encode("utf-16"),
+    ],
+)
+def test_standard_input_may_be_any_table(predict: Cli, tmp_path: Path, table: bytes) -> None:
+    assert predict("-", "--id", "key", stdin=table).code == 0
+    assert [row["id"] for row in rows_in(tmp_path / "out")] == ["7", "8"]
+
+
 def test_what_is_scored_of_parquet_is_parquet(predict: Cli, tmp_path: Path) -> None:
     path = tmp_path / "texts.parquet"
     parquet.write_table(pa.table({"body": ["café", "good"], "key": [7, 8]}), path)

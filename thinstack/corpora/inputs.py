@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from thinstack.corpora.rows import DEFAULT_TEXT, Columns, Row, rows_of
 from thinstack.data.compressed import without_compression
-from thinstack.data.json_tables import json_records
 from thinstack.data.paths import file_path, why_unreadable
 from thinstack.data.table_rows import Found, Record
 from thinstack.data.tables import TABLE_SUFFIXES, table_records
@@ -63,8 +62,6 @@ class Corpus(NamedTuple):
             return doc_texts(path)
         if kind == ".txt" and not _told(self.separator, self.header):
             return _lines(path, self.encoding)
-        if self.kind == ".jsonl":
-            return json_records(path, self.encoding)
         return table_records(
             path, self.columns.names, self.encoding, separator=self.separator, header=self.header
         )

@@ -190,14 +190,11 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
     spool = folder.path / SPOOL
     with spool.open("wb") as file:
         shutil.copyfileobj(request.input, file, 1 << 20)
-    kind = ".jsonl" if request.named else ".txt"
-    if settings.separator is not None or settings.header is not None:
-        kind = ".txt"  # Where one of them is named, such a file is a table.
     return Corpus(
         {SPOOL: spool},
         columns,
         settings.encoding,
-        kind=kind,
+        kind="" if request.named else ".txt",  # A name without an ending is looked into.
         separator=settings.separator,
         header=settings.header,
     )
