@@ -129,3 +129,15 @@ def test_numbers_that_are_missing_stay_missing_where_marks_are_meant() -> None:
     for value in (None, math.nan, Decimal("nan"), " "):
         with pytest.raises(DataError):
             cell_text(value, Classes("label", names=("nan", "None", " ")))
+
+
+@pytest.mark.parametrize("text", ["text,label\nA,NA\nB,?\n", 'text,label\n"a \\"b\\"",1\n'])
+def test_a_table_of_bad_rows_only_says_what_is_wrong_with_them(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    skipped: list[DataError] = []
+    rows = read_table(
+        tmp_path / "t.csv", ["text", "label"], skipped=skipped, classes=Classes("label")
+    )
+    with pytest.raises(DataError, match=r"bad ones only: .*t\.csv:2: expected"):
+        list(rows)
+    assert len(skipped) == text.count("\n") - 1

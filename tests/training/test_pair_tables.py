@@ -274,3 +274,10 @@ def test_from_a_table_to_the_scores_of_its_file(
         own = scores @ np.array(labels, float)
         assert np.mean((own - given) ** 2) < 0.5 * given.var()
         assert (pearson(own, given) or 0) > 0.8
+
+
+@pytest.mark.parametrize("score", ["1,5", "good", "NA 3"])
+def test_a_column_without_numbers_is_shown(score: str) -> None:
+    with pytest.raises(DataError, match=f"'{score}'") as caught:
+        find_scale([score, score], "t.csv")
+    assert ("1.5" in str(caught.value)) == ("," in score)

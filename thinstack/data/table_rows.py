@@ -102,27 +102,30 @@ def checked_rows(
     DataErrors of bad rows, which are then left out; without it the first one is raised.
 
     Raises DataError for a table without one of `columns`, with two columns of one name, or without
-    any row.
+    any row that can be used.
     """
     known: list[str] | None = None
-    empty = True
+    good, bad = False, None
     for one in found:
         if isinstance(one, list):
             check_columns(source, one, columns, advice)
             known = one
             continue
-        empty = False
         problem = one.problem or repeats_header(source, known, one)
         row = problem or _row(source, one, columns, classes)
         if isinstance(row, TableRow):
+            good = True
             yield row
         elif skipped is None:
             raise row
         else:
             skipped.append(row)
-    if empty:
+            bad = bad or row
+    if not good and bad is None:
         what = "nothing" if known is None else f"only the columns {listed(known)}"
         raise DataError(f"{source}: expected a table with rows, found {what}")
+    if not good:
+        raise DataError(f"{source}: expected a row that can be used, found bad ones only: {bad}")
 
 
 def repeats_header(source: str, known: Sequence[str] | None, record: Record) -> DataError | None:

@@ -57,12 +57,14 @@ def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
     Raises DataError, which names the `source`, if all scores are equal or there are none, and for a
     scale of more than `MOST` whole numbers.
     """
-    least, greatest = math.inf, -math.inf
+    least, greatest, text = math.inf, -math.inf, ""
     for text in scores:
         if (score := _number(text)) is not None:
             least, greatest = min(least, score), max(greatest, score)
     if least >= greatest:
-        found = f"only {least:g}" if least == greatest else "no number"
+        found = f"only {least:g}" if least == greatest else f"no number, but {text!r:.60}"
+        if _number(text.replace(",", ".")) != _number(text):
+            found += " (write 1.5, not 1,5)"
         raise DataError(
             f"{source}: expected scores, numbers that differ, found {found}; name the column of "
             "the scores with --score-column"

@@ -13,7 +13,7 @@ import numpy as np
 from thinstack.config import DataConfig
 from thinstack.config.data_config import PAIR_TASKS
 from thinstack.data.alike import likeness, unknown_label
-from thinstack.data.table_rows import Classes
+from thinstack.data.table_rows import COLUMN_ADVICE, Classes
 from thinstack.data.tables import TableRow, read_table
 from thinstack.errors import DataError
 from thinstack.runtime.text import Sentence, Splitter, splitter
@@ -83,7 +83,10 @@ def read_rows(
         from thinstack.integrations.spacy.doc_bins import read_doc_bin
 
         return read_doc_bin(path, columns, span_group=files.span_group, **told)
-    return read_table(path, columns, **_dialect(files), **told)
+    advice = COLUMN_ADVICE
+    if files.spans:
+        advice += "; the columns of spans must be named 'start' and 'end'"
+    return read_table(path, columns, advice=advice, **_dialect(files), **told)
 
 
 def _dialect(files: DataConfig) -> dict[str, Any]:
