@@ -51,8 +51,12 @@ def python(code: str, folder: Path, **more: str) -> "subprocess.CompletedProcess
 @LINUX
 @pytest.mark.parametrize("use", USES)
 def test_the_home_stays_empty_and_there_is_no_other_thread(tmp_path: Path, use: str) -> None:
-    code = f"import os, sys, thinstack\ntry: {USES[use]}\nexcept SystemExit: pass\n"
-    code += "print('threads', len(os.listdir('/proc/self/task')), file=sys.stderr)"
+    code = f"import os, sys, thinstack, time\ntry: {USES[use]}\nexcept SystemExit: pass\n"
+    code += "threads = lambda: len(os.listdir('/proc/self/task'))\n"
+    code += (
+        "for _ in range(100): threads() > 1 and time.sleep(0.1)  # what watched a process ends\n"
+    )
+    code += "print('threads', threads(), file=sys.stderr)"
     done = python(code, tmp_path)
     assert (done.returncode, done.stderr) == (0, "threads 1\n")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
