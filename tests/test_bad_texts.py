@@ -65,7 +65,7 @@ def test_of_predict_text(predictor: Predictor, kind: str) -> None:
     read = list(predict_text(predictor, texts, on_error=lambda *each: told.append(each)))
     assert [[each.label for each in one] for one in read] == [[GOOD], [], [GOOD], []]
     assert [(place, type(error)) for place, error in told] == [(1, InputError), (3, InputError)]
-    assert str(told[1][1]).startswith("text 4: ")
+    assert str(told[1][1]).startswith("text 3: ")
 
 
 @pytest.mark.parametrize("kind", TEXTS)

@@ -191,7 +191,7 @@ def test_words_of_texts_are_kept(
         ("the 1 nan\n", "the", "out.npz", "the vector of 'the' is not finite"),
         (GLOVE, "none of these", "out.npz", "expected at least one of 3 words, found none"),
         (GLOVE, "the", "out.txt", "expected a name that ends with .npz"),
-        (None, "the", "out.npz", "glove.txt: cannot be read as word vectors"),
+        (None, "the", "out.npz", "glove.txt: cannot be read"),
         (GLOVE, None, "out.npz", "text.txt: cannot be read"),
     ],
 )
