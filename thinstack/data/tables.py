@@ -72,7 +72,8 @@ def read_table(
 
     Nothing is opened before the first row is asked for. Then it raises DataError for a file that is
     missing, is no table, or has no row that can be used. Also for a column that is missing or
-    occurs twice; in JSON the first object is looked at. `advice` ends the message where a column is missing.
+    occurs twice; in JSON the first object is looked at. `advice` ends the message where a column
+    is missing.
     Raises MissingExtraError for parquet without pyarrow (extra `data`).
     """
     found = table_records(path, columns, encoding, separator=separator, header=header)
