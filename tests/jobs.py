@@ -26,14 +26,22 @@ JOBS = {
     "hostile": (
         "bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",
         "bundle/test_hostile_mutants.py",
+        "hub/test_hub_cache.py::test_where_it_cannot_be_mended_the_folder_to_delete_is_named",
+        "hub/test_hub_cache.py::test_where_the_hub_is_silent_the_cache_serves",
         "runtime/test_telemetry.py::test_nobody_is_looked_up",
+        "runtime/test_typed_text.py::test_memory_of_long_words",
     ),
     "kills": ("training/test_killed_runs.py::test_many_kills",),
     "processes": (
+        "runtime/test_ending.py",
+        "test_cli_streams.py",
         "training/test_killed_processes.py",
         "training/test_team.py::test_two_processes_learn_as_one_with_minibatches_twice_as_large",
     ),
     "publish": (
+        "test_cli_tables.py::test_no_header_from_training_to_scores",
+        "test_cli_train_texts.py::test_a_scale_of_names_can_be_switched_off_and_marks_can_be_classes",
+        "test_cli_train_texts.py::test_classes_and_rows_that_repeat_are_said",
         "test_cli_train_texts.py::test_from_a_table_to_predictions",
         "training/test_calibrate.py",
         "training/test_contextual_recipe.py",
