@@ -31,7 +31,12 @@ export function plainLetters(text: string): string {
 
 /** The units [start, end) that `plainLetters` changes, in order, and what they become. */
 export function rewritten(text: string): [start: number, end: number, plain: string][] {
-  return Array.from(text.matchAll(changes), (found) => [found.index, found.index + found[0].length, plain(found[0], found[1], found[2])]);
+  // A letter that has no form with its accent stays, and so do the places of both.
+  return Array.from(text.matchAll(changes), (found): [number, number, string] => [
+    found.index,
+    found.index + found[0].length,
+    plain(found[0], found[1], found[2]),
+  ]).filter(([start, end, made]) => made !== text.slice(start, end));
 }
 
 function plain(found: string, other?: string, accented?: string): string {

@@ -10,7 +10,7 @@ from time import process_time
 
 import pytest
 from covering import check_covered
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from thinstack.data import ptb
@@ -113,13 +113,15 @@ def test_words_have_their_places() -> None:
 
 
 PARTS = ["He", "it", "n't", "can", "not", "Dr", "No", "U.S", "etc", "1", "é", "日", "😀", "\u200d"]
-PARTS += ["x@y", "http://"]
+PARTS += ["x@y", "http://", "\u0301", "<br>", "&amp;", "ﬁ"]
 MARKS = ".?!…,;:'’‘\"“”`´()[]{}<>-–—/*#@&$%=_^~+\\ \n\r\t\x1c\x85\xa0\u2028\u2029"
 ENGLISH = st.lists(st.sampled_from([*PARTS, *MARKS]), max_size=30).map("".join)
 
 
 @pytest.mark.parametrize("split", [True, False])
 @given(text=st.one_of(ENGLISH, st.text()))
+@example(text="don't\u0301")  # no letter is a t with that accent
+@example(text="an't\u20dd e\u0301")
 def test_words_cover_any_text(text: str, split: bool) -> None:
     (found,) = EnglishSplitter(sentences=split)([text])
     check_covered(text, found, split=split)

@@ -49,7 +49,10 @@ def plain_letters(text: str) -> str:
 
 def rewritten(text: str) -> Iterator[tuple[int, int, str]]:
     """The characters [start, end) that `plain_letters` changes, in order, and what they become."""
-    return ((*found.span(), _plain(found)) for found in _changes.finditer(text))
+    for found in _changes.finditer(text):
+        # A letter that has no form with its accent stays, and so do the places of both.
+        if (plain := _plain(found)) != found[0]:
+            yield *found.span(), plain
 
 
 def _plain(found: re.Match[str]) -> str:
