@@ -2,7 +2,7 @@
 
 // What NFKC turns into letters, digits or a single mark.
 const OTHERS = [
-  String.raw`\u0132\u0133\u017f\u01c4-\u01cc\u01f1-\u01f3\u02b0-\u02b8\u02e0-\u02e4\u1d2c-\u1d6a\u1d78\u1d9b-\u1dbf\u2071\u207f`,
+  String.raw`\u0132\u0133\u017f\u01f1-\u01f3\u02b0-\u02b8\u02e0-\u02e4\u1d2c-\u1d6a\u1d78\u1d9b-\u1dbf\u2071\u207f`,
   String.raw`\u2090-\u209c\u2102\u2107\u210a-\u2113\u2115\u2119-\u211d\u2124\u2128\u212a-\u212d\u212f-\u2134\u2145-\u2149`,
   String.raw`\u2160-\u217f\u2460-\u2473\u24b6-\u24ea\u2c7c\u2c7d\ufb00-\ufb06\ufb13-\ufb17\ufb20-\ufb28\ufb50-\ufbb1`,
   String.raw`\ufe50-\ufe52\ufe54-\ufe66\ufe68-\ufe6b\ufe80-\ufefc\uff01-\uffdc\uffe0-\uffe2\uffe4-\uffe6`,
@@ -31,12 +31,14 @@ export function plainLetters(text: string): string {
 
 /** The units [start, end) that `plainLetters` changes, in order, and what they become. */
 export function rewritten(text: string): [start: number, end: number, plain: string][] {
-  // A letter that has no form with its accent stays, and so do the places of both.
-  return Array.from(text.matchAll(changes), (found): [number, number, string] => [
-    found.index,
-    found.index + found[0].length,
-    plain(found[0], found[1], found[2]),
-  ]).filter(([start, end, made]) => made !== text.slice(start, end));
+  return Array.from(text.matchAll(changes), (found): [number, number, string] => {
+    let [typed] = found, start = found.index;
+    let made = plain(typed, found[1], found[2]);
+    // Accents that stay as they are keep their places, and so does the letter before others.
+    for (; made && made[0] === typed[0]; start++) (typed = typed.slice(1)), (made = made.slice(1));
+    while (made && made.at(-1) === typed.at(-1)) (typed = typed.slice(0, -1)), (made = made.slice(0, -1));
+    return [start, start + typed.length, made];
+  }).filter(([start, end, made]) => made || start < end);
 }
 
 function plain(found: string, other?: string, accented?: string): string {

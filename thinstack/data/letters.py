@@ -11,7 +11,7 @@ __all__ = ["MARKED", "plain_letters", "rewritten"]
 # What NFKC turns into letters, digits or a single mark. Left out is what a model knows as it stands
 # or what would become several words: raised digits, fractions, the signs of units, trademarks.
 _OTHERS = (
-    "\u0132\u0133\u017f\u01c4-\u01cc\u01f1-\u01f3\u02b0-\u02b8\u02e0-\u02e4\u1d2c-\u1d6a"
+    "\u0132\u0133\u017f\u01f1-\u01f3\u02b0-\u02b8\u02e0-\u02e4\u1d2c-\u1d6a"
     "\u1d78\u1d9b-\u1dbf\u2071\u207f\u2090-\u209c\u2102\u2107\u210a-\u2113\u2115\u2119-\u211d"
     "\u2124\u2128\u212a-\u212d\u212f-\u2134\u2145-\u2149\u2160-\u217f\u2460-\u2473\u24b6-\u24ea"
     "\u2c7c\u2c7d\ufb00-\ufb06\ufb13-\ufb17\ufb20-\ufb28\ufb50-\ufbb1\ufe50-\ufe52\ufe54-\ufe66"
@@ -50,9 +50,17 @@ def plain_letters(text: str) -> str:
 def rewritten(text: str) -> Iterator[tuple[int, int, str]]:
     """The characters [start, end) that `plain_letters` changes, in order, and what they become."""
     for found in _changes.finditer(text):
-        # A letter that has no form with its accent stays, and so do the places of both.
-        if (plain := _plain(found)) != found[0]:
-            yield *found.span(), plain
+        typed, plain = found[0], _plain(found)
+        # Accents that stay as they are keep their places, and so does the letter before others.
+        same = next(
+            (at for at, (a, b) in enumerate(zip(typed, plain, strict=False)) if a != b), len(plain)
+        )
+        typed, plain = typed[same:], plain[same:]
+        while typed and plain and typed[-1] == plain[-1]:
+            typed, plain = typed[:-1], plain[:-1]
+        if typed or plain:
+            start = found.start() + same
+            yield start, start + len(typed), plain
 
 
 def _plain(found: re.Match[str]) -> str:
