@@ -14,7 +14,9 @@ def check_covered(text: str, found: Sequence[Sentence], *, split: bool) -> None:
     assert len(found) <= 1 or split
     place, covered = 0, []
     for sentence in found:
-        start = text.index(sentence.text, place)
+        start = sentence.start
+        assert start >= place
+        assert text.startswith(sentence.text, start)
         assert not read_of(text) & {*range(place, start)}
         assert len(sentence.words) == len(sentence.offsets) > 0
         assert all(sentence.words)
