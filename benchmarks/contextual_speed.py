@@ -32,9 +32,9 @@ from timing import interleaved, ratio
 
 import thinstack
 from thinstack._onnxruntime import import_onnxruntime
-from thinstack.data.raw_text import detokenize
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
 from thinstack.runtime.text import predict_text
+from thinstack.text.raw_text import detokenize
 
 onnxruntime = import_onnxruntime()
 

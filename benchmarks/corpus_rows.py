@@ -8,8 +8,8 @@ from itertools import cycle
 from pathlib import Path
 from typing import Final
 
-from thinstack.data.raw_text import detokenize
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
+from thinstack.text.raw_text import detokenize
 
 __all__ = ["POISON", "public_texts", "rows", "write_json_lines"]
 

@@ -38,10 +38,10 @@ from rich.table import Table
 from timing import interleaved, ratio
 
 import thinstack
-from thinstack.corpora.work import BATCH_ROWS
-from thinstack.runtime.batching import BATCH_CHARACTERS, in_batches
+from thinstack.integrations.corpora.work import BATCH_ROWS
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import splitter
+from thinstack.text.batching import BATCH_CHARACTERS, in_batches
 
 START = "start"
 

@@ -36,7 +36,7 @@ from torch import Tensor, nn
 
 from thinstack.core import Tree
 from thinstack.core.schedule import schedule_transitions
-from thinstack.plugins.shared_weights import one_weight_gradient
+from thinstack.core.shared_weights import one_weight_gradient
 
 INPUT = 300
 CASES = [

@@ -9,8 +9,10 @@ from learning_subjects import Subject, all_subjects
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import VOCABULARY_FILE
-from thinstack.config import ModelConfig
-from thinstack.models import Model, build_model, load_model
+from thinstack.bundle.weights import load_model
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
+from thinstack.plugins.build import build_model
 
 __all__ = ["Exportable", "exportables"]
 

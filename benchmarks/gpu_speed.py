@@ -13,9 +13,9 @@ from torch import nn
 
 import thinstack
 from thinstack.core import Tree
-from thinstack.data.raw_text import detokenize
-from thinstack.runtime import batching
 from thinstack.runtime.text import predict_text
+from thinstack.text import batching
+from thinstack.text.raw_text import detokenize
 
 __all__ = ["encoder_speed", "parse_speed"]
 

@@ -23,9 +23,9 @@ from timing import interleaved, ratio
 
 import thinstack
 from thinstack.bundle import open_bundle
-from thinstack.data.raw_text import detokenize
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
 from thinstack.runtime.text import predict_text
+from thinstack.text.raw_text import detokenize
 
 BENCH = Path(__file__).parents[1] / "js" / "bench.mjs"
 

@@ -14,10 +14,10 @@ from learning_tasks import Item, Task, sick
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thinstack.config import ModelConfig
+from thinstack.core.config import ModelConfig
 from thinstack.core.forest import join
-from thinstack.data.vectors import read_vectors
-from thinstack.data.vocabulary import WordVocabulary, mean_unknown
+from thinstack.data.words.vectors import read_vectors
+from thinstack.data.words.vocabulary import WordVocabulary, mean_unknown
 from thinstack.errors import DataError
 
 __all__ = ["Datasets", "joined", "material_of", "with_relations"]

@@ -6,9 +6,9 @@ from typing import Any
 
 from learning_tasks import ENTAILMENT, KAPPA, RANKING, RELATEDNESS, SST_NODES, SST_ROOTS, Task
 
-from thinstack.config import ModelConfig
+from thinstack.core.config import ModelConfig
 from thinstack.errors import ThinstackError
-from thinstack.models import build_model
+from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
 
 __all__ = ["Subject", "all_subjects"]

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.config import ModelConfig
 from thinstack.core import Forest, Tree, transitions
+from thinstack.core.config import ModelConfig
 from thinstack.core.forest import join
-from thinstack.data.sick import SickPair, read_sick
-from thinstack.data.tree_sources import tree_maker
-from thinstack.data.treebank import Labelled, read_labelled
-from thinstack.data.vocabulary import WordVocabulary
+from thinstack.data.trees.sick import SickPair, read_sick
+from thinstack.data.trees.treebank import Labelled, read_labelled
+from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import DataError
+from thinstack.text.tree_sources import tree_maker
 
 __all__ = [
     "ENTAILMENT",

@@ -14,9 +14,10 @@ from learning_data import Datasets, Item, joined, material_of, with_relations
 from learning_subjects import Subject
 from torch import Tensor
 
-from thinstack.config import TrainingConfig
-from thinstack.models import Model, build_model
-from thinstack.training.optimizers import build_optimizers
+from thinstack.core.model.model import Model
+from thinstack.plugins.build import build_model
+from thinstack.training.loop.optimizers import build_optimizers
+from thinstack.training.recipe import TrainingConfig
 
 __all__ = ["Result", "learn", "prepare_process"]
 

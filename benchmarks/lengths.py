@@ -142,7 +142,7 @@ ROWS: Final = {
 
 def words_of(data: Path, count: int) -> list[str]:
     """So many words of SST's development sentences, drawn by chance."""
-    from thinstack.data.treebank import read_trees
+    from thinstack.data.trees.treebank import read_trees
 
     known = [word for tree in read_trees(data / "sst/dev.txt") for word in tree.words]
     return random.Random(0).choices([word for word in known if word.isalpha()], k=count)

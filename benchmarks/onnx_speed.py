@@ -32,10 +32,10 @@ from timing import better_of, interleaved, ratio, sst_trees
 from torch import Tensor, nn
 
 from thinstack._onnxruntime import import_onnxruntime
-from thinstack.config import ModelConfig
 from thinstack.core import Forest, Tree
+from thinstack.core.config import ModelConfig
 from thinstack.export.onnx.model import export_onnx
-from thinstack.models import build_model
+from thinstack.plugins.build import build_model
 
 onnxruntime = import_onnxruntime()
 

@@ -22,7 +22,7 @@ from timing import interleaved, ratio
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import ONNX_FILE
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
 
 onnxruntime = import_onnxruntime()
 

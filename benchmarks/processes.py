@@ -23,7 +23,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from thinstack.config import Recipe
+from thinstack.training.recipe import Recipe
 
 
 def main(

@@ -28,15 +28,15 @@ from sentiment_page import TEXTCAT_EPOCHS, page_of, row_of
 from texts import NAMES, SEEDS, learn_textcat
 
 import thinstack
-from thinstack.data.raw_text import detokenize
-from thinstack.data.suite import halves, read_suite
-from thinstack.data.treebank import read_labelled
-from thinstack.measure.polarity import polarity_figures
-from thinstack.measure.text_evaluation import text_scores
-from thinstack.measure.text_figures import text_figures
+from thinstack.data.trees.treebank import read_labelled
+from thinstack.evaluate.suite import halves, read_suite
+from thinstack.evaluate.suite_evaluation import polarity_figures
+from thinstack.evaluate.text_evaluation import text_scores
+from thinstack.evaluate.text_figures import text_figures
 from thinstack.runtime.text import predict_text, splitter
-from thinstack.training.alone import LONGEST, MIDDLE_KEPT, SHORTEST
-from thinstack.training.rival import learn_plain
+from thinstack.text.raw_text import detokenize
+from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST
+from thinstack.training.publish.rival import learn_plain
 
 Score = Callable[[Sequence[str]], NDArray[np.float64]]
 """Gives texts the probabilities (T, 5) of the classes."""
@@ -96,7 +96,7 @@ def unique(parts: Sequence[Labelled]) -> Labelled:
 
 
 def read_alone(phrases: Labelled, draw: np.random.Generator, count: int) -> list[int]:
-    """The places of so many phrases, drawn as `thinstack.training.alone` draws them: of 3 to 20
+    """The places of so many phrases, drawn as `thinstack.training.lessons.alone` draws them: of 3 to 20
     words, neutral ones less often."""
     words = np.array([len(text.split()) for text in phrases.texts])
     fits = (words >= SHORTEST) & (words <= LONGEST)

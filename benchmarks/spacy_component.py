@@ -31,8 +31,8 @@ from rich.table import Table
 from spacy.language import Language
 from spacy.training import Example
 
-from thinstack.data.raw_text import detokenize
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
+from thinstack.text.raw_text import detokenize
 
 PLAIN, OURS, RIVAL = "tokenizer and sentencizer", "tree_sentiment", "textcat ensemble"
 BATCHES = (1, 8, 64, 256)

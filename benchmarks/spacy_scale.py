@@ -36,8 +36,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy_component import pipeline
 
-from thinstack.data.raw_text import detokenize
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
+from thinstack.text.raw_text import detokenize
 
 ONE: Final = "1 thread"
 CROSSING: Final = 1000  # Docs of the second table

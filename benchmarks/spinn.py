@@ -28,17 +28,17 @@ from timing import better_of, interleaved, ratio, sst_trees
 from torch import Tensor, nn
 
 from thinstack._onnxruntime import import_onnxruntime
-from thinstack.config import ModelConfig
 from thinstack.core import Tree
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.core.schedule import schedule_transitions
 from thinstack.core.transfer import moved
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import build_model
-from thinstack.models.tree_encoder import Layer, TreeEncoder
+from thinstack.plugins.build import build_model
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
-from thinstack.spinn import stack_encoder
-from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.plugins.encoders.spinn import stack_encoder
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 onnxruntime = import_onnxruntime()
 

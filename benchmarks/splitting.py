@@ -19,9 +19,9 @@ import typer
 from rich.console import Console
 from timing import interleaved, ratio, sst_trees
 
-from thinstack.data.raw_text import detokenize
 from thinstack.integrations.spacy.splitter import sentences_of
-from thinstack.runtime.english import EnglishSplitter
+from thinstack.text.english import EnglishSplitter
+from thinstack.text.raw_text import detokenize
 
 TEXTS, WORDS = 1000, 20
 LENGTH = 50_000

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 
 from thinstack.core import Forest, Tree
+from thinstack.core.fast import affine
+from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.core.schedule import schedule_transitions
 from thinstack.core.transfer import moved
-from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
-from thinstack.plugins.fast import affine
 
 try:
     import treelstm

@@ -23,8 +23,8 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from thinstack.data.raw_text import detokenize
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
+from thinstack.text.raw_text import detokenize
 
 if TYPE_CHECKING:
     from spacy.language import Language

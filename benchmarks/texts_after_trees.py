@@ -23,8 +23,8 @@ from rich.console import Console
 from rich.table import Table
 from texts import NAMES, write
 
-from thinstack.data.raw_text import detokenize
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
+from thinstack.text.raw_text import detokenize
 
 WITHOUT: Final = 200
 FIGURES: Final = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")

@@ -19,9 +19,9 @@ from rich.table import Table
 from timing import interleaved, ratio
 
 import thinstack
-from thinstack.data.treebank import read_trees
-from thinstack.runtime import batching
+from thinstack.data.trees.treebank import read_trees
 from thinstack.runtime.predictor import Predictor
+from thinstack.text import batching
 
 SIZES: Final = (32, 128, None)
 Run = Callable[[int], None]

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from thinstack.core import Tree
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
 
 __all__ = ["better_of", "interleaved", "peak_bytes", "ratio", "sst_trees"]
 

@@ -7,9 +7,9 @@ import { build } from "esbuild";
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-const { about, ...rules } = JSON.parse(readFileSync(at("../thinstack/runtime/english.json"), "utf8"));
+const { about, ...rules } = JSON.parse(readFileSync(at("../thinstack/text/english.json"), "utf8"));
 delete rules.typed.hints; // Only Python is faster with them.
-const style = (name) => JSON.stringify(readFileSync(at(`../thinstack/show/${name}.css`), "utf8"));
+const style = (name) => JSON.stringify(readFileSync(at(`../thinstack/integrations/show/${name}.css`), "utf8"));
 const { version } = JSON.parse(readFileSync(at("package.json"), "utf8"));
 writeFileSync(
   at("src/generated.ts"),

@@ -15,7 +15,7 @@ from reproduce.rerank_command import Places, rerank
 from reproduce.search import search as run_search
 from reproduce.table import Table
 from thinstack.cli import main
-from thinstack.data.signals import stoppable
+from thinstack.data.files.signals import stoppable
 
 Data = Annotated[
     Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")

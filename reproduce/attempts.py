@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from thinstack.data.files import write_atomically
+from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ThinstackError
 
 ERROR = "error.txt"

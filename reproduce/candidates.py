@@ -10,7 +10,7 @@ from reproduce.beam import Candidates
 from reproduce.cases import Cases
 from thinstack.core.forest import Forest
 from thinstack.core.transitions import spans_of
-from thinstack.training.examples import Example
+from thinstack.training.examples.example import Example
 
 IntArray = NDArray[np.int64]
 Spans = set[tuple[int, ...]]

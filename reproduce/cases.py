@@ -12,10 +12,10 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.data.files import write_atomically
+from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
-from thinstack.measure.figures import Figures, percentage
-from thinstack.training.evaluate import Answers
+from thinstack.evaluate.figures import Figures, percentage
+from thinstack.training.publish.measuring import Answers
 
 NEGATIONS: Final = frozenset(
     "cannot n't neither never no nobody none nor not nothing nowhere without".split()  # noqa: SIM905

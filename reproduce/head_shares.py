@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from reproduce.heads import UNCLEAR, IntArray, function_heads, parsed_heads
 from thinstack.core import Tree
-from thinstack.data.treebank import Labelled
+from thinstack.data.trees.treebank import Labelled
 
 
 class Shares(NamedTuple):

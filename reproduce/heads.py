@@ -12,10 +12,11 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
 from thinstack.bundle import Bundle
+from thinstack.bundle.weights import load_model
 from thinstack.core import Tree
 from thinstack.core.forest import Forest
+from thinstack.core.model.model import Model
 from thinstack.errors import InputError
-from thinstack.models import Model, load_model
 
 IntArray = NDArray[np.int64]
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduce.cases import NOT, Cases, negated
-from thinstack.config import Recipe
-from thinstack.config.data_config import PAIR_TASKS
-from thinstack.measure.figures import Figures
-from thinstack.training.datasets import read_pair_files, read_sentences
+from thinstack.core.config.task import PAIR_TASKS
+from thinstack.evaluate.figures import Figures
+from thinstack.training.examples.datasets import read_pair_files, read_sentences
+from thinstack.training.recipe import Recipe
 
 LONG: Final = 20
 """Words of a long premise (Bowman et al. 2016, 4.4)."""

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from reproduce.cases import Cases
-from thinstack.measure.calibration import confidence_error, negative_log_likelihood
-from thinstack.measure.figures import percentage
-from thinstack.measure.pair_figures import relatedness
+from thinstack.evaluate.calibration import confidence_error, negative_log_likelihood
+from thinstack.evaluate.figures import percentage
+from thinstack.evaluate.pair_figures import relatedness
 
 Figure = Callable[[Cases], float | None]
 """A figure of whole sentences or pairs; None where it is undefined or not known."""

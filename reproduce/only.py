@@ -12,9 +12,9 @@ from rich.text import Text
 from reproduce.cases import Cases
 from reproduce.run import cases_of, finished, job_of
 from reproduce.table import Table
-from thinstack.data.raw_text import detokenize
 from thinstack.errors import DataError, InputError, escaped
-from thinstack.training.datasets import read_sentences
+from thinstack.text.raw_text import detokenize
+from thinstack.training.examples.datasets import read_sentences
 
 
 def only(file: Path, a: str, b: str, *, data: Path, work: Path, top: int, console: Console) -> None:

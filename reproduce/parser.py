@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thinstack.core import Tree
-from thinstack.data import ptb
-from thinstack.data.conllu import read_conllu
-from thinstack.data.files import remove_leftovers, staging
-from thinstack.data.projection import project_labels
-from thinstack.data.text_files import read_text
-from thinstack.data.treebank import Labelled, label_ids
+from thinstack.data.files.writing import remove_leftovers, staging
+from thinstack.data.trees.conllu import read_conllu
+from thinstack.data.trees.projection import project_labels
+from thinstack.data.trees.text_files import read_text
+from thinstack.data.trees.treebank import Labelled, label_ids
+from thinstack.data.words import ptb
 from thinstack.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:

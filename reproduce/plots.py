@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reproduce.curves import Point
 from reproduce.shown import Curve
 from reproduce.table import Table
-from thinstack.data.files import write_atomically
+from thinstack.data.files.writing import write_atomically
 from thinstack.errors import MissingExtraError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from thinstack._version import __version__
-from thinstack.config import Recipe
+from thinstack.training.recipe import Recipe
 
 UNREAD: dict[str, Any] = {
     "name": True,

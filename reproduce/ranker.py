@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reproduce.candidates import Ranked, by_score, cases_of, span_f1
-from thinstack.config import Recipe
 from thinstack.core.forest import join
-from thinstack.models import Model
-from thinstack.training.examples import minibatch_places
-from thinstack.training.initial import initial_model
-from thinstack.training.loop import process_settings
-from thinstack.training.optimizers import build_optimizers, set_rates
+from thinstack.core.model.model import Model
+from thinstack.training.examples.example import minibatch_places
+from thinstack.training.loop.epochs import process_settings
+from thinstack.training.loop.initial import initial_model
+from thinstack.training.loop.optimizers import build_optimizers, set_rates
+from thinstack.training.recipe import Recipe
 
 Scores = list[NDArray[np.float64]]
 WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0)

@@ -15,10 +15,10 @@ from reproduce.rerank_report import build
 from reproduce.rerank_run import Job, Outcome, attempt, finished, job_of
 from reproduce.reranking import Reranking
 from reproduce.workers import each
-from thinstack.data.files import write_atomically
-from thinstack.data.lock import locked
+from thinstack.data.files.lock import locked
+from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ThinstackError
-from thinstack.training.digests import data_digests
+from thinstack.training.examples.digests import data_digests
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,14 @@ from reproduce.candidates import Ranked, by_score, cases_of, most_probable, orac
 from reproduce.ranker import choose_weight, scores_of, train_ranker
 from reproduce.reranking import RankerRow, Reranking
 from thinstack._version import __version__
-from thinstack.data.files import write_atomically
+from thinstack.core.model.model import Model
+from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
-from thinstack.models import Model, build_model
-from thinstack.training.datasets import Datasets, load_datasets
-from thinstack.training.digests import data_digests
-from thinstack.training.examples import Example
-from thinstack.training.seeds import train_seed
+from thinstack.plugins.build import build_model
+from thinstack.training.examples.datasets import Datasets, load_datasets
+from thinstack.training.examples.digests import data_digests
+from thinstack.training.examples.example import Example
+from thinstack.training.loop.seeds import train_seed
 
 RESULT, NOTE = "result.json", "digest.txt"
 BEFORE, ORACLE, ALONE = "before", "oracle", "-alone"

@@ -5,9 +5,10 @@ from typing import Any, Self
 
 from pydantic import Field
 
-from thinstack.config import CellConfig, Recipe
-from thinstack.config.base import Strict, read_toml
+from thinstack.core.config import CellConfig
+from thinstack.core.config.base import Strict, read_toml
 from thinstack.errors import ConfigError
+from thinstack.training.recipe import Recipe
 
 LABELS = ("phrase", "no phrase")
 """What a constituent may be. Trees that a transition parser makes have phrases without labels."""

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from reproduce.pair_features import WordPair, indicators, numbers
 from reproduce.shown import TRAIN_ACCURACY
-from thinstack.config import Recipe
-from thinstack.config.data_config import PAIR_TASKS
-from thinstack.data.pairs import Pair
-from thinstack.data.treebank import Labelled
+from thinstack.core.config.task import PAIR_TASKS
+from thinstack.data.trees.pairs import Pair
+from thinstack.data.trees.treebank import Labelled
 from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
-from thinstack.measure.figures import percentage
-from thinstack.training.datasets import read_pair_files, read_sentences
+from thinstack.evaluate.figures import percentage
+from thinstack.training.examples.datasets import read_pair_files, read_sentences
+from thinstack.training.recipe import Recipe
 
 Texts = list[str]
 Classes = NDArray[np.int64]

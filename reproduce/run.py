@@ -16,14 +16,14 @@ from reproduce.rivals import run_rival
 from reproduce.shown import TRAIN_ACCURACY
 from reproduce.table import Parser, Run
 from thinstack._version import __version__
-from thinstack.config import Recipe
-from thinstack.data.files import write_atomically
+from thinstack.core.model.model import Model
+from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
-from thinstack.models import Model
-from thinstack.training.datasets import Convert, Datasets, load_datasets
-from thinstack.training.digests import data_digests
-from thinstack.training.evaluate import evaluate_model
-from thinstack.training.seeds import run_seed
+from thinstack.training.examples.datasets import Convert, Datasets, load_datasets
+from thinstack.training.examples.digests import data_digests
+from thinstack.training.loop.seeds import run_seed
+from thinstack.training.publish.measuring import evaluate_model
+from thinstack.training.recipe import Recipe
 
 RESULT, NOTE = "result.json", "digest.txt"
 CHECKPOINTS = ("checkpoint.safetensors", "metrics.jsonl")

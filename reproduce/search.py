@@ -22,12 +22,13 @@ from reproduce.run import Job, Outcome, attempt, finished, job_of
 from reproduce.shown import Name
 from reproduce.table import Part, Row, Run
 from reproduce.workers import each
-from thinstack.config import Recipe, Strict
-from thinstack.config.base import read_toml
-from thinstack.data.files import write_atomically
-from thinstack.data.lock import locked
+from thinstack.core.config import Strict
+from thinstack.core.config.base import read_toml
+from thinstack.data.files.lock import locked
+from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, ThinstackError
-from thinstack.training.digests import data_digests
+from thinstack.training.examples.digests import data_digests
+from thinstack.training.recipe import Recipe
 
 DIGITS = 3
 """Of a number that is drawn."""

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from thinstack.config import Strict
+from thinstack.core.config import Strict
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 """Of what is a folder too; no number, for folders of seeds stand beside those of variants."""

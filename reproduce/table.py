@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from reproduce.shown import TRAIN_ACCURACY, Column, Comparison, Curve, Name
-from thinstack.config import Recipe, Strict
-from thinstack.config.base import read_toml
-from thinstack.config.data_config import PAIR_TASKS
+from thinstack.core.config import Strict
+from thinstack.core.config.base import read_toml
+from thinstack.core.config.task import PAIR_TASKS
 from thinstack.errors import ConfigError, UnknownNameError
+from thinstack.training.recipe import Recipe
 
 Trees = Literal["gold", "self", "balanced", "left", "right"]
 """Whose trees the development data are read with."""

@@ -19,10 +19,10 @@ import numpy as np
 import typer
 
 from thinstack.cli import main
-from thinstack.data import ptb
-from thinstack.data.files import write_atomically
-from thinstack.data.text_files import read_text
-from thinstack.data.vectors import read_vectors
+from thinstack.data.files.writing import write_atomically
+from thinstack.data.trees.text_files import read_text
+from thinstack.data.words import ptb
+from thinstack.data.words.vectors import read_vectors
 from thinstack.errors import ConfigError
 
 WORD = re.compile(r"[^\s()]+")

@@ -1,7 +1,7 @@
 """The wordpiece vectors that thinstack brings along, rounded from a greater table of them.
 
     python scripts/make_bundled_vectors.py DATA/vectors/wordpiece.minilm-l6.pca200.npz \\
-        thinstack/bundled/wordpieces.npz
+        thinstack/bundle/bundled/wordpieces.npz
 
 Every value becomes a whole number of steps, one step for all. The levels lie in the file column by
 column, in Huffman's codes: hardly anything is repeated, so deflate does better without looking for
@@ -21,8 +21,8 @@ import typer
 from numpy.typing import NDArray
 
 from thinstack.cli import main
-from thinstack.data.files import write_atomically
-from thinstack.data.vectors import bundled_pieces, read_vectors
+from thinstack.data.files.writing import write_atomically
+from thinstack.data.words.vectors import bundled_pieces, read_vectors
 from thinstack.errors import ConfigError, DataError
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from thinstack.cli import main
-from thinstack.data.files import write_atomically
-from thinstack.data.treebank import read_trees
-from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.data.files.writing import write_atomically
+from thinstack.data.trees.treebank import read_trees
+from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError
 
 TABLE = "word_embeddings.weight"

@@ -1,4 +1,4 @@
-"""The reference of recipes, docs/recipes.md, written from the pydantic models of `thinstack.config`
+"""The reference of recipes, docs/recipes.md, written from the pydantic models of `thinstack.core.config`
 and from the built-in plugins.
 
     python scripts/recipe_reference.py docs/recipes.md
@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from written_page import run
 
-from thinstack.config import Recipe
 from thinstack.plugins.manager import PluginManager
+from thinstack.training.recipe import Recipe
 
 INTRO = """\
 # Recipes
@@ -45,7 +45,7 @@ All fields are below. A field that has a default may be left out. In TOML, a sec
 and a table `cell = { ... }` under `[model]` are the same. [data.md](data.md) says where to get
 files to train on. The folder `recipes/` has recipes to start from.
 
-<!-- Written by `python scripts/recipe_reference.py docs/recipes.md` from `thinstack/config/`. -->
+<!-- Written by `python scripts/recipe_reference.py docs/recipes.md` from `thinstack/core/config/`. -->
 """
 
 PLUGINS = """\

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from thinstack.data.files import write_atomically
+from thinstack.data.files.writing import write_atomically
 
 
 def run(page: Callable[[], str]) -> None:

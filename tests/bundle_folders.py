@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from thinstack.bundle import Bundle, write_bundle
-from thinstack.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
+from thinstack.core.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
 
 CONFIG = ModelConfig(
     labels=("bad", "good"),

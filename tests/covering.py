@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from thinstack.runtime.english import rules
 from thinstack.runtime.text import Sentence
+from thinstack.text.english import rules
 
 __all__ = ["check_covered"]
 

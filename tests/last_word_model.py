@@ -13,8 +13,8 @@ from onnx import TensorProto, checker, helper, numpy_helper, parser
 from spacy.language import Language
 
 from thinstack.bundle import Bundle, write_bundle
-from thinstack.config import ModelConfig
-from thinstack.data.ptb import escape
+from thinstack.core.config import ModelConfig
+from thinstack.data.words.ptb import escape
 
 LABELS = ("bad", "so-so", "good")
 WORDS = ("good", "awful", ".", "film", "-LRB-")

@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 
-from thinstack.bundle.operators import OPERATORS
+from thinstack.bundle.gate.operators import OPERATORS
 
 __all__ = ["mutated_onnx"]
 

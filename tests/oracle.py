@@ -11,9 +11,9 @@ from torch import Tensor
 
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
-from thinstack.models import Model
-from thinstack.models.tree_encoder import TreeEncoder
-from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.core.model.model import Model
+from thinstack.core.model.tree_encoder import TreeEncoder
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 from thinstack.testing import reference
 
 Arrays = Mapping[str, NDArray[Any]]

@@ -11,11 +11,12 @@ from last_word_model import LABELS, WORDS
 from numpy.typing import NDArray
 
 from thinstack.bundle import Bundle, write_bundle
-from thinstack.config import ModelConfig
+from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest
-from thinstack.data.vocabulary import WordVocabulary
+from thinstack.core.model.model import Model
+from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.export.onnx.model import export_onnx
-from thinstack.models import Model, build_model
+from thinstack.plugins.build import build_model
 
 
 class SentenceModel(NamedTuple):

@@ -18,12 +18,12 @@ from last_word_model import best, expected
 from spacy.language import Language
 
 from thinstack.bundle import Bundle
-from thinstack.corpora import score_batches
 from thinstack.errors import InputError, ThinstackError
+from thinstack.integrations.corpora import score_batches
+from thinstack.integrations.serving.server import PageServer
 from thinstack.integrations.spark import SparkModel, scorer
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
-from thinstack.serving.server import PageServer
 
 GOOD = best(expected("good", 2))
 

@@ -9,8 +9,8 @@ from command_line import Answer, run_command
 from rich.console import Console
 
 from thinstack.bundle import Bundle
-from thinstack.data.suite import SUITES
-from thinstack.show.as_text import as_text
+from thinstack.evaluate.suite import SUITES
+from thinstack.integrations.show.as_text import as_text
 
 ODD = "\x1b[31mX\u202e\u200f[/b]"
 SHOWN = r"\x1b[31mX\u202e\u200f[/b]"

@@ -13,8 +13,8 @@ import torch
 from command_line import Answer
 
 from thinstack.bundle import open_bundle, write_bundle
+from thinstack.bundle.weights import load_model
 from thinstack.export.onnx import verify as onnx_verify
-from thinstack.models import load_model
 
 GOLDEN = Path(__file__).parent / "golden" / "schema-1"
 TREES = "(1 (0 the) (1 (0 film) (1 good)))\n(0 (0 bad) (0 film))\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from command_line import Answer
 
-from thinstack.data.files import write_atomically
+from thinstack.data.files.writing import write_atomically
 
 Cli = Callable[..., Answer]
 TEXTS = [

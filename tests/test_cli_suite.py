@@ -9,7 +9,7 @@ from last_word_model import write_last_word_bundle
 from test_cli import refused
 
 from thinstack.bundle import Bundle
-from thinstack.data.suite import Case, halves, read_suite
+from thinstack.evaluate.suite import Case, halves, read_suite
 
 Cli = Callable[..., Answer]
 

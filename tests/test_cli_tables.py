@@ -9,11 +9,11 @@ import pytest
 import tiny_texts
 from command_line import Answer
 
-from thinstack.config import Recipe
-from thinstack.corpora.inputs import open_corpus
 from thinstack.errors import InputError
-from thinstack.training.table_data import table_data
-from thinstack.training.texts import read_rows
+from thinstack.integrations.corpora.inputs import open_corpus
+from thinstack.training.examples.table_data import table_data
+from thinstack.training.examples.texts import read_rows
+from thinstack.training.recipe import Recipe
 
 Cli = Callable[..., Answer]
 

@@ -12,8 +12,8 @@ from command_line import Answer
 
 import thinstack
 from thinstack.bundle import open_bundle
+from thinstack.bundle.weights import load_model
 from thinstack.errors import DataError, InputError
-from thinstack.models.weights import load_model
 
 Cli = Callable[..., Answer]
 

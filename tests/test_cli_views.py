@@ -8,8 +8,8 @@ import pytest
 from command_line import Answer
 
 import thinstack
-from thinstack.data.treebank import read_labelled
-from thinstack.measure.calibration import calibration_error
+from thinstack.data.trees.treebank import read_labelled
+from thinstack.evaluate.calibration import calibration_error
 from thinstack.runtime.text import predict_text
 
 Cli = Callable[..., Answer]

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from thinstack.config import SCHEMA_VERSION, ModelConfig, Recipe, TrainingConfig
+from thinstack.core.config import SCHEMA_VERSION, ModelConfig
 from thinstack.errors import ConfigError
+from thinstack.training.recipe import Recipe, TrainingConfig
 
 MODEL = {
     "schema_version": 1,

@@ -10,12 +10,13 @@ import torch
 from models.configured import build
 
 import thinstack
+from thinstack.bundle.weights import load_model
 from thinstack.core import Forest
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
+from thinstack.core.model.model import Model
 from thinstack.errors import DeviceError
 from thinstack.export.samples import sample_trees
-from thinstack.models import Model, load_model
 
 SENTENCES = [["A", "wonderful", "film"], ["Dull"], ["The", "plot", "never", "comes", "alive", "."]]
 GOLDEN = Path(__file__).parent / "golden" / "schema-1"

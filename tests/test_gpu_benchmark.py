@@ -21,7 +21,7 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.core import Tree
 from thinstack.core import transitions as shapes
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
 from thinstack.runtime.predictor import Scored
 
 Words = Sequence[Sequence[str]]

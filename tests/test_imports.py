@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from thinstack import config
+from thinstack.core import config
 
 ROOT = Path(__file__).parents[1]
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
@@ -54,15 +54,19 @@ def test_importing_thinstack_is_light() -> None:
 
 
 def test_the_command_line_reads_nothing_of_training_before_it_trains() -> None:
-    code = "import sys, thinstack.cli; print('thinstack.config.recipe' in sys.modules);"
-    code += "from thinstack.config import Recipe, TrainingConfig; print(Recipe.__name__)"
+    code = "import sys, thinstack.cli; print('thinstack.training.recipe.recipe' in sys.modules);"
+    code += "from thinstack.core.config import Recipe, TrainingConfig; print(Recipe.__name__)"
     assert python(code).split() == ["False", "Recipe"]
-    with pytest.raises(AttributeError, match=r"'thinstack.config' has no attribute 'Recipes'"):
+    with pytest.raises(AttributeError, match=r"'thinstack.core.config' has no attribute 'Recipes'"):
         getattr(config, "Recipes")  # noqa: B009
 
 
 def test_the_command_line_reads_nothing_of_tables_before_it_meets_one() -> None:
-    names = ["thinstack.data.tables", "thinstack.data.json_tables", "thinstack.data.separated"]
+    names = [
+        "thinstack.data.tables.reading",
+        "thinstack.data.tables.json_tables",
+        "thinstack.data.tables.separated",
+    ]
     code = f"import sys, thinstack.cli; print([name for name in {names} if name in sys.modules])"
     assert python(code) == "[]"
 
@@ -88,10 +92,10 @@ HOMES = {
         "thinstack.core.depth_ordered",
         "thinstack.core.shift_reduce",
         "thinstack.core.thin_stack",
-        "thinstack.models.model",
-        "thinstack.models.tree_encoder",
-        "thinstack.plugins.fast",
-        "thinstack.spinn.stack_encoder",
+        "thinstack.core.model.model",
+        "thinstack.core.model.tree_encoder",
+        "thinstack.core.fast",
+        "thinstack.plugins.encoders.spinn.stack_encoder",
     ),
     r"torch\.onnx|from torch import .*\bonnx\b": ("thinstack.export.onnx.",),
 }

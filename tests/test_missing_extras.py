@@ -13,7 +13,7 @@ from last_word_model import write_last_word_bundle
 from thinstack import Tree
 from thinstack.bundle import open_bundle
 from thinstack.bundle.origin import note_own
-from thinstack.data.nltk import from_nltk, to_nltk
+from thinstack.data.trees.nltk import from_nltk, to_nltk
 from thinstack.errors import MissingExtraError
 
 ROOT = Path(__file__).parents[1]

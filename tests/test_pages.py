@@ -20,7 +20,7 @@ from spacy.training import Example
 
 import thinstack
 from thinstack.cli import app
-from thinstack.config import Recipe
+from thinstack.training.recipe import Recipe
 
 ELSEWHERE = {  # pages whose Python another test or job runs
     "corpora.md": ".ci/jobs/guides",  # Ray Data and Dask: by hand, as the page says

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from models.configured import build
 
-from thinstack.models import Model
+from thinstack.core.model.model import Model
 from thinstack.plugins.manager import manager
 
 

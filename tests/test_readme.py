@@ -13,10 +13,10 @@ from models.configured import config_of
 from pages import ROOT, blocks, run
 
 from thinstack.core import Tree
+from thinstack.core.model.model import Model
+from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import Model
-from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.plugins.specs import CellSpec

@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-import thinstack.config
-from thinstack.config import Recipe, Strict
+import thinstack.core.config
+from thinstack.core.config import Strict
+from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "recipes.md"
@@ -27,7 +28,7 @@ def test_the_page_is_what_the_script_writes(script: dict[str, Any]) -> None:
 
 
 def test_every_field_has_a_description_and_a_row() -> None:
-    named = (getattr(thinstack.config, name) for name in thinstack.config.__all__)
+    named = (getattr(thinstack.core.config, name) for name in thinstack.core.config.__all__)
     models = [each for each in named if isinstance(each, type) and issubclass(each, Strict)]
     rows = PAGE.read_text(encoding="utf-8").splitlines()
     assert Recipe in models

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from thinstack.data.vectors import bundled_pieces, read_vectors
+from thinstack.data.words.vectors import bundled_pieces, read_vectors
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 MAKE, BUNDLE, CUT = (

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from training import tiny_recipe
 
-from thinstack.config import Recipe
+from thinstack.training.recipe import Recipe
 
 WIDTH, HEADS, INSIDE, LAYERS, POSITIONS = 32, 4, 48, 2, 24
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -10,9 +10,12 @@ import torch
 from bundle_folders import write
 
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
-from thinstack.config import ModelConfig, Recipe
-from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.models import Model, build_model, weights_of
+from thinstack.bundle.weights import weights_of
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
+from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.plugins.build import build_model
+from thinstack.training.recipe import Recipe
 
 PIECES = ("[UNK]", "good", "fine", "bad", "dull", "the", "film", "plot", "is", ".", "it", "who")
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Literal
 import thinstack._onnxruntime  # noqa: F401 - first, because it turns telemetry off
 from thinstack._version import __version__
 from thinstack.core.tree import Tree
-from thinstack.data.brackets import from_brackets, to_brackets
+from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.errors import ThinstackError, TreeError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from thinstack.integrations.show.render import Markup
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.why import Contribution
-    from thinstack.show.render import Markup
 
 __all__ = [
     "ThinstackError",
@@ -88,7 +88,7 @@ def render(
     probabilities. `whys`: what the phrases of each prediction contribute (`Prediction.why`). Raises
     InputError for an object that cannot be drawn, TreeError for a tree that is not binary.
     """
-    from thinstack.show.render import render as drawn
+    from thinstack.integrations.show.render import render as drawn
 
     return drawn(x, style, whys=whys)
 

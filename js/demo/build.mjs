@@ -9,17 +9,17 @@ import { build } from "esbuild";
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const DIST = at("dist/");
 const RUNTIME = at("../node_modules/onnxruntime-web/dist/");
-const BUNDLE = process.argv[2] ?? at("../../thinstack/bundled/sst/");
+const BUNDLE = process.argv[2] ?? at("../../thinstack/bundle/bundled/sst/");
 const NAME = basename(resolve(BUNDLE));
 // What running needs of the model, and its licence.
 const MODEL = ["README.md", "manifest.json", "config.json", "vocabulary.txt", "distances.json", "onnx/model.onnx"];
 
 rmSync(DIST, { recursive: true, force: true });
 mkdirSync(join(DIST, NAME, "onnx"), { recursive: true });
-cpSync(at("../../thinstack/serving/page"), DIST, { recursive: true });
+cpSync(at("../../thinstack/integrations/serving/page"), DIST, { recursive: true });
 const model = readFileSync(at("model.js"), "utf8"); // instead of that of `thinstack serve`
 writeFileSync(join(DIST, "model.js"), model.replace("__MODEL__", NAME));
-for (const name of ["tree.css", "heat.css"]) copyFileSync(at(`../../thinstack/show/${name}`), join(DIST, name));
+for (const name of ["tree.css", "heat.css"]) copyFileSync(at(`../../thinstack/integrations/show/${name}`), join(DIST, name));
 for (const name of MODEL) if (existsSync(join(BUNDLE, name))) copyFileSync(join(BUNDLE, name), join(DIST, NAME, name));
 copyFileSync(join(RUNTIME, "ort.wasm.bundle.min.mjs"), join(DIST, "onnxruntime.js"));
 copyFileSync(join(RUNTIME, "ort-wasm-simd-threaded.wasm"), join(DIST, "ort-wasm-simd-threaded.wasm"));

@@ -1,4 +1,4 @@
-/** Letters that are written in an unusual way (`thinstack.data.letters` in Python). */
+/** Letters that are written in an unusual way (`thinstack.data.words.letters` in Python). */
 
 // What NFKC turns into letters, digits or a single mark.
 const OTHERS = [

@@ -1,4 +1,4 @@
-/** The text that is read, of the one that was typed (`thinstack.runtime.plain_text` in Python; docs/text.md). */
+/** The text that is read, of the one that was typed (`thinstack.text.plain_text` in Python; docs/text.md). */
 import { type Span } from "./english.js";
 import { MARKED, plainLetters, rewritten } from "./letters.js";
 

@@ -1,4 +1,4 @@
-/** Penn Treebank escapes (`thinstack.data.ptb` in Python). */
+/** Penn Treebank escapes (`thinstack.data.words.ptb` in Python). */
 
 const UNESCAPES = new Map([
   ["-LRB-", "("],

@@ -9,11 +9,11 @@ from models.configured import ENTRIES, SPINN, far_from_zero
 
 from reproduce.beam import Candidates, k_best
 from thinstack.core import Forest
+from thinstack.core.model.model import Model
 from thinstack.core.transitions import first_fault
-from thinstack.models import Model
-from thinstack.training.examples import Example
-from thinstack.training.labelled import LabelledForest
-from thinstack.training.own_trees import own_trees
+from thinstack.training.examples.example import Example
+from thinstack.training.examples.labelled import LabelledForest
+from thinstack.training.loop.own_trees import own_trees
 
 TREES = {1: 1, 2: 1, 3: 2, 4: 5, 5: 14, 6: 42}  # Catalan numbers
 PARSERS = {

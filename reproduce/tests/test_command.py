@@ -14,9 +14,9 @@ from tiny_table import tiny, write
 
 from reproduce.cases import Cases
 from reproduce.table import Table
-from thinstack.config import Recipe
-from thinstack.data.lock import locked
-from thinstack.training.seeds import run_seed
+from thinstack.data.files.lock import locked
+from thinstack.training.loop.seeds import run_seed
+from thinstack.training.recipe import Recipe
 
 
 def test_a_table_is_run_and_reported(command: Command) -> None:

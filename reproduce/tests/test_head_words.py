@@ -12,11 +12,12 @@ from reproduce.head_shares import References
 from reproduce.heads import UNCLEAR, Lexicalised, follow, function_heads, parsed_heads
 from thinstack import from_brackets
 from thinstack.bundle import Bundle, write_bundle
-from thinstack.config import ModelConfig
+from thinstack.bundle.weights import load_model, weights_of
 from thinstack.core import Tree
-from thinstack.data.treebank import label_ids
+from thinstack.core.config import ModelConfig
+from thinstack.data.trees.treebank import label_ids
 from thinstack.errors import InputError
-from thinstack.models import build_model, load_model, weights_of
+from thinstack.plugins.build import build_model
 
 WORDS = ("It", "is", "on", "the", "good", "road", ".")
 LABELS = ("negative", "neutral", "positive")

@@ -12,8 +12,8 @@ from tiny_table import tiny
 
 from reproduce.__main__ import app
 from reproduce.cases import Cases
-from thinstack.data.raw_text import detokenize
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
+from thinstack.text.raw_text import detokenize
 
 
 @pytest.fixture

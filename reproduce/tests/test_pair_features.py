@@ -9,8 +9,8 @@ from training.tiny_pairs import TinyPair, write_snli
 
 from reproduce.pair_features import indicators, numbers
 from reproduce.rivals import run_rival
-from thinstack.config import Recipe
 from thinstack.errors import ConfigError, DataError
+from thinstack.training.recipe import Recipe
 
 
 def test_indicators_are_those_of_the_hypothesis_and_of_both() -> None:

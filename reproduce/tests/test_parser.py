@@ -15,7 +15,7 @@ import pytest
 from reproduce import parser as module
 from reproduce.parser import ParserSettings, figures, parse, train_parser
 from thinstack.core import Tree
-from thinstack.data.conllu import write_conllu
+from thinstack.data.trees.conllu import write_conllu
 from thinstack.errors import DataError, MissingExtraError, TreeError
 
 RELATIONS = ["punct", "det", "nsubj", "root", "obj", "punct"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reproduce.provenance import UNREAD, recipe_digest
-from thinstack.config import Recipe
+from thinstack.training.recipe import Recipe
 
 DEFAULTS = Path(__file__).parent / "recipe_defaults.json"
 

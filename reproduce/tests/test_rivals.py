@@ -9,10 +9,10 @@ import pytest
 
 from reproduce import rivals
 from reproduce.rivals import run_rival
-from thinstack.config import Recipe
 from thinstack.core import Tree
-from thinstack.data.treebank import Labelled
+from thinstack.data.trees.treebank import Labelled
 from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
+from thinstack.training.recipe import Recipe
 
 LABELS = ["place", "person", "number"]
 KEYS = {"place": ["where", "city"], "person": ["who", "author"], "number": ["how many", "year"]}

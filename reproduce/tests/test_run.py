@@ -31,13 +31,13 @@ from reproduce.run import (
     run_one,
 )
 from reproduce.table import Table
-from thinstack.config import Recipe
 from thinstack.core import Tree
 from thinstack.errors import DataError
-from thinstack.models import build_model
-from thinstack.training.datasets import load_datasets
-from thinstack.training.digests import data_digests
-from thinstack.training.seeds import run_seed
+from thinstack.plugins.build import build_model
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.examples.digests import data_digests
+from thinstack.training.loop.seeds import run_seed
+from thinstack.training.recipe import Recipe
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from tiny_table import tiny, write
 
 from reproduce.shown import Column
 from reproduce.table import Table
-from thinstack.config import Recipe
 from thinstack.errors import ConfigError, UnknownNameError
+from thinstack.training.recipe import Recipe
 
 
 def read(folder: Path, table: dict[str, Any]) -> Table:

@@ -5,8 +5,8 @@ from threading import Thread
 from browser.demo import Visit, chromium
 
 import thinstack
+from thinstack.integrations.serving.server import PageServer
 from thinstack.runtime.text import predict_text
-from thinstack.serving.server import PageServer
 
 TEXT = "The 😀 acting is superb, but the plot never quite comes together."
 

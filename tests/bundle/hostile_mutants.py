@@ -82,7 +82,7 @@ def start_torch() -> None:
 
 
 def load_model(folder: Path) -> None:
-    from thinstack.models import load_model
+    from thinstack.bundle.weights import load_model
 
     load_model(folder)
 

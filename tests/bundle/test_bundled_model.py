@@ -8,12 +8,12 @@ import pytest
 import thinstack
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.reading import BUNDLED
-from thinstack.config import Recipe
 from thinstack.core import Tree
 from thinstack.core.transitions import validate
-from thinstack.measure.evaluation import evaluate_file
+from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
+from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "The acting is superb, but the plot never comes alive."

@@ -11,9 +11,9 @@ from bundle_folders import CONFIG, FILES, WRITTEN, Damage, replaced, write
 import thinstack
 from thinstack._version import __version__
 from thinstack.bundle import bundled_names, is_installed, open_bundle, reading
-from thinstack.config import EmbeddingConfig, ModelConfig
-from thinstack.data.vocabulary import WordVocabulary
-from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.core.config import EmbeddingConfig, ModelConfig
+from thinstack.data.words.vocabulary import WordVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import BundleError, UnknownNameError
 
 

@@ -8,14 +8,14 @@ import pytest
 
 import thinstack
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.config import Recipe
 from thinstack.core.forest import Forest
-from thinstack.data.raw_text import detokenize
-from thinstack.data.treebank import read_trees
-from thinstack.measure.evaluation import evaluate_file
-from thinstack.runtime.batching import BATCH_PIECES
+from thinstack.data.trees.treebank import read_trees
+from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
+from thinstack.text.batching import BATCH_PIECES
+from thinstack.text.raw_text import detokenize
+from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "models" / "thinstack-sst-context" / "thinstack_sst_context" / "model"

@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 import torch
 
-from thinstack import config
 from thinstack.bundle import Bundle, manifest, open_bundle
-from thinstack.data import distances
-from thinstack.models import load_model
+from thinstack.bundle.weights import load_model
+from thinstack.core import config
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
 from thinstack.runtime.session import open_session
+from thinstack.text import distances
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 KINDS = {"words", "wordpiece-parser"}
 FOLDERS = sorted(GOLDEN.glob("schema-*/*"))
 RELEASED = sorted(GOLDEN.glob("sst/*"))
-SST = "thinstack/bundled/sst"
+SST = "thinstack/bundle/bundled/sst"
 
 
 @pytest.fixture(params=FOLDERS, ids=lambda path: f"{path.parent.name}/{path.name}")

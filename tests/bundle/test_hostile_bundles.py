@@ -19,9 +19,9 @@ from hostile_bundles import Creating, zipped
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import Manifest
-from thinstack.data import vectors
+from thinstack.bundle.weights import load_model
+from thinstack.data.words import vectors
 from thinstack.errors import BundleError, DataError
-from thinstack.models import load_model
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 

@@ -9,8 +9,8 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.bundle.onnx_ranks import form_of
-from thinstack.bundle.onnx_sizes import Value
+from thinstack.bundle.gate.onnx_ranks import form_of
+from thinstack.bundle.gate.onnx_sizes import Value
 
 CONSTANTS = {
     "zero": np.array(0),
@@ -79,8 +79,8 @@ def found(operator: str, values: list[Any], attributes: dict[str, int]) -> Any:
 
 
 def value_of(array: Any) -> Value:
-    from thinstack.bundle.onnx_tensor import Tensor
-    from thinstack.bundle.protobuf import Reader
+    from thinstack.bundle.gate.onnx_tensor import Tensor
+    from thinstack.bundle.gate.protobuf import Reader
 
     content = numpy_helper.from_array(array).SerializeToString()
     return Value.of(Tensor(Reader(1000).read(memoryview(content))))

@@ -12,8 +12,8 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper, parser
 
-from thinstack.bundle.onnx_gate import LARGEST, MOST_NODES, check_onnx
-from thinstack.bundle.onnx_structure import MOST_STEPS
+from thinstack.bundle.gate.onnx_gate import LARGEST, MOST_NODES, check_onnx
+from thinstack.bundle.gate.onnx_structure import MOST_STEPS
 from thinstack.errors import BundleError
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="how it ends depends on the system")

@@ -20,20 +20,20 @@ import thinstack
 from thinstack.bundle import Bundle, open_bundle, write_bundle
 from thinstack.bundle.manifest import CONFIG_FILE
 from thinstack.bundle.origin import is_isolated, is_own, note_own
-from thinstack.corpora import score_batches
-from thinstack.corpora.manifest import Settings
-from thinstack.corpora.work import Model
-from thinstack.doctor import examine
+from thinstack.cli.doctor import examine
 from thinstack.errors import InputError
-from thinstack.hub.push import _with
 from thinstack.integrations import spark
+from thinstack.integrations.corpora import score_batches
+from thinstack.integrations.corpora.manifest import Settings
+from thinstack.integrations.corpora.work import Model
+from thinstack.integrations.push import _with
+from thinstack.integrations.serving.server import PageServer
+from thinstack.integrations.spacy_training.component import TreeClassifier
 from thinstack.plugins.manager import bundles
 from thinstack.runtime import predictor, reference
-from thinstack.runtime.isolated import IsolatedSession
+from thinstack.runtime.isolation.isolated import IsolatedSession
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
-from thinstack.serving.server import PageServer
-from thinstack.spacy_training.component import TreeClassifier
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 BATCH = pa.record_batch({"id": ["a"], "text": ["good"]})

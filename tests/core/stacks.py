@@ -15,7 +15,7 @@ from thinstack.core.encoder import Encoding
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
-from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 X, H = 3, 4
 SCRIPT_WARNING = "ignore:`torch.jit.:DeprecationWarning"

@@ -14,8 +14,8 @@ from torch import Tensor
 from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
+from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.errors import UnknownNameError
-from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM

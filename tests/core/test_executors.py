@@ -15,8 +15,8 @@ from torch import Tensor
 from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
+from thinstack.core.model.top_down import TopDown
 from thinstack.core.schedule import Schedule, schedule_lengths, schedule_transitions
-from thinstack.models.top_down import TopDown
 from thinstack.testing.forests import CellInputs, batch_of, by_depth, by_recursion, schedule_of
 
 SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from thinstack.core import Forest, Tree
 from thinstack.core.forest import join, without_trees
-from thinstack.data.brackets import from_brackets
+from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import TreeError
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.core.transitions import validate
-from thinstack.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 
 def parser_of(name: str, lookahead: int = 1, **drawn: float) -> ShiftReduce:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from thinstack.core import Tree
 from thinstack.core.tree import depths
-from thinstack.data.binarize import from_binary, to_binary
-from thinstack.data.brackets import SPACE, from_brackets, to_brackets
+from thinstack.data.trees.binarize import from_binary, to_binary
+from thinstack.data.trees.brackets import SPACE, from_brackets, to_brackets
 from thinstack.errors import TreeError
 
 DEEP = 20_000

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from thinstack.core.scale import Scale, are_numbers, in_order, ordered
-from thinstack.measure.accuracy import binary_right
-from thinstack.measure.figures import figure_names
+from thinstack.evaluate.accuracy import binary_right
+from thinstack.evaluate.figures import figure_names
 from thinstack.runtime.tones import tones_of
 from thinstack.runtime.views import View
 

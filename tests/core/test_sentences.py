@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.depth_ordered import in_node_order
+from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.core.schedule import schedule_lengths
-from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 X, H = 3, 4

@@ -25,7 +25,7 @@ from thinstack.core.encoder import Encoding
 from thinstack.core.schedule import schedule_transitions
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
-from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 SPOT_SAT_DOWN = torch.tensor([0, 0, 0, 1, 1])
 

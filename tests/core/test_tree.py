@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from thinstack.core import Tree
 from thinstack.core.tree import depths
-from thinstack.data.brackets import from_brackets, to_brackets
+from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.errors import TreeError
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from thinstack.corpora.manifest import Settings
-from thinstack.corpora.rows import Row
-from thinstack.corpora.scoring import ScoredRows, TextScorer
-from thinstack.corpora.work import Model
 from thinstack.errors import StoppedError
+from thinstack.integrations.corpora.manifest import Settings
+from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.scoring import ScoredRows, TextScorer
+from thinstack.integrations.corpora.work import Model
 
 
 class DeadlyScorer(TextScorer):

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from thinstack.bundle import Bundle
-from thinstack.corpora import batches, score_batches, scored_schema
-from thinstack.corpora.scoring import Output, TextScorer
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
+from thinstack.integrations.corpora import batches, score_batches, scored_schema
+from thinstack.integrations.corpora.scoring import Output, TextScorer
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
@@ -183,7 +183,7 @@ def test_pyarrow_is_asked_for(predictor: Predictor, monkeypatch: pytest.MonkeyPa
 
 
 def test_it_needs_neither_torch_nor_an_engine() -> None:
-    code = "import sys, thinstack.corpora as c; list(c.score_batches([], 'sst'));"
+    code = "import sys, thinstack.integrations.corpora as c; list(c.score_batches([], 'sst'));"
     code += "print({'torch', 'spacy', 'pyspark', 'pandas'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from thinstack.corpora.cases import Case
-from thinstack.corpora.rows import Row
-from thinstack.corpora.shards import Shard
 from thinstack.errors import StoppedError
+from thinstack.integrations.corpora.cases import Case
+from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.shards import Shard
 
 
 def shard(size: int) -> Shard:

@@ -9,8 +9,8 @@ import sys
 import typing
 from pathlib import Path
 
-from thinstack.corpora.rows import LONGEST_TEXT, Problem
-from thinstack.corpora.shards import SHARD_ROWS
+from thinstack.integrations.corpora.rows import LONGEST_TEXT, Problem
+from thinstack.integrations.corpora.shards import SHARD_ROWS
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from thinstack.corpora.inputs import open_corpus
-from thinstack.corpora.rows import Columns
+from thinstack.integrations.corpora.inputs import open_corpus
+from thinstack.integrations.corpora.rows import Columns
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 TEXTS = ["good", "a bad film", "so so"]

@@ -17,12 +17,12 @@ from last_word_model import TABLE, write_last_word_bundle
 from pyarrow import parquet
 
 from thinstack.bundle import Bundle
-from thinstack.corpora import run as running
-from thinstack.corpora import shards
-from thinstack.corpora.rows import Row
-from thinstack.corpora.shards import Shard
-from thinstack.data.lock import locked
-from thinstack.data.signals import Stopped
+from thinstack.data.files.lock import locked
+from thinstack.data.files.signals import Stopped
+from thinstack.integrations.corpora import run as running
+from thinstack.integrations.corpora import shards
+from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.shards import Shard
 
 Cli = Callable[..., Answer]
 TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in range(10)]
@@ -148,7 +148,7 @@ def breaking(
             raise error
         return open_part(path, *rest, **others)
 
-    from thinstack.corpora import work
+    from thinstack.integrations.corpora import work
 
     open_part = work.open_part
     monkeypatch.setattr(work, "open_part", opened)
@@ -305,7 +305,7 @@ def test_one_run_writes_to_a_folder(predict: Cli, texts: Path, tmp_path: Path) -
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from thinstack.data.lock import locked
+from thinstack.data.files.lock import locked
 with locked(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()

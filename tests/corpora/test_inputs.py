@@ -9,10 +9,10 @@ import spacy
 from pyarrow import parquet
 from spacy.tokens import DocBin
 
-from thinstack.corpora import rows
-from thinstack.corpora.inputs import Corpus, open_corpus
-from thinstack.corpora.rows import Columns, Row
 from thinstack.errors import DataError, InputError
+from thinstack.integrations.corpora import rows
+from thinstack.integrations.corpora.inputs import Corpus, open_corpus
+from thinstack.integrations.corpora.rows import Columns, Row
 
 TEXTS = ["A good film.", 'naïve – "film"', "", "awful"]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from thinstack.corpora import parts
-from thinstack.corpora.parts import PartFormat, failed_lines, open_part
-from thinstack.corpora.rows import Problem, Row
-from thinstack.corpora.scoring import NOTHING, ScoredRows
+from thinstack.integrations.corpora import parts
+from thinstack.integrations.corpora.parts import PartFormat, failed_lines, open_part
+from thinstack.integrations.corpora.rows import Problem, Row
+from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 
 LABELS = ("bad", '100% "good" –')
 IDS = ["a", 'b "\u2028"', "c"]

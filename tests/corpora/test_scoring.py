@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from thinstack.bundle import Bundle
-from thinstack.corpora.rows import Problem, Row
-from thinstack.corpora.scoring import NOTHING, Output, TextScorer
 from thinstack.errors import BundleError, InputError
+from thinstack.integrations.corpora.rows import Problem, Row
+from thinstack.integrations.corpora.scoring import NOTHING, Output, TextScorer
 from thinstack.runtime.documents import document_data
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text

@@ -14,11 +14,11 @@ from command_line import Answer, started
 from deadly_model import DeadlyModel, StillbornModel, UnloadableModel
 
 from thinstack.bundle import Bundle, reading
-from thinstack.corpora import shards
-from thinstack.corpora.manifest import Settings
-from thinstack.corpora.run import Progress, Request, score_corpus
-from thinstack.corpora.work import Model
 from thinstack.errors import StoppedError
+from thinstack.integrations.corpora import shards
+from thinstack.integrations.corpora.manifest import Settings
+from thinstack.integrations.corpora.run import Progress, Request, score_corpus
+from thinstack.integrations.corpora.work import Model
 
 ROOT = Path(__file__).parents[2]
 
@@ -118,10 +118,10 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from deadly_model import DeadlyModel
-from thinstack.corpora import shards
-from thinstack.corpora.manifest import Settings
-from thinstack.corpora.run import Request, score_corpus
-from thinstack.corpora.work import Model
+from thinstack.integrations.corpora import shards
+from thinstack.integrations.corpora.manifest import Settings
+from thinstack.integrations.corpora.run import Request, score_corpus
+from thinstack.integrations.corpora.work import Model
 
 if __name__ == "__main__":
     shards.SHARD_ROWS = 8

@@ -14,12 +14,12 @@ from deadly_model import DeadlyModel
 from last_word_model import TABLE, write_last_word_bundle
 
 from thinstack.bundle import Bundle
-from thinstack.corpora import shards
-from thinstack.corpora.manifest import Settings, read_manifest
-from thinstack.corpora.run import Progress, Request, score_corpus
-from thinstack.corpora.scoring import TextScorer
-from thinstack.corpora.work import Model
 from thinstack.errors import StoppedError
+from thinstack.integrations.corpora import shards
+from thinstack.integrations.corpora.manifest import Settings, read_manifest
+from thinstack.integrations.corpora.run import Progress, Request, score_corpus
+from thinstack.integrations.corpora.scoring import TextScorer
+from thinstack.integrations.corpora.work import Model
 
 Change = Callable[[Path], object]
 

@@ -6,7 +6,7 @@ from core.random_trees import ANY, brackets_of, labels_of, nodes_of
 from hypothesis import given
 
 from thinstack.core import Tree
-from thinstack.data.brackets import from_brackets, to_brackets
+from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.errors import TreeError
 
 EMPTY = "expected a word or children before ')'"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from thinstack.corpora.inputs import open_corpus
-from thinstack.data.tables import columns_of, is_table, read_table
-from thinstack.data.text_streams import opened_text
-from thinstack.data.treebank import read_trees
+from thinstack.data.tables.reading import columns_of, is_table, read_table
+from thinstack.data.tables.text_streams import opened_text
+from thinstack.data.trees.treebank import read_trees
 from thinstack.errors import DataError
+from thinstack.integrations.corpora.inputs import open_corpus
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     ".gz": gzip.compress,

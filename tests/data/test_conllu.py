@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
-from thinstack.data.conllu import read_conllu, to_conllu, write_conllu
+from thinstack.data.trees.conllu import read_conllu, to_conllu, write_conllu
 from thinstack.errors import DataError, TreeError
 
 DEEP = 20_000

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from thinstack import from_brackets
-from thinstack.data.containers import check_container, check_rows
+from thinstack.data.tables.containers import check_container, check_rows
 from thinstack.errors import InputError
 
 pd = pytest.importorskip("pandas")

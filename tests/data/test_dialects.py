@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from thinstack.config import DataConfig
-from thinstack.corpora.inputs import open_corpus
-from thinstack.corpora.rows import Columns
-from thinstack.data.dialects import dialect_of
-from thinstack.data.table_kinds import holds_table
-from thinstack.data.tables import columns_of, read_table
+from thinstack.data.tables.dialects import dialect_of
+from thinstack.data.tables.reading import columns_of, read_table
+from thinstack.data.tables.table_kinds import holds_table
 from thinstack.errors import ConfigError, DataError, InputError
+from thinstack.integrations.corpora.inputs import open_corpus
+from thinstack.integrations.corpora.rows import Columns
+from thinstack.training.recipe import DataConfig
 
 ROWS = [["Good, they say.", "1"], ["Bad.", "0"], ["Fine, fine.", "1"]]
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from thinstack.core import Tree
 from thinstack.core.transitions import left, validate
 from thinstack.core.tree import depths
-from thinstack.data.distances import WINDOW, DistanceTable, form_of, forms, transitions_of
-from thinstack.data.tree_sources import tree_maker
 from thinstack.errors import DataError, InputError
+from thinstack.text.distances import WINDOW, DistanceTable, form_of, forms, transitions_of
+from thinstack.text.tree_sources import tree_maker
 
 
 def cut(distances: list[float], start: int, end: int) -> set[tuple[int, int]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from thinstack.data.files import remove_leftovers, replacing, staging, write_atomically
+from thinstack.data.files.writing import remove_leftovers, replacing, staging, write_atomically
 
 PARTIAL = "{}.", ".partial"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files or locks")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from thinstack.data.binarize import from_binary, to_binary
-from thinstack.data.brackets import from_brackets, to_brackets
-from thinstack.data.head_rules import english_head
+from thinstack.data.trees.binarize import from_binary, to_binary
+from thinstack.data.trees.brackets import from_brackets, to_brackets
+from thinstack.data.trees.head_rules import english_head
 
 # Phrases by their label, children by theirs, the head between asterisks.
 HEADS = {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from thinstack.core import Tree
-from thinstack.data.labelled_conllu import read_labelled_conllu
+from thinstack.data.trees.labelled_conllu import read_labelled_conllu
 from thinstack.errors import DataError, TreeError
 
 

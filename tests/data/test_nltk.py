@@ -8,8 +8,8 @@ from nltk.tree import ImmutableTree, ParentedTree
 from nltk.tree import Tree as NltkTree
 
 from thinstack.core import Tree
-from thinstack.data.brackets import from_brackets, to_brackets
-from thinstack.data.nltk import from_nltk, to_nltk
+from thinstack.data.trees.brackets import from_brackets, to_brackets
+from thinstack.data.trees.nltk import from_nltk, to_nltk
 from thinstack.errors import TreeError
 
 DEEP = 20_000

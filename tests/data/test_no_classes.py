@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from thinstack.corpora.inputs import open_corpus
-from thinstack.corpora.rows import Columns
-from thinstack.data.alike import alike, difference, likeness, unknown_label
-from thinstack.data.missing import is_missing, is_no_class
-from thinstack.data.table_rows import Classes, cell_text
-from thinstack.data.tables import read_mappings, read_table
+from thinstack.data.tables.alike import alike, difference, likeness, unknown_label
+from thinstack.data.tables.missing import is_missing, is_no_class
+from thinstack.data.tables.reading import read_mappings, read_table
+from thinstack.data.tables.table_rows import Classes, cell_text
 from thinstack.errors import DataError
+from thinstack.integrations.corpora.inputs import open_corpus
+from thinstack.integrations.corpora.rows import Columns
 
 MARKS = ["NA", "N/A", "n/a", "<NA>", "#N/A", "NULL", "null", "None", "NaN", "nan", r"\N", "NaT"]
 MARKS += ["#REF!", "-1.#IND", "undefined", " NA ", "(null)"]

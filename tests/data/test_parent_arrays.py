@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
-from thinstack.data.brackets import from_brackets
-from thinstack.data.parent_arrays import (
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.trees.parent_arrays import (
     read_constituency_trees,
     read_dependency_trees,
     write_constituency_trees,

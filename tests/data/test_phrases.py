@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from thinstack.core import Tree
 from thinstack.core.transitions import left, right
-from thinstack.data.brackets import from_brackets
-from thinstack.data.phrases import depths_below, phrases_of, prefixes_of
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.trees.phrases import depths_below, phrases_of, prefixes_of
 
 # ((a b) (c d)) with labels: a 1, b none, (a b) 2, c 0, d 3, (c d) none, all 4
 TREE, LABELS = Tree.from_transitions([0, 0, 1, 0, 0, 1, 1], list("abcd")), [1, -1, 2, 0, 3, -1, 4]

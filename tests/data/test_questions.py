@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from data.reading import check_malformed
 
-from thinstack.data.brackets import from_brackets
-from thinstack.data.questions import read_questions
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.trees.questions import read_questions
 from thinstack.errors import DataError
 
 GOOD = {

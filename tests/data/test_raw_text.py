@@ -8,8 +8,8 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinstack.data.raw_text import detokenize, treebank_words
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
+from thinstack.text.raw_text import detokenize, treebank_words
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from thinstack.data.signals import stoppable
+from thinstack.data.files.signals import stoppable
 from thinstack.errors import StoppedError
 
 

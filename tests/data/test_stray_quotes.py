@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from thinstack.data import separated
-from thinstack.data.tables import read_table
+from thinstack.data.tables import separated
+from thinstack.data.tables.reading import read_table
 from thinstack.errors import DataError
 
 Rows = list[tuple[str, ...]]

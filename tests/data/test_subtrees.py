@@ -3,8 +3,8 @@
 import pytest
 
 from thinstack.core import Tree
-from thinstack.data.brackets import from_brackets, to_brackets
-from thinstack.data.subtrees import joined, left_branching, replaced, right_branching, subtree
+from thinstack.data.trees.brackets import from_brackets, to_brackets
+from thinstack.data.trees.subtrees import joined, left_branching, replaced, right_branching, subtree
 from thinstack.errors import TreeError
 
 SENTENCE = from_brackets("(3 (2 (2 The) (2 film)) (4 (3 (2 is) (4 fun)) (2 .)))")

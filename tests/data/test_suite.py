@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from thinstack.data.suite import SUITES, Case, halves, read_suite, suite_names
 from thinstack.errors import DataError, UnknownNameError
+from thinstack.evaluate.suite import SUITES, Case, halves, read_suite, suite_names
 
 CASES = read_suite("polarity")
 ONE_SIDED = {"negated_negatives": "positive", "negated_positives": "negative", "facts": "neutral"}

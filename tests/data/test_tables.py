@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from thinstack.data.tables import columns_of, is_table, read_mappings, read_table
+from thinstack.data.tables.reading import columns_of, is_table, read_mappings, read_table
 from thinstack.errors import DataError, MissingExtraError
 
 WANTED = ["text", "label"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thinstack.data.text_files import read_lines, read_text, write_lines
+from thinstack.data.trees.text_files import read_lines, read_text, write_lines
 from thinstack.errors import DataError
 
 LINES = st.lists(

@@ -7,8 +7,8 @@ import pytest
 from data.reading import check_malformed
 
 from thinstack.core import Tree
-from thinstack.data.brackets import from_brackets
-from thinstack.data.treebank import label_ids, read_labelled, read_trees
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.trees.treebank import label_ids, read_labelled, read_trees
 from thinstack.errors import DataError, TreeError
 
 NAMES = ("very negative", "negative", "neutral", "positive", "very positive")

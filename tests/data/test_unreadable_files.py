@@ -16,24 +16,24 @@ from pyarrow import parquet
 from spacy.tokens import DocBin
 from training.tiny_recipe import recipe as tiny_recipe
 
-from thinstack.config import Recipe
-from thinstack.config.base import MOST_BYTES, read_toml
-from thinstack.corpora.inputs import open_corpus
-from thinstack.data.conllu import read_conllu
-from thinstack.data.distances import DistanceTable
-from thinstack.data.labelled_conllu import read_labelled_conllu
-from thinstack.data.pairs import read_snli
-from thinstack.data.questions import read_questions
-from thinstack.data.sick import read_sick
-from thinstack.data.table_rows import cell_text
-from thinstack.data.tables import read_mappings, read_table
-from thinstack.data.text_files import write_lines
-from thinstack.data.treebank import read_trees
-from thinstack.data.vectors import read_vectors
-from thinstack.data.vocabulary import Vocabulary
+from thinstack.core.config.base import MOST_BYTES, read_toml
+from thinstack.data.tables.reading import read_mappings, read_table
+from thinstack.data.tables.table_rows import cell_text
+from thinstack.data.trees.conllu import read_conllu
+from thinstack.data.trees.labelled_conllu import read_labelled_conllu
+from thinstack.data.trees.pairs import read_snli
+from thinstack.data.trees.questions import read_questions
+from thinstack.data.trees.sick import read_sick
+from thinstack.data.trees.text_files import write_lines
+from thinstack.data.trees.treebank import read_trees
+from thinstack.data.words.vectors import read_vectors
+from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, InputError, TreeError
+from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.integrations.spacy.doc_bins import doc_texts
-from thinstack.training.digests import data_digests
+from thinstack.text.distances import DistanceTable
+from thinstack.training.examples.digests import data_digests
+from thinstack.training.recipe import Recipe
 
 DIGITS = "9" * 5000
 DEEP = "[" * 100_000 + "]" * 100_000

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from thinstack.bundle import open_bundle
-from thinstack.data import vectors
-from thinstack.data.vectors import read_vectors, recipe_vectors, standardise, vectors_file
+from thinstack.data.words import vectors
+from thinstack.data.words.vectors import read_vectors, recipe_vectors, standardise, vectors_file
 from thinstack.errors import DataError
 
 PIECES = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"

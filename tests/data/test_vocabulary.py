@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from thinstack.data.vocabulary import Cache, WordVocabulary, mean_unknown
+from thinstack.data.words.vocabulary import Cache, WordVocabulary, mean_unknown
 from thinstack.errors import DataError
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from thinstack.data import ptb
-from thinstack.data.treebank import read_trees
-from thinstack.data.vectors import read_vectors
-from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.data.trees.treebank import read_trees
+from thinstack.data.words import ptb
+from thinstack.data.words.vectors import read_vectors
+from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import DataError
 
 WRITTEN = """[PAD] [UNK] act ##ing ##ed a ##a b ##b ##c c e ##e i ##i ##s s ab abc ##bc

@@ -18,11 +18,11 @@ from models.configured import config_of
 
 import thinstack
 from thinstack.bundle import open_bundle, write_bundle
-from thinstack.config import ModelConfig
-from thinstack.data.brackets import to_brackets
+from thinstack.core.config import ModelConfig
+from thinstack.data.trees.brackets import to_brackets
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.reference_cases import reference_cases
-from thinstack.models import build_model
+from thinstack.plugins.build import build_model
 
 ROOT = Path(__file__).parents[2]
 CASES = len(json.loads(open_bundle("sst").read("cases.json"))["cases"])

@@ -14,9 +14,9 @@ from predict_program import command
 
 from thinstack.bundle import open_bundle
 from thinstack.core.forest import Forest
+from thinstack.core.model.model import Model
 from thinstack.export.samples import eager_scores
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import Model
 
 ROOT = Path(__file__).parents[2]
 EXPORT = "thinstack export sst sst.pt && "

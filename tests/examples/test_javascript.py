@@ -15,7 +15,7 @@ from predict_program import CASES, bundle_of_pairs, command
 
 import thinstack
 from thinstack.bundle import open_bundle
-from thinstack.data.brackets import from_brackets
+from thinstack.data.trees.brackets import from_brackets
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("node.mjs", "web.mjs")
@@ -96,7 +96,7 @@ def test_the_line_of_the_readme(installed: tuple[Path, str]) -> None:
 
 def test_another_sentence(installed: tuple[Path, str]) -> None:
     sentence = "The plot 's crème brûlée never comes alive ."
-    done = run(installed[0], f'node node.mjs ../../thinstack/bundled/sst "{sentence}"')
+    done = run(installed[0], f'node node.mjs ../../thinstack/bundle/bundled/sst "{sentence}"')
     assert_phrases(done.stdout, sentence)
 
 
@@ -171,7 +171,9 @@ def test_pieces_are_those_of_python(installed: tuple[Path, str]) -> None:
     words = [f"a{chr(c)}B" for c in codes if unicodedata.category(chr(c)) not in ("Cn", "Cs")]
     words += ["unwatchably", "naïve", "İstanbul", "ΣΊΣΥΦΟΣ", "don't-care", "##ing", "[UNK]"]
     words += ["x" * 100, "x" * 101, "𝒳" * 51, " \t"]
-    read = "new Wordpieces(readFileSync('../../thinstack/bundled/sst/vocabulary.txt', 'utf8'))"
+    read = (
+        "new Wordpieces(readFileSync('../../thinstack/bundle/bundled/sst/vocabulary.txt', 'utf8'))"
+    )
     call = f"given[0].map((word, i, all) => (all.v ??= {read}).pieces(word))"
     found = dict(zip(words, evaluate(installed[0], "Wordpieces", call, words), strict=True))
     vocabulary = open_bundle("sst").vocabulary()

@@ -9,8 +9,8 @@ import onnx
 import pytest
 
 from thinstack.bundle import open_bundle
+from thinstack.bundle.weights import load_model
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import load_model
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")

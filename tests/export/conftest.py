@@ -4,13 +4,14 @@ import pytest
 import torch
 from export_models import ChildSum, Exported, H, V, make_config, make_model, randomised
 
-from thinstack.config import ModelConfig
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
 from thinstack.export import torchscript
 from thinstack.export.onnx import verify
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
 from thinstack.export.samples import sampled
-from thinstack.models import Model, build_model
+from thinstack.plugins.build import build_model
 
 
 def _export(

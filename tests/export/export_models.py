@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 from torch import Tensor, nn
 
-from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
+from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest
+from thinstack.core.model.model import Model
+from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.export import samples
-from thinstack.models import Model
-from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding

@@ -10,24 +10,24 @@ import torch
 from export_models import C, H, V, X, randomised
 from torch import Tensor, nn
 
-from thinstack.config import ModelConfig
 from thinstack.core.cell import Cell, Links, sum_by_owner
+from thinstack.core.config import ModelConfig
 from thinstack.core.encoder import Structure
 from thinstack.core.head import Reads, TaskHead
+from thinstack.core.model.model import Model
+from thinstack.core.model.subtree_mean import SubtreeMean
+from thinstack.core.model.tree_encoder import TreeEncoder
 from thinstack.export.onnx import model as onnx_model
-from thinstack.export.onnx import stack_encoder as onnx_stack_encoder
 from thinstack.export.onnx import tree_encoder as onnx_tree_encoder
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.parts import Parts, export_cell
 from thinstack.export.onnx.value import Value
-from thinstack.models import Model
-from thinstack.models.tree_encoder import TreeEncoder
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
-from thinstack.plugins.subtree_mean import SubtreeMean
-from thinstack.spinn.stack_encoder import StackEncoder
-from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.plugins.encoders.spinn import onnx as onnx_stack_encoder
+from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 S, W = 4, 2

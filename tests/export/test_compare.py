@@ -12,10 +12,10 @@ from plain_parts import PlainCell, plain_spinn
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest, join
+from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 from thinstack.export.compare import as_given, compare, own_rounding, worst_choice
 from thinstack.export.samples import Scores, eager_scores, sample_trees
-from thinstack.models import Model
 from thinstack.runtime.reference import distance
 
 MODEL = make_model("words").eval()

@@ -12,9 +12,9 @@ from plain_parts import PlainCell, W, plain_export, plain_model
 from thinstack.core.encoder import Structure
 from thinstack.core.forest import Forest
 from thinstack.core.head import Reads
+from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.export import torchscript
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models.tree_encoder import Layer, TreeEncoder
 
 TREES = {"transitions": "binary", "lengths": "sequence"}
 BIDIRECTIONAL = 2 * H

@@ -6,7 +6,7 @@ import pytest
 from export_models import session_of
 from onnx import helper
 
-from thinstack.bundle.onnx_gate import check_onnx
+from thinstack.bundle.gate.onnx_gate import check_onnx
 from thinstack.export.onnx.folding import fold_constants
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value

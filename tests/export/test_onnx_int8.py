@@ -9,14 +9,14 @@ from export_models import V, X, inputs_of, make_config, make_model, randomised, 
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
-from thinstack.config import ModelConfig
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.int8 import quantize_products
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.quantize import quantize_columns
-from thinstack.models import Model
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 

@@ -27,15 +27,15 @@ from export_models import (
 )
 from plain_parts import PlainCell, plain_spinn
 
-from thinstack.config import ModelConfig
 from thinstack.core import transitions as shapes
-from thinstack.data.brackets import from_brackets
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
+from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import ExportError
 from thinstack.export.onnx import model as onnx_model
 from thinstack.export.onnx.graph import subgraphs, walk
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.quantize import dequantised
-from thinstack.models import Model
 
 FORESTS = {
     "empty": [],

@@ -8,12 +8,13 @@ import torch
 from export_models import Arrays, Exported, V, close, eager_scores, make_config, random_tree
 from torch import Tensor, nn
 
+from thinstack.core.model.model import Model
+from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.core.parser import Parser
 from thinstack.errors import ExportError
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import verify_onnx
-from thinstack.models import Model, build_model
-from thinstack.models.parsing_encoder import ParsingEncoder
+from thinstack.plugins.build import build_model
 
 PARSER = {"name": "distances.v1", "options": {"width": 8, "lstm": 6, "hidden": 9}}
 BATCHES = {

@@ -13,7 +13,7 @@ from thinstack.errors import ExportError
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.samples import random_tree, sample_trees
-from thinstack.models import build_model
+from thinstack.plugins.build import build_model
 
 SHAPES = [
     shapes.left(1),

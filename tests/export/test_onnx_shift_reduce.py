@@ -26,17 +26,17 @@ from plain_parts import PlainCell, S, W, plain_export, plain_spinn
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest
+from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 from thinstack.export.onnx import shift_reduce as onnx_shift_reduce
-from thinstack.export.onnx import tracker as onnx_tracker
 from thinstack.export.onnx import verify as onnx_verify
 from thinstack.export.onnx.graph import subgraphs, walk
 from thinstack.export.onnx.shift_reduce import Timetable
-from thinstack.export.onnx.tracker import FREE, REDUCE
 from thinstack.export.onnx.value import Value
 from thinstack.export.onnx.verify import verify_onnx
 from thinstack.export.quantize import dequantised
-from thinstack.models import Model
+from thinstack.plugins.encoders.spinn import onnx_tracker as onnx_tracker
+from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE
 
 KINDS = {
     "parser": lambda: plain_spinn(PlainCell(2, inner=True)),

@@ -14,14 +14,16 @@ from torch import Tensor
 
 from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE, WEIGHTS_FILE
+from thinstack.bundle.weights import load_model, weights_of
 from thinstack.core.forest import Forest
+from thinstack.core.model.model import Model
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
 from thinstack.export.quantize import dequantised, factor_bounds
-from thinstack.models import Model, build_model, load_model, weights_of
-from thinstack.training.examples import Example
-from thinstack.training.labelled import LabelledForest
-from thinstack.training.ranges import OBSERVED, observe_ranges
+from thinstack.plugins.build import build_model
+from thinstack.training.examples.example import Example
+from thinstack.training.examples.labelled import LabelledForest
+from thinstack.training.publish.ranges import OBSERVED, observe_ranges
 
 OPTIONS = {"rows": True, "static": 3}
 RECIPE = contextual_recipe(OPTIONS, embedding={"size": 2 * WIDTH + 3})

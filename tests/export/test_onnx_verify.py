@@ -13,7 +13,7 @@ from export_models import ChildSum, Exported, X, make_config, make_model, random
 from onnx import numpy_helper
 from torch import Tensor
 
-from thinstack.config import ModelConfig
+from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest, join
 from thinstack.errors import BundleError, ExportError, MissingExtraError
 from thinstack.export.onnx import verify as onnx_verify

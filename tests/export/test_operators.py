@@ -8,12 +8,13 @@ import pytest
 from export_models import V, make_config
 from tiny_encoder import PIECES, WIDTH, contextual_recipe
 
-from thinstack.bundle.onnx_gate import check_onnx
-from thinstack.bundle.operators import OPERATORS
-from thinstack.config import ModelConfig
+from thinstack.bundle.gate.onnx_gate import check_onnx
+from thinstack.bundle.gate.operators import OPERATORS
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
 from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.model import Options, export_onnx
-from thinstack.models import Model, build_model
+from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
 
 ROOT = Path(__file__).parents[2]

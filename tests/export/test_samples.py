@@ -9,9 +9,9 @@ from thinstack.core import transitions
 from thinstack.core.encoder import Structure
 from thinstack.core.forest import Forest, join, without_trees
 from thinstack.core.head import Reads
+from thinstack.core.model.model import Model
+from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.export.samples import eager_scores, makes_trees, sample_shapes, sample_trees, sampled
-from thinstack.models import Model
-from thinstack.models.tree_encoder import Layer, TreeEncoder
 
 
 def small_model(

@@ -18,11 +18,12 @@ from torch import Tensor
 
 from thinstack.core import transitions as shapes
 from thinstack.core.cell import Links
+from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 from thinstack.export import torchscript
 from thinstack.export.samples import sampled
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import Model, build_model
+from thinstack.plugins.build import build_model
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 LOAD_WARNING = "ignore:`torch.jit.load` is:DeprecationWarning"

@@ -19,11 +19,11 @@ from onnx_mutators import mutated_onnx
 
 import thinstack
 from thinstack.bundle import open_bundle
+from thinstack.bundle.gate.onnx_gate import check_onnx, initializers
 from thinstack.bundle.manifest import CASES_FILE, ONNX_FILE, WEIGHTS_FILE
-from thinstack.bundle.onnx_gate import check_onnx, initializers
-from thinstack.models import load_model
+from thinstack.bundle.weights import load_model
 from thinstack.runtime.reference import check_cases
-from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
+from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 
 __all__ = ["TARGETS"]
 

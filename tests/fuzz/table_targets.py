@@ -21,19 +21,25 @@ from fuzz.target import Target, reading
 from pyarrow import parquet, table
 
 from reproduce.table import Table as RecipeTable
-from thinstack.config import Recipe
 from thinstack.core.transitions import spans_of
-from thinstack.corpora.folder import OutFolder
-from thinstack.corpora.inputs import open_corpus
-from thinstack.corpora.manifest import MANIFEST, InputFile, RunManifest, Settings, read_manifest
-from thinstack.corpora.rows import Columns
-from thinstack.data.distances import DistanceTable
-from thinstack.data.suite import halves, read_suite
-from thinstack.data.tables import columns_of, read_table
-from thinstack.data.vectors import read_vectors
-from thinstack.data.vocabulary import Vocabulary, WordVocabulary
-from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.data.tables.reading import columns_of, read_table
+from thinstack.data.words.vectors import read_vectors
+from thinstack.data.words.vocabulary import Vocabulary, WordVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import DataError
+from thinstack.evaluate.suite import halves, read_suite
+from thinstack.integrations.corpora.folder import OutFolder
+from thinstack.integrations.corpora.inputs import open_corpus
+from thinstack.integrations.corpora.manifest import (
+    MANIFEST,
+    InputFile,
+    RunManifest,
+    Settings,
+    read_manifest,
+)
+from thinstack.integrations.corpora.rows import Columns
+from thinstack.text.distances import DistanceTable
+from thinstack.training.recipe import Recipe
 
 __all__ = ["TARGETS"]
 

@@ -14,13 +14,13 @@ from fuzz.changes import any_of, mutated_bytes, mutated_json, mutated_text
 from fuzz.target import Target
 
 import thinstack
-from thinstack.data import ptb
-from thinstack.data.raw_text import detokenize, treebank_words
-from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.runtime.english import EnglishSplitter
+from thinstack.data.words import ptb
+from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.integrations.serving.server import PageServer
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
-from thinstack.serving.server import PageServer
+from thinstack.text.english import EnglishSplitter
+from thinstack.text.raw_text import detokenize, treebank_words
 
 __all__ = ["GOLDEN", "TARGETS"]
 

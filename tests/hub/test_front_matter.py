@@ -6,8 +6,9 @@ import pytest
 from bundle_folders import CONFIG
 from huggingface_hub import EvalResult, ModelCard
 
-from thinstack.config import CardConfig, HeadConfig, ModelConfig
-from thinstack.hub.front_matter import front_matter, has_front_matter
+from thinstack.bundle.hub.card_config import CardConfig
+from thinstack.bundle.hub.front_matter import front_matter, has_front_matter
+from thinstack.core.config import HeadConfig, ModelConfig
 from thinstack.plugins.bundle_spec import BundleSpec
 
 SENTIMENT = CONFIG.model_copy(update={"labels": ("negative", "positive")})

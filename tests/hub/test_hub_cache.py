@@ -11,7 +11,7 @@ from hub.stub_hub import TOKEN, Hub, Repository, run, running_hub
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.files import Files, pack
-from thinstack.bundle.remote import fetch
+from thinstack.bundle.hub.remote import fetch
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 FILMS = "hf://user/films"
@@ -64,8 +64,8 @@ def test_a_limit_of_time_ends_what_waits_for_the_hub(
         return tmp_path
 
     httpx_error = type("ReadTimeout", (Exception,), {"__module__": "httpx"})
-    monkeypatch.setattr("thinstack.bundle.remote.Repository.newest", newest)
-    monkeypatch.setattr("thinstack.bundle.remote.Repository.known", lambda _: tmp_path)
+    monkeypatch.setattr("thinstack.bundle.hub.remote.Repository.newest", newest)
+    monkeypatch.setattr("thinstack.bundle.hub.remote.Repository.known", lambda _: tmp_path)
     before = signal.signal(signal.SIGINT, limit)
     try:
         with pytest.raises(error, match="time is up") as caught:

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 from thinstack.bundle import open_bundle
 from thinstack.bundle.files import pack, unpacked, write
 from thinstack.errors import InputError
-from thinstack.hub.push import push
+from thinstack.integrations.push import push
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "wordpiece-parser"
 

@@ -16,10 +16,10 @@ from hub.stub_hub import Hub, Repository, run, running_hub
 import thinstack
 from thinstack.bundle import Bundle, is_installed, open_bundle, reading
 from thinstack.bundle.files import Files, pack
-from thinstack.bundle.remote import Address, is_address
-from thinstack.config import InitConfig
+from thinstack.bundle.hub.remote import Address, is_address
 from thinstack.errors import BundleError, MissingExtraError
-from thinstack.training.initial import vocabulary_of
+from thinstack.training.loop.initial import vocabulary_of
+from thinstack.training.recipe import InitConfig
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 FILMS = "hf://user/films"

@@ -8,7 +8,7 @@ import spacy
 import srsly
 from spacy.tokens import DocBin
 
-from thinstack.data.table_rows import TableRow
+from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError
 from thinstack.integrations.spacy.doc_bins import read_doc_bin
 

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from thinstack.bundle import Bundle
-from thinstack.config import Device
+from thinstack.core.config import Device
 from thinstack.errors import (
     BundleError,
     DeviceError,

@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from thinstack.bundle import Bundle
 from thinstack.errors import NoSentencesWarning
 from thinstack.integrations.spacy import pipe
-from thinstack.runtime.batching import BATCH_NODES
+from thinstack.text.batching import BATCH_NODES
 
 SHORT = ["so good", "very awful", "A film. It was awful", "good"]
 

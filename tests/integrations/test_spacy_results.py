@@ -16,8 +16,8 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.tokens.underscore import Underscore
 
 from thinstack.bundle import Bundle
-from thinstack.data.brackets import from_brackets
-from thinstack.data.ptb import unescape
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.words.ptb import unescape
 from thinstack.errors import ConfigError, InputError, NoSentencesWarning
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
 from thinstack.integrations.spacy.results import register_extensions

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from thinstack.core import Tree
-from thinstack.data.brackets import to_brackets
+from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.trees import (

@@ -6,7 +6,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from thinstack.integrations.spacy.splitter import sentences_of
-from thinstack.runtime.english import LONGEST, EnglishSplitter
+from thinstack.text.english import LONGEST, EnglishSplitter
 
 TYPED = [
     "I did'nt like it and would`nt go, it is´nt good.",

@@ -13,9 +13,9 @@ from last_word_model import TABLE, write_last_word_bundle
 
 from thinstack.bundle import Bundle, open_bundle, reading
 from thinstack.bundle.files import pack
-from thinstack.corpora import score_batches
 from thinstack.errors import BundleError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations import spark
+from thinstack.integrations.corpora import score_batches
 from thinstack.integrations.spark import scorer
 from thinstack.runtime.predictor import Predictor
 

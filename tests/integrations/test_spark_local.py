@@ -17,7 +17,7 @@ import pytest
 from last_word_model import write_last_word_bundle
 
 from thinstack.bundle import Bundle
-from thinstack.corpora import score_batches
+from thinstack.integrations.corpora import score_batches
 from thinstack.integrations.spark import Scorer, scorer
 
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ from js.package import JS, asked, utf16
 from js.texts import KNOWN, all_texts
 
 from thinstack.bundle import open_bundle
-from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.runtime.english import EnglishSplitter
+from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.text.english import EnglishSplitter
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("node") and (JS / "dist" / "node.js").is_file()),

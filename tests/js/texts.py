@@ -9,9 +9,9 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from thinstack.data.raw_text import detokenize
-from thinstack.data.suite import read_suite
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.treebank import read_trees
+from thinstack.evaluate.suite import read_suite
+from thinstack.text.raw_text import detokenize
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("THINSTACK_DATA", ROOT / "shared" / "data"))

@@ -9,9 +9,9 @@ from sklearn.metrics import accuracy_score
 
 from thinstack.core import Tree
 from thinstack.core.scale import Scale
-from thinstack.data.brackets import from_brackets
-from thinstack.measure.accuracy import accuracy, labels_by_span
-from thinstack.measure.figures import figure_names, line, percent
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.evaluate.accuracy import accuracy, labels_by_span
+from thinstack.evaluate.figures import figure_names, line, percent
 
 SST = ("very negative", "negative", "neutral", "positive", "very positive")
 

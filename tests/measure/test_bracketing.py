@@ -9,8 +9,8 @@ import pytest
 from last_word_model import random_tree
 
 from thinstack.core.transitions import spans_of
-from thinstack.data.brackets import from_brackets
-from thinstack.measure.bracketing import bracketing
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.evaluate.bracketing import bracketing
 
 
 def of_trees(*pairs: tuple[str, str]) -> dict[str, float | None]:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from thinstack.measure.accuracy import accuracy
-from thinstack.measure.calibration import BINS, calibration_error, tempered
-from thinstack.measure.text_figures import text_figures
+from thinstack.evaluate.accuracy import accuracy
+from thinstack.evaluate.calibration import BINS, calibration_error, tempered
+from thinstack.evaluate.text_figures import text_figures
 
 
 def by_the_equation(scores: np.ndarray, gold: np.ndarray) -> float:

@@ -10,7 +10,7 @@ from last_word_model import best, expected, write_last_word_bundle
 
 from thinstack.bundle import Bundle
 from thinstack.errors import InputError, TreeError
-from thinstack.measure.evaluation import evaluate_file, evaluate_predictor
+from thinstack.evaluate.treebank_evaluation import evaluate_file, evaluate_predictor
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
@@ -123,7 +123,7 @@ def test_raw_text_is_what_a_user_would_write(
         given.extend(texts)
         return predict_text(predictor, given, **settings)
 
-    monkeypatch.setattr("thinstack.measure.evaluation.predict_text", watch)
+    monkeypatch.setattr("thinstack.evaluate.treebank_evaluation.predict_text", watch)
     evaluate_file(predictor, file, source="auto", text=True)
     assert given == ["It's good."]
 

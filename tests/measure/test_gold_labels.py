@@ -7,10 +7,10 @@ import pytest
 from command_line import Answer
 
 import thinstack
-from thinstack.data.table_rows import TableRow
+from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError, InputError
-from thinstack.measure.gold_labels import GoldLabels, gold_labels
-from thinstack.measure.text_evaluation import evaluate_table
+from thinstack.evaluate.gold_labels import GoldLabels, gold_labels
+from thinstack.evaluate.text_evaluation import evaluate_table
 from thinstack.runtime.predictor import Predictor
 
 

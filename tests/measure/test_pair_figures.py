@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from thinstack.core.scale import Scale
-from thinstack.measure.accuracy import accuracy
-from thinstack.measure.figures import selection
-from thinstack.measure.pair_figures import entailment, pearson, relatedness
+from thinstack.evaluate.accuracy import accuracy
+from thinstack.evaluate.figures import selection
+from thinstack.evaluate.pair_figures import entailment, pearson, relatedness
 
 THREE = Scale.of(("negative", "neutral", "positive"))
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from last_word_model import expected, write_last_word_bundle
 
-from thinstack.data.suite import Case
 from thinstack.errors import DataError, InputError
-from thinstack.measure.polarity import evaluate_suite, polarity_figures, suite_rows
+from thinstack.evaluate.suite import Case
+from thinstack.evaluate.suite_evaluation import evaluate_suite, polarity_figures, suite_rows
 from thinstack.runtime.predictor import Predictor
 
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")

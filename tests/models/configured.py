@@ -2,8 +2,9 @@
 
 import torch
 
-from thinstack.config import ModelConfig
-from thinstack.models import Model, build_model
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
+from thinstack.plugins.build import build_model
 
 X, H, LABELS, ENTRIES = 3, 4, ("bad", "good", "best"), 9
 CHILD_SUM, SPINN = {"name": "child_sum_lstm.v1"}, {"name": "spinn_lstm.v1"}

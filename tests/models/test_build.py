@@ -12,9 +12,9 @@ from thinstack.plugins.cells.sdt_rnn import SDTRNN
 from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
+from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.plugins.heads.tree_ranker import TreeRanker
-from thinstack.spinn.stack_encoder import StackEncoder
 
 DOWN = 5
 TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": DOWN}
@@ -244,7 +244,7 @@ def test_a_cell_that_does_not_go_with_the_trees(
 
 def test_a_cell_that_wants_words_where_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     wants = Cell(input_size=X, inner_size=X, hidden_size=H, state_sizes=[H], arity=0)
-    monkeypatch.setattr("thinstack.models.build._create", lambda *_, **__: wants)
+    monkeypatch.setattr("thinstack.plugins.build._create", lambda *_, **__: wants)
     with pytest.raises(ConfigError, match=r"^model\.cell: .* constituency .* inner_size 0$"):
         build(trees="constituency")
 
@@ -281,7 +281,7 @@ def test_one_cell_cannot_read_two_widths_below() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "thinstack.models.build._create", lambda _, size, inner, **__: Wordy(size, inner)
+            "thinstack.plugins.build._create", lambda _, size, inner, **__: Wordy(size, inner)
         )
         with pytest.raises(ConfigError, match=rf"Wordy .* input_size {X} .* of width {H}"):
             build(trees="dependency", encoder={"top_down": "shared"})

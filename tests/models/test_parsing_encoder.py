@@ -8,11 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from thinstack.config import ModelConfig
 from thinstack.core import Forest, Tree
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
 from thinstack.core.transitions import spans_of
 from thinstack.errors import ConfigError, UnknownNameError
-from thinstack.models import Model, build_model
+from thinstack.plugins.build import build_model
 
 LENGTHS = [4, 1, 7, 2]
 CONFIG = {

@@ -8,13 +8,15 @@ import torch
 from models.configured import config_of
 from models.running_mean import RunningMean
 
-from thinstack.config import ModelConfig
 from thinstack.core import Forest
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
 from thinstack.errors import ConfigError, ExportError, UnknownNameError
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import Model, build, build_model
+from thinstack.plugins import build
+from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import PluginManager
 
 LENGTHS = [3, 1, 4]

@@ -9,11 +9,12 @@ import torch
 from models.configured import CHILD_SUM, SPINN, config_of
 
 from thinstack.bundle import Bundle, write_bundle
+from thinstack.bundle.weights import load_model, weights_of
 from thinstack.core.forest import Forest
 from thinstack.core.transitions import balanced
 from thinstack.errors import InputError
-from thinstack.models import build_model, load_model, weights_of
-from thinstack.models.similar import Texts
+from thinstack.evaluate.similar import Texts
+from thinstack.plugins.build import build_model
 
 WORDS = ("a", "dog", "cat", "man", "runs", "sleeps", "sings")
 TEXTS = ["a dog runs", "a man sings", "", "a cat sleeps", "a dog runs", "the dog", "man"]

@@ -10,9 +10,9 @@ from oracle import Nodes, by_reference
 from torch import Tensor
 
 from thinstack.core.head import TaskHead
-from thinstack.models.model import Model
+from thinstack.core.model.model import Model
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
-from thinstack.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 LENGTHS = [3, 1, 4, 2]
 TRANSITIONS = [0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1]

@@ -17,9 +17,9 @@ from thinstack.core import Forest
 from thinstack.core import transitions as shapes
 from thinstack.core.encoder import Judgement
 from thinstack.core.forest import join, without_trees
+from thinstack.core.model.model import Model
 from thinstack.export.samples import sample_trees
-from thinstack.models import Model
-from thinstack.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 TRACKER = {"size": 5, "parses": True}
 MODELS: dict[str, Callable[[], Model]] = {

@@ -9,7 +9,7 @@ from models.configured import CHILD_SUM, ENTRIES, LABELS, LEXICALIZED, RANKER, H
 from oracle import encode, forest_of, slow_scores
 from torch import Tensor
 
-from thinstack.models import Model
+from thinstack.core.model.model import Model
 
 ARITY_3 = {"options": {"arity": 3}}
 WORDPIECES = {"kind": "wordpieces", "size": X}

@@ -8,12 +8,13 @@ from models.configured import CHILD_SUM, LEXICALIZED, RANKER, SPINN, build, conf
 from safetensors.torch import load
 
 from thinstack.bundle import Bundle, write_bundle
-from thinstack.config import ModelConfig
+from thinstack.bundle.weights import load_model, load_state, weights_of
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
 from thinstack.errors import BundleError
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.models import Model, build_model, load_model, weights_of
-from thinstack.models.weights import load_state
+from thinstack.plugins.build import build_model
 
 CONFIG = config_of()
 WORDS = b"good\nbad\n"

@@ -16,7 +16,7 @@ from last_word_model import LABELS, expected, write_last_word_bundle
 
 import thinstack
 from thinstack.bundle import bundled_names, open_bundle
-from thinstack.bundled import thinstack_bundles
+from thinstack.bundle.bundled import thinstack_bundles
 from thinstack.errors import BundleError, PluginError, UnknownNameError
 from thinstack.plugins.manager import PluginManager, PluginWarning, bundles, manager
 
@@ -128,7 +128,7 @@ def test_a_name_that_two_distributions_bring_along_is_refused(model: Path, site)
 def test_a_builtin_model_keeps_its_name(site) -> None:
     site.install("rival", "rival_sst", HOOK.replace("shop-mail", "sst"))
     with pytest.warns(PluginWarning, match="rival 1.2 was left out: bundle 'sst' is provided by"):
-        plugins = site.manager(builtins=("thinstack.bundled",))
+        plugins = site.manager(builtins=("thinstack.bundle.bundled",))
     assert plugins.bundle("sst").folder == open_bundle("sst").path
     assert thinstack_bundles().keys() == set(bundled_names())
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.plugins.manager import manager
-from thinstack.plugins.parsers.distances import Distances
+from thinstack.plugins.parsers.distances.parser import Distances
 from thinstack.testing import PARSER_CHECKS, ParserCheck
 
 X = 7

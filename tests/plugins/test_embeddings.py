@@ -14,18 +14,19 @@ from torch import Tensor
 from training import tiny_recipe
 
 from thinstack.core.embedding import Embedding
+from thinstack.core.model.model import Model
 from thinstack.errors import ConfigError, ExportError, PluginError
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.torchscript import export_torchscript
-from thinstack.models import Model, build_model
 from thinstack.plugins import manager
+from thinstack.plugins.build import build_model
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.specs import EmbeddingSpec
-from thinstack.training.datasets import load_datasets
-from thinstack.training.optimizers import build_optimizers
-from thinstack.training.seeds import run_seed
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.loop.optimizers import build_optimizers
+from thinstack.training.loop.seeds import run_seed
 
 # Plugins that are there for real may warn.
 pytestmark = pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")

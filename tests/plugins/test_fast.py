@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from thinstack.plugins import fast
-from thinstack.plugins.fast import affine, lstm_gates
+from thinstack.core import fast
+from thinstack.core.fast import affine, lstm_gates
 
 ROWS = [0, 1, 2, 7, 400]
 

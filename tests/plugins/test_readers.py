@@ -13,15 +13,15 @@ from training import tiny_recipe
 from thinstack.bundle import open_bundle
 from thinstack.cli import main
 from thinstack.core import Tree
-from thinstack.data.brackets import from_brackets
+from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import DataError, PluginError, TreeError
-from thinstack.measure.evaluation import evaluate_file
+from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.plugins import Reader, manager
 from thinstack.plugins.manager import READERS, PluginManager
 from thinstack.plugins.specs import ReaderSpec
 from thinstack.runtime.predictor import Predictor
-from thinstack.training.datasets import load_datasets
-from thinstack.training.examples import Example
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.examples.example import Example
 
 ROOT = Path(__file__).parents[2]
 
@@ -263,7 +263,7 @@ def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(
 
     files = {name: exported.read(name) for name in ("vocabulary.txt", "onnx/model.onnx")}
     # An export takes ten seconds.
-    monkeypatch.setattr("thinstack.training.publish._exports", lambda *_: files)
+    monkeypatch.setattr("thinstack.training.publish.assembly._exports", lambda *_: files)
     recipe, out = tmp_path / "recipe.toml", tmp_path / "out"
     recipe.write_text(RECIPE.format(format="square.v1"), encoding="utf-8")
     code, _, error = command("train", recipe, "--data", data, "--out", out)

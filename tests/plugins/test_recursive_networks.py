@@ -22,7 +22,7 @@ from equations import (
 
 from thinstack.core import Forest
 from thinstack.core.cell import Links
-from thinstack.data.brackets import from_brackets
+from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.dt_rnn import DTRNN
 from thinstack.plugins.cells.mv_rnn import MVRNN

@@ -8,10 +8,10 @@ import torch
 from test_cells import CONFIGURATIONS, cell_of
 from torch import Tensor
 
+from thinstack.core import fast, shared_weights
 from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.plugins import fast, shared_weights
-from thinstack.plugins.fast import affine
-from thinstack.plugins.shared_weights import one_weight_gradient, shared
+from thinstack.core.fast import affine
+from thinstack.core.shared_weights import one_weight_gradient, shared
 from thinstack.testing.forests import batch_of, by_depth, by_recursion, random_forest
 
 EVERY = [(name, number) for name, asked in CONFIGURATIONS.items() for number in range(len(asked))]

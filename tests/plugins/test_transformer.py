@@ -13,8 +13,8 @@ from torch.nn import functional
 from thinstack.core.embedding import Embedding
 from thinstack.errors import ConfigError
 from thinstack.plugins.manager import manager
-from thinstack.training.initial import initial_model
-from thinstack.training.pretrained_encoder import read_encoder
+from thinstack.training.loop.initial import initial_model
+from thinstack.training.loop.pretrained_encoder import read_encoder
 
 Sentences = Sequence[Sequence[Sequence[int]]]
 """The ids of the pieces of each word of each sentence."""

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from last_word_model import random_tree
 
-from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import InputError
-from thinstack.runtime.batching import batches, in_batches, joined_transitions, piece_counts
+from thinstack.text.batching import batches, in_batches, joined_transitions, piece_counts
 
 
 def test_batches_hold_every_sentence_once_within_the_limit() -> None:

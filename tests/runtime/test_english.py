@@ -13,11 +13,11 @@ from covering import check_covered
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from thinstack.data import ptb
-from thinstack.data.raw_text import detokenize
-from thinstack.data.treebank import read_trees
-from thinstack.runtime.english import RULES, EnglishSplitter, rules
+from thinstack.data.trees.treebank import read_trees
+from thinstack.data.words import ptb
 from thinstack.runtime.text import Sentence
+from thinstack.text.english import RULES, EnglishSplitter, rules
+from thinstack.text.raw_text import detokenize
 
 DATA = json.loads(RULES.read_text(encoding="utf-8"))
 

@@ -15,10 +15,10 @@ from last_word_model import TABLE, last_word_model, write_last_word_bundle
 
 import thinstack
 from thinstack.bundle import Bundle
-from thinstack.corpora.rows import Row
-from thinstack.corpora.scoring import TextScorer
 from thinstack.errors import BundleError, raised_by_signal_handler
-from thinstack.runtime.messages import read_message
+from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.scoring import TextScorer
+from thinstack.runtime.isolation.messages import read_message
 from thinstack.runtime.onnx_session import OnnxSession, start_session
 from thinstack.runtime.predictor import Predictor
 
@@ -135,7 +135,7 @@ def test_it_passes_through_the_start_of_a_process(
             signal.raise_signal(signal.SIGALRM)
         return read_message(*given, **more)
 
-    monkeypatch.setattr(f"thinstack.runtime.isolated.{name}", interrupted)
+    monkeypatch.setattr(f"thinstack.runtime.isolation.isolated.{name}", interrupted)
     before = signal.signal(signal.SIGALRM, Limit(error))
     try:
         with pytest.raises(error, match="time is up") as caught:

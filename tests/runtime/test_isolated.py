@@ -21,8 +21,8 @@ from onnx import helper, load_model_from_string
 import thinstack
 from thinstack.bundle import Bundle
 from thinstack.errors import BundleError, DeviceError, InputError
-from thinstack.runtime import isolated
-from thinstack.runtime.isolated import IsolatedSession
+from thinstack.runtime.isolation import isolated
+from thinstack.runtime.isolation.isolated import IsolatedSession
 from thinstack.runtime.predictor import Predictor
 
 X = {"x": np.arange(4)}
@@ -149,7 +149,7 @@ def test_a_process_that_ended_while_it_was_idle_is_no_fault_of_the_model() -> No
 def test_after_a_death_the_next_call_has_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     found = session(onnx_of(ADDING))
     first = pid_of(found)
-    monkeypatch.setattr("thinstack.runtime.isolated._Process.has_ended", lambda _: False)
+    monkeypatch.setattr("thinstack.runtime.isolation.isolated._Process.has_ended", lambda _: False)
     os.kill(first, signal.SIGKILL)  # as if it had just begun
     with pytest.raises(BundleError, match="its process died of SIGKILL"):
         found.run(["y"], X)
@@ -306,7 +306,7 @@ def refused(*given: object, **more: object) -> None:
 def test_where_no_process_can_start_the_error_says_what_to_do(
     last_word: Bundle, monkeypatch: pytest.MonkeyPatch, name: str, value: object, why: str
 ) -> None:
-    monkeypatch.setattr(f"thinstack.runtime.isolated.{name}", value, raising=False)
+    monkeypatch.setattr(f"thinstack.runtime.isolation.isolated.{name}", value, raising=False)
     with pytest.raises(DeviceError) as caught:
         thinstack.load(last_word.path, isolated=True)
     told = str(caught.value)

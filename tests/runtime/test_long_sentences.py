@@ -16,9 +16,9 @@ import thinstack
 from thinstack.bundle import Bundle
 from thinstack.core import transitions
 from thinstack.errors import BundleError, InputError
-from thinstack.runtime.batching import BATCH_NODES
 from thinstack.runtime.long_sentences import cut
 from thinstack.runtime.predictor import Predictor
+from thinstack.text.batching import BATCH_NODES
 
 
 def parts(text: str, limit: int, costs: Sequence[int] = ()) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from bundle_folders import CONFIG
 
 from thinstack.bundle import Bundle
-from thinstack.config import ModelConfig
+from thinstack.core.config import ModelConfig
 from thinstack.errors import ConfigError, InputError, TreeError
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text

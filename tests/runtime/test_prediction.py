@@ -7,7 +7,7 @@ import pytest
 
 from thinstack.core import Tree
 from thinstack.core.transitions import balanced, left, right
-from thinstack.data.brackets import from_brackets
+from thinstack.data.trees.brackets import from_brackets
 from thinstack.runtime.prediction import Prediction
 
 LABELS = ("bad", "neutral", "good")

@@ -31,7 +31,7 @@ import thinstack
 from thinstack import Tree
 from thinstack.bundle import Bundle, write_bundle
 from thinstack.core import Forest, transitions
-from thinstack.data.brackets import from_brackets
+from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.runtime import predictor as module
 from thinstack.runtime.predictor import Predictor, Scored

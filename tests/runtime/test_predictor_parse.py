@@ -10,7 +10,7 @@ from last_word_model import last_word_model, own_parse, random_sentences, write_
 
 from thinstack.bundle import Bundle
 from thinstack.core import transitions
-from thinstack.data.brackets import from_brackets, to_brackets
+from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.errors import BundleError, InputError
 from thinstack.runtime.predictor import Predictor
 

@@ -9,15 +9,15 @@ from rich.console import Console
 from sentence_models import PLAIN, SentenceModel, write_sentence_bundle
 
 from thinstack.core import Tree, transitions
-from thinstack.data.brackets import from_brackets
+from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import InputError
+from thinstack.evaluate.treebank_evaluation import evaluate_predictor
+from thinstack.integrations.show.html import page
+from thinstack.integrations.show.terminal import render
 from thinstack.integrations.spacy.component import predictions
-from thinstack.measure.evaluation import evaluate_predictor
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
-from thinstack.show.html import page
-from thinstack.show.terminal import render
 
 SENTENCES = [["good", "film", "."], ["awful"], ["film", "awful", "good", "."]]
 

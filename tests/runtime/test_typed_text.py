@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import thinstack
-from thinstack.runtime.english import LONGEST, RULES, EnglishSplitter, rules
 from thinstack.runtime.text import Sentence, predict_text
+from thinstack.text.english import LONGEST, RULES, EnglishSplitter, rules
 
 DATA = json.loads(RULES.read_text(encoding="utf-8"))["typed"]
 

@@ -13,7 +13,7 @@ from sentence_models import PLAIN, write_sentence_bundle
 import thinstack
 from thinstack.bundle import Bundle
 from thinstack.core import Tree, transitions
-from thinstack.data.brackets import to_brackets
+from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
 from thinstack.runtime.prediction import Prediction, Scored
 from thinstack.runtime.predictor import Predictor

@@ -13,8 +13,8 @@ from spacy.tokens import Doc
 
 import thinstack
 from thinstack.bundle import Bundle
-from thinstack.corpora import score_batches
 from thinstack.errors import InputError, TreeError
+from thinstack.integrations.corpora import score_batches
 from thinstack.integrations.spacy.component import TreeSentiment
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text, splitter

@@ -19,9 +19,9 @@ from command_line import PATIENCE, started
 
 import thinstack
 from thinstack.errors import InputError
+from thinstack.integrations.serving.server import HOST, MAX_BODY, PageServer
 from thinstack.runtime.documents import document_data
 from thinstack.runtime.text import predict_text
-from thinstack.serving.server import HOST, MAX_BODY, PageServer
 
 TEXT = "It is not a bad film. The 😀 music is awful, though (really)."
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thinstack.data.brackets import from_brackets
+from thinstack.data.trees.brackets import from_brackets
 from thinstack.runtime.prediction import Prediction
 
 LABELS = ("very negative", "negative", "neutral", "positive", "very positive")

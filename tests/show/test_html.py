@@ -7,9 +7,9 @@ import pytest
 from drawn import LABELS, predict, uniform
 
 from thinstack.core import transitions
+from thinstack.integrations.show.html import MAX_DEPTH, page
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution
-from thinstack.show.html import MAX_DEPTH, page
 
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
 VOID = {"meta"}

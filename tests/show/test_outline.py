@@ -4,8 +4,8 @@ from drawn import uniform
 from rich.cells import cell_len
 
 from thinstack.core import transitions
-from thinstack.data.brackets import from_brackets
-from thinstack.show.outline import elide, outline, phrase, visible
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.integrations.show.outline import elide, outline, phrase, visible
 
 
 def test_phrases_come_in_reading_order_with_depth_and_place():

@@ -7,12 +7,12 @@ import numpy as np
 from drawn import LABELS, predict, uniform
 
 from thinstack.core import transitions
+from thinstack.integrations.show.drawn_text import text_width
+from thinstack.integrations.show.layout import MAX_DEPTH, MAX_PHRASES, NODE, places
+from thinstack.integrations.show.marks import Marks
+from thinstack.integrations.show.svg import svg
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution
-from thinstack.show.drawn_text import text_width
-from thinstack.show.layout import MAX_DEPTH, MAX_PHRASES, NODE, places
-from thinstack.show.marks import Marks
-from thinstack.show.svg import svg
 
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
 SIGNS = ["−−", "−", "0", "+", "++"]

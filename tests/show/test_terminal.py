@@ -9,9 +9,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from thinstack.core import transitions
+from thinstack.integrations.show.terminal import MAX_PHRASES, render, render_text
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution
-from thinstack.show.terminal import MAX_PHRASES, render, render_text
 
 BRACKETS = (
     "(1 (3 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (2 ,))"

@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.training import Example
 
 # Which makes spaCy know the factory where an older thinstack is installed.
-import thinstack.spacy_training.factory  # noqa: F401
+import thinstack.integrations.spacy_training.factory  # noqa: F401
 
 CLASSES = ("down", "up")
 

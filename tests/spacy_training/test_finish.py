@@ -19,9 +19,9 @@ from spacy.tokens import DocBin
 from thinstack.bundle import open_bundle
 from thinstack.bundle.origin import is_own
 from thinstack.errors import InputError
+from thinstack.integrations.spacy_training.finish import finish_pipeline
 from thinstack.runtime.reference import check_cases
-from thinstack.spacy_training.finish import finish_pipeline
-from thinstack.training.text_learner import RESUME_FILES
+from thinstack.training.loop.text_learner import RESUME_FILES
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "examples" / "spacy-project" / "config.cfg"
@@ -31,7 +31,7 @@ USE = """
 import json, sys
 sys.modules["torch"] = None
 import spacy
-import thinstack.spacy_training.factory
+import thinstack.integrations.spacy_training.factory
 from thinstack.errors import BundleError
 try: spacy.load(sys.argv[1])
 except BundleError as error: print(error, file=sys.stderr)

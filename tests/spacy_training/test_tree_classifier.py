@@ -14,8 +14,8 @@ from spacy import ty
 from spacy.language import Language
 from spacy.training import Example
 
+from thinstack.bundle.weights import load_model, state_of
 from thinstack.errors import ConfigError, DataError, InputError
-from thinstack.models.weights import load_model, state_of
 
 TEXT = "The film is dull. It is a good and fine plot, good."
 

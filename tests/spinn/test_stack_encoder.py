@@ -16,7 +16,7 @@ from core.stacks import (
 from oracle import by_reference, gradients
 from torch import Tensor
 
-from thinstack.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 
 def encoder_of(name: str, lookahead: int = 1, *, parses: bool = True) -> StackEncoder:

@@ -6,7 +6,7 @@ import torch
 from core.stacks import drawn
 from torch import Tensor
 
-from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 H, T = 4, 3
 

@@ -7,7 +7,7 @@ import torch
 from core.stacks import FED, H, batch_of, cell_of, drawn, tracker_of
 
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
-from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 from thinstack.testing import reference
 
 X, T, SHIFT, REDUCE = 3, 2, 0, 1

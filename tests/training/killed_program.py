@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from thinstack.cli import main
-from thinstack.training import loop
+from thinstack.training.loop import epochs as loop
 
 VICTIM = sys.argv.pop(1)
 set_rates = loop.set_rates

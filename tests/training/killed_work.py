@@ -13,7 +13,7 @@ import numpy as np
 
 import thinstack.cli
 from thinstack.bundle import open_bundle
-from thinstack.data.lock import LOCK
+from thinstack.data.files.lock import LOCK
 
 TIMES = {"seconds", "created", "versions", "sha256"}
 """What differs from run to run, in any JSON; `sha256` is that of a checkpoint, over its seconds. In
@@ -178,7 +178,7 @@ class Corpus(Work):
     def prepare(self) -> None:
         from last_word_model import write_last_word_bundle
 
-        from thinstack.corpora import shards
+        from thinstack.integrations.corpora import shards
 
         write_last_word_bundle(self.folder / "model")
         texts = [f"{'very ' * (i % 4)}good film {i}. It is awful" for i in range(600)]

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from thinstack.config import Recipe
-from thinstack.models import Model, build_model
-from thinstack.training.datasets import Datasets, load_datasets
-from thinstack.training.examples import Example
-from thinstack.training.seeds import run_seed
+from thinstack.core.model.model import Model
+from thinstack.plugins.build import build_model
+from thinstack.training.examples.datasets import Datasets, load_datasets
+from thinstack.training.examples.example import Example
+from thinstack.training.loop.seeds import run_seed
+from thinstack.training.recipe import Recipe
 
 Weights = dict[str, np.ndarray[Any, np.dtype[np.float32]]]
 History = list[dict[str, Any]]

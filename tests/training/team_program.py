@@ -11,10 +11,10 @@ import tiny_recipe
 import tiny_texts
 from runs import weights
 
-from thinstack.config import Recipe
-from thinstack.training.datasets import load_datasets
-from thinstack.training.seeds import train_seed
-from thinstack.training.team import joined
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.loop.seeds import train_seed
+from thinstack.training.loop.team import joined
+from thinstack.training.recipe import Recipe
 
 NO_DROPOUT: dict[str, Any] = {
     "embedding": {"dropout": 0.0},

@@ -6,12 +6,18 @@ import numpy as np
 import pytest
 import tiny_recipe
 
-from thinstack.data.treebank import read_labelled
-from thinstack.data.vocabulary import WordVocabulary
-from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.training.alone import LONGEST, MIDDLE_KEPT, SHORTEST, phrase_of, phrases_alone
-from thinstack.training.examples import Example, examples_of
-from thinstack.training.labelled import LabelledForest
+from thinstack.data.trees.treebank import read_labelled
+from thinstack.data.words.vocabulary import WordVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.training.examples.example import Example, examples_of
+from thinstack.training.examples.labelled import LabelledForest
+from thinstack.training.lessons.alone import (
+    LONGEST,
+    MIDDLE_KEPT,
+    SHORTEST,
+    phrase_of,
+    phrases_alone,
+)
 
 WORDS = ("[UNK]", "a", "b", "c", "d", "##d", "e")
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from thinstack.bundle import open_bundle, write_bundle
-from thinstack.hub.tokenizer import tokenizer_json
-from thinstack.models import load_model
+from thinstack.bundle.hub.tokenizer import tokenizer_json
+from thinstack.bundle.weights import load_model
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
-from thinstack.training.bundle_files import bundle_files
+from thinstack.training.publish.bundle_files import bundle_files
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 ALWAYS = {"vocabulary.txt", "onnx/model.onnx", "model.safetensors", "cases.json"}

@@ -16,15 +16,15 @@ from scipy.special import log_softmax, softmax
 from torch import nn
 from trained import Trained, check_scores, train
 
+from thinstack.bundle.weights import load_model
 from thinstack.errors import ExportError
-from thinstack.measure.calibration import calibration_error
-from thinstack.models import load_model
+from thinstack.evaluate.calibration import calibration_error
 from thinstack.runtime.predictor import Predictor
-from thinstack.training.calibrate import Cases, calibrate, calibrated, fit_temperature
-from thinstack.training.datasets import load_datasets
-from thinstack.training.evaluate import scores_of
-from thinstack.training.examples import Example
-from thinstack.training.seeds import run_seed
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.examples.example import Example
+from thinstack.training.loop.seeds import run_seed
+from thinstack.training.publish.calibrate import Cases, calibrate, calibrated, fit_temperature
+from thinstack.training.publish.measuring import scores_of
 
 
 def cases(logits: np.ndarray, gold: np.ndarray, counts: Sequence[int] | None = None) -> Cases:

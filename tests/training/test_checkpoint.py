@@ -12,9 +12,9 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from thinstack.data.files import write_atomically
+from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
-from thinstack.training.checkpoint import load_checkpoint, save_checkpoint
+from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 
 
 def parts(

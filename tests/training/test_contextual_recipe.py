@@ -13,10 +13,10 @@ from trained import Trained, train
 from training import tiny_recipe
 
 import thinstack
-from thinstack.config import Recipe
+from thinstack.bundle.weights import load_model
 from thinstack.errors import InputError
-from thinstack.models import load_model
-from thinstack.training.initial import initial_model
+from thinstack.training.loop.initial import initial_model
+from thinstack.training.recipe import Recipe
 
 TRAINING: dict[str, Any] = {
     "epochs": 2,

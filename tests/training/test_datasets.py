@@ -13,9 +13,9 @@ from tiny_pairs import CLASSES, TinyPair
 
 from thinstack.core.transitions import right
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
-from thinstack.training.datasets import Datasets, load_datasets
-from thinstack.training.examples import Example
-from thinstack.training.seeds import run_seed
+from thinstack.training.examples.datasets import Datasets, load_datasets
+from thinstack.training.examples.example import Example
+from thinstack.training.loop.seeds import run_seed
 
 TRAIN, DEV = tiny_pairs.pairs(12, seed=1), tiny_pairs.pairs(6, seed=2)
 

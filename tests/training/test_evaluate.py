@@ -13,12 +13,12 @@ from runs import drawn, of_one
 from scipy.stats import rankdata
 
 from thinstack.core import Forest
+from thinstack.core.model.model import Model
 from thinstack.core.transitions import left
-from thinstack.models.model import Model
-from thinstack.training.datasets import load_datasets
-from thinstack.training.evaluate import evaluate_model
-from thinstack.training.examples import Example, minibatch
-from thinstack.training.labelled import LabelledForest
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.examples.example import Example, minibatch
+from thinstack.training.examples.labelled import LabelledForest
+from thinstack.training.publish.measuring import evaluate_model
 
 Rows = NDArray[np.float32]
 

@@ -5,12 +5,12 @@ import pytest
 import tiny_recipe
 
 from thinstack.core import Tree
-from thinstack.data.brackets import from_brackets
-from thinstack.data.treebank import label_ids
-from thinstack.data.vocabulary import WordVocabulary
-from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.trees.treebank import label_ids
+from thinstack.data.words.vocabulary import WordVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import TreeError
-from thinstack.training.examples import Example, examples_of, minibatch
+from thinstack.training.examples.example import Example, examples_of, minibatch
 
 VOCABULARY = WordVocabulary(sorted(tiny_recipe.VALUES))
 MODEL = tiny_recipe.recipe().model

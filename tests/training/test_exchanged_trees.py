@@ -5,9 +5,9 @@ import tiny_recipe
 
 from thinstack.core import Tree
 from thinstack.core.transitions import validate
-from thinstack.data.brackets import from_brackets
-from thinstack.data.subtrees import subtree
-from thinstack.training.exchanged_trees import exchanged_trees
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.trees.subtrees import subtree
+from thinstack.training.lessons.exchanged_trees import exchanged_trees
 
 TREES = [from_brackets(line) for line in tiny_recipe.treebank(40, seed=7).splitlines()]
 

@@ -8,11 +8,11 @@ import tiny_recipe
 import torch
 from torch import Tensor, nn
 
-from thinstack.config import Recipe
+from thinstack.core.model.model import Model
 from thinstack.errors import ConfigError
-from thinstack.models import Model
 from thinstack.plugins.manager import manager
-from thinstack.training.initial import initial_model
+from thinstack.training.loop.initial import initial_model
+from thinstack.training.recipe import Recipe
 
 WORDS, UNITS, HIDDEN = 48, 96, 128
 CELLS = {

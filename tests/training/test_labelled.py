@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import tiny_recipe
 
-from thinstack.config import ModelConfig
 from thinstack.core import Tree
+from thinstack.core.config import ModelConfig
 from thinstack.core.transitions import left
-from thinstack.data.brackets import from_brackets
-from thinstack.data.vocabulary import WordVocabulary
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import TreeError
-from thinstack.training.labelled import (
+from thinstack.training.examples.labelled import (
     LabelledForest,
     labelled_chains,
     labelled_pair,

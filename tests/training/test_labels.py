@@ -5,7 +5,7 @@ import re
 import pytest
 
 from thinstack.errors import DataError
-from thinstack.training.labels import MOST, find_labels
+from thinstack.training.examples.labels import MOST, find_labels
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import tiny_recipe
 
-from thinstack.data.vocabulary import WordVocabulary
-from thinstack.data.wordpiece import WordpieceVocabulary
-from thinstack.training.datasets import load_datasets
+from thinstack.data.words.vocabulary import WordVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.training.examples.datasets import load_datasets
 
 
 def vectors_of(path: Path) -> dict[str, list[float]]:

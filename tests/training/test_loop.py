@@ -17,11 +17,11 @@ import tiny_recipe
 import torch
 from runs import History, KilledError, Weights, fresh, gone_on, of_one, run, same
 
-from thinstack.config import Recipe
 from thinstack.errors import ConfigError, DataError
-from thinstack.training import loop
-from thinstack.training.datasets import load_datasets
-from thinstack.training.seeds import run_seed
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.loop import epochs as loop
+from thinstack.training.loop.seeds import run_seed
+from thinstack.training.recipe import Recipe
 
 Rows = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -5,11 +5,11 @@ import pytest
 
 from thinstack.core import Tree
 from thinstack.core.transitions import spans_of
-from thinstack.data.brackets import from_brackets, to_brackets
-from thinstack.data.treebank import Labelled, label_ids
-from thinstack.training.negatable import Negatable, negatable
-from thinstack.training.negation import filled, negated_in_place, negated_variants
-from thinstack.training.negation_templates import EVERYDAY, INFLECTED, MANY, TEMPLATES
+from thinstack.data.trees.brackets import from_brackets, to_brackets
+from thinstack.data.trees.treebank import Labelled, label_ids
+from thinstack.training.lessons.negatable import Negatable, negatable
+from thinstack.training.lessons.negation import filled, negated_in_place, negated_variants
+from thinstack.training.lessons.negation_templates import EVERYDAY, INFLECTED, MANY, TEMPLATES
 
 LABELS = ("0", "1", "2", "3", "4")
 NONE = Negatable({}, [])

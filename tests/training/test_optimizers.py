@@ -10,9 +10,10 @@ import torch
 from numpy.typing import NDArray
 from tiny_encoder import contextual_recipe
 
+from thinstack.core.model.model import Model
 from thinstack.errors import ConfigError
-from thinstack.models import Model, build_model
-from thinstack.training.optimizers import (
+from thinstack.plugins.build import build_model
+from thinstack.training.loop.optimizers import (
     build_optimizers,
     load_state_tensors,
     set_rates,

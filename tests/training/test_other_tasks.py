@@ -12,10 +12,10 @@ from runs import gone_on, run, same
 from trained import Trained, check_scores, train
 
 import thinstack
-from thinstack.config import Recipe
-from thinstack.measure.evaluation import evaluate_file
-from thinstack.training.datasets import load_datasets
-from thinstack.training.seeds import run_seed
+from thinstack.evaluate.treebank_evaluation import evaluate_file
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.loop.seeds import run_seed
+from thinstack.training.recipe import Recipe
 
 RULES: tuple[dict[str, Any], ...] = (
     {"rule": "adagrad"},

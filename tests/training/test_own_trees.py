@@ -11,13 +11,13 @@ import tiny_recipe
 import torch
 from runs import drawn, fresh, gone_on, of_one, run, same
 
-from thinstack.config import Recipe, TrainingConfig
-from thinstack.training import loop
-from thinstack.training.datasets import Datasets, load_datasets
-from thinstack.training.examples import Example, Minibatch, minibatch, minibatch_places
-from thinstack.training.oracle import right_transitions
-from thinstack.training.own_trees import agreement, own_trees, take_own_trees
-from thinstack.training.seeds import run_seed
+from thinstack.training.examples.datasets import Datasets, load_datasets
+from thinstack.training.examples.example import Example, Minibatch, minibatch, minibatch_places
+from thinstack.training.loop import epochs as loop
+from thinstack.training.loop.oracle import right_transitions
+from thinstack.training.loop.own_trees import agreement, own_trees, take_own_trees
+from thinstack.training.loop.seeds import run_seed
+from thinstack.training.recipe import Recipe, TrainingConfig
 
 FEEDS = {
     "cell": {"name": "spinn_lstm.v1"},

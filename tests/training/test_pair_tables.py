@@ -15,18 +15,18 @@ import tiny_texts
 from command_line import Answer
 from runs import same_weights, weights
 
-from thinstack.config import Recipe
 from thinstack.core import Tree
-from thinstack.data.pairs import Pair
+from thinstack.data.trees.pairs import Pair
 from thinstack.errors import ConfigError, DataError, ThinstackError
-from thinstack.measure.pair_figures import pearson
-from thinstack.training.datasets import load_datasets, read_pair_files
-from thinstack.training.initial import start_from
-from thinstack.training.own_trees import own_trees
-from thinstack.training.pair_report import pair_rival
-from thinstack.training.pair_tables import find_scale, shared_pairs
-from thinstack.training.seeds import run_seed
-from thinstack.training.table_data import find_classes, table_data
+from thinstack.evaluate.pair_figures import pearson
+from thinstack.training.examples.datasets import load_datasets, read_pair_files
+from thinstack.training.examples.pair_tables import find_scale, shared_pairs
+from thinstack.training.examples.table_data import find_classes, table_data
+from thinstack.training.loop.initial import start_from
+from thinstack.training.loop.own_trees import own_trees
+from thinstack.training.loop.seeds import run_seed
+from thinstack.training.publish.pair_report import pair_rival
+from thinstack.training.recipe import Recipe
 
 DOCS = Path(__file__).parents[2] / "docs" / "runtimes.md"
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}

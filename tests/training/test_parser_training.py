@@ -9,14 +9,14 @@ import tiny_recipe
 import torch
 from runs import Weights, fresh, gone_on, run, same
 
-from thinstack.config import Recipe
 from thinstack.core.transitions import left
 from thinstack.errors import ConfigError
-from thinstack.training import fit_parser as fit_parser_module
-from thinstack.training.datasets import load_datasets
-from thinstack.training.examples import minibatch
-from thinstack.training.fit_parser import fit_parser
-from thinstack.training.optimizers import build_optimizers, lower_parser_rate
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.examples.example import minibatch
+from thinstack.training.loop import fit_parser as fit_parser_module
+from thinstack.training.loop.fit_parser import fit_parser
+from thinstack.training.loop.optimizers import build_optimizers, lower_parser_rate
+from thinstack.training.recipe import Recipe
 
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
 

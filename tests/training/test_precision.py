@@ -9,12 +9,13 @@ import torch
 from runs import gone_on, run, same
 from torch import Tensor
 
-from thinstack.config import Recipe
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.heads.node_classifier import NodeClassifier
-from thinstack.training import loop, precision
-from thinstack.training.optimizers import build_optimizers, state_tensors
+from thinstack.training.loop import epochs as loop
+from thinstack.training.loop import precision
+from thinstack.training.loop.optimizers import build_optimizers, state_tensors
+from thinstack.training.recipe import Recipe
 
 APART = {"encoder": {"tracker": {"size": 3, "feeds": False}}}
 FEEDS = {"encoder": {"tracker": {"size": 3}}}

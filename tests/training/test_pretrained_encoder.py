@@ -15,11 +15,11 @@ from safetensors.torch import load_file, save_file
 from tiny_encoder import OPTIONS, PIECES, WIDTH, contextual_recipe, write_encoder
 from training import tiny_recipe
 
-from thinstack.config import Recipe
 from thinstack.errors import ConfigError, DataError, MissingExtraError
-from thinstack.training import pretrained_encoder
-from thinstack.training.leaves import first_leaves
-from thinstack.training.pretrained_encoder import PretrainedEncoder, read_encoder
+from thinstack.training.loop import pretrained_encoder
+from thinstack.training.loop.leaves import first_leaves
+from thinstack.training.loop.pretrained_encoder import PretrainedEncoder, read_encoder
+from thinstack.training.recipe import Recipe
 
 
 @pytest.fixture(scope="module")

@@ -19,15 +19,18 @@ from trained import Trained, check_scores, train
 
 import thinstack
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.config import EvaluationSource
-from thinstack.data.suite import halves, read_suite
-from thinstack.data.treebank import read_trees
+from thinstack.bundle.weights import weights_of
+from thinstack.core.config import EvaluationSource
+from thinstack.core.model.model import Model
+from thinstack.data.trees.treebank import read_trees
 from thinstack.errors import ConfigError, ExportError
-from thinstack.measure.evaluation import evaluate_file
-from thinstack.measure.polarity import evaluate_suite
-from thinstack.models import Model, weights_of
-from thinstack.training import bundle_files, publish, run_recipe
-from thinstack.training.seeds import SeedResult
+from thinstack.evaluate.suite import halves, read_suite
+from thinstack.evaluate.suite_evaluation import evaluate_suite
+from thinstack.evaluate.treebank_evaluation import evaluate_file
+from thinstack.training import run_recipe
+from thinstack.training.loop.seeds import SeedResult
+from thinstack.training.publish import assembly as publish
+from thinstack.training.publish import bundle_files
 
 TORCH_FILES = {"model.safetensors", "torchscript/model.pt"}
 

@@ -7,7 +7,7 @@ import tiny_recipe
 from trained import Trained, train
 
 import thinstack
-from thinstack.measure.evaluation import evaluate_file
+from thinstack.evaluate.treebank_evaluation import evaluate_file
 
 TRACKER = {"encoder": {"tracker": {"size": 3, "lookahead": 2, "feeds": False}}}
 

@@ -8,9 +8,9 @@ from tiny_texts import start
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import WEIGHTS_FILE
+from thinstack.bundle.weights import load_model
 from thinstack.errors import BundleError
-from thinstack.models import load_model
-from thinstack.training.text_learner import TextLearner
+from thinstack.training.loop.text_learner import TextLearner
 
 
 @pytest.mark.parametrize(

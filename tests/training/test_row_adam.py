@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import Adam, SparseAdam
 
-from thinstack.training.row_adam import RowAdam
+from thinstack.training.loop.row_adam import RowAdam
 
 RATE = 0.01
 

@@ -9,9 +9,9 @@ import pytest
 import tiny_recipe
 from runs import same_weights, weights
 
-from thinstack.models import Model
-from thinstack.training.datasets import load_datasets
-from thinstack.training.seeds import SeedResult, run_seed, summary
+from thinstack.core.model.model import Model
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.loop.seeds import SeedResult, run_seed, summary
 
 
 @pytest.fixture

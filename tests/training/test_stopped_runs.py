@@ -13,10 +13,11 @@ import tomli_w
 from command_line import Answer
 from runs import run, stopped
 
-from thinstack.data import files
+from thinstack.data.files import writing as files
 from thinstack.errors import DataError
-from thinstack.training import loop, run_recipe
-from thinstack.training.checkpoint import save_checkpoint
+from thinstack.training import run_recipe
+from thinstack.training.loop import epochs as loop
+from thinstack.training.loop.checkpoint import save_checkpoint
 
 Train = Callable[[], Answer]
 RECORD = {"seed": 1, "epoch": 1, "loss": 0.5, "seconds": 1.0, "watched": {}, "selection": 0}

@@ -9,9 +9,9 @@ import tiny_recipe
 from runs import History, Weights, run, same_weights, stopped
 from safetensors.numpy import load_file
 
-from thinstack.training import loop
-from thinstack.training.datasets import load_datasets
-from thinstack.training.seeds import run_seed
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.loop import epochs as loop
+from thinstack.training.loop.seeds import run_seed
 
 
 def train_watching(

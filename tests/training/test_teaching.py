@@ -18,22 +18,22 @@ from runs import fresh, gone_on, run, same
 from test_parser_training import PARSER
 
 import thinstack
-from thinstack.config import Recipe
 from thinstack.core import Tree
 from thinstack.core.transitions import left
 from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.runtime.predictor import Predictor
 from thinstack.training import run_recipe as run_recipe_module
-from thinstack.training.card import _taught
-from thinstack.training.datasets import Datasets, load_datasets, read_sentences
-from thinstack.training.digests import data_digests
-from thinstack.training.examples import Example, Minibatch, minibatch
-from thinstack.training.fit_parser import fit_parser
-from thinstack.training.task_loss import soft_labels, task_loss
-from thinstack.training.teacher import Teacher
-from thinstack.training.teaching import lessons, with_labels
-from thinstack.training.team import ALONE, Team
+from thinstack.training.examples.datasets import Datasets, load_datasets, read_sentences
+from thinstack.training.examples.digests import data_digests
+from thinstack.training.examples.example import Example, Minibatch, minibatch
+from thinstack.training.loop.fit_parser import fit_parser
+from thinstack.training.loop.task_loss import soft_labels, task_loss
+from thinstack.training.loop.teacher import Teacher
+from thinstack.training.loop.teaching import lessons, with_labels
+from thinstack.training.loop.team import ALONE, Team
+from thinstack.training.publish.card import _taught
+from thinstack.training.recipe import Recipe
 
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 TEXT = "The film is not bad. I liked it.\n"
@@ -182,7 +182,7 @@ def test_answers_are_kept_until_the_question_changes(
 def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("thinstack.training.teacher.AT_ONCE", 5)
+    monkeypatch.setattr("thinstack.training.loop.teacher.AT_ONCE", 5)
     asked, recipe = Asked(monkeypatch), recipe_of({"negated": 0.0, "exchanged": 0.0})
 
     def stop(what: str, done: int, total: int) -> None:

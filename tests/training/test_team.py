@@ -18,10 +18,10 @@ from command_line import Answer
 from runs import run
 
 import thinstack
-from thinstack.data.lock import LOCK, locked
+from thinstack.data.files.lock import LOCK, locked
 from thinstack.errors import ConfigError, InputError
 from thinstack.training import run_recipe
-from thinstack.training.team import ALONE, Team, joined
+from thinstack.training.loop.team import ALONE, Team, joined
 
 HERE = Path(__file__).parent
 NOISE = {"encoder.parser.left.bias": 2e-2}

@@ -7,8 +7,8 @@ import pytest
 import tiny_texts
 
 from thinstack.bundle import open_bundle, reading
-from thinstack.config import DataConfig, Recipe
 from thinstack.errors import ConfigError, UnknownNameError
+from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.text_recipe import commented, text_recipe
 
 FILES = DataConfig(train='a "b".csv', task="texts", dev_share=0.1, text_column="Überschrift\x7f")

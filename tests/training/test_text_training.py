@@ -9,16 +9,16 @@ import tiny_texts
 import torch
 from runs import gone_on, run, same
 
-from thinstack.config import Recipe
+from thinstack.bundle.weights import load_model, state_of
 from thinstack.errors import ConfigError
-from thinstack.models.weights import load_model, state_of
-from thinstack.training.datasets import load_datasets
-from thinstack.training.evaluate import evaluate_model
-from thinstack.training.examples import minibatch
-from thinstack.training.initial import start_from
-from thinstack.training.own_trees import own_trees, take_own_trees
-from thinstack.training.seeds import run_seed
-from thinstack.training.text_loss import near_classes, text_losses
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.examples.example import minibatch
+from thinstack.training.loop.initial import start_from
+from thinstack.training.loop.own_trees import own_trees, take_own_trees
+from thinstack.training.loop.seeds import run_seed
+from thinstack.training.loop.text_loss import near_classes, text_losses
+from thinstack.training.publish.measuring import evaluate_model
+from thinstack.training.recipe import Recipe
 
 
 @pytest.fixture

@@ -6,11 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from thinstack.config import DataConfig
 from thinstack.errors import ConfigError, DataError
-from thinstack.training.datasets import class_of, group_of
-from thinstack.training.rival import plain_rival
-from thinstack.training.texts import Text, read_texts, repeated, set_aside_share, shared_texts
+from thinstack.training.examples.datasets import class_of, group_of
+from thinstack.training.examples.texts import (
+    Text,
+    read_texts,
+    repeated,
+    set_aside_share,
+    shared_texts,
+)
+from thinstack.training.publish.rival import plain_rival
+from thinstack.training.recipe import DataConfig
 
 LABELS = ("no", "yes")
 FILES = {"train": "t.jsonl", "dev_share": 0.5, "task": "texts"}

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import tiny_recipe
 
-from thinstack.training.datasets import load_datasets
-from thinstack.training.evaluate import evaluate_model
-from thinstack.training.seeds import train_seed
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.loop.seeds import train_seed
+from thinstack.training.publish.measuring import evaluate_model
 
 
 @pytest.mark.parametrize("stop_on", ["held", "nothing"])

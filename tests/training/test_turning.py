@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import tiny_recipe
 
-from thinstack.data.treebank import read_labelled
-from thinstack.data.vocabulary import Vocabulary, WordVocabulary
-from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.data.trees.treebank import read_labelled
+from thinstack.data.words.vocabulary import Vocabulary, WordVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError
-from thinstack.training.alone import LONGEST, phrase_of
-from thinstack.training.examples import Example, examples_of
-from thinstack.training.turning import MOST_EXCHANGED, TurningPhrases, with_part
+from thinstack.training.examples.example import Example, examples_of
+from thinstack.training.lessons.alone import LONGEST, phrase_of
+from thinstack.training.lessons.turning import MOST_EXCHANGED, TurningPhrases, with_part
 
 WORDS = ("[UNK]", "not", "a", "bad", "dull", "film", "good", "it", "##s", "s")
 

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from training import tiny_recipe
 
-from thinstack.config import Recipe
 from thinstack.core import Tree
-from thinstack.data.brackets import to_brackets
-from thinstack.data.conllu import write_conllu
-from thinstack.data.parent_arrays import write_constituency_trees, write_dependency_trees
-from thinstack.data.text_files import write_lines
-from thinstack.data.treebank import read_trees
+from thinstack.data.trees.brackets import to_brackets
+from thinstack.data.trees.conllu import write_conllu
+from thinstack.data.trees.parent_arrays import write_constituency_trees, write_dependency_trees
+from thinstack.data.trees.text_files import write_lines
+from thinstack.data.trees.treebank import read_trees
+from thinstack.training.recipe import Recipe
 
 RATINGS = ("1", "2", "3", "4", "5")
 CLASSES = ("contradiction", "neutral", "entailment")

@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from thinstack.config import Recipe
+from thinstack.training.recipe import Recipe
 
 LABELS = ("negative", "so-so", "positive")
 VALUES = dict.fromkeys(("good", "fine", "lovely"), 2)

@@ -12,9 +12,9 @@ from rich.console import Console
 from runs import of_one
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.config import Recipe
-from thinstack.models import load_model
-from thinstack.training.datasets import load_datasets
+from thinstack.bundle.weights import load_model
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import run_recipe
 
 

@@ -23,7 +23,7 @@ from pydantic import (
 
 from thinstack._version import __version__
 from thinstack.bundle.limits import MOST_BYTES, MOST_FILES, size_limit
-from thinstack.config.base import problems
+from thinstack.core.config.base import problems
 from thinstack.errors import BundleError, shown
 
 __all__ = ["BUNDLE_SCHEMA", "MEND", "FileRecord", "Manifest", "Producer", "check_schema"]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from thinstack.bundle.hub.remote import fetch, is_address, mend
 from thinstack.bundle.limits import MANIFEST_BYTES, MOST_ENTRIES
 from thinstack.bundle.manifest import (
     CONFIG_FILE,
@@ -24,12 +25,10 @@ from thinstack.bundle.manifest import (
     Manifest,
     check_schema,
 )
-from thinstack.bundle.remote import fetch, is_address, mend
-from thinstack.config import SCHEMA_VERSION, ModelConfig
-from thinstack.config.base import problems
-from thinstack.data.distances import DistanceTable
-from thinstack.data.vocabulary import WordVocabulary
-from thinstack.data.wordpiece import WordpieceVocabulary
+from thinstack.core.config import SCHEMA_VERSION, ModelConfig
+from thinstack.core.config.base import problems
+from thinstack.data.words.vocabulary import WordVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import (
     BundleError,
     ConfigError,
@@ -38,6 +37,7 @@ from thinstack.errors import (
     raised_by_signal_handler,
     shown,
 )
+from thinstack.text.distances import DistanceTable
 
 __all__ = [
     "Bundle",
@@ -121,7 +121,7 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
     thinstack and other installed packages bring bundles along that have names. A string without a
     path separator is a name if there is such a bundle, and else a folder; `./sst` is always a
     folder. `hf://user/name` and `hf://user/name@revision` are addresses, from which
-    `thinstack.bundle.remote.fetch` downloads.
+    `thinstack.bundle.hub.remote.fetch` downloads.
 
     Raises UnknownNameError, which lists the known names; PluginError if two packages bring the name
     along, or if its folder is missing; BundleError if a file is missing, damaged, a link, or not

@@ -11,9 +11,9 @@ from pydantic import JsonValue
 from thinstack.bundle.manifest import CONFIG_FILE, MANIFEST_FILE, ONNX_FILE, Manifest
 from thinstack.bundle.origin import note_own
 from thinstack.bundle.reading import Bundle, aside, open_bundle, read_manifest, unlisted
-from thinstack.config import ModelConfig
-from thinstack.data.files import remove_leftovers, staging, sync
-from thinstack.data.paths import any_path
+from thinstack.core.config import ModelConfig
+from thinstack.data.files.paths import any_path
+from thinstack.data.files.writing import remove_leftovers, staging, sync
 from thinstack.errors import BundleError, DataError
 
 __all__ = ["replacing_folder", "write_bundle", "write_files"]

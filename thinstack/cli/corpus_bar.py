@@ -15,7 +15,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from thinstack.corpora.run import Progress as Done
+    from thinstack.integrations.corpora.run import Progress as Done
 
 __all__ = ["CorpusBar"]
 

@@ -19,8 +19,8 @@ from thinstack.cli.options import (
     ThreadsOption,
     print_json,
 )
-from thinstack.config import EvaluationSource, TreeSource
-from thinstack.data.table_kinds import holds_table, is_table
+from thinstack.core.config import EvaluationSource, TreeSource
+from thinstack.data.tables.table_kinds import holds_table, is_table
 from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def evaluate(
     kinds of sentence it understands.
     """
     from thinstack import load
-    from thinstack.measure.evaluation import evaluate_file
+    from thinstack.evaluate.treebank_evaluation import evaluate_file
 
     renamed = _renamed(relabel or ())
     model, file = _model_and_file((model, file), named, suite)
@@ -200,9 +200,9 @@ def _evaluate_texts(
 ) -> None:
     from rich.table import Table
 
-    from thinstack.measure.figures import figure_names, percent
-    from thinstack.measure.text_evaluation import evaluate_table
-    from thinstack.show.confusion import WIDEST, matrix
+    from thinstack.evaluate.figures import figure_names, percent
+    from thinstack.evaluate.text_evaluation import evaluate_table
+    from thinstack.integrations.show.confusion import WIDEST, matrix
 
     notes: list[str] = []
     figures, counts = evaluate_table(
@@ -227,7 +227,7 @@ def _table_of(figures: Mapping[str, float | None]) -> "Table":
     """The figures that have cases, and always the accuracy on sentences."""
     from rich.table import Column, Table
 
-    from thinstack.measure.figures import percent
+    from thinstack.evaluate.figures import percent
 
     table = Table("", Column("percent", justify="right"), Column("cases", justify="right"))
     for name, key, count in _FIGURES:

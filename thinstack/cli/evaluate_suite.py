@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli.options import print_json
-from thinstack.config import EvaluationSource
-from thinstack.data.suite import Case, Half, halves, read_suite
+from thinstack.core.config import EvaluationSource
 from thinstack.errors import InputError, escaped
+from thinstack.evaluate.suite import Case, Half, halves, read_suite
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -59,7 +59,7 @@ def evaluate_on_suite(
     Raises InputError for a list of any half but the open one, for gold trees, and for a model that
     does not score sentiment; also whatever `read_suite` raises.
     """
-    from thinstack.measure.polarity import evaluate_suite
+    from thinstack.evaluate.suite_evaluation import evaluate_suite
 
     if list_wrong and half != "open":
         raise InputError(
@@ -90,8 +90,8 @@ def evaluate_on_suite(
 def _table_of(figures: Mapping[str, Any]) -> "Table":
     from rich.table import Column, Table
 
-    from thinstack.measure.figures import percent
-    from thinstack.measure.polarity import suite_rows
+    from thinstack.evaluate.figures import percent
+    from thinstack.evaluate.suite_evaluation import suite_rows
 
     headings = (Column(name, justify="right") for name in ("right", "of", "percent"))
     table = Table("", *headings)

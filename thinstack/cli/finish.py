@@ -30,5 +30,5 @@ def finish(
     words. If any answer differs, nothing is written.
     """
     with needs_extra("export"), needs_extra("spacy", "spacy"):
-        from thinstack.spacy_training.finish import finish_pipeline
+        from thinstack.integrations.spacy_training.finish import finish_pipeline
     finish_pipeline(pipeline, out, quantize=quantize, console=Console())

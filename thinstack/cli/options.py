@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from thinstack.config import Device
+from thinstack.core.config import Device
 
 __all__ = [
     "ClassesOption",

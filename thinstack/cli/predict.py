@@ -33,9 +33,9 @@ from thinstack.cli.predict_corpus import (
     refuse_without_input,
 )
 from thinstack.cli.predict_unread import Unread
-from thinstack.config import TreeSource
-from thinstack.data.files import write_atomically
-from thinstack.data.text_streams import lines_of
+from thinstack.core.config import TreeSource
+from thinstack.data.files.writing import write_atomically
+from thinstack.data.tables.text_streams import lines_of
 from thinstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -167,17 +167,17 @@ def _show(
             several[len(found) - 1] = sentences
     whys = [_contributions(prediction, max_words) if why else [] for prediction in found]
     if path := pages["html"]:
-        from thinstack.show.html import page
+        from thinstack.integrations.show.html import page
 
         write_atomically(path, page(found, whys=whys))
     if path := pages["svg"]:
-        from thinstack.show.svg import svg
+        from thinstack.integrations.show.svg import svg
 
         write_atomically(path, svg(found, whys=whys))
     if as_json:
         print_json([_data(*pair, why=why) for pair in zip(found, whys, strict=True)])
     elif not any(pages.values()):
-        from thinstack.show.terminal import render, render_text
+        from thinstack.integrations.show.terminal import render, render_text
 
         console = Console()
         for place, prediction in enumerate(found):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from thinstack.data.signals import stoppable
+from thinstack.data.files.signals import stoppable
 from thinstack.errors import InputError, StoppedError, escaped
 
 if TYPE_CHECKING:
-    from thinstack.corpora.run import Progress as Done
-    from thinstack.corpora.run import Request
+    from thinstack.integrations.corpora.run import Progress as Done
+    from thinstack.integrations.corpora.run import Request
 
 __all__ = ["predict_corpus", "refuse_without_input"]
 
@@ -112,7 +112,7 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
     Ctrl-C, SIGTERM or a full disk, and whatever `score_corpus` raises.
     """
     from thinstack.cli.corpus_bar import CorpusBar
-    from thinstack.corpora.run import score_corpus
+    from thinstack.integrations.corpora.run import score_corpus
 
     if given := [name for name in _OF_TEXTS if asked[name]]:
         raise InputError(
@@ -151,11 +151,11 @@ def _request(
     allow_repeated_ids: bool | None,
     **others: Any,
 ) -> "Request":
-    """`others`: fields of `thinstack.corpora.manifest.Settings`, where None means the default, and
+    """`others`: fields of `thinstack.integrations.corpora.manifest.Settings`, where None means the default, and
     options that are ignored here."""
-    from thinstack.corpora.manifest import Settings
-    from thinstack.corpora.run import FAIL_AFTER, Request
-    from thinstack.corpora.work import Model
+    from thinstack.integrations.corpora.manifest import Settings
+    from thinstack.integrations.corpora.run import FAIL_AFTER, Request
+    from thinstack.integrations.corpora.work import Model
 
     if str(input) == STANDARD_INPUT and sys.stdin.isatty():
         raise InputError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from thinstack.errors import escaped
 
 if TYPE_CHECKING:
-    from thinstack.data.vocabulary import Vocabulary
+    from thinstack.data.words.vocabulary import Vocabulary
     from thinstack.runtime.prediction import Prediction
 
 __all__ = ["Unread"]

@@ -28,8 +28,8 @@ def push(
     lacks something that the hub expects, the upload adds it, and the bundle on disk stays as it is.
     Log in with `hf auth login`, or set HF_TOKEN.
     """
-    from thinstack.hub.push import push as push_bundle
-    from thinstack.show.as_text import as_text
+    from thinstack.integrations.push import push as push_bundle
+    from thinstack.integrations.show.as_text import as_text
 
     pushed = push_bundle(model, repository, private=private, revision=revision, isolated=isolated)
     console = Console(soft_wrap=True, highlight=False)

@@ -32,7 +32,7 @@ def serve(
 ) -> None:
     """Open a page on this machine that shows what a model says of texts as they are typed."""
     from thinstack import load
-    from thinstack.serving.server import PageServer
+    from thinstack.integrations.serving.server import PageServer
 
     with PageServer(port) as server:
         server.predictor = load(

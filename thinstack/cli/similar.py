@@ -42,10 +42,10 @@ def similar(
     Each text is read as one sentence. Texts of the same words as the one asked for are left out.
     """
     from thinstack.bundle import open_bundle
-    from thinstack.data.text_files import read_lines
+    from thinstack.data.trees.text_files import read_lines
 
     with needs_extra("train"):
-        from thinstack.models.similar import Texts
+        from thinstack.evaluate.similar import Texts
     searched = Texts(open_bundle(model), read_lines(texts), by=by)
     found = [(query, searched.nearest(query, top)) for query in queries]
     if as_json:

@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.cli.options import HeaderOption, SeparatorOption
-from thinstack.data.table_kinds import TABLE_SUFFIXES, holds_table
+from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
 from thinstack.errors import InputError, StoppedError, escaped, needs_extra
-from thinstack.training.team import Team, joined
+from thinstack.training.loop.team import Team, joined
 
 if TYPE_CHECKING:
-    from thinstack.config import Recipe
+    from thinstack.training.recipe import Recipe
 
 __all__ = ["train"]
 
@@ -211,7 +211,7 @@ def _run_recipe(
     console: Console,
     team: Team,
 ) -> None:
-    from thinstack.config import Recipe
+    from thinstack.training.recipe import Recipe
 
     recipe = Recipe.read(file)
     chosen = tuple(seeds or recipe.training.seeds)

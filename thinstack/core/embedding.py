@@ -45,7 +45,7 @@ class Embedding(nn.Module):
         summary: a description of the embedding in one line.
         vocabulary: the vocabulary that a registered embedding reads, `words` or `wordpieces`.
         onnx: with lookup `context`, the module that exports it, as a dotted path. The module has a
-            function `words`, see `thinstack.export.onnx.transformer`.
+            function `words`, see `thinstack.plugins.embeddings.transformer.onnx`.
         table: (V, W), drawn at random.
         entries: V.
         max_pieces: how many pieces of a sentence it tells apart, 0 without a limit.

@@ -15,10 +15,10 @@ import torch
 from numpy.typing import NDArray
 
 from thinstack.core.forest import Forest
+from thinstack.core.model.model import Model
 from thinstack.core.transitions import first_fault
 from thinstack.errors import ExportError
 from thinstack.export.samples import Scores, eager_scores, makes_trees
-from thinstack.models import Model
 from thinstack.runtime.reference import distance
 
 __all__ = ["Run", "RuntimeReport", "as_given", "compare", "worst_choice"]

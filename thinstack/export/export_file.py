@@ -13,20 +13,21 @@ from rich.table import Table
 
 from thinstack.bundle import Bundle, open_bundle, write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
+from thinstack.bundle.weights import load_model
+from thinstack.core.model.model import Model
 from thinstack.core.scale import Scale
-from thinstack.data.files import write_atomically
-from thinstack.data.treebank import Labelled, read_labelled
+from thinstack.data.files.writing import write_atomically
+from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.errors import ExportError
+from thinstack.evaluate.figures import percent
+from thinstack.evaluate.treebank_evaluation import evaluate_predictor
 from thinstack.export.compare import RuntimeReport
 from thinstack.export.onnx.model import DEFAULTS, Options, export_onnx
 from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
 from thinstack.export.quantize import Quantize
 from thinstack.export.torchscript import export_torchscript
-from thinstack.measure.evaluation import evaluate_predictor
-from thinstack.measure.figures import percent
-from thinstack.models import Model, load_model
+from thinstack.integrations.show.as_text import as_text
 from thinstack.runtime.predictor import Predictor
-from thinstack.show.as_text import as_text
 
 __all__ = ["Format", "export_file"]
 

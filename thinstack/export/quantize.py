@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from thinstack.bundle.weights import smoothing
 from thinstack.core.embedding import Embedding
+from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
-from thinstack.models import Model
-from thinstack.models.weights import smoothing
 
 __all__ = ["Quantize", "dequantised", "factor_bounds", "quantize_columns", "quantize_rows"]
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core import transitions as shapes
+from thinstack.core.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core.forest import Forest, join, without_trees
+from thinstack.core.model.model import Model
 from thinstack.export.compare import as_given, worst_choice
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import eager_scores, random_tree, sample_trees
-from thinstack.models import Model
 
 __all__ = ["reference_cases"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest, join, without_trees
-from thinstack.models import Model
+from thinstack.core.model.model import Model
 
 __all__ = [
     "Scores",

@@ -14,10 +14,10 @@ from functools import partial
 import torch
 
 from thinstack.core.cell import Cell
+from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 from thinstack.export.compare import RuntimeReport, compare
 from thinstack.export.samples import eager_scores, sampled
-from thinstack.models import Model
 
 __all__ = ["export_torchscript"]
 

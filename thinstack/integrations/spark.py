@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from thinstack.bundle import Bundle, is_installed, open_bundle
 from thinstack.bundle.files import pack, unpacked
-from thinstack.config import TreeSource
-from thinstack.corpora.batches import DEFAULT_ID, score_batches, scored_schema
-from thinstack.corpora.rows import DEFAULT_TEXT
-from thinstack.corpora.scoring import Output, TextScorer
+from thinstack.core.config import TreeSource
 from thinstack.errors import BundleError, InputError, needs_extra
+from thinstack.integrations.corpora.batches import DEFAULT_ID, score_batches, scored_schema
+from thinstack.integrations.corpora.rows import DEFAULT_TEXT
+from thinstack.integrations.corpora.scoring import Output, TextScorer
 from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.predictor import Predictor
 
@@ -90,7 +90,7 @@ class Scorer:
 
     @property
     def schema(self) -> str:
-        """The columns of the scored rows in Spark's DDL, as `thinstack.corpora.scored_schema` has
+        """The columns of the scored rows in Spark's DDL, as `thinstack.integrations.corpora.scored_schema` has
         them."""
         return _ddl(scored_schema(self.labels, self.output), ", ", " ")
 

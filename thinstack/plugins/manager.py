@@ -56,7 +56,7 @@ def _found(*folders: str) -> tuple[str, ...]:
     )
 
 
-BUNDLES = "thinstack.bundled"
+BUNDLES = "thinstack.bundle.bundled"
 """The module whose hook names the built-in bundles."""
 
 BUILTINS = (*_found("cells", "embeddings", "heads", "parsers", "readers"), BUNDLES)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.bundle.manifest import MEND
-from thinstack.config import ModelConfig
 from thinstack.core import Forest
+from thinstack.core.config import ModelConfig
 from thinstack.core.forest import WORD_FIELDS
 from thinstack.core.transitions import first_fault
-from thinstack.data.vocabulary import Vocabulary
+from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError
 
 __all__ = [

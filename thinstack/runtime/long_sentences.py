@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.transitions import REDUCE, SHIFT, balanced, spans_of
-from thinstack.data.vocabulary import Vocabulary
+from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import InputError
-from thinstack.runtime.batching import character_counts, check_words
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.prediction import Scored, Spans
+from thinstack.text.batching import character_counts, check_words
 
 __all__ = ["MAX_WORDS", "Limits", "cut", "cuts_of", "join", "joined", "parts_of"]
 

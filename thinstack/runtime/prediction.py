@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from thinstack.core import Tree
 from thinstack.core.transitions import spans_of
-from thinstack.data.brackets import to_brackets
+from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Prediction:
 
     def _repr_html_(self) -> str:
         """The tree, in a notebook."""
-        from thinstack.show.svg import svg
+        from thinstack.integrations.show.svg import svg
 
         return svg([self])
 

@@ -12,11 +12,18 @@ from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.bundle.origin import is_isolated
 from thinstack.bundle.reading import installed_name
-from thinstack.config import Device, TreeSource
 from thinstack.core import Forest, Tree
-from thinstack.data.tree_sources import TreeMaker
+from thinstack.core.config import Device, TreeSource
 from thinstack.errors import BundleError, InputError, UnknownNameError
-from thinstack.runtime.batching import (
+from thinstack.runtime.ending import watch_end
+from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
+from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
+from thinstack.runtime.pool import Pool
+from thinstack.runtime.prediction import Prediction, Scored
+from thinstack.runtime.session import open_session
+from thinstack.runtime.views import View
+from thinstack.runtime.why import Contribution, contributions
+from thinstack.text.batching import (
     BATCH_NODES,
     BATCH_PIECES,
     BATCH_WORDS,
@@ -27,15 +34,8 @@ from thinstack.runtime.batching import (
     listed,
     piece_counts,
 )
-from thinstack.runtime.ending import watch_end
-from thinstack.runtime.given_trees import GivenTrees, Trees
-from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
-from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
-from thinstack.runtime.pool import Pool
-from thinstack.runtime.prediction import Prediction, Scored
-from thinstack.runtime.session import open_session
-from thinstack.runtime.views import View
-from thinstack.runtime.why import Contribution, contributions
+from thinstack.text.given_trees import GivenTrees, Trees
+from thinstack.text.tree_sources import TreeMaker
 
 __all__ = ["Predictor", "Scored", "Trees"]
 
@@ -67,7 +67,7 @@ class Predictor:
         max_words: the longest sentence that is read as a whole. A longer one is cut
             (`thinstack.runtime.long_sentences`), unless its tree is given.
         isolated: whether the model runs in processes of its own, with limits of memory and time
-            (`thinstack.runtime.isolated`). Given None, it does unless it is your own
+            (`thinstack.runtime.isolation.isolated`). Given None, it does unless it is your own
             (`thinstack.bundle.origin`). `allow_operators` names operators that an isolated model
             may have beside those that `check_onnx` lets pass.
 

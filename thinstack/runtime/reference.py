@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from thinstack.bundle import Bundle
 from thinstack.bundle.manifest import CASES_FILE, MEND, ONNX_FILE
 from thinstack.bundle.origin import is_isolated
-from thinstack.config import Device
+from thinstack.core.config import Device
 from thinstack.errors import BundleError
 from thinstack.runtime.interface import INDEX_TYPES, PARSE_OUTPUT
 from thinstack.runtime.session import open_session

@@ -5,8 +5,8 @@ from collections.abc import Collection
 from typing import Any, Literal, get_args
 
 from thinstack._onnxruntime import import_onnxruntime
-from thinstack.bundle.onnx_gate import check_onnx
-from thinstack.config import Device
+from thinstack.bundle.gate.onnx_gate import check_onnx
+from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
 from thinstack.runtime.onnx_session import Started, start_session
 
@@ -24,7 +24,7 @@ def open_session(
     """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
 
     `source` names the file in messages. `isolated`: an
-    `thinstack.runtime.isolated.IsolatedSession`, which runs it in processes of its own.
+    `thinstack.runtime.isolation.isolated.IsolatedSession`, which runs it in processes of its own.
     `allow_operators`: further operators that an isolated file may have. `Predictor` describes
     `device` and the errors. Raises BundleError also if `check_onnx` refuses the model or
     onnxruntime cannot load it.
@@ -38,7 +38,7 @@ def open_session(
         )
     check_onnx(model, source=source, allow=allow_operators)
     if isolated:
-        from thinstack.runtime.isolated import IsolatedSession
+        from thinstack.runtime.isolation.isolated import IsolatedSession
 
         apart = IsolatedSession(model, device=device, source=source)
         started = Started(apart, apart.device, apart.warning)

@@ -4,47 +4,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from thinstack.config import TreeSource
-from thinstack.data.containers import check_container, instead_of
+from thinstack.core.config import TreeSource
+from thinstack.data.tables.containers import check_container, instead_of
 from thinstack.errors import InputError, ThinstackError, shown
-from thinstack.runtime.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
+from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
+from thinstack.text.sentences import Sentence, Splitter, splitter
 
 __all__ = ["OnError", "Sentence", "Splitter", "check_text", "predict_text", "splitter"]
 
 
-class Sentence(NamedTuple):
-    """A sentence of a text.
-
-    It has its own text, its L >= 1 words in treebank conventions, and the characters [start, end)
-    of each word in that text, (L, 2) int64. If the splitter tells, it also has the character where
-    it starts in the whole text.
-    """
-
-    text: str
-    words: list[str]
-    offsets: NDArray[np.int64]
-    start: int = 0
-
-
-Splitter = Callable[[Iterable[str]], Iterator[list[Sentence]]]
-"""What cuts texts into sentences of words: the sentences of each text, in order; a text without
-words has none."""
-
 OnError = Callable[[int, ThinstackError], None]
 """Is told the place of a text, from 0, and what is wrong with it."""
-
-
-def splitter(*, sentences: bool = True) -> Splitter:
-    """The splitter for English texts, which is chosen only here. With `sentences` False, each text
-    is one sentence."""
-    from thinstack.runtime.english import EnglishSplitter  # which makes this file's Sentences
-
-    return EnglishSplitter(sentences=sentences)
 
 
 def predict_text(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from thinstack.core.scale import NEUTRAL_TONE, Scale
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.core.tree import depths
-from thinstack.data.ptb import plain
+from thinstack.data.words.ptb import plain
 from thinstack.errors import InputError, shown
 from thinstack.runtime.prediction import Prediction
 

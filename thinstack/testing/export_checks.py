@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from thinstack._onnxruntime import import_onnxruntime
-from thinstack.bundle.onnx_gate import check_onnx
-from thinstack.config import ModelConfig
+from thinstack.bundle.gate.onnx_gate import check_onnx
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
+from thinstack.core.config import ModelConfig
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.head import TaskHead
+from thinstack.core.model.model import Model
+from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.errors import BundleError, ExportError, needs_extra
-from thinstack.models import Model
-from thinstack.models.tree_encoder import Layer, TreeEncoder
 from thinstack.plugins.manager import manager
 from thinstack.runtime.session import available_providers
 from thinstack.testing.forests import batch_of, by_depth, require_alike

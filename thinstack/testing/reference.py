@@ -10,7 +10,7 @@ from torch import Tensor
 from thinstack.core.cell import Cell, Links
 from thinstack.core.forest import Forest
 from thinstack.core.transitions import REDUCE, SHIFT
-from thinstack.spinn.tracking_lstm import TrackingLSTM
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 __all__ = ["SpinnNodes", "encode", "encode_spinn", "encode_top_down"]
 

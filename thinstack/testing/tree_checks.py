@@ -10,7 +10,7 @@ from torch import Tensor
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
-from thinstack.models.top_down import TopDown
+from thinstack.core.model.top_down import TopDown
 from thinstack.testing import reference
 from thinstack.testing.forests import (
     apart,

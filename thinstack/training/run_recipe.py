@@ -15,23 +15,23 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from thinstack._onnxruntime import import_onnxruntime
-from thinstack.config import Recipe
-from thinstack.data.files import write_atomically
+from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError
-from thinstack.measure.figures import Figures, line
-from thinstack.show.as_text import as_text
-from thinstack.training.calibrate import Calibration, calibrate
-from thinstack.training.class_report import say_classes
-from thinstack.training.datasets import Datasets, load_datasets
-from thinstack.training.digests import data_digests
-from thinstack.training.pair_report import pair_rival
-from thinstack.training.publish import publish
-from thinstack.training.rival import NAME, plain_rival
-from thinstack.training.seed_report import show_seeds
-from thinstack.training.seeds import SeedResult, run_seed, summary, train_seed
-from thinstack.training.teaching import lessons
-from thinstack.training.team import ALONE, Team
-from thinstack.training.text_report import say_what_is_odd, show_texts
+from thinstack.evaluate.figures import Figures, line
+from thinstack.integrations.show.as_text import as_text
+from thinstack.training.examples.datasets import Datasets, load_datasets
+from thinstack.training.examples.digests import data_digests
+from thinstack.training.loop.seeds import SeedResult, run_seed, summary, train_seed
+from thinstack.training.loop.teaching import lessons
+from thinstack.training.loop.team import ALONE, Team
+from thinstack.training.publish.assembly import publish
+from thinstack.training.publish.calibrate import Calibration, calibrate
+from thinstack.training.publish.class_report import say_classes
+from thinstack.training.publish.pair_report import pair_rival
+from thinstack.training.publish.rival import NAME, plain_rival
+from thinstack.training.publish.seed_report import show_seeds
+from thinstack.training.publish.text_report import say_what_is_odd, show_texts
+from thinstack.training.recipe import Recipe
 
 __all__ = ["run_recipe"]
 

@@ -10,11 +10,12 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.remote import is_address
-from thinstack.config import DataConfig, ModelConfig, Recipe, Task
-from thinstack.config.data_config import PAIR_TASKS
+from thinstack.bundle.hub.remote import is_address
+from thinstack.core.config import ModelConfig, Task
+from thinstack.core.config.task import PAIR_TASKS
 from thinstack.core.scale import in_order
 from thinstack.errors import ConfigError, InputError
+from thinstack.training.recipe import DataConfig, Recipe
 
 __all__ = ["commented", "text_recipe"]
 

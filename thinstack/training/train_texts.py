@@ -7,20 +7,20 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from thinstack.config import Recipe
 from thinstack.core.scale import are_numbers, in_order
-from thinstack.data.containers import check_rows
-from thinstack.data.files import write_atomically
-from thinstack.data.lock import locked
-from thinstack.data.paths import in_resolved_folder
-from thinstack.data.table_rows import Classes
-from thinstack.data.tables import read_mappings
+from thinstack.data.files.lock import locked
+from thinstack.data.files.paths import in_resolved_folder
+from thinstack.data.files.writing import write_atomically
+from thinstack.data.tables.containers import check_rows
+from thinstack.data.tables.reading import read_mappings
+from thinstack.data.tables.table_rows import Classes
 from thinstack.errors import ConfigError, DataError, InputError
+from thinstack.training.examples.table_data import ask_about_spans, find_classes, table_data
+from thinstack.training.examples.texts import read_rows
+from thinstack.training.loop.team import ALONE, Team
+from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
-from thinstack.training.table_data import ask_about_spans, find_classes, table_data
-from thinstack.training.team import ALONE, Team
 from thinstack.training.text_recipe import commented, text_recipe
-from thinstack.training.texts import read_rows
 
 __all__ = ["RECIPE", "train_rows", "train_table"]
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.bundle.weights import LEVELS, SCALE
 from thinstack.core.embedding import Embedding
 from thinstack.export.onnx.encoder import Words, writer_of
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, quantize_rows
-from thinstack.models.weights import LEVELS, SCALE
 
 __all__ = ["Table", "distinct", "mean_by_word", "mean_of_pieces", "words_of", "written_words"]
 

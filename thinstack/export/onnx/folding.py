@@ -1,7 +1,7 @@
 """What a graph computes from its weights only, computed once, when it is exported.
 
 Otherwise a runtime would compute it each time that it loads the file. It also makes large values
-easy to judge: they are all weights, so `thinstack.bundle.onnx_gate.check_onnx` can tell the file
+easy to judge: they are all weights, so `thinstack.bundle.gate.onnx_gate.check_onnx` can tell the file
 from a bomb.
 """
 

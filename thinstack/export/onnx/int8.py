@@ -19,10 +19,10 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
+from thinstack.bundle.weights import LEVELS, SCALE, smoothing
 from thinstack.export.onnx.graph import Graph, set_nodes, subgraphs, walk
 from thinstack.export.onnx.ranges import Bounds
 from thinstack.export.quantize import quantize_columns
-from thinstack.models.weights import LEVELS, SCALE, smoothing
 
 __all__ = ["quantize_products"]
 

@@ -12,7 +12,8 @@ from typing import Any, Literal, TypedDict, Unpack
 import onnx
 
 from thinstack._version import __version__
-from thinstack.config import SCHEMA_VERSION, ModelConfig
+from thinstack.core.config import SCHEMA_VERSION, ModelConfig
+from thinstack.core.model.model import Model
 from thinstack.core.schedule import tree_numbers
 from thinstack.errors import ExportError
 from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces, written_words
@@ -23,8 +24,7 @@ from thinstack.export.onnx.int8 import quantize_products
 from thinstack.export.onnx.parts import export_embedding, export_head, inline
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, dequantised, factor_bounds
-from thinstack.models import Model
-from thinstack.models.build import STRUCTURES
+from thinstack.plugins.build import STRUCTURES
 
 __all__ = [
     "DEFAULTS",

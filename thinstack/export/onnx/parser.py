@@ -1,4 +1,4 @@
-"""An encoder with a parser in an ONNX graph, as in `thinstack.models.parsing_encoder` and
+"""An encoder with a parser in an ONNX graph, as in `thinstack.core.model.parsing_encoder` and
 `thinstack.core.distance_trees`."""
 
 from typing import Any, cast
@@ -14,6 +14,7 @@ from thinstack.core.distance_trees import (
     widen,
 )
 from thinstack.core.head import TaskHead
+from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.core.parser import Parser
 from thinstack.core.schedule import parents_of_transitions
 from thinstack.export.onnx import encoder as encoders
@@ -22,7 +23,6 @@ from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import export_parser, inline
 from thinstack.export.onnx.passes import depths_of
 from thinstack.export.onnx.value import Value
-from thinstack.models.parsing_encoder import ParsingEncoder
 
 __all__ = ["distances", "encode", "is_unparsed", "trees_of_distances"]
 

@@ -17,10 +17,10 @@ from thinstack.core.stack_schedule import sentence_lengths
 from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import Parts, inline
-from thinstack.export.onnx.tracker import FREE, REDUCE, WAIT, choose, read_buffer
-from thinstack.export.onnx.tracker import step as track
 from thinstack.export.onnx.value import Value
-from thinstack.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE, WAIT, choose, read_buffer
+from thinstack.plugins.encoders.spinn.onnx_tracker import step as track
+from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 __all__ = ["Timetable", "shift_reduce", "timetable"]
 

@@ -1,17 +1,17 @@
-"""The encoder of given trees, `thinstack.models.tree_encoder`, in an ONNX graph."""
+"""The encoder of given trees, `thinstack.core.model.tree_encoder`, in an ONNX graph."""
 
 from typing import Any
 
 from thinstack.core.cell import Cell
 from thinstack.core.encoder import Encoder
 from thinstack.core.head import TaskHead
+from thinstack.core.model.tree_encoder import TreeEncoder
 from thinstack.core.schedule import parents_of_lengths, parents_of_transitions
 from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import Parts, export_cell
 from thinstack.export.onnx.passes import Plan, depth_ordered, schedule_parents, top_down
 from thinstack.export.onnx.value import Value
-from thinstack.models.tree_encoder import TreeEncoder
 
 __all__ = ["chains", "encode", "in_one_pass"]
 

@@ -15,8 +15,9 @@ from onnx.reference import ReferenceEvaluator
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack._version import __version__
-from thinstack.config import ModelConfig
+from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest, join
+from thinstack.core.model.model import Model
 from thinstack.errors import BundleError, ExportError
 from thinstack.export.compare import Run, RuntimeReport, compare
 from thinstack.export.onnx.graph import walk
@@ -30,7 +31,6 @@ from thinstack.export.samples import (
     sample_trees,
     sampled,
 )
-from thinstack.models import Model
 from thinstack.runtime.interface import INDEX_TYPES
 from thinstack.runtime.reference import INT8_TOLERANCE, TOLERANCE, distance
 from thinstack.runtime.session import open_session

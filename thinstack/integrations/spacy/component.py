@@ -39,7 +39,7 @@ of all; if two have the same label, it has what the later one says.
 nothing has set sentences. A NoSentencesWarning says so once.
 
 The component does not learn. In training it says so in a warning, unless it is among
-`frozen_components`, and stays as it is. `tree_classifier` (`thinstack.spacy_training`) learns.
+`frozen_components`, and stays as it is. `tree_classifier` (`thinstack.integrations.spacy_training`) learns.
 
 A saved pipeline holds the whole bundle, as a folder in it, and checks it when it is read. The
 folder that `model` names is not needed any more. All settings can be overridden on loading.
@@ -54,7 +54,7 @@ from spacy.tokens import Doc, Span
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.files import Files, pack, unpacked, write
-from thinstack.config import Device
+from thinstack.core.config import Device
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
 from thinstack.integrations.spacy.pipe import BatchedPipe
 from thinstack.integrations.spacy.reading import Reading, read, scored, warn_of_no_sentences

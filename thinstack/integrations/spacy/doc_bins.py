@@ -7,8 +7,8 @@ from typing import Any
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from thinstack.data.paths import file_path, why_unreadable
-from thinstack.data.table_rows import Classes, Found, Record, TableRow, checked_rows
+from thinstack.data.files.paths import file_path, why_unreadable
+from thinstack.data.tables.table_rows import Classes, Found, Record, TableRow, checked_rows
 from thinstack.errors import DataError, InputError, raised_by_signal_handler, shown
 
 __all__ = ["check_label", "chosen_categories", "doc_texts", "read_doc_bin"]

@@ -5,8 +5,8 @@ from typing import Any
 
 from spacy.language import Language
 
-from thinstack.bundle.remote import is_address
-from thinstack.config import Device
+from thinstack.bundle.hub.remote import is_address
+from thinstack.core.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy.component import Aggregation, Source, TreeSentiment
 from thinstack.integrations.spacy.scorer import SCORE_WEIGHTS

@@ -10,7 +10,7 @@ from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 
 from thinstack.errors import InputError, raised_by_signal_handler, shown
-from thinstack.runtime.batching import in_batches
+from thinstack.text.batching import in_batches
 
 __all__ = ["BATCH_TOKENS", "BatchedPipe", "check_docs"]
 

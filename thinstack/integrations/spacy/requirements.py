@@ -5,7 +5,7 @@ from typing import Any
 from spacy.util import get_minor_version_range, split_requirement
 
 from thinstack._version import __version__
-from thinstack.config import Device
+from thinstack.core.config import Device
 
 __all__ = ["note_requirement"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from thinstack.data.raw_text import treebank_words
 from thinstack.integrations.spacy.places import characters_of, places_of
 from thinstack.integrations.spacy.typed_tokens import parts_of
+from thinstack.text.raw_text import treebank_words
 
 __all__ = ["DocSentence", "has_sentences", "sentence_spans", "sentences_of"]
 

@@ -13,9 +13,9 @@ from spacy.tokens import Doc, Span, Token
 
 from thinstack.core import Tree
 from thinstack.core.tree import depths
-from thinstack.data import ptb
-from thinstack.data.binarize import binarize
-from thinstack.data.brackets import from_brackets
+from thinstack.data.trees.binarize import binarize
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.words import ptb
 from thinstack.errors import InputError, TreeError, raised_by_signal_handler
 from thinstack.integrations.spacy.splitter import DocSentence, sentence_spans
 
@@ -86,7 +86,7 @@ def constituency_tree(sentence: Span | Doc) -> Tree:
 def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int8]]:
     """The transitions (2L - 1,) of the parse of each of these sentences of a Doc, over its words.
 
-    The parse is `constituency_tree`, binarised (`thinstack.data.binarize`). A token that makes
+    The parse is `constituency_tree`, binarised (`thinstack.data.trees.binarize`). A token that makes
     several words becomes a phrase of them. A word made from several tokens stands where the first
     one does. Raises what `constituency_tree` raises.
     """

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Span
 
-from thinstack.data import ptb
-from thinstack.runtime.english import LONGEST, plain_words, rules
-from thinstack.runtime.plain_text import PlainText
+from thinstack.data.words import ptb
+from thinstack.text.english import LONGEST, plain_words, rules
+from thinstack.text.plain_text import PlainText
 
 __all__ = ["Parts", "parts_of"]
 

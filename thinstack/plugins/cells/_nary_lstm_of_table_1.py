@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
-from thinstack.plugins.fast import affine, lstm_gates
+from thinstack.core.fast import affine, lstm_gates
 
 __all__ = ["NaryLSTMOfTable1"]
 

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, fan_in_uniform_
+from thinstack.core.fast import affine
 from thinstack.errors import ConfigError
-from thinstack.plugins.fast import affine
 
 __all__ = ["Leaf", "WordLeaf"]
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
-from thinstack.plugins.fast import affine
+from thinstack.core.fast import affine
 
 __all__ = ["Lexicalize", "LexicalizedLSTM"]
 

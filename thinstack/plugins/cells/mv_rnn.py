@@ -7,8 +7,8 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
+from thinstack.core.fast import affine
 from thinstack.errors import ConfigError
-from thinstack.plugins.fast import affine
 
 __all__ = ["MVRNN"]
 

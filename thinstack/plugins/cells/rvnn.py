@@ -5,8 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import Links, fan_in_uniform_
+from thinstack.core.fast import affine
 from thinstack.plugins.cells._word_leaf import Leaf, WordLeaf
-from thinstack.plugins.fast import affine
 
 __all__ = ["RvNN"]
 

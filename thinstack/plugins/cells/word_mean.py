@@ -1,7 +1,7 @@
 """The mean of the word vectors below a node, a baseline of the papers."""
 
+from thinstack.core.model.subtree_mean import SubtreeMean
 from thinstack.errors import ConfigError
-from thinstack.plugins.subtree_mean import SubtreeMean
 
 __all__ = ["WordMean"]
 

@@ -1,13 +1,13 @@
 """The reader of questions with their classes and constituency parses."""
 
-from thinstack.data.questions import read_questions
+from thinstack.data.trees.questions import read_questions
 from thinstack.plugins import Reader
 
 __all__ = ["Questions"]
 
 
 class Questions(Reader):
-    """Reads questions with their class and parse, by `thinstack.data.questions.read_questions`."""
+    """Reads questions with their class and parse, by `thinstack.data.trees.questions.read_questions`."""
 
     name = "questions.v1"
     summary = "JSON lines of questions with their class and parse, as TREC's"

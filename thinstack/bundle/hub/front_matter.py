@@ -1,0 +1,115 @@
+"""The front matter of a card: YAML between two lines of hyphens, which the Hugging Face hub reads
+(https://huggingface.co/docs/hub/model-cards)."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from thinstack.bundle.hub.card_config import CardConfig
+from thinstack.core.config import ModelConfig
+from thinstack.core.scale import Scale
+
+__all__ = ["LIBRARY", "PIPELINE_TAGS", "front_matter", "has_front_matter"]
+
+LIBRARY: Final = "thinstack"
+PIPELINE_TAGS: Final = {"similarity.v1": "sentence-similarity"}
+"""What the hub calls the task, by task head; of all others "text-classification"."""
+METRICS: Final = {
+    "root_accuracy": ("accuracy", "accuracy, sentences"),
+    "root_binary_accuracy": ("accuracy", "accuracy, sentences, binary"),
+    "phrase_accuracy": ("accuracy", "accuracy, phrases"),
+    "accuracy": ("accuracy", "accuracy"),
+    "binary_accuracy": ("accuracy", "accuracy, binary"),
+    "macro_f1": ("f1", "macro F1"),
+    "pearson": ("pearsonr", "Pearson's r"),
+    "spearman": ("spearmanr", "Spearman's rho"),
+    "mse": ("mse", "mean squared error"),
+}
+"""Figures by their key: the type that the hub knows, and a name."""
+_MARK = "---\n"
+
+
+def front_matter(
+    name: str,
+    config: ModelConfig,
+    card: CardConfig,
+    shipped: Mapping[str, Mapping[str, Any]],
+    over_seeds: Mapping[str, Mapping[str, Any]],
+    *,
+    reported: str,
+) -> str:
+    """The front matter of a bundle's card, with the two lines around it.
+
+    `shipped`: figures of the model by source, as the manifest has them. Without them, the means of
+    `over_seeds` are taken. Percentages become shares, because the hub's metrics are shares.
+    `reported`: what the figures were measured on, in words.
+    """
+    task = PIPELINE_TAGS.get(config.head.name, "text-classification")
+    sentiment = ["sentiment-analysis"] if Scale.of(config.labels) else []
+    data: dict[str, Any] = {
+        "library_name": LIBRARY,
+        "pipeline_tag": task,
+        "tags": list(dict.fromkeys([LIBRARY, "onnx", *sentiment, *card.tags])),
+    }
+    told = {"language": list(card.language), "license": card.license, "base_model": card.base_model}
+    data |= {key: value for key, value in told.items() if value}
+    if metrics := list(_metrics(config.labels, shipped, over_seeds)):
+        result = {
+            "task": {"type": task},
+            "dataset": {"type": card.dataset or reported, "name": reported},
+            "metrics": metrics,
+        }
+        data["model-index"] = [{"name": name, "results": [result]}]
+    return f"{_MARK}{''.join(_block(data, ''))}{_MARK}"
+
+
+def has_front_matter(card: str) -> bool:
+    """Whether a card begins with front matter."""
+    return card.startswith(_MARK) and f"\n{_MARK}" in card
+
+
+def _metrics(
+    labels: Sequence[str],
+    shipped: Mapping[str, Mapping[str, Any]],
+    over_seeds: Mapping[str, Mapping[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """One entry a figure that is defined."""
+    means = {
+        source: {
+            key: spread.get("mean")
+            for key, spread in figures.items()
+            if isinstance(spread, Mapping)
+        }
+        for source, figures in over_seeds.items()
+    }
+    whence = "" if shipped else ", mean over seeds before quantisation"
+    for source, figures in (shipped or means).items():
+        how = "raw text" if source == "text" else f"{source} trees"
+        for key, (kind, name) in METRICS.items():
+            value = figures.get(key)
+            if "binary" in key and Scale.of(labels) is None:
+                continue
+            if not isinstance(value, int | float):  # undefined
+                continue
+            scale = 0.01 if kind in ("accuracy", "f1") else 1.0
+            yield {"type": kind, "value": round(value * scale, 4), "name": f"{name}, {how}{whence}"}
+
+
+def _block(value: Any, indent: str) -> Iterator[str]:
+    """Mappings, lists and scalars as YAML, a line each; nothing of it is empty."""
+    pairs = value.items() if isinstance(value, dict) else (("-", item) for item in value)
+    for key, item in pairs:
+        lead = indent + ("- " if key == "-" else f"{key}:")
+        if not isinstance(item, dict | list):
+            yield f"{lead}{'' if key == '-' else ' '}{_scalar(item)}\n"
+        elif key == "-":
+            first, *others = _block(item, f"{indent}  ")
+            yield from (lead + first.lstrip(" "), *others)
+        else:
+            yield from (f"{lead}\n", *_block(item, f"{indent}  "))
+
+
+def _scalar(value: Any) -> str:
+    """Strings of JSON are those of YAML, but for characters that YAML does not print."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(char if char.isprintable() else f"\\U{ord(char):08X}" for char in text)

@@ -1,0 +1,57 @@
+"""`thinstack doctor`: what works here, what is missing, and the command that fixes it."""
+
+import platform
+import sys
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from thinstack.cli.options import IsolatedOption, JsonOption, ModelOption, print_json
+from thinstack.errors import escaped
+
+__all__ = ["doctor"]
+
+STYLES = {"ok": "green", "missing": "yellow", "wrong": "red"}
+NAME = 14  # columns
+
+
+def doctor(
+    model: ModelOption = "sst", as_json: JsonOption = False, isolated: IsolatedOption = None
+) -> None:
+    """Check the installation, and say how to fix what does not work.
+
+    The checks are package versions, plugins, the runtimes, and a model's answers on its reference
+    cases. The exit code is 0 if all is well, even if optional extras are missing. It is 1 if
+    something is wrong or a needed package is missing, and 2 for bad options.
+    """
+    from dataclasses import asdict
+
+    from thinstack._version import __version__
+    from thinstack.cli.doctor import examine, exit_code
+
+    machine = f"{platform.system()} {platform.machine()}"
+    python = platform.python_version()
+    checks = examine(model, isolated=isolated)
+    if as_json:
+        found = list(checks)
+        where = {"python": python, "executable": sys.executable, "machine": machine}
+        listed = {"checks": [asdict(one) for one in found], "exit_code": exit_code(found)}
+        print_json({"thinstack": __version__, **where, **listed})
+        raise typer.Exit(exit_code(found))
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(f"thinstack {__version__}, Python {python}, {machine}\n")
+    found = []
+    for one in checks:
+        style = STYLES[one.status if not exit_code([one]) else "wrong"]
+        line = Text.assemble((f"{one.status:9}", style), (f"{one.name:{NAME}}", "bold"))
+        console.print(line.append(escaped(" ".join(one.found.split()))))
+        found.append(one)
+    if mends := [one for one in found if one.mend]:
+        console.print("\nTo fix it:")
+        for one in mends:
+            console.print(Text(escaped(f"  {one.name:{NAME}}{one.mend}")))
+    fine = "Everything needed works. What is missing is optional." if mends else "All is well."
+    wrong = "Something is wrong, or a needed package is missing: see above."
+    console.print(f"\n{wrong if exit_code(found) else fine}")
+    raise typer.Exit(exit_code(found))

@@ -1,0 +1,38 @@
+"""The configuration of models and of training, as pydantic models that round-trip through JSON and
+TOML."""
+
+from thinstack.core.config.base import Strict
+from thinstack.core.config.model_config import (
+    SCHEMA_VERSION,
+    CellConfig,
+    Device,
+    EmbeddingConfig,
+    EncoderConfig,
+    EvaluationSource,
+    HeadConfig,
+    MadeTree,
+    ModelConfig,
+    ParserConfig,
+    TrackerConfig,
+    TreeKind,
+    TreeSource,
+)
+from thinstack.core.config.task import Task
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "CellConfig",
+    "Device",
+    "EmbeddingConfig",
+    "EncoderConfig",
+    "EvaluationSource",
+    "HeadConfig",
+    "MadeTree",
+    "ModelConfig",
+    "ParserConfig",
+    "Strict",
+    "Task",
+    "TrackerConfig",
+    "TreeKind",
+    "TreeSource",
+]

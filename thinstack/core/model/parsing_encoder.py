@@ -1,0 +1,99 @@
+"""An encoder of binary trees with a parser before it, which makes the trees if they are not
+given."""
+
+import math
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from thinstack.core.distance_trees import trees_of_distances
+from thinstack.core.encoder import Encoder, Encoding, Judgement
+from thinstack.core.model.sentences import check_sentences
+from thinstack.core.parser import Parser
+from thinstack.core.transitions import REDUCE, spans_of
+
+__all__ = ["ParsingEncoder"]
+
+
+class ParsingEncoder(Encoder):
+    """Encodes trees that are known before the first word is composed. They are given, or cut at the
+    greatest distances of the parser.
+
+    Args:
+        encoder: an encoder for trees given as transitions.
+        parser: a parser for words of the same width.
+    """
+
+    onnx = "thinstack.export.onnx.parser"
+    oracle: ClassVar[Literal["dynamic", "static"]] = "static"
+
+    def __init__(self, encoder: Encoder, parser: Parser):
+        super().__init__(
+            hidden_size=encoder.hidden_size,
+            word_size=encoder.word_size,
+            parses=True,
+            ranks=encoder.ranks,
+        )
+        self.encoder, self.parser = encoder, parser
+
+    def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
+        """Encode a forest, as in every `Encoder`. Raises ValueError as `check_sentences` does."""
+        transitions, lengths, given = check_sentences(words, inputs, True)
+        lengths = lengths.long()
+        choices = words.new_zeros([words.shape[0], 0])
+        if track or not given:
+            distances = self.parser(words, lengths)
+            choices = distances.unsqueeze(1)
+            if not given:
+                scored = distances.detach().to(lengths.device)
+                transitions = trees_of_distances(scored, lengths).transitions
+        found: Encoding = self.encoder.encode(words, {"transitions": transitions}, False)
+        return Encoding(
+            stacked=found.stacked,
+            places=found.places,
+            roots=found.roots,
+            words=found.words,
+            inner=found.inner,
+            children=found.children,
+            root_nodes=found.root_nodes,
+            transitions=transitions.long(),
+            choices=choices,
+            free=found.free,
+        )
+
+    def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
+        """The cross-entropies of the cuts. At each node of the treebank's trees, it is a softmax
+        over the gaps of the node's span. A span of two words is not a case."""
+        cuts, totals, greatest = _spans(choices.squeeze(1), wanted)
+        return Judgement((totals - cuts).sum(), int((cuts >= greatest).sum()), int(cuts.shape[0]))
+
+    def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
+        """The worst choice, as in every `Encoder`. Distances that differ by less than 1/16 count as
+        equal."""
+        cuts, _, greatest = _spans(choices.detach().double().squeeze(1), taken)
+        lost = (greatest - cuts - 1 / 16) / greatest.abs().clamp(min=1)
+        return float(lost.max()) if lost.numel() else -math.inf
+
+
+def _spans(distances: Tensor, transitions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Of each span with at least two gaps in these trees: the distance of its cut, the logarithm of
+    the sum of all exponentials, and the greatest."""
+    steps = transitions.cpu().numpy()
+    spans = torch.from_numpy(spans_of(steps))
+    nodes = torch.from_numpy((steps == REDUCE).nonzero()[0])
+    nodes = nodes[spans[nodes, 1] - spans[nodes, 0] > 2]
+    starts, gaps = spans[nodes, 0], spans[nodes, 1] - spans[nodes, 0] - 1
+    cuts = spans[nodes - 1, 0] - 1  # the right child stands before its parent
+    owner = torch.repeat_interleave(torch.arange(len(nodes)), gaps)
+    place = torch.arange(len(owner)) + (starts - gaps.cumsum(0) + gaps)[owner]
+    owner, place, cuts = (
+        each.to(distances.device, non_blocking=True) for each in (owner, place, cuts)
+    )
+
+    scores = distances.index_select(0, place)
+    greatest = scores.new_full([len(nodes)], -math.inf)
+    greatest = greatest.scatter_reduce(0, owner, scores.detach(), "amax")
+    masses = torch.exp(scores - greatest.index_select(0, owner))
+    totals = torch.log(scores.new_zeros([len(nodes)]).index_add(0, owner, masses)) + greatest
+    return distances.index_select(0, cuts), totals, greatest

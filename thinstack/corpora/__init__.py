@@ -1,9 +1,0 @@
-"""Scores corpora: reads files of texts, and writes scored rows to a folder, shard by shard.
-
-Wherever a run stops, each shard is either whole or not there. `score_batches` is for engines that
-read and write the rows themselves.
-"""
-
-from thinstack.corpora.batches import score_batches, scored_schema
-
-__all__ = ["score_batches", "scored_schema"]

@@ -1,0 +1,74 @@
+"""Opens files that may be compressed: gzip, bzip2 and xz. The first bytes of a file decide, and not
+its name, because some programs unpack a file and leave its name."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from thinstack.data.files.paths import file_path, why_unreadable
+from thinstack.errors import DataError
+
+__all__ = ["BUFFER", "COMPRESSED_SUFFIXES", "opened_bytes", "without_compression"]
+
+BUFFER: Final = 1 << 16
+"""Bytes that are read at a time, and that `peek` gives at most."""
+
+COMPRESSED_SUFFIXES: Final = (".gz", ".bz2", ".xz")
+
+_UNPACKED: Final[dict[bytes, Any]] = {
+    b"\x1f\x8b\x08": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+_BLOCK: Final = (b"1AY&SY", b"\x17rE8P\x90")  # behind "BZh" and a digit, which a text may have too
+_REFUSED: Final[dict[bytes, str]] = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook: save the sheet as CSV",
+    b"version https://git-lfs": "what Git LFS keeps in place of a file: fetch it (git lfs pull)",
+    b"\x28\xb5\x2f\xfd": "a file that zstd has compressed: unpack it (zstd -d)",
+}
+
+
+def without_compression(path: str | Path) -> Path:
+    """The name of a file without the ending that says how it is compressed: reviews.csv for
+    reviews.csv.gz."""
+    found = Path(path)
+    return found.with_suffix("") if found.suffix.lower() in COMPRESSED_SUFFIXES else found
+
+
+@contextmanager
+def opened_bytes(path: str | Path) -> "Iterator[io.BufferedReader[Any]]":
+    """A stream of the bytes of a file, unpacked while they are read.
+
+    Raises DataError for a file that is missing, is damaged, or is an archive of another kind.
+    """
+    try:
+        with ExitStack() as stack:
+            file: Any = stack.enter_context(open(file_path(path), "rb", buffering=BUFFER))
+            unpack = _kind(path, file.peek(32)[:32])
+            if unpack is not None:
+                file = stack.enter_context(io.BufferedReader(unpack(file), BUFFER))
+            yield file
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
+    except (EOFError, zlib.error, lzma.LZMAError) as error:
+        raise DataError(
+            f"{path}: expected a whole compressed file, found a damaged one ({error}); download or "
+            "compress it again"
+        ) from None
+
+
+def _kind(path: str | Path, start: bytes) -> Any:
+    for mark, what in _REFUSED.items():
+        if start.startswith(mark):
+            raise DataError(f"{path}: expected text, found {what}")
+    for mark, unpack in _UNPACKED.items():
+        if start.startswith(mark) and (unpack is not bz2.open or start[4:10] in _BLOCK):
+            return unpack
+    return None

@@ -1,0 +1,88 @@
+"""One process writes to a folder at a time. The system lets go of the lock of a dead process."""
+
+import errno
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Final
+
+from thinstack.data.files.paths import check_new_folder
+from thinstack.errors import InputError
+
+__all__ = ["LOCK", "NO_LOCKS", "locked", "take"]
+
+LOCK = ".lock"
+"""The file that is locked; it stays, and holds who has locked it last."""
+
+NO_LOCKS: Final = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
+"""What file systems without locks say."""
+
+
+@contextmanager
+def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
+    """Hold the lock of a folder, which is made if it is not there, and goes again if the block
+    fails before it has written anything. Where the file system has no locks, nothing is held.
+    Raises InputError where another process holds it, which advises to name another folder with
+    `option`, and as `check_new_folder` does; OSError where the folder cannot be written to."""
+    new = not folder.exists()
+    check_new_folder(folder, option, "all that is written")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("a+", encoding="utf-8") as file:
+        try:
+            free = take(file.fileno())
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
+            free = True
+        if not free:
+            raise InputError(
+                f"{folder}: another run writes there ({_holder(file)}); wait until it has ended, "
+                f"or name another folder with {option}"
+            )
+        file.truncate(0)
+        now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        file.write(f"process {os.getpid()} on {socket.gethostname()}, since {now}")
+        file.flush()
+        try:
+            yield
+        except BaseException:
+            if new:
+                _remove(folder)
+            raise
+
+
+def take(handle: int) -> bool:
+    """Lock an open file or folder until it is closed. False where another process holds the lock,
+    or has removed the file. Raises OSError where the file system has no locks."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            return True
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return os.fstat(handle).st_nlink > 0
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder in which the lock is all there is."""
+    with suppress(OSError):
+        if [path.name for path in folder.iterdir()] == [LOCK]:
+            (folder / LOCK).unlink()
+            folder.rmdir()
+
+
+def _holder(file: IO[str]) -> str:
+    try:
+        file.seek(0)
+        return file.read(200) or "a process that has just started"
+    except OSError:  # Windows locks what is in the file too
+        return "a process"

@@ -1,0 +1,141 @@
+"""Writes files that are whole even if their writer is killed: the old file stays until the new one
+is on the disk."""
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from thinstack.data.files.lock import take
+
+__all__ = ["remove_leftovers", "replacing", "staging", "sync", "write_atomically"]
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file, or leave the old one if that fails. Text is written in UTF-8. Raises
+    OSError."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path beside `path` to write a file to. If the block ends without an error, that file takes
+    the place of the one at `path`; else it is removed.
+
+    Several processes may write the same file: the last one wins. What a killed one has left is
+    removed. A link at `path` is replaced, and what it points to stays. A device or a pipe is
+    written to as it is. Raises OSError, which names `path`.
+    """
+    if _is_stream(path):
+        yield path
+        return
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "expected a file to write, found a folder", str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(path, "{}.", ".partial")
+    try:
+        with staging(path, "{}.", ".partial") as temporary:
+            yield temporary
+            sync(temporary)
+            temporary.replace(path)
+    except OSError as error:
+        if error.errno is not None and error.filename is None:  # as where the disk is full
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
+def staging(path: Path, start: str, end: str, *, folder: bool = False) -> Iterator[Path]:
+    """A new, empty file or folder beside `path`, which is removed at the end if it is still there.
+
+    Its name is random between `start`, where {} is the name of `path`, and `end`. While the block
+    runs, `remove_leftovers` leaves it alone. Raises OSError.
+    """
+    while True:
+        made = path.with_name(f"{start.format(path.name)}{secrets.token_hex(4)}{end}")
+        handle = _make(made, folder)
+        if _is_mine(handle):
+            break
+        os.close(handle)  # another process took it for a leftover before it was locked
+    try:
+        yield made
+    finally:
+        if handle >= 0:
+            os.close(handle)
+        _remove(made)
+
+
+def remove_leftovers(path: Path, start: str, end: str) -> None:
+    """Remove what `staging` made beside `path` in processes that were killed."""
+    if sys.platform == "win32":  # which locks no folder, and replaces no open file
+        return
+    fitting = re.compile(re.escape(start.format(path.name)) + "[0-9a-f]{8}" + re.escape(end))
+    with suppress(OSError):
+        for name in filter(fitting.fullmatch, os.listdir(path.parent)):
+            found = path.with_name(name)
+            with suppress(OSError):
+                handle = _open(found)
+                try:
+                    if take(handle):
+                        _remove(found)
+                finally:
+                    os.close(handle)
+
+
+def _make(path: Path, folder: bool) -> int:
+    """Make a file or folder that was not there, and open it; -1 where that would be in the way."""
+    if folder:
+        path.mkdir()
+    else:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    return -1 if sys.platform == "win32" else _open(path)
+
+
+def _open(path: Path) -> int:
+    """Open a folder, or a file for writing, as locks over networks want it; no link."""
+    return os.open(path, os.O_NOFOLLOW | (os.O_RDONLY if path.is_dir() else os.O_RDWR))
+
+
+def _is_mine(handle: int) -> bool:
+    try:
+        return handle < 0 or take(handle)
+    except OSError:  # without locks nobody takes it for a leftover
+        return True
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether something must be written to as it is: a device, a pipe, what the system calls
+    /dev/stdout."""
+    if path.absolute().parts[1:2] in (("dev",), ("proc",)):
+        return True
+    with suppress(OSError):
+        mode = path.stat().st_mode
+        return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+    return False
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or folder is on the disk. Raises OSError."""
+    folder = path.is_dir()
+    if folder and os.name != "posix":  # elsewhere a folder cannot be opened
+        return
+    handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

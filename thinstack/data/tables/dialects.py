@@ -1,0 +1,153 @@
+"""Finds out how a table of separated cells is written: its separator, its header, its spaces. This
+is the one place that decides it, for every command and recipe."""
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from thinstack.core.config.separator import separator_of
+from thinstack.data.files.compressed import without_compression
+from thinstack.data.tables.table_kinds import NAMED_SEPARATORS, table_kind
+from thinstack.data.tables.text_streams import opened_text
+from thinstack.errors import DataError
+
+__all__ = ["Dialect", "bare", "dialect_of", "find_dialect", "sample_of", "split_line"]
+
+_LINES, _CHARACTERS = 200, 1 << 20  # of a table that are looked at before it is read
+
+_CHOICES: Final = ("\t", ";", "|", ",")
+_EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
+
+
+class Dialect(NamedTuple):
+    """How the cells of a table are written.
+
+    Attributes:
+        separator: the character between two cells.
+        header: whether the first row names the columns.
+        spaced: whether spaces stand behind separators, which belong to no cell.
+        first: the number of lines before the first row: blank ones, and the line `sep=;` of Excel.
+    """
+
+    separator: str
+    header: bool = True
+    spaced: bool = False
+    first: int = 0
+
+    @property
+    def tabs(self) -> bool:
+        """Whether tabs separate the cells. Few writers quote them."""
+        return self.separator == "\t"
+
+
+def dialect_of(
+    path: str | Path,
+    encoding: str = "utf-8",
+    *,
+    separator: str | None = None,
+    header: bool | None = None,
+) -> Dialect | None:
+    """The dialect of a file; None for a table of another kind. Raises what `find_dialect` and
+    `opened_text` raise."""
+    if table_kind(path, separated=separator is not None or header is not None) != ".csv":
+        return None
+    with opened_text(path, encoding) as stream:
+        return find_dialect(path, sample_of(stream), separator, header)
+
+
+def sample_of(lines: Iterable[str]) -> list[str]:
+    """The first lines of a table, by which its dialect is found. It takes no more than these."""
+    found: list[str] = []
+    size = 0
+    for line in lines:
+        found.append(line)
+        size += len(line)
+        if len(found) == _LINES or size > _CHARACTERS:
+            break
+    return found
+
+
+def find_dialect(
+    path: str | Path, lines: Sequence[str], separator: str | None, header: bool | None
+) -> Dialect:
+    """The dialect of a table with these first lines. A `separator` or a `header` that the user has
+    named is taken as it is.
+
+    By default the separator is the one that the ending of the name promises. If the first row does
+    not have it, or only another one fits all rows, it is the one that fits most rows.
+    Raises DataError for a separator that is not one character.
+    """
+    try:
+        told = None if separator is None else str(separator_of(separator))
+    except ValueError as error:
+        raise DataError(f"{path}: --sep (in Python separator=): {error}") from None
+    rows = [bare(line) for line in lines]
+    first = next((number for number, row in enumerate(rows) if row), len(rows))
+    if first < len(rows) and (excel := _EXCEL.match(rows[first])):
+        told, first = told or excel[1], first + 1
+        first += next((number for number, row in enumerate(rows[first:]) if row), 0)
+    rows = [row for row in rows[first:] if row]
+    named = NAMED_SEPARATORS.get(without_compression(path).suffix.lower())
+    found = told or _separator(rows, named)
+    return Dialect(found, header is not False, _is_spaced(rows, found), first)
+
+
+def bare(line: str) -> str:
+    """A line without its end."""
+    return line.rstrip("\r\n")
+
+
+def split_line(line: str, dialect: Dialect) -> list[str]:
+    """The cells of a line in which a quote mark is text."""
+    cells = bare(line).split(dialect.separator)
+    return [cell.lstrip(" ") for cell in cells] if dialect.spaced else cells
+
+
+def _separator(rows: Sequence[str], named: str | None) -> str:
+    if not rows:
+        return named or "\t"
+    fits = {one: _fit(rows, one) for one in (*_CHOICES, named or "\t")}
+    choices = [one for one in _CHOICES if fits[one].width > 1 and fits[one].share >= 0.5]
+    if named is not None and fits[named].width > 1:
+        choices = [one for one in choices if fits[one].share == 1]
+        if fits[named].share == 1 or not choices:
+            return named
+    return max(choices, key=fits.__getitem__, default=named or "\t")
+
+
+class _Fit(NamedTuple):
+    """How well a separator fits the first rows of a table: the share of rows with as many cells as
+    the first, and how many these are."""
+
+    share: float
+    width: int
+
+
+def _fit(rows: Sequence[str], separator: str) -> _Fit:
+    """The better fit of two: of the rows with quotes read, and of those without quote marks."""
+    plain = [row.count(separator) + 1 for row in rows[1:] if '"' not in row]
+    quoted: list[int] = []
+    with suppress(csv.Error):
+        lines = (f"{row}\n" for row in rows)
+        quoted.extend(
+            map(len, csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t"))
+        )
+    width = quoted[0] if quoted else rows[0].count(separator) + 1
+    shares = [each.count(width) / len(each) for each in (plain, quoted[1:]) if each]
+    return _Fit(max(shares, default=1.0), width)
+
+
+def _is_spaced(rows: Sequence[str], separator: str) -> bool:
+    """Whether each separator of the header has a space behind it, or a space stands between a
+    separator and the quote mark that opens a cell."""
+    if separator in "\t ":
+        return False
+    header = rows[0].split(separator)[1:] if rows else []
+    mark = re.escape(separator)
+    opened = re.compile(rf'{mark} +"(?!")|{mark} +""(?=\s*(?:{mark}|\Z))')
+    return (bool(header) and all(cell[:1] == " " for cell in header)) or any(
+        '"' in row and opened.search(row) for row in rows
+    )

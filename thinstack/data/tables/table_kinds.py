@@ -1,0 +1,70 @@
+"""Finds out the kind of a table: by its name, or by its first bytes if the name is silent."""
+
+from pathlib import Path
+from typing import Final
+
+from thinstack.data.files.compressed import opened_bytes, without_compression
+from thinstack.errors import DataError
+
+__all__ = ["NAMED_SEPARATORS", "TABLE_SUFFIXES", "holds_table", "is_table", "table_kind"]
+
+TABLE_SUFFIXES: Final = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet")
+"""How names of tables end, in any case. Behind them a name may have one of
+`COMPRESSED_SUFFIXES`."""
+
+NAMED_SEPARATORS: Final = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+"""The separators that endings of names promise."""
+
+SILENT_SUFFIXES: Final = ("", ".txt", ".text", ".data", ".dat")
+"""Endings of names that do not say what is in a file."""
+
+
+def is_table(path: str | Path) -> bool:
+    """Whether the name of a file ends as a table's name does (`TABLE_SUFFIXES`)."""
+    return _suffix(path) in TABLE_SUFFIXES
+
+
+def holds_table(path: str | Path) -> bool:
+    """Whether a file is a table. If its name does not say, it is one unless it is missing, blank,
+    or begins with a tree in brackets."""
+    if is_table(path) or _suffix(path) not in SILENT_SUFFIXES or not Path(path).is_file():
+        return is_table(path)
+    start = _start(path)
+    return start != b"" and not start.startswith(b"(")
+
+
+def table_kind(path: str | Path, *, separated: bool = False) -> str:
+    """The kind of a table: ".parquet", ".json", ".jsonl" or ".csv", which stands for cells with any
+    separator between them. `separated`: whether it has a separator or a header to name, as only the
+    last kind has.
+
+    Raises DataError for a file that is none of these, or of another kind than `separated` says.
+    """
+    suffix = _suffix(path)
+    if suffix in SILENT_SUFFIXES and not separated:
+        start = _start(path)
+        if start.startswith(b"PAR1"):
+            return ".parquet"
+        return ".json" if start.startswith((b"{", b"[")) else ".csv"
+    if suffix in (".json", ".jsonl", ".ndjson", ".parquet"):
+        if separated:
+            raise DataError(
+                f"{path}: a {suffix} file names its columns in each row, and has no separator and "
+                "no header line: leave --sep and --no-header out"
+            )
+        return ".jsonl" if suffix == ".ndjson" else suffix
+    if suffix not in NAMED_SEPARATORS and not separated:
+        expected = f"expected a table, whose name ends in one of {', '.join(TABLE_SUFFIXES)}"
+        how = "save it as CSV, or say with --sep how its cells are separated"
+        raise DataError(f"{path}: {expected}, found {suffix!r}; {how}")
+    return ".csv"
+
+
+def _suffix(path: str | Path) -> str:
+    return without_compression(path).suffix.lower()
+
+
+def _start(path: str | Path) -> bytes:
+    """The first bytes of a file behind white space and a byte order mark."""
+    with opened_bytes(path) as file:
+        return bytes(file.peek(1)).removeprefix(b"\xef\xbb\xbf").lstrip()[:8]

@@ -1,0 +1,246 @@
+"""Checks the rows of a table: each gets a text in every column that is wanted."""
+
+import difflib
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import islice
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from thinstack.data.tables.missing import is_missing, is_no_class
+from thinstack.errors import DataError, shown
+
+__all__ = [
+    "COLUMN_ADVICE",
+    "Classes",
+    "Found",
+    "Record",
+    "TableRow",
+    "cell_text",
+    "check_columns",
+    "checked_rows",
+    "listed",
+    "repeats_header",
+]
+
+COLUMN_ADVICE = (
+    "name the columns with --text-column and --label-column (in Python text= and label=)"
+)
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+_AROUND: Final = " \t\ufeff"
+_MOST, _LONGEST = 50, 60  # columns that a message lists, and characters of each
+_COMPARED = 1000  # columns among which one of a like name is looked for
+_WHOLE_FLOATS = 2**53  # above it a float is no exact count, and its digits are noise
+
+
+class TableRow(NamedTuple):
+    """A row of a table.
+
+    Attributes:
+        line: the line of the file where the row starts, from 1. In parquet and mappings, the number
+            of the row, from 1.
+        values: the texts of the wanted columns, by name. No text is blank.
+    """
+
+    line: int
+    values: dict[str, str]
+
+
+class Record(NamedTuple):
+    """A row as its file has it.
+
+    Attributes:
+        line: as in `TableRow`.
+        cells: the cells that could be read, by column.
+        problem: a fault of the row as a whole, such as a wrong number of cells, or None.
+    """
+
+    line: int
+    cells: Mapping[str, object]
+    problem: DataError | None = None
+
+
+class Classes(NamedTuple):
+    """The column of a table that holds classes.
+
+    Attributes:
+        column: its name.
+        names: classes that are meant, though they look like a mark for nothing, such as "NA".
+        advice: what to do about a label that looks so; the end of its message.
+    """
+
+    column: str
+    names: Collection[str] = ()
+    advice: str = (
+        "leave such rows out (--skip-bad), or name all classes, if it is one (--labels A,B,C; in "
+        "Python labels=)"
+    )
+
+
+Found = list[str] | Record
+"""An item that a file gives, in order: its columns (once, before the first record), or a record."""
+
+
+def checked_rows(
+    source: str,
+    found: Iterable[Found],
+    columns: Sequence[str],
+    *,
+    skipped: list[DataError] | None = None,
+    advice: str = COLUMN_ADVICE,
+    classes: Classes | None = None,
+) -> Iterator[TableRow]:
+    """The records of `found` as rows of texts.
+
+    `source` leads every message. `advice` says how to name another column, and ends the message
+    where a column is missing. In the column of `classes`, signs such as "-" and "?" count as
+    missing too. A row that repeats the names of the columns is bad. A list `skipped` takes the
+    DataErrors of bad rows, which are then left out; without it the first one is raised.
+
+    Raises DataError for a table without one of `columns`, with two columns of one name, or without
+    any row that can be used.
+    """
+    known: list[str] | None = None
+    good, bad = False, None
+    for one in found:
+        if isinstance(one, list):
+            check_columns(source, one, columns, advice)
+            known = one
+            continue
+        problem = one.problem or repeats_header(source, known, one)
+        row = problem or _row(source, one, columns, classes)
+        if isinstance(row, TableRow):
+            good = True
+            yield row
+        elif skipped is None:
+            raise row
+        else:
+            skipped.append(row)
+            bad = bad or row
+    if not good and bad is None:
+        what = "nothing" if known is None else f"only the columns {listed(known)}"
+        raise DataError(f"{source}: expected a table with rows, found {what}")
+    if not good:
+        raise DataError(f"{source}: expected a row that can be used, found bad ones only: {bad}")
+
+
+def repeats_header(source: str, known: Sequence[str] | None, record: Record) -> DataError | None:
+    """The error of a record that holds the names of the columns `known` again, as in files that
+    were put one behind the other. Null for any other record, and for tables of one column, where a
+    text may be that word."""
+    if known is None or len(known) < 2:
+        return None
+    for column in known:
+        value = record.cells.get(column)
+        if not isinstance(value, str) or value.strip(_AROUND) != column.strip(_AROUND):
+            return None
+    expected = f"{source}:{record.line}: expected a row, found the names of the columns again"
+    return DataError(f"{expected}; take the line out")
+
+
+def cell_text(value: object, classes: Classes | None = None) -> str:
+    """A cell as text. Text stays as it is. A number is written as a person writes it (3 and 3.0 are
+    "3"), a truth value as "true" or "false".
+
+    Raises DataError, without the place, for a cell that is missing: None, NaN or blank text. Also
+    for text that stands for a missing value (`thinstack.data.tables.missing`), unless it is a name that
+    `classes` has. Also for lists and other objects, and for text that cannot be written in UTF-8 or
+    holds a NUL character.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return _whole(value)
+    if isinstance(value, float | Decimal):
+        return _number(value)
+    if not isinstance(value, str):
+        raise DataError(f"found {_KINDS.get(type(value)) or f'a {type(value).__name__}'}")
+    if not value.strip():
+        raise DataError("found an empty cell")
+    marks_nothing = is_missing(value) if classes is None else is_no_class(value)
+    if marks_nothing and (classes is None or value not in classes.names):
+        raise DataError(f"found {value!r}, which stands for a missing value")
+    if odd := _NO_TEXT.search(value):
+        raise DataError(f"found the character {odd[0]!r}, which is in no text")
+    return value
+
+
+_KINDS = {type(None): "nothing", list: "a list", dict: "an object"}
+
+
+def _whole(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:  # more digits than Python prints
+        raise DataError("found a number of thousands of digits") from None
+
+
+def _number(value: float | Decimal) -> str:
+    if value.is_nan() if isinstance(value, Decimal) else math.isnan(value):
+        raise DataError("found NaN")
+    if not math.isfinite(value):
+        raise DataError(f"found {value}")
+    if value == int(value) and -_WHOLE_FLOATS < value < _WHOLE_FLOATS:
+        return str(int(value))
+    return format(value.normalize(), "f") if isinstance(value, Decimal) else repr(value)
+
+
+def _row(
+    source: str, record: Record, columns: Sequence[str], classes: Classes | None
+) -> TableRow | DataError:
+    values = {}
+    for column in columns:
+        of_classes = classes if classes is not None and classes.column == column else None
+        value = record.cells.get(column)
+        try:
+            values[column] = cell_text(value, of_classes)
+        except DataError as error:
+            expected = f"expected a text or a number in the column {column!r}"
+            mark = of_classes is not None and isinstance(value, str) and is_no_class(value)
+            mend = classes.advice if classes and mark else "mend the row or leave it out"
+            return DataError(f"{source}:{record.line}: {expected}, {error}; {mend}")
+    return TableRow(record.line, values)
+
+
+def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: str) -> None:
+    """Raise DataError for a table without one of the wanted columns, or with two of one name.
+
+    A column may have an empty name, as an index or a last comma gives it. `advice` ends the message
+    where a column is missing.
+    """
+    if missing := [column for column in wanted if column not in known]:
+        expected = f"expected the column {missing[0]!r}, found {listed(known)}"
+        expected += _near(missing[0], known)
+        if len(known) == 1 and re.search(rf"\b{re.escape(missing[0])}\b", known[0]):
+            advice = f"say with --sep which character stands between the cells, or {advice}"
+        raise DataError(f"{source}: {expected}; {advice}")
+    if twice := [column for column in known if column and known.count(column) > 1]:
+        raise DataError(
+            f"{source}: expected columns of different names, found {shown(twice[0])} twice; rename "
+            "one"
+        )
+
+
+def listed(columns: Iterable[object]) -> str:
+    """The names of columns, for a message."""
+    names = list(columns)
+    first = ", ".join(shown(name, _LONGEST) for name in names[:_MOST])
+    return first + (f" and {len(names) - _MOST:,} more" if len(names) > _MOST else "")
+
+
+def _near(wanted: str, known: Iterable[str]) -> str:
+    """The column whose name is `wanted` but for case, spaces and other signs, or much like it, as a
+    part of a message."""
+    bare = {_letters(name): name for name in islice(known, _COMPARED)}
+    like = difflib.get_close_matches(_letters(wanted), bare, n=1, cutoff=0.8)
+    return f" (did you mean {shown(bare[like[0]], _LONGEST)}?)" if like else ""
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name[:_LONGEST].casefold()))

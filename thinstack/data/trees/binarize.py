@@ -1,0 +1,184 @@
+"""Makes constituency trees binary, and undoes it."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from thinstack.core.transitions import REDUCE, SHIFT
+from thinstack.core.tree import Tree
+from thinstack.data.trees.phrases import check_constituency
+from thinstack.errors import TreeError
+
+__all__ = ["Branching", "Heads", "binarize", "from_binary", "to_binary"]
+
+Branching = Literal["right", "left", "head"]
+
+Heads = Callable[[str | None, Sequence[str | None]], int]
+"""Takes a phrase's label and the labels of its children, at least two. Gives the position of the
+head child, from 0."""
+
+ADDED, CHAIN = "@", "+"
+
+
+def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
+    """The binary tree of a constituency tree: `(A b c d)` becomes `(A b (c d))`.
+
+    A chain of single children becomes its topmost node. New nodes have the label None. This cannot
+    be undone; what `to_binary` makes can.
+
+    `leaves`: for each leaf, in order, the words to put in its place. Several words become a phrase
+    that branches to the right. A leaf without words is left out, and so is every phrase that then
+    has no word.
+
+    Raises TreeError for a tree with words at inner nodes, for another number of `leaves`, and if no
+    word is left.
+    """
+    check_constituency(tree)
+    groups = [(word,) for word in tree.words] if leaves is None else leaves
+    if len(groups) != len(tree.words):
+        raise TreeError(
+            f"expected a group of words for each of the {len(tree.words)} leaves, found "
+            f"{len(groups)}; give an empty group for a leaf to leave out"
+        )
+    rest = iter(groups)
+    parts = [0] * len(tree)  # how many words, or children with one, make up each node
+    steps: list[int] = []
+    labels: list[str | None] = []
+    nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
+    for node, (parent, word, label) in enumerate(nodes):
+        if word is not None:
+            parts[node] = len(next(rest))
+            steps += [SHIFT] * parts[node]
+            labels += [None] * parts[node]
+        if not parts[node]:
+            continue
+        # The parts lie on top of the stack: reducing the top two until one is left branches to the
+        # right.
+        steps += [REDUCE] * (parts[node] - 1)
+        labels += [None] * (parts[node] - 1)
+        labels[-1] = label
+        if parent >= 0:
+            parts[parent] += 1
+    if not steps:
+        raise TreeError(
+            "expected at least one word, found empty groups only; leave this tree out instead"
+        )
+    words = [word for group in groups for word in group]
+    return Tree.from_transitions(np.array(steps, np.int8), words, labels)
+
+
+def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None = None) -> Tree:
+    """The binary tree of a constituency tree. `from_binary` turns it back.
+
+    The label of an added node is `@` and the label of its phrase. A chain of single children
+    becomes one node, its labels joined by `+` from the topmost down (None as ""). `branching`:
+
+    - "right": right-branching (right-factored, in NLTK's terms): `(A b c d)` becomes `(A b (@A c
+      d))`.
+    - "left": left-branching (left-factored): `(A (@A b c) d)`.
+    - "head": head-outward (Collins 1999). The head child takes the siblings on its right one by
+      one, then the siblings on its left: with the head c, `(A b (@A c d))`. `heads` says which
+      child is the head; `thinstack.data.trees.head_rules.english_head` knows the Penn Treebank's phrases.
+
+    Raises TreeError for a tree with words at inner nodes, and for a label that is empty, holds `+`
+    or starts with `@`. Also where `heads` gives a child that is not there. Raises ValueError for
+    another `branching`, and for "head" without `heads`.
+    """
+    check_constituency(tree)
+    _check_labels(tree)
+    head = _head_children(tree, branching, heads)
+    arities, parents = tree.arities.tolist(), tree.parents.tolist()
+    taken = [0] * len(tree)  # children of each node so far
+    steps: list[int] = []
+    chains: list[list[str | None]] = []  # labels of each new node, from the bottom up
+    for node, label in enumerate(tree.labels):
+        above = parents[node]
+        if arities[node] == 0:
+            steps.append(SHIFT)
+            chains.append([label])
+        elif arities[node] == 1:
+            chains[-1].append(label)
+        else:
+            chains[-1] = [label]  # the last REDUCE over its children makes the phrase itself
+        if above >= 0 and arities[above] > 1:
+            # Once the last child is there, the head with all on its right lies on top of those on
+            # its left.
+            last = taken[above] == arities[above] - 1
+            count = (taken[above] > head[above]) + (head[above] if last else 0)
+            taken[above] += 1
+            steps += [REDUCE] * count
+            chains += [[ADDED + (tree.labels[above] or "")] for _ in range(count)]
+    return Tree.from_transitions(np.array(steps, np.int8), tree.words, map(_joined, chains))
+
+
+def from_binary(tree: Tree) -> Tree:
+    """The tree that `to_binary` made this one from, without the added nodes and with its chains.
+
+    Raises TreeError for a tree with words at inner nodes, and where `@` marks a leaf, the root or a
+    part of a chain.
+    """
+    check_constituency(tree)
+    parents: list[int] = []
+    tokens: list[str | None] = []
+    labels: list[str | None] = []
+    orphans: list[int] = []  # nodes that still need a parent
+    counts: list[int] = []  # the number of orphans in each subtree on the stack
+    nodes = zip(tree.arities.tolist(), tree.tokens, tree.labels, strict=True)
+    for node, (arity, word, label) in enumerate(nodes):
+        added = label is not None and label.startswith(ADDED)
+        chain = [] if added else [part or None for part in reversed((label or "").split(CHAIN))]
+        inside = arity and node < len(tree) - 1
+        if any(part and part.startswith(ADDED) for part in chain) or (added and not inside):
+            raise TreeError(
+                f"node {node} has the label {label!r}; expected '@' at nodes inside a phrase only, "
+                "as to_binary makes them; name the label differently"
+            )
+        counts.append(sum(counts.pop() for _ in range(arity)))
+        for part in chain:
+            for _ in range(counts.pop()):
+                parents[orphans.pop()] = len(parents)
+            orphans.append(len(parents))
+            counts.append(1)
+            parents.append(-1)
+            tokens.append(word)
+            labels.append(part)
+            word = None
+    return Tree(parents=np.array(parents), tokens=tuple(tokens), labels=tuple(labels))
+
+
+def _joined(chain: Sequence[str | None]) -> str | None:
+    return chain[0] if len(chain) == 1 else CHAIN.join(label or "" for label in reversed(chain))
+
+
+def _check_labels(tree: Tree) -> None:
+    for node, label in enumerate(tree.labels):
+        if label is not None and (not label or CHAIN in label or label.startswith(ADDED)):
+            raise TreeError(
+                f"node {node} has the label {label!r}; expected None, or a label that is not "
+                "empty, has no '+' and does not start with '@', for binarisation makes such "
+                "labels; rename it"
+            )
+
+
+def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> list[int]:
+    """The child of each node, from 0, that binarisation starts from; 0 for nodes with fewer than
+    two children."""
+    if branching not in ("right", "left", "head"):
+        raise ValueError(f"branching must be 'right', 'left' or 'head', got {branching!r}")
+    found = [0] * len(tree)
+    if branching == "left":
+        return found
+    if branching == "right":
+        return [max(count - 1, 0) for count in tree.arities.tolist()]
+    if heads is None:
+        raise ValueError("branching 'head' needs heads, such as head_rules.english_head")
+    for node, children in enumerate(tree.children):
+        if len(children) > 1:
+            found[node] = heads(tree.labels[node], [tree.labels[child] for child in children])
+            if not 0 <= found[node] < len(children):
+                raise TreeError(
+                    f"node {node}: expected heads to give one of its children, 0 to "
+                    f"{len(children) - 1}, found {found[node]}; mend heads"
+                )
+    return found

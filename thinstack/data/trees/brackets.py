@@ -1,0 +1,163 @@
+"""Reads and writes Penn Treebank brackets, with labels, `(3 (2 The) (4 acting))`, and without them,
+`( The acting )`.
+
+With labels, a bracket holds its label, then one word or children. The label may be missing where
+there are children, as in the outermost bracket of the treebank's files. Without labels, a bracket
+holds children, and each word is a leaf by itself.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from thinstack.core.tree import Tree
+from thinstack.data.trees.phrases import check_constituency
+from thinstack.errors import TreeError
+
+__all__ = ["SPACE", "from_brackets", "to_brackets"]
+
+SPACE = " \t\r\n\f\v"
+"""What separates: ASCII white space only, since treebanks hold no-break spaces inside words."""
+
+_NAME = re.compile(rf"[^{SPACE}()]+")
+_LABELLED = re.compile(rf"\([{SPACE}]*({_NAME.pattern})?|\)|{_NAME.pattern}")
+_UNLABELLED = re.compile(rf"[()]|{_NAME.pattern}")
+
+
+def from_brackets(
+    text: str, *, labelled: bool = True, source: str | None = None, line: int | None = None
+) -> Tree:
+    """Read one bracketed tree, such as `(3 (2 The) (4 acting))`, or `( The acting )` with
+    `labelled=False`.
+
+    `source` and `line`, the number of the text's first line, name the place in errors. Raises
+    TreeError with the line and column of the fault.
+    """
+    reader = _Reader(labelled)
+    at = 0
+
+    def place(at: int) -> tuple[int, int]:
+        return (line or 1) + text.count("\n", 0, at), at - text.rfind("\n", 0, at)
+
+    try:
+        for match in (_LABELLED if labelled else _UNLABELLED).finditer(text):
+            at, piece = match.start(), match.group()
+            if reader.done:
+                found = "(" if piece[0] == "(" else piece
+                raise TreeError(f"expected one tree, found {found!r} after its end")
+            if piece[0] == "(":
+                reader.open(at, match[1] if labelled else None)
+            elif piece == ")":
+                reader.close()
+            else:
+                reader.word(piece)
+        if reader.frames:
+            at, last = len(text.rstrip(SPACE)), "{}:{}".format(*place(reader.frames[-1].at))
+            raise TreeError(
+                f"unbalanced brackets: {len(reader.frames)} '(' without a ')', the last at {last}"
+            )
+        if not reader.done:
+            raise TreeError("expected a bracketed tree, found nothing")
+    except TreeError as error:
+        row, column = place(at)
+        raise TreeError(error.message, source=source, line=row, column=column) from None
+    parents = np.array(reader.parents, np.int64)
+    return Tree(parents=parents, tokens=tuple(reader.tokens), labels=tuple(reader.labels))
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open bracket: where it stands, its label, its word and the children closed so far."""
+
+    at: int
+    label: str | None
+    word: str | None = None
+    children: list[int] = field(default_factory=list)
+
+
+class _Reader:
+    """The nodes read so far, and the brackets that are open."""
+
+    def __init__(self, labelled: bool):
+        self.labelled, self.done = labelled, False
+        self.frames: list[_Frame] = []
+        self.parents: list[int] = []
+        self.tokens: list[str | None] = []
+        self.labels: list[str | None] = []
+
+    def open(self, at: int, label: str | None) -> None:
+        if self.frames and self.frames[-1].word is not None:
+            raise TreeError(f"expected ')' after the word {self.frames[-1].word!r}, found '('")
+        self.frames.append(_Frame(at, label))
+
+    def word(self, word: str) -> None:
+        if not self.labelled:
+            self._add(word, None, [])
+            return
+        if not self.frames:
+            raise TreeError(f"expected '(', found {word!r}")
+        frame = self.frames[-1]
+        if frame.word is not None or frame.children:
+            expected = "'(' or ')'" if frame.word is None else f"')' after the word {frame.word!r}"
+            raise TreeError(f"expected {expected}, found the word {word!r}")
+        frame.word = word
+
+    def close(self) -> None:
+        if not self.frames:
+            raise TreeError("expected '(', found ')'")
+        frame = self.frames.pop()
+        if frame.word is None and not frame.children:
+            raise TreeError("expected a word or children before ')'")
+        self._add(frame.word, frame.label, frame.children)
+
+    def _add(self, token: str | None, label: str | None, children: list[int]) -> None:
+        node = len(self.parents)
+        for child in children:
+            self.parents[child] = node
+        if self.frames:
+            self.frames[-1].children.append(node)
+        else:
+            self.done = True
+        self.parents.append(-1)
+        self.tokens.append(token)
+        self.labels.append(label)
+
+
+def to_brackets(tree: Tree, *, labelled: bool = True) -> str:
+    """The bracket string of a constituency tree; `labelled=False` leaves the labels out.
+
+    Raises TreeError for a tree with a word at an inner node and for a leaf without a label. Also
+    for a word or label that is empty, or holds white space or a bracket. Write brackets as `-LRB-`
+    and `-RRB-` (`ptb.escape`).
+    """
+    check_constituency(tree)
+    # The brackets before each word, the innermost first.
+    opened: list[list[str]] = [[] for _ in tree.words]
+    nodes = zip(tree.spans[:, 0].tolist(), tree.tokens, tree.labels, strict=True)
+    for node, (start, word, label) in enumerate(nodes):
+        if labelled and label is None and word is not None:
+            raise TreeError(
+                f"node {node} has no label; labelled brackets need one at every word; label it, or "
+                "write labelled=False"
+            )
+        for what, text in (("label", label if labelled else None), ("word", word)):
+            if text is not None and not _NAME.fullmatch(text):
+                expected = f"a {what} that is not empty and has no white space, '(' or ')'"
+                raise TreeError(
+                    f"node {node} has the {what} {text!r}; expected {expected}; ptb.escape writes "
+                    "brackets as -LRB- and -RRB-"
+                )
+        if labelled:
+            opened[start].append(f"({label or ''} ")
+        elif word is None:
+            opened[start].append("( ")
+    after_leaf, after_children = (")", ")") if labelled else ("", " )")
+    out: list[str] = []
+    before = iter(opened)
+    for word in tree.tokens:
+        if word is None:
+            out.append(after_children)
+        else:
+            out += [" " if out else "", *reversed(next(before)), f"{word}{after_leaf}"]
+    return "".join(out)

@@ -1,0 +1,140 @@
+"""Reads and writes CoNLL-U: dependency trees, one word a line in ten columns
+(https://universaldependencies.org/format.html).
+
+Node i of a tree is word i. Its label is the word's relation to its head; `_` in the column DEPREL
+gives the label None.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from thinstack.core import Tree
+from thinstack.data.trees.parent_arrays import parse_parents
+from thinstack.data.trees.text_files import Row, made, read_lines, write_lines
+from thinstack.errors import DataError, TreeError
+
+__all__ = ["blocks_of", "read_conllu", "to_conllu", "tree_of", "words_of", "write_conllu"]
+
+ID, FORM, HEAD, DEPREL, COLUMNS = 0, 1, 6, 7, 10
+
+_NUMBER = "0|[1-9][0-9]{0,17}"  # digits that int64 holds
+# The ID of a word `3`, a multiword token `3-4`, an empty node `3.1`.
+_ID = re.compile(f"({_NUMBER})(?:([-.])([1-9][0-9]{{0,17}}))?")
+_ENDS = re.compile("[\t\n\r]")  # These end a column, or for some readers a line.
+
+
+def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
+    """The dependency tree of each sentence of a file.
+
+    A multiword token (`3-4`) and an empty node (`3.1`) are left out; the words of a multiword token
+    are read. The errors of malformed sentences go to the list `skipped` (see `made`). They give
+    file, line and column.
+
+    Raises TreeError for the first malformed sentence if there is no `skipped`. Raises DataError for
+    a file that is missing, is not UTF-8 or holds no sentence.
+    """
+    return made(tree_of, [rows for _, rows in blocks_of(path) if rows], skipped)
+
+
+def write_conllu(trees: Iterable[Tree], path: str | Path) -> None:
+    """Write a file that `read_conllu` reads as the same trees.
+
+    Raises what `to_conllu` raises, with the number of the tree, counted from 0. Raises DataError
+    where the file cannot be written.
+    """
+    lines: list[str] = []
+    for number, tree in enumerate(trees):
+        try:
+            lines += to_conllu(tree).removesuffix("\n").split("\n")
+        except TreeError as error:
+            raise TreeError(f"tree {number}: {error.message}") from None
+    write_lines(path, lines)
+
+
+def to_conllu(tree: Tree) -> str:
+    """The lines of a tree, and an empty line after them. They fill ID, FORM, HEAD and DEPREL, and
+    have `_` in the other columns.
+
+    Raises TreeError for a node without a word. Also for a word or label that is empty, or holds a
+    tab or an end of line, and for the label `_`.
+    """
+    lines = []
+    nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
+    for node, (parent, word, label) in enumerate(nodes):
+        if word is None:
+            raise TreeError(
+                f"node {node} has no word; in CoNLL-U every node has one; write a dependency tree"
+            )
+        for what, text in (("word", word), ("label", label)):
+            if text is not None and (not text or _ENDS.search(text)):
+                expected = f"a {what} that is not empty and has no tab and no end of line"
+                raise TreeError(f"node {node} has the {what} {text!r}; CoNLL-U needs {expected}")
+        if label == "_":
+            raise TreeError(
+                f"node {node} has the label '_', which in CoNLL-U means no label; make it None"
+            )
+        lines.append(f"{node + 1}\t{word}\t_\t_\t_\t_\t{parent + 1}\t{label or '_'}\t_\t_\n")
+    return "".join(lines) + "\n"
+
+
+def blocks_of(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
+    """The blocks between empty lines, their lines cut into columns: for each block, its comments
+    and the lines of its sentence. Raises DataError as `read_conllu` does."""
+    blocks: list[tuple[list[Row], list[Row]]] = [([], [])]
+    for number, text in enumerate(read_lines(path), start=1):
+        row = Row(str(path), number, text, text.split("\t"))
+        if not text.strip():
+            blocks.append(([], []))
+        else:
+            blocks[-1][not text.startswith("#")].append(row)
+    if not any(rows for _, rows in blocks):
+        expected = f"sentences in CoNLL-U, one word a line in {COLUMNS} columns"
+        raise DataError(f"{path}: expected {expected}, found none")
+    return blocks
+
+
+def tree_of(sentence: list[Row]) -> Tree:
+    """The tree of a sentence, labelled with relations. Raises TreeError with the place of the
+    fault."""
+    words = words_of(sentence)
+    forms, heads, labels = ([row.entries[n] for row in words] for n in (FORM, HEAD, DEPREL))
+    parents = parse_parents(heads, lambda n, message: words[n].error(HEAD, message))
+    return Tree.from_parents(parents, forms, [None if name == "_" else name for name in labels])
+
+
+def words_of(sentence: list[Row]) -> list[Row]:
+    """The rows of a sentence that are words, in order.
+
+    Words count from 1. A multiword token stands before its words, an empty node after its word.
+    Raises TreeError with the place of the first row that breaks this.
+    """
+    words: list[Row] = []
+    covered, cover = 0, sentence[0]
+    for row in sentence:
+        _check_columns(row)
+        found = _ID.fullmatch(row.entries[ID])
+        first, mark, end = found.groups("") if found else ("", "", "")
+        due = len(words) + 1
+        if first != str(due - (mark == ".")) or (mark == "-" and int(end) < due):
+            expected = f"word {due} ({due}-n for a multiword token, {due - 1}.n for an empty node)"
+            raise row.error(ID, f"expected {expected}, found {row.entries[ID]!r}")
+        if not mark:
+            words.append(row)
+        elif mark == "-" and int(end) > covered:
+            covered, cover = int(end), row
+    if not words:
+        raise sentence[0].error(ID, "expected a sentence of at least one word, found none")
+    if covered > len(words):
+        expected = f"a multiword token of words up to {len(words)}"
+        raise cover.error(ID, f"expected {expected}, found {cover.entries[ID]!r}")
+    return words
+
+
+def _check_columns(row: Row) -> None:
+    if (found := len(row.entries)) != COLUMNS:
+        message = f"expected {COLUMNS} columns between tabs, found {found}"
+        raise row.error(min(COLUMNS, found), message)
+    for column, expected in ((FORM, "a word"), (DEPREL, "a relation, or _ if it has none")):
+        if not row.entries[column]:
+            raise row.error(column, f"expected {expected}, found an empty column")

@@ -1,0 +1,77 @@
+"""Reads files of JSON objects, one a line, whose fields are texts."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from thinstack.core import Tree
+from thinstack.data.trees.binarize import binarize
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.trees.text_files import made, read_lines
+from thinstack.errors import DataError, TreeError, shown
+
+__all__ = ["binary_tree", "read_records"]
+
+Item = TypeVar("Item")
+
+_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can write it, but no text has it
+
+
+def read_records(
+    path: str | Path,
+    fields: Sequence[str],
+    make: Callable[[dict[str, str]], Item],
+    *,
+    skipped: list[TreeError] | None = None,
+) -> list[Item]:
+    """What `make` makes of the `fields` of each line. Other fields and blank lines are ignored.
+
+    A line is bad if it is no object with these fields, or if `make` raises TreeError for it. The
+    errors of bad lines, with file and line, go to the list `skipped` (see `made`).
+
+    Raises TreeError for the first bad line if there is no `skipped`. Raises DataError for a file
+    that is missing, is not UTF-8 or holds no object.
+    """
+    lines = [(n, line) for n, line in enumerate(read_lines(path), start=1) if line.strip()]
+    expected = f"expected a JSON object with the fields {', '.join(fields)}"
+    if not lines:
+        raise DataError(f"{path}: {expected}, found blank lines only")
+
+    def item(numbered: tuple[int, str]) -> Item:
+        number, line = numbered
+        try:
+            return make(_record(line, fields, expected))
+        except TreeError as error:
+            source, column = str(path), error.column
+            raise TreeError(error.message, source=source, line=number, column=column) from None
+
+    return made(item, lines, skipped)
+
+
+def binary_tree(record: dict[str, str], field: str, *, labelled: bool) -> Tree:
+    """The binary tree in a field's brackets, as `binarize` makes it: a chain of single children
+    becomes its topmost node.
+
+    Raises TreeError, which names the field and the character.
+    """
+    try:
+        return binarize(from_brackets(record[field], labelled=labelled))
+    except TreeError as error:
+        raise TreeError(f"{field}, character {error.column}: {error.message}") from None
+
+
+def _record(line: str, fields: Sequence[str], expected: str) -> dict[str, str]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        problem, column = getattr(error, "msg", str(error)), getattr(error, "colno", None)
+        raise TreeError(f"{expected}: {problem}", column=column) from None
+    if not isinstance(found, dict):
+        raise TreeError(f"{expected}, found {line:.60}")
+    for field in fields:
+        value = found.get(field, "no such field")
+        if not isinstance(found.get(field), str) or _HALF.search(value):
+            raise TreeError(f"expected a text in the field {field!r}, found {shown(value, 60)}")
+    return {field: found[field] for field in fields}

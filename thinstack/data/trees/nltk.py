@@ -1,0 +1,89 @@
+"""Converts constituency trees from and to nltk: `nltk.Tree("NN", ["dog"])` is one leaf with its
+label and its word."""
+
+from typing import TYPE_CHECKING, Any
+
+from thinstack.core import Tree
+from thinstack.data.trees.phrases import check_constituency
+from thinstack.errors import TreeError, needs_extra
+
+if TYPE_CHECKING:
+    import nltk
+
+__all__ = ["from_nltk", "to_nltk"]
+
+
+def from_nltk(tree: "nltk.Tree") -> Tree:
+    """The thinstack tree of an nltk tree. A string that is its parent's only child becomes that
+    parent's word. Any other string becomes a leaf without a label.
+
+    The label "" becomes None. Raises TreeError for an object that is no nltk Tree, for a node
+    without children, and for labels or words that are no strings. Raises MissingExtraError without
+    nltk.
+    """
+    kind = _tree_type()
+    if not isinstance(tree, kind):
+        found = f"{type(tree).__name__} {tree!r:.200}"
+        raise TreeError(f"expected an nltk Tree, found {found}; nltk.Tree.fromstring reads text")
+    parents: list[int] = []
+    words: list[str | None] = []
+    labels: list[str | None] = []
+    todo: list[tuple[Any, int]] = [(tree, -1)]
+    while todo:
+        part, parent = todo.pop()
+        label, word, children = _read(part, kind)
+        todo.extend((child, len(parents)) for child in reversed(children))
+        parents.append(parent)
+        words.append(word)
+        labels.append(label)
+    return Tree.from_parents(parents, words, labels)
+
+
+def to_nltk(tree: Tree) -> "nltk.Tree":
+    """The nltk tree that `from_nltk` reads as `tree`. The label None becomes "".
+
+    A leaf without a label becomes a plain string if it has siblings, else a Tree labelled "" around
+    the string. Raises TreeError for a word at an inner node or a label "". Raises MissingExtraError
+    without nltk.
+    """
+    kind = _tree_type()
+    check_constituency(tree)
+    arities = tree.arities.tolist()
+    below: list[list[Any]] = [[] for _ in arities]
+    made: Any = None
+    nodes = zip(tree.parents.tolist(), tree.tokens, tree.labels, strict=True)
+    for node, (parent, word, label) in enumerate(nodes):  # children come before their parent
+        if label == "":
+            raise TreeError(
+                f"node {node} has the label '', which in nltk means no label; make it None"
+            )
+        bare = label is None and not arities[node] and parent >= 0 and arities[parent] > 1
+        made = word if bare else kind(label or "", below[node] or [word])
+        if parent >= 0:
+            below[parent].append(made)
+    return made
+
+
+def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
+    """Label, word and children of a Tree or of a string beside others."""
+    if not isinstance(part, kind):
+        return None, _string(part, "words"), []
+    label = _string(part.label(), "labels") or None
+    if not part:
+        raise TreeError(f"the node labelled {label!r} has no children; expected a word or children")
+    if len(part) == 1 and not isinstance(part[0], kind):
+        return label, _string(part[0], "words"), []
+    return label, None, list(part)
+
+
+def _string(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        found = f"{type(value).__name__} {value!r}"
+        raise TreeError(f"expected {what} that are strings, found {found}; convert the tree first")
+    return value
+
+
+def _tree_type() -> Any:
+    with needs_extra("trees", "nltk"):
+        from nltk import Tree as NltkTree
+    return NltkTree

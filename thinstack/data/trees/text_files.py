@@ -1,0 +1,110 @@
+"""Reads and writes the text files of treebanks."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from thinstack.data.files.compressed import opened_bytes
+from thinstack.data.files.paths import any_path
+from thinstack.data.files.writing import write_atomically
+from thinstack.data.tables.text_streams import check_encoding
+from thinstack.errors import DataError, TreeError
+
+__all__ = ["Row", "made", "read_lines", "read_text", "write_lines"]
+
+Part = TypeVar("Part")
+Item = TypeVar("Item")
+
+_MARK = "\ufeff"
+
+
+def read_text(path: str | Path, encoding: str = "utf-8") -> str:
+    """The text of a file, which may be compressed, without a byte order mark. Raises DataError for
+    a file that is missing, for text that is not in `encoding`, and for an unknown encoding."""
+    with opened_bytes(path) as file:
+        data: bytes = file.read()
+    check_encoding(encoding, str(path))
+    try:
+        return data.decode(encoding).removeprefix(_MARK)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{path}:{line}: expected text in {encoding}, found the byte 0x{data[error.start]:02x} "
+            f"at position {error.start}; convert the file, or name its encoding"
+        ) from None
+    except UnicodeError as error:  # of encodings that do not say where
+        raise DataError(f"{path}: not in {encoding}: {error!s:.200}") from None
+    except LookupError:  # of encodings from bytes to bytes
+        raise DataError(
+            f"{path}: unknown encoding {encoding!r}; name one that Python knows, such as utf-8 or "
+            "cp1252"
+        ) from None
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """The lines of a file in UTF-8, without their ends. Raises what `read_text` raises, and
+    DataError for an empty file."""
+    text = read_text(path)
+    if not text:
+        raise DataError(f"{path}: expected one sentence or pair a line, found an empty file")
+    # Split at "\n" only: words may hold any other separator of Unicode.
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+class Row(NamedTuple):
+    """A line of a file.
+
+    Attributes:
+        source: the file, as messages name it.
+        line: the number of the line, from 1.
+        text: the line without its end.
+        entries: the parts of the line, in order.
+    """
+
+    source: str
+    line: int
+    text: str
+    entries: list[str]
+
+    def error(self, place: int, message: str) -> TreeError:
+        """A TreeError with the place of an entry, counted from 0, or of the end of the line if
+        there is no such entry."""
+        at = 0
+        for entry in self.entries[:place]:
+            at = self.text.index(entry, at) + len(entry) + 1
+        missing = place >= len(self.entries)
+        start = len(self.text) if missing else self.text.index(self.entries[place], at)
+        return TreeError(message, source=self.source, line=self.line, column=start + 1)
+
+
+def made(
+    make: Callable[[Part], Item], parts: Iterable[Part], skipped: list[TreeError] | None
+) -> list[Item]:
+    """What `make` makes of each part of a file. A list `skipped` takes the TreeErrors of malformed
+    parts, which are then left out. Without it the first TreeError is raised."""
+    found = []
+    for part in parts:
+        try:
+            found.append(make(part))
+        except TreeError as error:
+            if skipped is None:
+                raise
+            skipped.append(error)
+    return found
+
+
+def write_lines(path: str | Path, lines: Iterable[str]) -> None:
+    """Write lines, which hold no line end, to a file in UTF-8; `read_lines` gives them back. Raises
+    DataError for a file that cannot be written and for text that UTF-8 cannot hold."""
+    text = "".join(f"{line}\n" for line in lines)
+    if text.startswith(_MARK):
+        text = _MARK + text  # Readers drop one mark at the start of a file; the second is text.
+    try:
+        write_atomically(any_path(path), text)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
+    except UnicodeEncodeError as error:
+        line, char = text.count("\n", 0, error.start) + 1, text[error.start]
+        raise DataError(
+            f"{path}:{line}: {char!r} cannot be written in UTF-8; take it out"
+        ) from None

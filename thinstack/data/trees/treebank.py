@@ -1,0 +1,148 @@
+"""Reads treebanks of Penn Treebank brackets, such as the Stanford Sentiment Treebank.
+
+A tree may go on over lines that are indented deeper than its first line, or start with `)`. The
+next tree starts on another line. A tree whose brackets are still open ends at a blank line, and at
+a line indented no deeper than the trees of the file. So a malformed tree harms no other.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core import Tree
+from thinstack.data.trees.brackets import SPACE, from_brackets
+from thinstack.data.trees.text_files import made, read_text
+from thinstack.errors import DataError, TreeError
+
+__all__ = ["Labelled", "label_ids", "read_labelled", "read_trees"]
+
+Labelled = tuple[Tree, NDArray[np.int64]]
+"""A tree and the class of each of its nodes, (N,), as `label_ids` gives them."""
+
+
+def read_trees(
+    path: str | Path,
+    *,
+    labelled: bool = True,
+    encoding: str = "utf-8",
+    skipped: list[TreeError] | None = None,
+) -> list[Tree]:
+    """The trees of a file in brackets. Blank lines and a byte order mark are ignored.
+
+    `labelled`: True for brackets with labels, as in `(3 (2 The) (4 acting))`, False for `( The
+    acting )`. The list `skipped` takes the errors of malformed trees (see `made`).
+
+    Raises TreeError with file, line and column for the first malformed tree if there is no
+    `skipped`. Raises DataError for a file that is missing, is not in `encoding` or holds no tree.
+    """
+    return [tree for _, tree in _numbered(path, labelled, encoding, skipped)]
+
+
+def read_labelled(
+    path: str | Path,
+    labels: Sequence[str],
+    *,
+    encoding: str = "utf-8",
+    skipped: list[TreeError] | None = None,
+    read: Callable[[str | Path], list[Tree]] | None = None,
+    relabel: Mapping[str, str] | None = None,
+) -> list[Labelled]:
+    """The trees of a file, each with the classes (N,) of its nodes, as `label_ids` gives them.
+
+    `read` reads the file; by default `read_trees` does. `relabel` gives other names to labels of
+    the file, or "" to take a label away. With `relabel`, sentences without a class are left out.
+
+    Raises what the reader and `label_ids` raise. A tree with an unknown label counts as malformed.
+    Its error names the file and the line, or with `read` the number of the tree, from 0.
+    """
+
+    def one(numbered: tuple[int, Tree]) -> Labelled:
+        place, tree = numbered
+        if relabel:
+            tree = tree.with_labels(
+                None if name is None else relabel.get(name, name) or None for name in tree.labels
+            )
+        try:
+            return tree, label_ids(tree, labels)
+        except TreeError as error:
+            if read is None:
+                raise TreeError(error.message, source=str(path), line=place) from None
+            raise TreeError(f"tree {place}: {error.message}", source=str(path)) from None
+
+    trees = _numbered(path, True, encoding, skipped) if read is None else enumerate(read(path))
+    found = made(one, trees, skipped)
+    return [(tree, ids) for tree, ids in found if not relabel or ids[tree.root] >= 0]
+
+
+def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
+    """The class of each node, (N,), or -1 if the node has no label.
+
+    A node's label is the name of one of the C classes `labels`, or its number from "0" to "C-1". If
+    a name is also a number, the name counts. Raises TreeError for any other label.
+    """
+    known: dict[str | None, int] = {str(number): number for number in range(len(labels))}
+    known.update((name, number) for number, name in enumerate(labels))
+    known[None] = -1
+    try:
+        return np.array([known[label] for label in tree.labels], np.int64)
+    except KeyError:
+        node = next(node for node, label in enumerate(tree.labels) if label not in known)
+        start, end = tree.spans[node].tolist()
+        phrase = " ".join(tree.words[start:end])[:60]
+        raise TreeError(
+            f"node {node} ({phrase!r}) has the label {tree.labels[node]!r}; expected one of "
+            f"{', '.join(labels)} or a number from 0 to {len(labels) - 1}; mend the label, or "
+            "rename it (data.relabel of a recipe)"
+        ) from None
+
+
+def _numbered(
+    path: str | Path, labelled: bool, encoding: str, skipped: list[TreeError] | None
+) -> Iterator[tuple[int, Tree]]:
+    """Each tree with the number of its first line (1-based)."""
+
+    def trees(block: list[tuple[int, str]]) -> list[tuple[int, Tree]]:
+        return [
+            (line, from_brackets(text, labelled=labelled, source=str(path), line=line))
+            for line, text in block
+        ]
+
+    blocks = list(_blocks(read_text(path, encoding)))
+    if not blocks:
+        example = "(3 (2 The) (4 acting))" if labelled else "( The acting )"
+        raise DataError(
+            f"{path}: expected bracketed trees, such as {example}, found no tree; if the file has "
+            "another format, name it"
+        )
+    for block in blocks:  # one by one: errors of labels come in between
+        yield from chain.from_iterable(made(trees, [block], skipped))
+
+
+def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
+    """The blocks of a file: the texts of their trees, each with the number of its first line."""
+    # Split at "\n" only: words may hold other separators of Unicode.
+    lines = text.split("\n")
+    block: list[tuple[int, str]] = []
+    level = len(text)  # the least indentation of a tree so far
+    # The line where the current tree starts, and the number of its open brackets (negative if too
+    # many are closed).
+    first = opened = 0
+    for number, line in enumerate([*lines, ""]):
+        indent = len(line) - len(line.lstrip(SPACE))
+        blank = indent == len(line)
+        if blank or (indent <= level and line[indent] != ")"):
+            if opened:
+                block.append((first + 1, "\n".join(lines[first:number])))
+            if block:
+                yield block
+            block, opened = [], 0
+        if blank:
+            continue
+        if not opened:
+            first, level = number, min(level, indent)
+        opened += line.count("(") - line.count(")")
+        if not opened:
+            block.append((first + 1, "\n".join(lines[first : number + 1])))

@@ -1,0 +1,155 @@
+"""Gives words their ids, by vocabularies that are kept as text files of one entry a line."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.files.paths import file_path
+from thinstack.data.files.writing import write_atomically
+from thinstack.data.words import ptb
+from thinstack.data.words.letters import plain_letters
+from thinstack.errors import DataError
+
+__all__ = ["Cache", "Vocabulary", "WordVocabulary", "mean_unknown"]
+
+Value = TypeVar("Value")
+
+
+class Cache(dict[str, Value]):
+    """Remembers what `compute` gives for a word: `cache[word]` is `compute(word)`.
+
+    It is emptied when it holds `limit` words. Words of more than `LONGEST` characters are not kept.
+    """
+
+    LONGEST = 100
+
+    def __init__(self, compute: Callable[[str], Value], limit: int = 1 << 17):
+        super().__init__()
+        self._compute, self._limit = compute, limit
+
+    def __missing__(self, word: str) -> Value:
+        value = self._compute(word)
+        if len(word) <= self.LONGEST:
+            if len(self) >= self._limit:
+                self.clear()
+            self[word] = value
+        return value
+
+
+class Vocabulary:
+    """Distinct entries in the order of their ids. The text form is UTF-8, one entry a line; only
+    "\\n" separates lines.
+
+    Raises DataError for an entry that occurs twice, is empty or holds a line break.
+    """
+
+    entries: tuple[str, ...]
+
+    def __init__(self, entries: Iterable[str]):
+        self.entries = tuple(entries)
+        self._position = dict(zip(self.entries, range(len(self.entries)), strict=True))
+        distinct = len(self._position) == len(self.entries)
+        sound = distinct and "" not in self._position and "\n" not in "".join(self.entries)
+        for number, entry in enumerate(() if sound else self.entries):
+            if not entry or "\n" in entry:
+                expected = "expected a word without line breaks"
+                raise DataError(f"vocabulary entry {number}: {expected}, found {entry!r}")
+            if self._position[entry] != number:
+                raise DataError(
+                    f"vocabulary entry {number}: {entry!r} occurs twice; keep one of them"
+                )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.entries == other.entries
+
+    def __hash__(self) -> int:
+        return hash(self.entries)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.entries,)
+
+    def save(self, path: str | Path) -> None:
+        """Write the text form to a file. Raises OSError."""
+        write_atomically(Path(path), self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The vocabulary that `save` wrote. Raises DataError for a file that is missing or holds
+        anything else."""
+        try:
+            text = file_path(path).read_bytes().decode("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{path}: cannot be read as a vocabulary: {error}") from None
+        if not text:
+            raise DataError(f"{path}: expected one vocabulary entry a line, found an empty file")
+        try:
+            return cls(text.removesuffix("\n").split("\n"))
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+
+    def digest(self) -> str:
+        """The SHA-256 of the text form in hex digits, which is the digest of the saved file."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
+    def to_bytes(self) -> bytes:
+        """The text form, as `save` writes it."""
+        return "\n".join((*self.entries, "")).encode()
+
+    def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+        """The ids of the words as the fields of a `Forest`, by the names of `WORD_FIELDS`."""
+        raise NotImplementedError("a Vocabulary must define fields")
+
+    def knows(self, word: str) -> bool:
+        """Whether no part of a word is unknown."""
+        raise NotImplementedError("a Vocabulary must define knows")
+
+
+class WordVocabulary(Vocabulary):
+    """V words with the ids 1 to V; id 0 is the unknown word. `len()` is V + 1, the number of rows
+    of its table.
+
+    A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6). Then both
+    are tried without its Penn Treebank escapes, and with plain letters (`thinstack.data.words.letters`).
+    """
+
+    UNKNOWN = 0
+
+    def __init__(self, words: Iterable[str]):
+        super().__init__(words)
+        self._cache = Cache(self._find)
+
+    def __len__(self) -> int:
+        return len(self.entries) + 1
+
+    def lookup(self, word: str) -> int:
+        """The id of a word, 0 if it is unknown."""
+        return self._cache[word]
+
+    def ids(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """The ids of L words, (L,)."""
+        return np.array(list(map(self._cache.__getitem__, words)), np.int64)
+
+    def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+        return {"token_ids": self.ids(words)}
+
+    def knows(self, word: str) -> bool:
+        return self.lookup(word) != self.UNKNOWN
+
+    def _find(self, word: str) -> int:
+        bare = ptb.plain(word)
+        plain = plain_letters(bare)
+        for form in (word, word.lower(), bare, bare.lower(), plain, plain.lower()):
+            if form in self._position:
+                return self._position[form] + 1
+        return self.UNKNOWN
+
+
+def mean_unknown(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The table (V + 1, X) of a `WordVocabulary`, from its `vectors` (V, X). Row 0, the unknown
+    word, is their mean."""
+    mean = vectors.mean(axis=0, dtype=np.float64, keepdims=True).astype(np.float32)
+    return np.concatenate([mean, vectors])

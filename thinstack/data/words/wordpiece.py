@@ -1,0 +1,119 @@
+"""Cuts words into pieces of an open vocabulary (WordPiece, as BERT's uncased models have it)."""
+
+import string
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.words import ptb
+from thinstack.data.words.letters import plain_letters
+from thinstack.data.words.vocabulary import Cache, Vocabulary
+from thinstack.errors import DataError
+
+__all__ = ["LONGEST", "LONGEST_WORD", "UNKNOWN", "WordpieceVocabulary"]
+
+UNKNOWN = "[UNK]"
+LONGEST = 100
+LONGEST_WORD = 4096
+_IDEOGRAPHS = [range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00)]
+_IDEOGRAPHS += [range(0x20000, 0x2A6E0), range(0x2A700, 0x2B820), range(0x2B920, 0x2CEB0)]
+_IDEOGRAPHS += [range(0x2F800, 0x2FA20)]
+
+
+class WordpieceVocabulary(Vocabulary):
+    """P pieces in the order of their ids. One of them is `[UNK]`. A piece that continues a word
+    starts with `##`.
+
+    A treebank word loses its escapes, control characters, capitals and accents, and has plain
+    letters (`thinstack.data.words.letters`). It is split at punctuation and around ideographs. Each part
+    is cut greedily into the longest pieces (Devlin et al. 2019). A part that cannot be cut, or is
+    longer than 100 characters, becomes `[UNK]`; so does a word without parts, and one of more than
+    4,096 characters.
+
+    Raises DataError without `[UNK]`.
+    """
+
+    def __init__(self, pieces: Iterable[str]):
+        super().__init__(pieces)
+        if UNKNOWN not in self._position:
+            count = len(self.entries)
+            raise DataError(
+                f"a vocabulary needs the piece {UNKNOWN}, not among {count} pieces; add it, or "
+                "take the vocabulary of a WordPiece model"
+            )
+        self._unknown = self._position[UNKNOWN]
+        self._cache = Cache(self._cut)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def pieces_of(self, word: str) -> tuple[int, ...]:
+        """The ids of a word's pieces, at least one."""
+        return self._cache[word]
+
+    def ids(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The ids (P,) of the P pieces of L words, one word after the other, and the number of
+        pieces of each word, (L,)."""
+        pieces = list(map(self._cache.__getitem__, words))
+        flat = np.fromiter(chain.from_iterable(pieces), np.int64)
+        return flat, np.fromiter(map(len, pieces), np.int64, len(pieces))
+
+    def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+        return dict(zip(("piece_ids", "pieces_per_word"), self.ids(words), strict=True))
+
+    def knows(self, word: str) -> bool:
+        return self._unknown not in self.pieces_of(word)
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        if len(word) > LONGEST_WORD:
+            return (self._unknown,)
+        parts = _parts(plain_letters(ptb.plain(word)))
+        return tuple(chain.from_iterable(map(self._longest_matches, parts))) or (self._unknown,)
+
+    def _longest_matches(self, part: str) -> list[int]:
+        if len(part) > LONGEST:
+            return [self._unknown]
+        found, start = [], 0
+        while start < len(part):
+            prefix = "##" if start else ""
+            for end in range(len(part), start, -1):
+                number = self._position.get(prefix + part[start:end])
+                if number is not None:
+                    found.append(number)
+                    start = end
+                    break
+            else:
+                return [self._unknown]
+        return found
+
+
+def _parts(text: str) -> list[str]:
+    """What BERT's uncased basic tokenizer makes of a text: words and single punctuation marks."""
+    text = "".join(map(_cleaned, text))
+    text = "".join(
+        char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn"
+    )
+    # Lower-cased one by one: the final sigma of a Greek word is no special case.
+    return "".join(map(_isolated, map(str.lower, text))).split()
+
+
+@lru_cache(maxsize=4096)
+def _cleaned(char: str) -> str:
+    """Nothing for a control character, a space for white space, an ideograph between spaces."""
+    category = unicodedata.category(char)
+    if category[0] == "Z" or char in "\t\n\r":
+        return " "
+    if category in ("Cc", "Cf", "Co", "Cs") or char == "\ufffd":
+        return ""
+    return f" {char} " if any(ord(char) in block for block in _IDEOGRAPHS) else char
+
+
+@lru_cache(maxsize=4096)
+def _isolated(char: str) -> str:
+    """A punctuation mark between spaces; all ASCII symbols count as punctuation."""
+    mark = char in string.punctuation or unicodedata.category(char[0])[0] == "P"
+    return f" {char} " if mark else char

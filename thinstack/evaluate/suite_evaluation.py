@@ -1,0 +1,136 @@
+"""How much of a suite of polarities (`thinstack.evaluate.suite`) a model of sentiment understands."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.config import TreeSource
+from thinstack.core.scale import Scale
+from thinstack.errors import InputError
+from thinstack.evaluate.suite import Case
+from thinstack.evaluate.text_evaluation import text_scores
+from thinstack.runtime.predictor import Predictor
+
+__all__ = [
+    "APART",
+    "NEUTRAL_MARGIN",
+    "SuiteFigures",
+    "evaluate_suite",
+    "polarity_figures",
+    "suite_rows",
+]
+
+NEUTRAL_MARGIN: Final = 0.2
+"""A text whose positive and negative mass differ by at most so much takes no side."""
+APART: Final = "irony"
+"""The kind that is counted by itself, in no total."""
+
+
+class SuiteFigures(NamedTuple):
+    """How much of a suite a model gets right.
+
+    Attributes:
+        figures: data ready for JSON. `right`, `total` and `accuracy` (percent) are over all texts
+            but irony. `negated_negatives` is their accuracy, if there are any. `kinds`, `irony` and
+            `tests` have the same three figures by kind, for irony, and by sort of pair (INV, DIR).
+        wrong: the texts that the model gets wrong, in their order.
+    """
+
+    figures: dict[str, Any]
+    wrong: list[Case]
+
+
+def evaluate_suite(
+    predictor: Predictor, cases: Sequence[Case], *, source: TreeSource = "auto"
+) -> SuiteFigures:
+    """`polarity_figures` of a model's scores for the texts, which it reads as a user's texts.
+
+    Raises InputError for a model that does not score sentiment, and for a source that the model
+    does not have; DataError for a text without words.
+    """
+    texts = (case.text for case in cases)
+    scores = text_scores(predictor, texts, source=source, where="the suite")
+    return polarity_figures(cases, scores, predictor.labels)
+
+
+def polarity_figures(
+    cases: Sequence[Case], scores: NDArray[np.floating], labels: Sequence[str]
+) -> SuiteFigures:
+    """How many texts with these scores (K, C) are right.
+
+    The *margin* of a text is the probability of the positive classes minus the probability of the
+    negative ones. A positive text is right if its margin is above 0, a negative text if it is
+    below. A neutral text is right if the most probable class is neutral, or if the margin is at
+    most `NEUTRAL_MARGIN` on either side. An INV pair is right if both texts are right or both are
+    wrong. A DIR pair is right if the margin is above the partner's ("up"), or below it ("down").
+    Pairs have their own figures, and their texts also count by themselves. Raises InputError for
+    classes that are not about sentiment.
+    """
+    sides = _needed_sides(labels)
+    margins = scores @ sides
+    calm = (sides[scores.argmax(1)] == 0) | (np.abs(margins) <= NEUTRAL_MARGIN)
+    rules = {"positive": margins > 0, "negative": margins < 0, "neutral": calm}
+    right = [bool(rules[case.polarity][place]) for place, case in enumerate(cases)]
+    kinds: dict[str, list[bool]] = {}
+    for case, is_right in zip(cases, right, strict=True):
+        kinds.setdefault(case.kind, []).append(is_right)
+    apart = kinds.pop(APART, [])
+    counts = {kind: _counts(found) for kind, found in kinds.items()}
+    figures = _counts(found for part in kinds.values() for found in part)
+    if "negated_negatives" in counts:
+        figures["negated_negatives"] = counts["negated_negatives"]["accuracy"]
+    figures |= {"kinds": counts, "irony": _counts(apart)}
+    figures["tests"] = _pairs(cases, right, margins)
+    return SuiteFigures(
+        figures, [case for case, found in zip(cases, right, strict=True) if not found]
+    )
+
+
+def suite_rows(figures: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The figures as rows of a table, each with its name: the kinds, their total, and the figures
+    outside the total."""
+    kinds = [(kind.replace("_", " "), found) for kind, found in figures["kinds"].items()]
+    return [
+        *kinds,
+        ("total", figures),
+        ("irony, not in the total", figures["irony"]),
+        ("pairs that must agree (INV)", figures["tests"]["INV"]),
+        ("pairs that must differ as told (DIR)", figures["tests"]["DIR"]),
+    ]
+
+
+def _pairs(
+    cases: Sequence[Case], right: Sequence[bool], margins: NDArray[np.floating]
+) -> dict[str, dict[str, Any]]:
+    places = {case.id: place for place, case in enumerate(cases)}
+    found: dict[str, list[bool]] = {"INV": [], "DIR": []}
+    for place, case in enumerate(cases):
+        if case.test == "MFT":
+            continue
+        partner = places[case.partner]
+        if case.test == "INV":
+            found["INV"].append(right[place] == right[partner])
+        else:
+            rise = float(margins[place] - margins[partner])
+            found["DIR"].append(rise > 0 if case.moves == "up" else rise < 0)
+    return {test: _counts(held) for test, held in found.items()}
+
+
+def _counts(right: Iterable[bool]) -> dict[str, Any]:
+    all_right = list(right)
+    total = len(all_right)
+    percent = 100.0 * sum(all_right) / total if total else None
+    return {"right": sum(all_right), "total": total, "accuracy": percent}
+
+
+def _needed_sides(labels: Sequence[str]) -> NDArray[np.int64]:
+    scale = Scale.of(labels)
+    if scale is None:
+        expected = "a suite of polarities needs a model with negative and positive classes, such as"
+        raise InputError(
+            f"{expected} negative, neutral, positive; found {', '.join(labels)}; name a model of "
+            "sentiment"
+        )
+    return np.array(scale.sides)

@@ -1,0 +1,144 @@
+"""Scores the rows of Arrow record batches, for engines that read and write rows themselves: Spark,
+Ray Data, Dask."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from thinstack.bundle import open_bundle
+from thinstack.core.config import TreeSource
+from thinstack.data.tables.parquet import batch_records
+from thinstack.errors import InputError, needs_extra, shown
+from thinstack.integrations.corpora.arrow import rows_batch, rows_schema
+from thinstack.integrations.corpora.rows import DEFAULT_TEXT, Columns, Problem, Row, rows_of
+from thinstack.integrations.corpora.scoring import NOTHING, Output, ScoredRows, TextScorer
+from thinstack.integrations.corpora.work import BATCH_ROWS, batches_of
+from thinstack.runtime.predictor import Predictor
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["DEFAULT_ID", "score_batches", "scored_schema"]
+
+DEFAULT_ID: Final = "id"
+
+MOST_ROWS: Final = 1 << 15
+"""Rows of a batch that is given, at most."""
+
+_ADVICE = "name the columns with text= and id="
+
+
+def scored_schema(labels: Sequence[str], output: Output = "sentences") -> "pa.Schema":
+    """The columns of `score_batches`, by the labels of the model (`Predictor.labels`).
+
+    They are: `id` string; `sentence`, `start`, `end` int32; for phrases also `node`, `parent`
+    int32; `label` string; `scores`, a struct with a float32 for each class; `error`, a struct of
+    the strings `kind` and `message`. All may be null. Raises MissingExtraError without pyarrow.
+    """
+    return rows_schema(labels, phrases=output == "phrases", problems=True)
+
+
+def score_batches(
+    batches: Iterable["pa.RecordBatch"],
+    model: Predictor | str | Path = "sst",
+    *,
+    text: str = DEFAULT_TEXT,
+    id: str = DEFAULT_ID,
+    output: Output = "sentences",
+    source: TreeSource = "auto",
+    isolated: bool | None = None,
+) -> Iterator["pa.RecordBatch"]:
+    """Score the rows of record batches with a column of texts and a column of ids, in their order.
+
+    `model`: a loaded model, or the name or folder of a bundle, which then runs on one thread.
+    `text`, `id`: the columns; other columns are not read. `output`: what to write a row for.
+    `source`: where trees come from. `isolated`: how a named model runs, as `thinstack.load` has it.
+
+    The rows are as `scored_schema` says. A text that fails does not stop the others. It gets one
+    row with its `id` and an `error`, and all else is null. `Problem` lists the kinds of error. In
+    all other rows `error` is null. At any time, only one given batch and the scores of some of its
+    texts are in memory. A given batch may make several batches; an empty one makes no batch.
+
+    Raises, when called, what `Predictor`, `open_bundle` and `TextScorer` raise, and
+    MissingExtraError without pyarrow; InputError for `isolated` beside a loaded model, and for what
+    does not iterate over batches, such as a table. While it runs, raises DataError for a batch that
+    lacks the columns or has two with one name, and
+    InputError for an object that is not a record batch.
+    """
+    _check_batches(batches)
+    if not isinstance(model, Predictor):
+        model = Predictor(open_bundle(model), threads=1, isolated=isolated)
+    elif isolated is not None:
+        raise InputError(
+            "isolated is for the name or folder of a bundle: give it to thinstack.load"
+        )
+    scorer = TextScorer(model, output, source)
+    return _scored(batches, scorer, Columns(text, id), scored_schema(scorer.labels, output))
+
+
+def _check_batches(batches: object) -> None:
+    with needs_extra("data", "pyarrow"):
+        import pyarrow as pa
+    name, expected = type(batches).__name__, "expected record batches of pyarrow"
+    if isinstance(batches, pa.RecordBatch):
+        raise InputError(f"{expected}, found a {name}: put a single batch in a list")
+    if hasattr(type(batches), "columns"):
+        mend = "table.to_batches() of a pyarrow.Table, which Table.from_pandas(frame) makes"
+        raise InputError(f"{expected}, found a {name}: give {mend}")
+    if isinstance(batches, Mapping):
+        raise InputError(f"{expected}, found a {name}: give list(d.values())")
+    if isinstance(batches, str | bytes | Path) or not isinstance(batches, Iterable):
+        found = f"found {shown(batches, 60)}: give pyarrow.Table.to_batches()"
+        raise InputError(f"{expected}, {found}, or `thinstack predict --input FILE`")
+
+
+def _scored(
+    batches: Iterable["pa.RecordBatch"], scorer: TextScorer, columns: Columns, schema: "pa.Schema"
+) -> Iterator["pa.RecordBatch"]:
+    for rows in _rows(batches, columns):
+        for some in batches_of(rows):
+            found, problems = _with_failed(scorer, some)
+            ids = [row.id for row in some]
+            for start in range(0, len(found.text), MOST_ROWS):
+                part = found.at(slice(start, start + MOST_ROWS))
+                yield rows_batch(schema, ids, part, problems)
+
+
+def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Sequence[Row]]:
+    """The rows of the batches, `BATCH_ROWS` at once; those of an Arrow batch are not all taken into
+    Python."""
+    with needs_extra("data", "pyarrow"):
+        import pyarrow as pa
+    line = 1
+    for batch in batches:
+        if not isinstance(batch, pa.RecordBatch):
+            found = f"found a {type(batch).__name__}"
+            raise InputError(
+                f"expected record batches of pyarrow, {found}; of a table give table.to_batches()"
+            )
+        for start in range(0, batch.num_rows, BATCH_ROWS):
+            part = batch.slice(start, BATCH_ROWS)
+            records = batch_records(part, columns.names, line)
+            yield list(rows_of("row", chain([part.schema.names], records), columns, advice=_ADVICE))
+            line += part.num_rows
+
+
+def _with_failed(
+    scorer: TextScorer, rows: Sequence[Row]
+) -> tuple[ScoredRows, list[Problem | None]]:
+    """The rows of all texts in order, one of NOTHING for each that failed; and by text what was
+    wrong."""
+    found, failed = scorer(rows)
+    problems: list[Problem | None] = [None] * len(rows)
+    places = np.setdiff1d(np.arange(len(rows)), found.text)  # both are in the order of the rows
+    for place, (_, problem) in zip(places.tolist(), failed, strict=True):
+        problems[place] = problem
+    nothing = np.full(len(places), NOTHING, np.int64)
+    scores = np.full((len(places), len(scorer.labels)), np.nan, np.float32)
+    whole = (places, nothing, nothing, nothing, nothing)
+    none = ScoredRows(*whole, scores, nothing, nothing)
+    joined = ScoredRows.joined([found, none], [0, 0])
+    return joined.at(np.argsort(joined.text, kind="stable")), problems

@@ -1,0 +1,153 @@
+"""Reads the files of a corpus row by row. Only a file of spaCy Docs is held in memory."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from thinstack.data.files.compressed import without_compression
+from thinstack.data.files.paths import file_path, why_unreadable
+from thinstack.data.tables.reading import TABLE_SUFFIXES, table_records
+from thinstack.data.tables.table_rows import Found, Record
+from thinstack.data.tables.text_streams import opened_text, undecoded
+from thinstack.errors import DataError, InputError, needs_extra
+from thinstack.integrations.corpora.rows import DEFAULT_TEXT, Columns, Row, rows_of
+
+__all__ = ["SUFFIXES", "Corpus", "digest", "open_corpus"]
+
+SUFFIXES: Final = (".txt", *TABLE_SUFFIXES, ".spacy")
+"""How names of files that can be scored end, in any case. Behind them a name may have the ending of
+a compressed file."""
+
+_ADVICE = "name the columns with --text and --id"
+_ONE_COLUMN = (".txt", ".spacy")
+
+
+class Corpus(NamedTuple):
+    """Files of texts.
+
+    Attributes:
+        files: the path of each file, by its name.
+        columns: the columns of texts and ids in tables.
+        encoding: the encoding of text files; parquet and Docs have their own.
+        named: whether an id that is a line number starts with the name of the file.
+        kind: the file ending that says how to read the files; by default each file's own.
+        separator, header: of tables, as `read_table` takes them. Either of them says that a file is
+            a table, also where its name says lines.
+    """
+
+    files: dict[str, Path]
+    columns: Columns
+    encoding: str = "utf-8"
+    named: bool = False
+    kind: str = ""
+    separator: str | None = None
+    header: bool | None = None
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of all files, in the order of the files. Raises DataError for a file that cannot
+        be read or lacks a column; MissingExtraError for parquet without pyarrow and for Docs
+        without spaCy."""
+        for name, path in self.files.items():
+            prefix = f"{name}:" if self.named else ""
+            found = self._records(path)
+            yield from rows_of(str(path), found, self.columns, prefix=prefix, advice=_ADVICE)
+
+    def _records(self, path: Path) -> Iterator[Found]:
+        kind = self.kind or _suffix(path)
+        if kind == ".spacy":
+            with needs_extra("spacy"):
+                from thinstack.integrations.spacy.doc_bins import doc_texts
+            return doc_texts(path)
+        if kind == ".txt" and not _told(self.separator, self.header):
+            return _lines(path, self.encoding)
+        return table_records(
+            path, self.columns.names, self.encoding, separator=self.separator, header=self.header
+        )
+
+
+def open_corpus(
+    path: Path,
+    columns: Columns | None = None,
+    *,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    header: bool | None = None,
+) -> Corpus:
+    """The corpus in a file, or in all files of a folder and its subfolders. Nothing is read yet.
+
+    In a folder, names that start with a dot or an underscore are left out. `columns`: the columns
+    of tables, if the user has named them. `separator`, `header`: as of `Corpus`. Raises InputError
+    if there is no file, for a file with an unknown ending, and for columns of files that have no
+    columns. Also for a link that leads nowhere or to another folder. Raises DataError for a pipe,
+    or what else is no plain file.
+    """
+    if path.is_dir():
+        inner = sorted(file.relative_to(path) for file in path.rglob("*"))
+        shown = [name for name in inner if not any(part[0] in "._" for part in name.parts)]
+        files = {name.as_posix(): path / name for name in shown if _is_file(path / name)}
+    elif path.exists():
+        files = {path.name: file_path(path)}
+    else:
+        where = (
+            f"a link to {path.readlink()}, which is not there" if path.is_symlink() else "nothing"
+        )
+        raise InputError(f"{path}: expected a file or a folder of texts, found {where}")
+    if not files:
+        raise InputError(f"{path}: expected files of texts ({', '.join(SUFFIXES)}), found no file")
+    for name, file in files.items():
+        suffix, table = _suffix(file), _told(separator, header)
+        if re.search("[\ud800-\udfff]", name):  # how Python writes bytes that are no UTF-8
+            raise InputError(f"{file}: expected a name in UTF-8, found {name!r:.80}: rename it")
+        if suffix not in SUFFIXES and not table:
+            expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
+            raise InputError(
+                f"{expected}; found {name!r}: rename it, or move it away; if it is a table, "
+                "say with --sep how its cells are separated"
+            )
+        if suffix in _ONE_COLUMN and columns and not (table and suffix == ".txt"):
+            how = "; if it is a table, add --sep tab" if suffix == ".txt" else ""
+            raise InputError(
+                f"{file}: a {suffix} file has no columns: leave --text and --id out{how}"
+            )
+    told = columns or Columns()
+    return Corpus(files, told, encoding, named=path.is_dir(), separator=separator, header=header)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether something in a folder is a file, and not another folder. Raises InputError for a link
+    that leads nowhere, or to another folder, and DataError for what is neither: its texts would be
+    left out."""
+    if path.is_symlink() and (path.is_dir() or not path.exists()):
+        raise InputError(
+            f"{path}: expected a file, found a link to {path.readlink()}, which is no file: mend "
+            "the link, or name that folder by itself"
+        )
+    return not path.is_dir() and file_path(path).is_file()
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file. Raises DataError if it cannot be read."""
+    try:
+        with file_path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
+
+
+def _suffix(path: Path) -> str:
+    return without_compression(path).suffix.lower()
+
+
+def _told(separator: str | None, header: bool | None) -> bool:
+    """Whether the user has said that files are tables."""
+    return separator is not None or header is not None
+
+
+def _lines(path: Path, encoding: str) -> Iterator[Found]:
+    with opened_text(path, encoding) as stream:
+        for number, line in enumerate(stream, start=1):
+            text = line.rstrip("\r\n")
+            cells = {DEFAULT_TEXT: text}
+            yield Record(number, cells, undecoded(path, number, text, encoding))

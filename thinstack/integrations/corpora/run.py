@@ -1,0 +1,230 @@
+"""A run over a corpus: scores its files into a folder of rows, and continues a run that stopped."""
+
+import shutil
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from thinstack.bundle.manifest import MANIFEST_FILE
+from thinstack.data.files.lock import locked
+from thinstack.errors import InputError, StoppedError
+from thinstack.integrations.corpora.folder import SPOOL, OutFolder
+from thinstack.integrations.corpora.inputs import Corpus, digest, open_corpus
+from thinstack.integrations.corpora.manifest import Finished, RunManifest, Settings, read_manifest
+from thinstack.integrations.corpora.parts import check_format
+from thinstack.integrations.corpora.rows import Columns
+from thinstack.integrations.corpora.scoring import TextScorer
+from thinstack.integrations.corpora.shards import Planned, Shard, cut, plan
+from thinstack.integrations.corpora.unchanged import (
+    as_planned,
+    check_input,
+    check_model,
+    input_files,
+)
+from thinstack.integrations.corpora.work import Done, Model, score_shard
+from thinstack.integrations.corpora.worker import Worker
+from thinstack.integrations.corpora.workers import score_side_by_side
+
+__all__ = ["Progress", "Request", "Tell", "score_corpus"]
+
+FAIL_AFTER = 0.01
+"""Share of the rows that may fail, by default."""
+
+
+class Progress(NamedTuple):
+    """How far a run is, in rows of the input.
+
+    `done` rows are finished; of these, `failed` have failed, and `before` were done before the run
+    started. `rows` is the number of all rows, or None while they are being counted.
+    """
+
+    done: int
+    failed: int = 0
+    before: int = 0
+    rows: int | None = None
+
+
+Tell = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a run is to do.
+
+    Attributes:
+        input: a file, a folder, or a stream of lines. The lines are texts, or JSON if a column is
+            named; with a separator or a header to name, they are a table.
+        out: the folder for the rows.
+        settings: the settings that change the rows.
+        model: how to load the model.
+        named: whether the user has named a column; files without columns are then refused.
+        jobs: how many processes score side by side; 0 means this process, which a row may kill.
+        fail_after: the run stops if more than this share of all rows fails.
+        repeated_ids: whether several rows may have the same id.
+    """
+
+    input: Path | BinaryIO
+    out: Path
+    settings: Settings
+    model: Model
+    named: bool = False
+    jobs: int = 1
+    fail_after: float = FAIL_AFTER
+    repeated_ids: bool = False
+
+
+def score_corpus(request: Request, tell: Tell) -> Progress:
+    """Score a corpus, or the rest of it, and report the progress to `tell`.
+
+    Raises InputError if the request cannot be met or the folder belongs to another run; DataError
+    for files that cannot be read; whatever loading the model raises; OSError if rows cannot be
+    written; StoppedError if too many rows fail, if the input or the model changes meanwhile, or if
+    a row is lost. Rows that are written stay, and the same request continues from there.
+    """
+    folder = OutFolder(request.out, request.settings.format)
+    check_format(folder.format)
+    _check_apart(request)
+    scorer = request.model.scorer(request.settings)
+    folder.prepare()
+    with locked(folder.path), _tidied(folder):
+        corpus = _corpus(request, folder)
+        manifest = _manifest(request, corpus, scorer, tell)
+        done = folder.done().intersection(range(len(manifest.shards)))
+        before = sum(manifest.shards[number] for number in done)
+        start = Progress(before, sum(map(folder.failed, done)), before, manifest.rows)
+        shards = cut(corpus.rows()) if before < manifest.rows else iter(())
+        todo = (shard for shard in as_planned(shards, manifest) if shard.number not in done)
+        jobs = min(request.jobs, len(manifest.shards) - len(done))
+        # All processes take the same files, where a branch of the hub might move meanwhile.
+        model = replace(request.model, name=str(scorer.predictor.bundle.path))
+        model = replace(model, digest=scorer.predictor.bundle.manifest.digest)
+        new = partial(Worker, model, request.settings, folder)
+        with closing(
+            score_side_by_side(todo, jobs, new) if jobs else _one_by_one(scorer, todo, folder)
+        ) as found:
+            last = _followed(found, start, request, tell)
+        check_input(partial(_corpus, request, folder, again=corpus), manifest)
+        check_model(scorer.predictor.bundle)
+        finished = _finished(last, manifest, folder)
+        manifest.model_copy(update={"finished": finished}).write(folder.path)
+    return last
+
+
+def _finished(last: Progress, manifest: RunManifest, folder: OutFolder) -> Finished:
+    """How the run has ended. Raises StoppedError unless every row of the input, and every shard, is
+    in the folder."""
+    numbers = range(len(manifest.shards))
+    failed = [folder.failed(number) for number in numbers]
+    odd = [n for n in numbers if failed[n] > manifest.shards[n]]
+    lost = sorted(set(numbers) - folder.done()) or odd
+    if lost or (last.done, last.failed) != (manifest.rows, sum(failed)):
+        raise StoppedError(
+            f"expected all {manifest.rows:,} rows of the input in {folder.path}, found "
+            f"{last.done:,}, {last.failed:,} of them failed, and {sum(failed):,} listed as failed; "
+            f"shards that are not whole: {lost!r:.80}. Name another folder with --out and start "
+            "again"
+        )
+    return Finished(scored=last.done - last.failed, failed=last.failed)
+
+
+@contextmanager
+def _tidied(folder: OutFolder) -> Iterator[None]:
+    """Nothing half written lies in the folder before the block, nor after it, however it ends."""
+    folder.clean()
+    try:
+        yield
+    finally:
+        folder.clean()
+        (folder.path / SPOOL).unlink(missing_ok=True)
+
+
+def _one_by_one(
+    scorer: TextScorer, shards: Iterable[Shard], folder: OutFolder
+) -> Generator[Done, None, None]:
+    for shard in shards:
+        yield score_shard(scorer, shard, folder)
+
+
+def _followed(found: Iterator[Done], start: Progress, request: Request, tell: Tell) -> Progress:
+    """What there is in the end. Raises StoppedError as soon as too many rows have failed."""
+    now = start
+    assert now.rows is not None, "they were counted"
+    while True:
+        tell(now)
+        if now.failed > request.fail_after * now.rows:
+            raise StoppedError(
+                f"{now.failed:,} of {now.rows:,} rows have failed, more than "
+                f"{request.fail_after:.3%}: {request.out / 'errors'} says why; to continue anyway, "
+                "run the same command with a higher --fail-after"
+            )
+        one = next(found, None)
+        if one is None:
+            return now
+        now = now._replace(done=now.done + one.rows, failed=now.failed + one.failed)
+
+
+def _check_apart(request: Request) -> None:
+    if isinstance(request.input, Path) and request.input.is_dir():
+        inner, outer = request.out.resolve(), request.input.resolve()
+        if inner.is_relative_to(outer):
+            raise InputError(
+                f"{request.out}: is inside the input, {request.input}: name another folder with "
+                "--out"
+            )
+
+
+def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None) -> Corpus:
+    """The files to read; what comes as a stream is kept in the folder until all is scored. `again`:
+    what they were before."""
+    settings = request.settings
+    columns = Columns(settings.text, settings.id)
+    if isinstance(request.input, Path):
+        named = columns if request.named else None
+        return open_corpus(
+            request.input,
+            named,
+            encoding=settings.encoding,
+            separator=settings.separator,
+            header=settings.header,
+        )
+    if again is not None:
+        return again
+    spool = folder.path / SPOOL
+    with spool.open("wb") as file:
+        shutil.copyfileobj(request.input, file, 1 << 20)
+    return Corpus(
+        {SPOOL: spool},
+        columns,
+        settings.encoding,
+        kind="" if request.named else ".txt",  # A name without an ending is looked into.
+        separator=settings.separator,
+        header=settings.header,
+    )
+
+
+def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:
+    """That of the folder if it is of this run, else a new one."""
+    files = input_files(corpus)
+    known = read_manifest(request.out)
+    if known is None:
+        planned = plan(
+            corpus, repeated=request.repeated_ids, tell=lambda number: tell(Progress(number))
+        )
+    else:
+        planned = Planned(list(known.shards), list(known.digests))
+    made = RunManifest(
+        input=files,
+        model=digest(scorer.predictor.bundle.path / MANIFEST_FILE),
+        labels=scorer.labels,
+        settings=request.settings,
+        shards=tuple(planned.rows),
+        digests=tuple(planned.digests),
+    )
+    if known is None:
+        made.write(request.out)
+        return made
+    made.check_same(known, request.out)
+    return known

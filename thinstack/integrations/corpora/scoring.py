@@ -1,0 +1,182 @@
+"""Scores texts into rows, one for each phrase, sentence or text. The rows are held as columns."""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Final, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.config import TreeSource
+from thinstack.core.transitions import parents_of, spans_of
+from thinstack.errors import InputError, raised_by_signal_handler
+from thinstack.integrations.corpora.rows import Problem, Row
+from thinstack.runtime.documents import mean_scores
+from thinstack.runtime.prediction import Scored
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import Sentence, splitter
+
+__all__ = ["NOTHING", "Output", "ScoredRows", "TextScorer"]
+
+IntArray = NDArray[np.int64]
+
+Output = Literal["phrases", "sentences", "documents"]
+"""What has a row."""
+
+NOTHING: Final = -1
+"""In place of a number that is not there."""
+
+_MOST_MESSAGE = 500  # characters of what an error of a library says
+
+
+class ScoredRows(NamedTuple):
+    """N rows for V classes, in the order of their texts.
+
+    Attributes:
+        text: (N,) the place of the text.
+        sentence: (N,) the number of the sentence in the text, or NOTHING for a whole text.
+        start, end: (N,) characters [start, end) of the text.
+        label: (N,) the number of the class, or NOTHING if no class is probable enough.
+        scores: (N, V) the probabilities of the classes, NaN for a text without words.
+        node, parent: (N,) for phrases, the number of the node in its tree, in transition order, and
+            the number of its parent. The parent of a whole sentence is NOTHING.
+    """
+
+    text: IntArray
+    sentence: IntArray
+    start: IntArray
+    end: IntArray
+    label: IntArray
+    scores: NDArray[np.float32]
+    node: IntArray
+    parent: IntArray
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Self]", places: Sequence[int]) -> Self:
+        """The rows of several batches, at least one. `places`: the place of each batch's first
+        text."""
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        sizes = [len(part.text) for part in parts]
+        columns[0] = columns[0] + np.repeat(np.array(places, np.int64), sizes)
+        return cls(*columns)
+
+    def at(self, places: slice | IntArray) -> "ScoredRows":
+        """The rows at some places."""
+        return ScoredRows._make(column[places] for column in self)
+
+
+class TextScorer:
+    """Scores texts with a model. `source`: where trees come from. `output`: what has a row.
+
+    Raises InputError for a source that the model does not have, and for phrases if the model scores
+    only whole sentences.
+    """
+
+    def __init__(self, predictor: Predictor, output: Output, source: TreeSource = "auto"):
+        if output == "phrases" and not predictor.phrases:
+            raise InputError(
+                "this model scores only whole sentences, not phrases: choose --output sentences or "
+                "--output documents"
+            )
+        self.predictor, self.output, self.source = predictor, output, source
+        self.labels = predictor.labels
+        self._cut = splitter()
+        predictor.tree_maker(source)
+
+    def __call__(self, rows: Sequence[Row]) -> tuple[ScoredRows, list[tuple[Row, Problem]]]:
+        """The scored rows of some texts, whose places are those in `rows`, and those that have
+        no scores: the rows with a problem, and texts that the model cannot score."""
+        failed = [(row, row.problem) for row in rows if row.problem]
+        places = [place for place, row in enumerate(rows) if not row.problem]
+        try:
+            found = self.score([rows[place].text for place in places])
+            found = found._replace(text=np.array(places, np.int64)[found.text])
+        except Exception as error:  # of the model, of onnxruntime, of memory: of one text or all
+            if raised_by_signal_handler(error):
+                raise
+            if len(rows) == 1:
+                message = f"{type(error).__name__}: {error}"[:_MOST_MESSAGE]
+                return self.score([]), [(rows[0], Problem("failed", message))]
+            middle = len(rows) // 2
+            (left, some), (right, others) = self(rows[:middle]), self(rows[middle:])
+            return ScoredRows.joined([left, right], [0, middle]), some + others
+        return found, failed
+
+    def score(self, texts: Sequence[str]) -> ScoredRows:
+        """The scored rows of texts. A text without words has one row, without label and scores.
+        Raises what the model raises."""
+        cut = list(self._cut(texts))
+        flat = list(chain.from_iterable(cut))
+        scored = self.predictor.trees_and_scores([each.words for each in flat], self.source)
+        counts = np.array([len(sentences) for sentences in cut], np.int64)
+        sizes = np.array([len(text) for text in texts], np.int64)
+        if self.output == "documents":
+            return self._documents(scored, flat, counts, sizes)
+        make = self._phrases if self.output == "phrases" else self._sentences
+        wordless = np.flatnonzero(counts == 0)
+        empty = self._whole(wordless, sizes[wordless])
+        found = make(scored, flat, counts) if flat else self._whole(wordless[:0], sizes[:0])
+        joined = ScoredRows.joined([found, empty], [0, 0])
+        order = np.argsort(joined.text, kind="stable")
+        return joined.at(order)
+
+    def _whole(self, texts: IntArray, ends: IntArray) -> ScoredRows:
+        """Rows of whole texts, without scores."""
+        nothing = np.full(len(texts), NOTHING, np.int64)
+        scores = np.full((len(texts), len(self.labels)), np.nan, np.float32)
+        starts = np.zeros_like(ends)
+        return ScoredRows(texts, nothing, starts, ends, nothing, scores, nothing, nothing)
+
+    def _documents(
+        self, scored: list[Scored], flat: list[Sentence], counts: IntArray, sizes: IntArray
+    ) -> ScoredRows:
+        found = self._whole(np.arange(len(counts)), sizes)
+        if not flat:
+            return found
+        roots = np.stack([each.scores[-1] for each in scored]).astype(np.float64)
+        both = zip(flat, scored, strict=True)
+        lengths = np.array([len(sentence.words) * each.weight for sentence, each in both])
+        worded = np.flatnonzero(counts)
+        found.scores[worded] = mean_scores(roots, lengths, counts[worded])
+        label = np.full(len(counts), NOTHING, np.int64)
+        label[worded] = self._labels(found.scores[worded])
+        return found._replace(label=label)
+
+    def _sentences(
+        self, scored: list[Scored], flat: list[Sentence], counts: IntArray
+    ) -> ScoredRows:
+        text, sentence = _numbered(counts)
+        starts = np.array([each.start for each in flat], np.int64)
+        ends = starts + np.array([len(each.text) for each in flat], np.int64)
+        scores = np.stack([each.scores[-1] for each in scored])
+        nothing = np.full(len(flat), NOTHING, np.int64)
+        place = (text, sentence, starts, ends)
+        return ScoredRows(*place, self._labels(scores), scores, nothing, nothing)
+
+    def _phrases(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
+        text, sentence = _numbered(counts)
+        transitions = np.concatenate([each.transitions for each in scored])
+        nodes = np.array([len(each.transitions) for each in scored], np.int64)
+        owner, node = _numbered(nodes)
+        first = np.repeat(np.cumsum(nodes) - nodes, nodes)
+        parents = parents_of(transitions)[0]
+        parents = np.where(parents == NOTHING, NOTHING, parents - first)
+        spans = spans_of(transitions)
+        words = np.concatenate([each.offsets + each.start for each in flat])
+        place = (text[owner], sentence[owner], words[spans[:, 0], 0], words[spans[:, 1] - 1, 1])
+        scores = np.concatenate([each.scores for each in scored])
+        return ScoredRows(*place, self._labels(scores), scores, node, parents)
+
+    def _labels(self, scores: NDArray[np.float32]) -> IntArray:
+        """The most probable class of each row, NOTHING where the view abstains."""
+        best: IntArray = scores.argmax(axis=1)
+        if self.predictor.view.abstain:
+            best[scores.max(axis=1) < self.predictor.view.abstain] = NOTHING
+        return best
+
+
+def _numbered(counts: IntArray) -> tuple[IntArray, IntArray]:
+    """Of things that belong to owners, so many to each, in order: the owner of each, and its number
+    among those of its owner."""
+    owner = np.repeat(np.arange(len(counts)), counts)
+    return owner, np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,0 +1,105 @@
+"""Cuts a corpus into shards of some thousand rows, in the same way each time."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.errors import InputError
+from thinstack.integrations.corpora.inputs import Corpus
+from thinstack.integrations.corpora.rows import Row
+
+__all__ = ["SHARD_CHARACTERS", "SHARD_ROWS", "Planned", "Shard", "cut", "plan", "rows_digest"]
+
+SHARD_ROWS: Final = 1 << 12
+"""Rows of a shard at most."""
+
+SHARD_CHARACTERS: Final = 1 << 22
+"""Characters of its texts at most, or one text."""
+
+_HASH = 16  # bytes: of a billion ids two are taken for one with a chance of 1e-21
+_LISTED = 3
+
+
+class Planned(NamedTuple):
+    """What is known of each shard before it is scored: the number of its rows, and their digest."""
+
+    rows: list[int]
+    digests: list[str]
+
+
+class Shard(NamedTuple):
+    """Consecutive rows of a corpus, and the number of the shard, from 0."""
+
+    number: int
+    rows: list[Row]
+
+
+def cut(rows: Iterable[Row]) -> Iterator[Shard]:
+    """The rows in shards, each as large as it may be. No shard is empty."""
+    numbers, piece, characters = count(), list[Row](), 0
+    for row in rows:
+        if len(piece) == SHARD_ROWS or (piece and characters + len(row.text) > SHARD_CHARACTERS):
+            yield Shard(next(numbers), piece)
+            piece, characters = [], 0
+        piece.append(row)
+        characters += len(row.text)
+    if piece:
+        yield Shard(next(numbers), piece)
+
+
+def rows_digest(rows: Iterable[Row]) -> str:
+    """A digest of the ids, the texts and the kinds of problems of rows."""
+    found = hashlib.blake2b(digest_size=_HASH)
+    for row in rows:
+        kind = row.problem.kind if row.problem else None
+        found.update(repr((row.id, row.text, kind)).encode())
+    return found.hexdigest()
+
+
+def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> Planned:
+    """The shards of a corpus. Reads the corpus once, and reports the rows so far now and then.
+
+    Raises InputError if there are no rows, or if several rows have the same id, unless `repeated`
+    allows it. Also raises whatever reading the rows raises.
+    """
+    ids, planned, total = bytearray(), Planned([], []), 0
+    watched = corpus.columns.id is not None and not repeated
+    for shard in cut(corpus.rows()):
+        planned.rows.append(len(shard.rows))
+        planned.digests.append(rows_digest(shard.rows))
+        total += len(shard.rows)
+        if watched:
+            for row in shard.rows:
+                if row.id is not None:
+                    ids += _hash(row.id)
+        tell(total)
+    if not planned.rows:
+        raise InputError(f"{', '.join(corpus.files):.200}: expected rows of texts, found no row")
+    if watched:
+        _check_repeated(corpus, np.frombuffer(ids, np.dtype([("a", "<u8"), ("b", "<u8")])))
+    return planned
+
+
+def _hash(id: str) -> bytes:
+    return hashlib.blake2b(id.encode(), digest_size=_HASH).digest()
+
+
+def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
+    order = np.sort(hashes)
+    twice = np.unique(order[1:][order[1:] == order[:-1]])
+    if not len(twice):
+        return
+    searched = {each.tobytes() for each in twice[:_LISTED]}
+    found = dict.fromkeys(
+        row.id for row in corpus.rows() if row.id is not None and _hash(row.id) in searched
+    )
+    listed = ", ".join(map(repr, found)) + (", ..." if len(twice) > _LISTED else "")
+    raise InputError(
+        f"expected a different id for each row in the column {corpus.columns.id!r}, found "
+        f"{len(twice):,} that several rows have: {listed}; name another column with --id, or score "
+        "them all with --allow-repeated-ids"
+    )

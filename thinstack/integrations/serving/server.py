@@ -1,0 +1,180 @@
+"""The page of `thinstack serve`, for one model, on this machine alone."""
+
+import errno
+import json
+import re
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any, Final
+from urllib.parse import SplitResult, urlsplit
+
+from thinstack.errors import InputError, ThinstackError
+from thinstack.integrations.serving.answers import model_data, text_data
+from thinstack.runtime.predictor import Predictor
+
+__all__ = ["HOST", "MAX_BODY", "PageServer"]
+
+HOST: Final = "127.0.0.1"
+
+_NAMES: Final = (HOST, "localhost", "[::1]")
+_LOCAL: Final = re.compile(f"({'|'.join(map(re.escape, _NAMES))})(:[0-9]{{1,5}})?", re.IGNORECASE)
+
+MAX_BODY: Final = 1_000_000
+"""Bytes of what is asked, at most."""
+
+_JAVASCRIPT, _STYLE, _JSON = "text/javascript", "text/css", "application/json"
+_MODULES = ("bars.js", "brackets.js", "field.js", "model.js", "page.js", "panel.js", "tree.js")
+_PAGE: Final = {
+    "/": ("serving/page/index.html", "text/html"),
+    "/icon.svg": ("serving/page/icon.svg", "image/svg+xml"),
+    "/page.css": ("serving/page/page.css", _STYLE),
+    "/tree.css": ("show/tree.css", _STYLE),
+    "/heat.css": ("show/heat.css", _STYLE),
+    **{f"/{name}": (f"serving/page/{name}", _JAVASCRIPT) for name in _MODULES},
+}
+_HEADERS: Final = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves the page at `url`, once `predictor` is set. Port 0 takes any that is free.
+
+    Raises InputError for a port that another program has, or that this user may not take.
+    """
+
+    predictor: Predictor
+    name: str
+
+    def __init__(self, port: int):
+        try:
+            super().__init__((HOST, port), _Handler)
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+            why = "another program has it" if error.errno == errno.EADDRINUSE else "not allowed"
+            raise InputError(
+                f"port {port} of {HOST}: {why}; choose another with --port, or 0 for any that is "
+                "free"
+            ) from None
+        self.port = int(self.server_address[1])
+        self.url = f"http://{HOST}:{self.port}/"
+        self.content = {
+            path: (files("thinstack").joinpath(name).read_bytes(), kind)
+            for path, (name, kind) in _PAGE.items()
+        }
+        self.one_at_a_time = threading.Lock()  # a text has all threads of the model
+
+
+class _RefusedError(Exception):
+    """What the client did that is not served."""
+
+    def __init__(self, status: HTTPStatus, message: str):
+        super().__init__(message)
+        self.status = status
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: PageServer
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "thinstack", ""
+    timeout = 60  # seconds that a client may be silent
+    disable_nagle_algorithm = True  # else each answer waits until its head is acknowledged
+
+    def do_GET(self) -> None:
+        self._answer(self._file)
+
+    def do_POST(self) -> None:
+        self._answer(self._prediction)
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing: texts are nobody's business."""
+
+    def _answer(self, make: Any) -> None:
+        try:
+            self._check_host()
+            body, kind = make()
+            status = HTTPStatus.OK
+        except _RefusedError as error:
+            status, body, kind = error.status, _json({"error": str(error)}), _JSON
+            self.close_connection = True  # the body may not have been read
+        except ThinstackError as error:
+            status, body, kind = HTTPStatus.BAD_REQUEST, _json({"error": str(error)}), _JSON
+        try:
+            self.send_response(status)
+            headers = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(body))}
+            closed = {"Connection": "close"} if self.close_connection else {}
+            for name, value in (headers | closed | _HEADERS).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+        except ConnectionError:  # the reader has typed on, or left
+            self.close_connection = True
+
+    def _check_host(self) -> None:
+        """Other names of this machine are how pages of others get at it (DNS rebinding). Its ports
+        are not: ssh and containers hand on another one. A page of another port may send nothing
+        either, because its browser asks first whether it may send JSON, and is refused."""
+        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        if not _LOCAL.fullmatch(host):
+            found = host
+        elif origin is not None and not _LOCAL.fullmatch(_parts(origin).netloc):
+            found = f"a page of {origin}"
+        else:
+            return
+        expected = f"expected a request to {' or '.join(_NAMES)}"
+        raise _RefusedError(HTTPStatus.FORBIDDEN, f"{expected}, found {found}")
+
+    def _file(self) -> tuple[bytes, str]:
+        path = _parts(self.path).path
+        if path == "/model":
+            return _json(model_data(self.server.predictor, self.server.name)), _JSON
+        if path not in self.server.content:
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page; the page is at /")
+        return self.server.content[path]
+
+    def _prediction(self) -> tuple[bytes, str]:
+        if self.path != "/predict":
+            raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
+        text = self._text()
+        with self.server.one_at_a_time:
+            return _json(text_data(self.server.predictor, text)), _JSON
+
+    def _text(self) -> str:
+        """The text that the client sends, as `{"text": ...}`."""
+        # Pages of others may send plain text and forms without asking, but not this type.
+        if self.headers.get_content_type() != _JSON:
+            raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"expected {_JSON}")
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdecimal()):
+            raise _RefusedError(HTTPStatus.LENGTH_REQUIRED, "expected a Content-Length")
+        if len(length) > 12 or int(length) > MAX_BODY:
+            raise _RefusedError(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"expected a text of at most {MAX_BODY:,} bytes, found {length[:20]}: cut it, "
+                "or score it with thinstack predict --input FILE --out FOLDER",
+            )
+        try:
+            asked = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            asked = None
+        if not (isinstance(asked, dict) and isinstance(asked.get("text"), str)):
+            raise _RefusedError(HTTPStatus.BAD_REQUEST, 'expected {"text": "..."} as JSON')
+        return str(asked["text"])
+
+
+def _parts(address: str) -> SplitResult:
+    """The parts of an address; of what is none, such as "http://[", empty ones."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+
+
+def _json(data: Any) -> bytes:
+    return json.dumps(data, separators=(",", ":")).encode("ascii")

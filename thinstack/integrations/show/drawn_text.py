@@ -1,0 +1,64 @@
+"""Text in pictures: how wide it is, and how a long one is shortened.
+
+Widths come from a table of code points, so `js/src/drawnText.ts` finds the same ones. No font is
+measured, and nothing depends on a version of Unicode.
+"""
+
+from typing import Final
+
+from thinstack.integrations.show.outline import visible
+from thinstack.runtime.prediction import Prediction
+
+__all__ = ["excerpt", "percent", "shorten", "text_width"]
+
+DOTS: Final = " … "
+
+_WIDTHS: Final = {5: "fijlrtI.,:;'!|()[]-` ", 10: "ABCDEFGHJKLNOPQRSTUVXYZ", 14: "mwMW@%"}
+_WIDTH: Final = {char: width for width, chars in _WIDTHS.items() for char in chars}
+_NOTHING: Final = (range(0x300, 0x370), range(0x200B, 0x2010), range(0xFE00, 0xFE10))
+_WIDE: Final = (range(0x1100, 0x1160), range(0x2600, 0x27C0), range(0x2E80, 0x110000))
+
+
+def text_width(text: str) -> int:
+    """The width in pixels that a text of 14 pixels is taken to have. Common fonts are narrower."""
+    return sum(_WIDTH[char] if char in _WIDTH else _other_width(ord(char)) for char in text)
+
+
+def _other_width(code: int) -> int:
+    if code < 0x80:
+        return 8
+    if any(code in block for block in _NOTHING):  # marks above letters, joiners, variants
+        return 0
+    return 15 if any(code in block for block in _WIDE) else 10
+
+
+def shorten(text: str, most: int) -> str:
+    """`text` in at most `most` >= 24 characters. If it is longer, dots replace words in its
+    middle."""
+    if len(text) <= most:
+        return text
+    room = most - len(DOTS)
+    head = text[: room - room // 2]
+    if " " in head and text[len(head)] != " ":
+        head = head.rpartition(" ")[0]
+    head = head.rstrip(" ")
+    start = len(text) - (room - len(head))
+    tail = text[start:]
+    if " " in tail and text[start - 1] != " ":
+        tail = tail.partition(" ")[2]
+    return head + DOTS + tail.lstrip(" ")
+
+
+def excerpt(prediction: Prediction, start: int, end: int, most: int) -> str:
+    """The words [start, end) of a sentence as they stand in its text, made visible and shortened to
+    `most` characters."""
+    # Words at either end that are sure to fill it: a long phrase costs no more than those.
+    if end - start <= 2 * most:
+        return shorten(visible(prediction.text_of(start, end)), most)
+    head, tail = prediction.text_of(start, start + most), prediction.text_of(end - most, end)
+    return shorten(f"{visible(head)} {visible(tail)}", most)
+
+
+def percent(share: float) -> str:
+    """A probability in whole percents; a half is rounded up."""
+    return f"{int(100 * share + 0.5)}%"

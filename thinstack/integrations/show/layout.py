@@ -1,0 +1,106 @@
+"""The places of the phrases of a tree in a picture, in pixels. `js/src/layout.ts` finds the same
+ones."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from thinstack.integrations.show.drawn_text import excerpt, text_width
+from thinstack.integrations.show.outline import Row, outline
+from thinstack.runtime.prediction import Prediction
+
+__all__ = ["LEVEL", "MARGIN", "MAX_DEPTH", "MAX_PHRASES", "NODE", "Place", "places"]
+
+MAX_PHRASES: Final = 1_023
+"""The most phrases that are drawn of one tree: all of a sentence of up to 512 words."""
+
+MAX_DEPTH: Final = 100
+"""The most levels that are drawn. Browsers give up on deep nesting."""
+
+MAX_TEXT: Final = 24
+"""Characters shown of a word, and of a phrase whose parts are not drawn."""
+
+MAX_ALONE: Final = 80
+"""Characters shown of a sentence whose phrases have no scores."""
+
+LEVEL, NODE, GAP, MARGIN = 44, 22, 14, 16
+"""Sizes in pixels: the step from one level to the next, the height of a node, the gap between two
+words, and the margin around the picture."""
+
+
+class Place(NamedTuple):
+    """A phrase in the picture, in pixels.
+
+    Attributes:
+        row: its row in the outline.
+        x: the middle of its node.
+        y: the top of its node.
+        width: the width of its node.
+        text: its text if its parts are not drawn, else empty.
+        parts: the places of its parts, as numbers.
+    """
+
+    row: Row
+    x: int
+    y: int
+    width: int
+    text: str
+    parts: tuple[int, ...]
+
+
+def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
+    """The places of the phrases in reading order, each before its parts.
+
+    Words stand side by side on one line. A phrase stands in the middle above its two parts, one
+    level above the higher one. Beyond `MAX_PHRASES` and `MAX_DEPTH`, a phrase stands in place of
+    its words. `signs` is the text in each node, by the row of its scores.
+    """
+    spans = prediction.spans.tolist()
+    rows = [Row(0, 0, last=True, hidden=0)]  # only the sentence
+    if prediction.phrases:
+        rows = outline(prediction, depth=MAX_DEPTH, phrases=MAX_PHRASES)
+    parts = _parts(rows)
+    levels = [0] * len(rows)
+    for number in reversed(range(len(rows))):
+        levels[number] = max((levels[part] + 1 for part in parts[number]), default=0)
+    texts = [
+        "" if parts[number] else _text(prediction, row, *spans[row.node])
+        for number, row in enumerate(rows)
+    ]
+    widths = [max(NODE, text_width(signs[row.node]) + 10) for row in rows]
+    middles, top = _middles(texts, widths, parts), max(levels)
+    heights = [(top - level) * LEVEL for level in levels]
+    return list(map(Place, rows, middles, heights, widths, texts, parts))
+
+
+def _middles(
+    texts: Sequence[str], widths: Sequence[int], parts: Sequence[tuple[int, ...]]
+) -> list[int]:
+    """Words side by side, what has parts in the middle above them."""
+    middles, right = [0] * len(texts), MARGIN
+    for number, text in enumerate(texts):
+        if not parts[number]:
+            column = max(text_width(text), widths[number])
+            middles[number] = right + column // 2
+            right += column + GAP
+    for number in reversed(range(len(texts))):
+        if parts[number]:
+            middles[number] = sum(middles[part] for part in parts[number]) // 2
+    return middles
+
+
+def _text(prediction: Prediction, row: Row, start: int, end: int) -> str:
+    more = f" (+{row.hidden:,})" if row.hidden else ""
+    most = MAX_TEXT if prediction.phrases else MAX_ALONE
+    return excerpt(prediction, start, end, most) + more
+
+
+def _parts(rows: Sequence[Row]) -> list[tuple[int, ...]]:
+    """The rows one level below each row, up to the next row that is not inside it."""
+    parts: list[tuple[int, ...]] = [()] * len(rows)
+    above: list[int] = []
+    for number, row in enumerate(rows):
+        del above[row.depth :]
+        if above:
+            parts[above[-1]] += (number,)
+        above.append(number)
+    return parts

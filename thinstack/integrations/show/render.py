@@ -1,0 +1,105 @@
+"""`thinstack.render`: predictions, spaCy Docs and trees as markup that notebooks show."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from thinstack.core import Tree
+from thinstack.core.scale import FIVE, NUMBERS
+from thinstack.data.tables.containers import instead_of
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.errors import InputError
+from thinstack.integrations.show.heat import heat
+from thinstack.integrations.show.html import page
+from thinstack.integrations.show.svg import svg
+from thinstack.runtime.prediction import Prediction
+
+if TYPE_CHECKING:
+    from thinstack.runtime.why import Contribution
+
+__all__ = ["Markup", "Style", "predictions_of", "render"]
+
+Style = Literal["tree", "text", "list"]
+
+"""The classes that the Stanford Sentiment Treebank writes as 0 to 4."""
+
+
+class Markup(str):
+    """A picture as text. Notebooks show it, and you can write it into a file or a page."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        if not self.startswith("<!DOCTYPE"):
+            return str(self)
+        # A page has styles for all of itself; they must not reach the notebook around it.
+        return f'<iframe srcdoc="{escape(self)}" style="width:100%;height:40rem;border:0"></iframe>'
+
+
+def render(
+    x: object, style: Style = "tree", *, whys: "Sequence[Sequence[Contribution]]" = ()
+) -> Markup:
+    """Draw sentences.
+
+    Args:
+        x: a prediction, a spaCy Doc or Span, a tree, a tree in brackets, or several of these. For a
+            Span, the smallest phrase around it is drawn, or the sentences that it reaches over.
+        style: "tree" is one SVG of trees with the class of every phrase. "text" is the running text
+            with its phrases coloured in place. "list" is an HTML page of nested lists with all
+            probabilities.
+        whys: for each prediction, what its phrases contribute (`Prediction.why`).
+
+    Raises InputError for what cannot be drawn, and TreeError for a tree that is not binary.
+    """
+    if style not in get_args(Style):
+        known = ", ".join(map(repr, get_args(Style)))
+        raise InputError(f"expected a style among {known}, found {style!r}")
+    found = predictions_of(x)
+    if whys and len(whys) != len(found):
+        raise InputError(
+            f"expected whys of {len(found)} predictions, found {len(whys)}: give one for each"
+        )
+    if style == "text":
+        return Markup(heat(found))
+    return Markup(svg(found, whys=whys) if style == "tree" else page(found, whys=whys))
+
+
+def predictions_of(x: Any) -> list[Prediction]:
+    """A prediction for each tree that `render` draws for `x`. Raises as `render` does."""
+    if isinstance(x, Prediction):
+        return [x]
+    if isinstance(x, str):
+        if not x.lstrip().startswith("("):
+            raise InputError(
+                f"expected a prediction or a tree in brackets, found the text {x!r:.60}: predict "
+                "it first"
+            )
+        return [_of_tree(from_brackets(x))]
+    if isinstance(x, Tree):
+        return [_of_tree(x)]
+    if type(x).__module__ in ("spacy.tokens.doc", "spacy.tokens.span"):
+        from thinstack.integrations.spacy.results import predictions
+
+        return predictions(x)
+    if isinstance(x, Iterable):
+        if problem := instead_of(x):
+            raise InputError(f"expected predictions, a spaCy Doc or Span, or a tree, {problem}")
+        return [prediction for each in x for prediction in predictions_of(each)]
+    raise InputError(
+        f"expected predictions, a spaCy Doc or Span, or a tree, found {type(x).__name__}: predict "
+        "texts first"
+    )
+
+
+def _of_tree(tree: Tree) -> Prediction:
+    """A tree, whose labels are taken as certain."""
+    known = sorted({label for label in tree.labels if label is not None}) or [""]
+    labels = FIVE if {*known} <= {*NUMBERS} else tuple(known)
+    numbers = {label: place for place, label in enumerate(NUMBERS if labels is FIVE else known)}
+    scores = np.zeros((len(tree), len(labels)), np.float32)
+    for node, label in enumerate(tree.labels):
+        if label is not None or labels == ("",):
+            scores[node, numbers[label or ""]] = 1.0
+    return Prediction.of_words(tree.words, tree.transitions, scores, labels, 0.5)

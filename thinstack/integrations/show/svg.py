@@ -1,0 +1,127 @@
+"""The trees of predictions as one picture: an SVG document that needs no other file.
+
+`js/src/svg.ts` draws the same, byte for byte.
+"""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from importlib.resources import files
+from itertools import repeat
+from typing import Final
+
+from thinstack.integrations.show.drawn_text import excerpt, percent, shorten, text_width
+from thinstack.integrations.show.layout import LEVEL, MARGIN, NODE, Place, places
+from thinstack.integrations.show.marks import Marks
+from thinstack.integrations.show.outline import visible
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.why import Contribution, turning
+
+__all__ = ["svg"]
+
+HEADING: Final = 30
+"""Height in pixels of the line above a tree."""
+
+WORDS: Final = 20
+"""Height in pixels of the line of words."""
+
+MAX_CLOSED: Final = 40
+"""Characters shown of a phrase that the reader has closed."""
+
+MAX_NAME: Final = 300
+"""Characters that are read out for a phrase."""
+
+_STYLE = files("thinstack.integrations.show").joinpath("tree.css").read_text(encoding="utf-8")
+# No script element: pages, notebooks among them, leave those out that are put in later.
+_TOGGLE = (
+    "const g=event.target.closest('[aria-expanded]');"
+    "if(g&amp;&amp;(event.type==='click'||event.key==='Enter'||event.key===' '))"
+    "{g.setAttribute('aria-expanded',g.getAttribute('aria-expanded')==='false');"
+    "event.preventDefault()}"
+)
+
+
+def svg(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contribution]] = ()) -> str:
+    """The trees of sentences, one below the other, as one `<svg>` document.
+
+    Each phrase is a node above its words, with a colour and its sign. If the labels are no scale
+    from negative to positive, the label stands in place of the sign. The title of a node, which a
+    pointer shows, names the probability of every class.
+
+    A click on a node, or Enter, closes and opens a phrase. Without scripts all phrases are open. A
+    sentence whose phrases have no scores is one node.
+
+    `whys`: for each prediction, what its phrases contribute. The phrase that turns the sentence has
+    a thick line.
+    """
+    drawn, width, height = list[str](), 2 * MARGIN, MARGIN
+    for prediction, why in zip(predictions, whys or repeat(()), strict=False):
+        picture = _Picture(prediction, turning(why))
+        drawn.append(f'<g role="tree" transform="translate(0 {height})">\n')
+        drawn += picture.markup()
+        drawn.append("</g>\n")
+        width, height = max(width, picture.width), height + picture.height
+    name = "; ".join(shorten(visible(each.text), MAX_NAME) for each in predictions[:3])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="thinstack-tree" width="{width}" '
+        f'height="{height}" viewBox="0 0 {width} {height}" role="group" '
+        f'aria-label="{escape(name)}" onclick="{_TOGGLE}" onkeydown="{_TOGGLE}">\n'
+        f'<style>\n{_STYLE}</style>\n<rect width="{width}" height="{height}" fill="#fff"/>\n'
+        f"{''.join(drawn)}</svg>\n"
+    )
+
+
+class _Picture:
+    """One tree and the line above it."""
+
+    def __init__(self, prediction: Prediction, turning: Contribution | None):
+        self.prediction, self.marks = prediction, Marks(prediction)
+        self.turning = None if turning is None else turning.node
+        self.spans = prediction.spans.tolist()
+        self.places = places(prediction, self.marks.signs)
+        best = float(prediction.scores[-1].max())
+        share = "" if best == 1 else f" {percent(best)}"  # labels of a treebank have no probability
+        self.heading = self.marks.names[-1] + share
+        right = max(
+            place.x + max(place.width, text_width(place.text)) // 2 for place in self.places
+        )
+        self.width = max(right + MARGIN, text_width(self.heading) + 3 * MARGIN)
+        self.height = HEADING + max(place.y for place in self.places) + NODE + WORDS + MARGIN
+
+    def markup(self) -> Iterator[str]:
+        yield f'<text class="heading" x="{MARGIN}" y="{MARGIN}">{escape(self.heading)}</text>\n'
+        ends: list[int] = []  # of the groups that are open: how many parts are still to come
+        for place in self.places:
+            yield from self._phrase(place)
+            if place.parts:
+                ends.append(len(place.parts))
+                continue
+            yield "</g>\n"
+            while ends:
+                ends[-1] -= 1
+                if ends[-1]:
+                    break
+                ends.pop()
+                yield "</g></g>\n"
+
+    def _phrase(self, place: Place) -> Iterator[str]:
+        """The start of the group of a phrase, which its parts follow."""
+        node, x, y = place.row.node, place.x, place.y + HEADING
+        start, end = self.spans[node]
+        whole = escape(excerpt(self.prediction, start, end, MAX_NAME))
+        kinds = self.marks.tones[node] + (" turning" if node == self.turning else "")
+        state = ' tabindex="0" aria-expanded="true"' if place.parts else ""
+        yield f'<g class="{kinds}" role="treeitem" data-node="{node}"{state} '
+        yield f'aria-label="{escape(self.marks.names[node])}: {whole}">\n'
+        yield f"<title>{whole}\n{escape(self.marks.scores(node))}</title>\n"
+        foot, left, wide = y + NODE, x - place.width // 2, place.width
+        yield f'<rect x="{left}" y="{y}" width="{wide}" height="{NODE}" rx="6"/>'
+        yield f'<text class="sign" x="{x}" y="{y + 16}">{escape(self.marks.signs[node])}</text>\n'
+        if not place.parts:
+            yield f'<text x="{x}" y="{foot + 16}">{escape(place.text)}</text>'
+            return
+        closed = escape(excerpt(self.prediction, start, end, MAX_CLOSED))
+        yield f'<text class="closed" x="{x}" y="{foot + 16}">{closed}</text>\n'
+        below = (self.places[part] for part in place.parts)
+        # Slanted for one level, then straight down: no other node stands there.
+        lines = "".join(f"M{x} {foot}L{part.x} {y + LEVEL}V{part.y + HEADING}" for part in below)
+        yield f'<g role="group"><path d="{lines}"/>\n'

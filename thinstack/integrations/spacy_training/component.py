@@ -1,0 +1,307 @@
+"""Holds `TreeClassifier`, the spaCy component that learns classes of texts. `factory` describes its
+settings."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+
+from thinstack.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle.files import Files, pack, unpacked, write
+from thinstack.bundle.manifest import ONNX_FILE
+from thinstack.core.config import Device
+from thinstack.core.scale import ordered
+from thinstack.errors import BundleError, InputError, MissingExtraError, needs_extra
+from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
+from thinstack.integrations.spacy.doc_bins import check_label, chosen_categories
+from thinstack.integrations.spacy.pipe import BatchedPipe, check_docs
+from thinstack.integrations.spacy.splitter import sentences_of
+from thinstack.runtime.documents import document_scores
+from thinstack.runtime.predictor import Predictor
+from thinstack.training.examples.labels import check_labels
+
+if TYPE_CHECKING:
+    from thinstack.training.loop.text_learner import TextLearner
+
+__all__ = ["AVERAGE", "TreeClassifier"]
+
+AVERAGE: Final = 0.15
+"""The share of all updates that the running average of the weights reaches back over."""
+
+
+class TreeClassifier(BatchedPipe):
+    """Learns classes of texts in a spaCy pipeline, and predicts them.
+
+    It is blank until `initialize`, and learns after that. Read from a finished pipeline, it runs a
+    bundle. The arguments are the settings that `factory` describes; `start` is its `model`.
+    """
+
+    def __init__(
+        self,
+        name: str = "tree_classifier",
+        start: str = "sst",
+        learning_rate: float | None = None,
+        vector_learning_rate: float | None = None,
+        average: float = AVERAGE,
+        device: Device = "cpu",
+        threads: int | None = None,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+        isolated: bool | None = None,
+    ):
+        self.name, self.start, self.scorer = name, start, scorer
+        self.device: Device = device
+        self.threads, self.isolated = threads, isolated
+        rates = {"learning_rate": learning_rate, "vector_learning_rate": vector_learning_rate}
+        self._learning: dict[str, Any] = {
+            "rates": {key: rate for key, rate in rates.items() if rate is not None},
+            "average": average,
+            "device": device,
+        }
+        self._labels: tuple[str, ...] = ()
+        self._files: Files = {}
+        self._learner: TextLearner | None = None
+        self._predictor: Predictor | None = None
+        self._learnt = False
+
+    @property
+    def model(self) -> "TextLearner | Predictor | None":
+        """The learner, or the finished model; None before `initialize`."""
+        return self._learner or self._predictor
+
+    @property
+    def is_trainable(self) -> bool:
+        """True: spaCy trains this component."""
+        return True
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classes, in their order."""
+        return self._labels
+
+    @property
+    def label_data(self) -> list[str]:
+        """The classes as `initialize` takes them (for `spacy init labels`)."""
+        return list(self._labels)
+
+    def add_label(self, label: str) -> int:
+        """Add a class. Returns 1, or 0 if the class is there already. Raises InputError for what is
+        no string, and for a new class once the model is made."""
+        check_label(label)
+        if label in self._labels:
+            return 0
+        if self.model is not None:
+            raise InputError(
+                f"{self.name}: the classes ({', '.join(self._labels)}) are set when learning "
+                f"starts; to add {label!r}, add it before nlp.initialize, and train again"
+            )
+        self._labels += (label,)
+        return 1
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: Iterable[str] | None = None,
+    ) -> None:
+        """Make the model that learns.
+
+        `labels`: the classes, in their order. By default they are the classes that were added, then
+        the classes of the examples, as `thinstack train` orders them.
+
+        Raises InputError for fewer than two classes, for classes that are no strings, and for a Doc
+        with several. Raises what `check_labels` raises for classes of the examples that were not
+        added, what opening the bundle where learning starts raises, and MissingExtraError without
+        torch.
+        """
+        validate_get_examples(get_examples, "TreeClassifier.initialize")
+        if labels is None:
+            seen = Counter(label for one in get_examples() for label in self._categories(one))
+            new = {name: count for name, count in seen.items() if name not in self._labels}
+            place = f"[initialize.components.{self.name}.labels]"
+            check_labels(new, self.name, f"name all classes that are meant in {place}")
+            labels = (*self._labels, *ordered(list(new)))
+        if isinstance(labels, str):
+            raise InputError(f"{self.name}: expected a list of labels, found {labels!r:.80}")
+        names = tuple(labels)
+        for label in names:
+            check_label(label)
+        if len(names) < 2:
+            problem = f"{self.name}: expected two classes or more in doc.cats, found"
+            found = ", ".join(map(repr, names)) or "none"
+            raise InputError(f"{problem} {found}; set doc.cats in the training corpus, or labels")
+        with needs_extra("train"):
+            from thinstack.training.loop.text_learner import TextLearner
+        self._take(TextLearner.start(names, self.start, **self._learning))
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Add the gradients of the mean loss of the examples, and add that loss to `losses`. With
+        `sgd`, also call `finish_update`. Returns `losses`.
+
+        Docs without a class or without words are left out. Raises InputError for a Doc with several
+        classes or an unknown one, and ConfigError where the loss is not finite.
+        """
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "TreeClassifier.update")
+        texts, labels = [], []
+        for example in examples:
+            chosen = self._chosen(example)
+            sentences = _words(example.predicted)
+            if chosen is not None and sentences:
+                texts.append(sentences)
+                labels.append(chosen)
+        if texts:
+            losses[self.name] += self._learning_model().learn(texts, labels)
+            self._learnt = True
+        if sgd not in (None, False):
+            self.finish_update(sgd)
+        return losses
+
+    def finish_update(self, sgd: Any) -> None:
+        """Move the weights by the gradients since the last call. `sgd` is not used."""
+        if self._learnt and self._learner is not None:
+            self._learner.step()
+            self._learnt = False
+
+    def predict(self, docs: Iterable[Doc]) -> NDArray[np.floating]:
+        """The probabilities (D, C) of the C classes for D Docs, without setting them. A Doc without
+        words has zeros. Raises InputError before `initialize`."""
+        texts = [_words(doc) for doc in check_docs(docs)]
+        scores = np.zeros((len(texts), len(self._labels)))
+        if isinstance(self.model, Predictor):
+            found = iter(self.model.predict(list(chain.from_iterable(texts))))
+            for row, text in zip(scores, texts, strict=True):
+                if text:
+                    row[:] = document_scores([next(found) for _ in text])
+        else:
+            places = [place for place, text in enumerate(texts) if text]
+            scores[places] = self._learning_model().scores([texts[place] for place in places])
+        return scores
+
+    def set_annotations(self, docs: Iterable[Doc], scores: NDArray[np.floating]) -> None:
+        """Set `doc.cats` of each of the D Docs to its row of `scores` (D, C)."""
+        for doc, row in zip(docs, scores.tolist(), strict=True):
+            doc.cats.update(zip(self._labels, row, strict=True))
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the model to the folder `path`, as a bundle. A finished component's bundle has an
+        ONNX file."""
+        write(self._saved(), Path(path))
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
+        """Read the model that `to_disk` or `thinstack finish` wrote. Raises BundleError for a
+        damaged bundle and, without torch, for a bundle that is not finished."""
+        if Path(path).exists():  # a blank one has nothing to save
+            self._open(open_bundle(Path(path)))
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The bundle that `to_disk` writes, as bytes."""
+        return to_bytes(self._saved())
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
+        """Read the bytes that `to_bytes` gave. Raises what `from_disk` raises."""
+        if files := from_bytes(data):
+            with unpacked(files, SOURCE) as bundle:
+                self._open(bundle)
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Lets worker processes read the model again, from the same bytes."""
+        rates, average = self._learning["rates"], self._learning["average"]
+        settings = {**rates, "average": average, "device": self.device, "threads": self.threads}
+        settings |= {"name": self.name, "start": self.start, "scorer": self.scorer}
+        settings["isolated"] = self.isolated
+        return _rebuilt, (settings, self._labels, self.to_bytes())
+
+    def _open(self, bundle: Bundle) -> None:
+        files = pack(bundle)
+        if ONNX_FILE in files:
+            # As it learnt, it reads sentences of any length as a whole.
+            settings: dict[str, Any] = {"device": self.device, "threads": self.threads}
+            settings["isolated"] = self.isolated
+            self._predictor = Predictor(bundle, **settings, max_words=sys.maxsize)
+            self._files, self._learner = files, None
+            self._labels = tuple(self._predictor.labels)
+            return
+        self._resume(bundle)
+
+    def _resume(self, bundle: Bundle) -> None:
+        try:
+            with needs_extra("train"):
+                from thinstack.training.loop.text_learner import TextLearner
+        except MissingExtraError as error:
+            raise BundleError(
+                f"{self.name}: it is not finished: its weights need torch to run, and {error}. "
+                "Where it was trained, run `thinstack finish PIPELINE OUT`, and load OUT here"
+            ) from None
+        self._take(TextLearner.resume(bundle, **self._learning))
+
+    def _take(self, learner: "TextLearner") -> None:
+        self._learner, self._labels = learner, learner.config.labels
+        self._files, self._predictor, self._learnt = {}, None, False
+
+    def _learning_model(self) -> "TextLearner":
+        if self._learner is None and self._files:
+            with unpacked(self._files, SOURCE) as bundle:
+                self._resume(bundle)
+        if self._learner is None:
+            raise InputError(
+                f"{self.name}: it has no model yet; train it with `spacy train`, or call "
+                "nlp.initialize(get_examples) first"
+            )
+        return self._learner
+
+    def _saved(self) -> Files:
+        if self._learner is None:
+            return self._files
+        with TemporaryDirectory() as folder:
+            files, config = self._learner.files(), self._learner.config
+            return pack(write_bundle(Path(folder) / "model", files, config=config))
+
+    def _categories(self, example: Example) -> Sequence[str]:
+        """All classes that an example names."""
+        self._chosen(example)
+        return list(example.reference.cats)
+
+    def _chosen(self, example: Example) -> str | None:
+        chosen = chosen_categories(example.reference)
+        if len(chosen) > 1:
+            raise InputError(
+                f"{self.name}: its classes exclude each other, expected one of doc.cats above 0.5, "
+                f"found {', '.join(chosen)}; spaCy's textcat_multilabel learns several at once"
+            )
+        if chosen and self.model is not None and chosen[0] not in self._labels:
+            raise InputError(
+                f"{self.name}: expected one of {', '.join(self._labels)} in doc.cats, found "
+                f"{chosen[0]!r}; name all classes in [initialize.components.{self.name}.labels]"
+            )
+        return chosen[0] if chosen else None
+
+
+def _words(doc: Doc) -> list[list[str]]:
+    return [sentence.words for sentence in sentences_of(doc)]
+
+
+def _rebuilt(settings: dict[str, Any], labels: tuple[str, ...], data: bytes) -> TreeClassifier:
+    component = TreeClassifier(**settings).from_bytes(data)
+    component._labels = labels
+    return component

@@ -1,0 +1,81 @@
+"""Runs `thinstack finish`: puts bundles in place of the weights of a trained spaCy pipeline."""
+
+import shutil
+from pathlib import Path
+
+from rich.console import Console
+from spacy.util import load_config
+
+from thinstack.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle.manifest import ONNX_FILE
+from thinstack.bundle.weights import load_model
+from thinstack.bundle.writing import replacing_folder
+from thinstack.data.files.paths import check_new_folder
+from thinstack.errors import InputError
+from thinstack.export.quantize import Quantize
+from thinstack.integrations.show.as_text import as_text
+from thinstack.training.loop.text_learner import RESUME_FILES
+from thinstack.training.publish.bundle_files import bundle_files
+
+__all__ = ["finish_pipeline"]
+
+FACTORY = "tree_classifier"
+_PIPELINE_FILES = ("config.cfg", "meta.json")
+
+
+def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: Console) -> None:
+    """Copy a saved pipeline to `out`, with each `tree_classifier` exported and verified. A pipeline
+    that `out` holds is replaced. Only the `tree_classifier` components are loaded.
+
+    Raises InputError if `pipeline` is no pipeline with a `tree_classifier`, or if `out` holds
+    anything but a pipeline or would have the name of a file. Raises ExportError if an ONNX file
+    does not answer as its model does.
+    """
+    if missing := [name for name in _PIPELINE_FILES if not (pipeline / name).is_file()]:
+        raise InputError(
+            f"{pipeline}: expected a saved spaCy pipeline, found no {missing[0]}; name the folder "
+            "that `spacy train` wrote, such as training/model-best"
+        )
+    _check_out(pipeline, out)
+    check_new_folder(out, "the second argument", "the finished pipeline")
+    components = load_config(pipeline / "config.cfg").get("components", {})
+    names = [name for name, found in components.items() if found.get("factory") == FACTORY]
+    if not names:
+        there = ", ".join(components) or "none"
+        raise InputError(
+            f"{pipeline}: expected a component {FACTORY}, found {there}; train a pipeline with one"
+        )
+    with replacing_folder(out) as new:
+        shutil.copytree(pipeline, new, dirs_exist_ok=True)
+        for name in names:
+            _finish(name, open_bundle(new / name), quantize, console)
+    console.print(f"wrote {as_text(out)}, which runs without torch", soft_wrap=True)
+
+
+def _check_out(pipeline: Path, out: Path) -> None:
+    inner, outer = out.resolve(), pipeline.resolve()
+    if inner.is_relative_to(outer) or outer.is_relative_to(inner):
+        raise InputError(
+            f"{out}: expected a folder beside {pipeline}, not the same or one inside; name another"
+        )
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: a file; expected a folder to write the pipeline to")
+    is_pipeline = all((out / name).is_file() for name in _PIPELINE_FILES)
+    if out.exists() and any(out.iterdir()) and not is_pipeline:
+        raise InputError(f"{out}: not empty, and no pipeline to replace; name another folder")
+
+
+def _finish(name: str, bundle: Bundle, quantize: Quantize, console: Console) -> None:
+    if ONNX_FILE in bundle.manifest.files:
+        console.print(f"{as_text(name)}: is finished already", soft_wrap=True)
+        return
+    made = bundle_files(load_model(bundle), bundle.config, bundle.vocabulary(), quantize=quantize)
+    files = made.files | {name: bundle.read(name) for name in RESUME_FILES}
+    write_bundle(bundle.path, files, config=bundle.config)
+    worst = max(found.max_error for found in made.report.runtimes)
+    size = len(files[ONNX_FILE]) / 1e6
+    console.print(
+        f"{as_text(name)}: exported and verified, {size:.1f} MB; its scores differ from "
+        f"the model's by {worst:.0e} at most",
+        soft_wrap=True,
+    )

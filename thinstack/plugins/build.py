@@ -1,0 +1,224 @@
+"""Builds a model from its configuration, with the registered plugins."""
+
+from functools import partial
+
+from thinstack.core.cell import Cell
+from thinstack.core.config import CellConfig, EmbeddingConfig, ModelConfig, TrackerConfig, TreeKind
+from thinstack.core.config.model_config import TRANSITIONS
+from thinstack.core.embedding import Embedding
+from thinstack.core.encoder import Encoder, Structure
+from thinstack.core.head import TaskHead
+from thinstack.core.model.model import Model
+from thinstack.core.model.parsing_encoder import ParsingEncoder
+from thinstack.core.model.tree_encoder import Layer, TreeEncoder
+from thinstack.errors import ConfigError, PluginError, UnknownNameError
+from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
+from thinstack.plugins.manager import manager
+
+__all__ = ["build_encoder", "build_model"]
+
+STRUCTURES: dict[TreeKind, Structure] = {
+    "binary": "transitions",
+    "constituency": "parents",
+    "dependency": "parents",
+    "sequence": "lengths",
+}
+
+
+def build_model(config: ModelConfig, *, entries: int) -> Model:
+    """A model with fresh weights. `entries` is the number of rows of its leaf table.
+
+    Raises UnknownNameError for a cell, encoder, task head or embedding that is not registered.
+    Raises ConfigError for options that a plugin does not take; for a cell, encoder or head that
+    does not fit the model's trees; and for an embedding that does not fit the vocabulary.
+    """
+    encoder = build_encoder(config)
+    head = _head(config, encoder)
+    return Model(embedding=_embedding(config.embedding, entries), encoder=encoder, head=head)
+
+
+def build_encoder(config: ModelConfig) -> Encoder:
+    """The encoder of a model: a registered encoder if it names one, SPINN's if it has a tracking
+    LSTM, and else layers of its cell. A parser, if there is one, comes first. Raises as
+    `build_model` does."""
+    if config.encoder.name is not None:
+        encoder = _registered(config, config.encoder.name)
+    elif config.encoder.tracker is not None:
+        return _stack_encoder(config, config.encoder.tracker)
+    else:
+        encoder = _tree_encoder(config)
+    if config.parser is None:
+        return encoder
+    try:
+        spec = manager().parser(config.parser.name)
+    except UnknownNameError as error:
+        raise UnknownNameError("parser", error.name, [*error.known, TRANSITIONS]) from None
+    parser = spec.create(config.parser.options, input_size=config.embedding.size)
+    return ParsingEncoder(encoder, parser)
+
+
+def _registered(config: ModelConfig, name: str) -> Encoder:
+    spec, kinds = manager().encoder(name), 1 + len(config.relations)
+    structure, words_at_leaves = STRUCTURES[config.trees], _words_at_leaves(config)
+    encoder = spec.create(
+        config.encoder.options,
+        input_size=config.embedding.size,
+        hidden_size=config.cell.hidden_size,
+        structure=structure,
+        words_at_leaves=words_at_leaves,
+        kinds=kinds,
+        cell=partial(_create, config.cell, kinds=kinds),
+    )
+    expected = (structure, words_at_leaves, False)
+    if (found := (encoder.structure, encoder.words_at_leaves, encoder.parses)) != expected:
+        raise ConfigError(
+            f"model.encoder: {name} does not read trees = {config.trees!r}: expected structure, "
+            f"words_at_leaves and parses {expected}, found {found}"
+        )
+    return encoder
+
+
+def _words_at_leaves(config: ModelConfig) -> bool:
+    return config.trees in ("binary", "constituency")
+
+
+def _head(config: ModelConfig, encoder: Encoder) -> TaskHead:
+    spec = manager().head(config.head.name)
+    head = spec.create(
+        config.head.options,
+        hidden_size=encoder.hidden_size,
+        word_size=encoder.word_size,
+        classes=len(config.labels),
+    )
+    if head.reads == "candidates":
+        where = f"model.head: {config.head.name} ranks"
+        if config.trees != "binary":
+            raise ConfigError(f"{where} binary trees, found trees = {config.trees!r}")
+        if not encoder.ranks:
+            name = config.encoder.name
+            kind = f"the encoder {name}" if name else "a tracking LSTM"
+            raise ConfigError(f"{where} trees, which a model with {kind} does not")
+    return head
+
+
+def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:
+    spec = manager().embedding(config.registered)
+    if spec.vocabulary != config.kind:
+        raise ConfigError(
+            f"model.embedding: {spec.name} is for kind = {spec.vocabulary!r}, found kind = "
+            f"{config.kind!r}"
+        )
+    return spec.create(config.options, entries=entries, size=config.size, dropout=config.dropout)
+
+
+def _tree_encoder(config: ModelConfig) -> TreeEncoder:
+    words_at_leaves = _words_at_leaves(config)
+    size, encoder, kinds = config.embedding.size, config.encoder, 1 + len(config.relations)
+    inner_size = down_size = 0 if words_at_leaves else size
+    layers: list[Layer] = []
+    for _ in range(encoder.layers):
+        cell = _create(config.cell, size, inner_size, kinds=kinds)
+        if problem := _misfit(cell, config.trees, inner_size, layer=len(layers) + 1):
+            raise ConfigError(f"model.cell: {problem}")
+        if config.relations and cell.kinds < kinds:
+            remedy = "leave them out, or take sdt_rnn.v1"
+            raise ConfigError(f"model.relations: {config.cell.name} tells none apart; {remedy}")
+        layers.append(Layer(cell, _top_down(config, cell, down_size)))
+        size = inner_size = cell.hidden_size if encoder.separate else layers[-1].size
+        down_size = layers[-1].size - cell.hidden_size if encoder.separate else size
+    return TreeEncoder(
+        layers,
+        structure=STRUCTURES[config.trees],
+        words_at_leaves=words_at_leaves,
+        separate=encoder.separate,
+        readout=encoder.readout,
+    )
+
+
+def _stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEncoder:
+    inner_size = tracker.size if tracker.feeds else 0
+    try:
+        cell = _create(config.cell, config.embedding.size, inner_size)
+        problem = _misfit(cell, config.trees, inner_size, layer=1)
+    except PluginError as error:
+        if not tracker.feeds:
+            raise
+        problem = str(error)
+    if problem and tracker.feeds:
+        raise ConfigError(
+            f"model.encoder.tracker: {config.cell.name} cannot be fed a context of width "
+            f"{tracker.size} ({problem}); take a cell that can (spinn_lstm.v1), or feeds = false"
+        )
+    if problem:
+        raise ConfigError(f"model.cell: {problem}")
+    tracking = TrackingLSTM(
+        input_size=cell.hidden_size,
+        size=tracker.size,
+        lookahead=tracker.lookahead,
+        parses=tracker.parses,
+        dropout=tracker.dropout,
+        forget_bias=tracker.forget_bias,
+    )
+    return StackEncoder(cell, tracking)
+
+
+def _create(config: CellConfig, input_size: int, inner_size: int = 0, *, kinds: int = 1) -> Cell:
+    sizes = {"input_size": input_size, "inner_size": inner_size, "hidden_size": config.hidden_size}
+    return manager().cell(config.name).create(config.options, **sizes, kinds=kinds)
+
+
+def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
+    """The cell of the pass back to the leaves, None if there is none; `input_size` is that of its
+    own input, 0 for none.
+
+    Raises ConfigError if it cannot go with `up`.
+    """
+    wanted = config.encoder.top_down
+    if wanted is None:
+        return None
+    if up.word_part < 0 and input_size == 0:
+        raise ConfigError(
+            f"model.encoder.top_down: it reads a word at every node, and {config.cell.name} "
+            "passes none up these trees; take a cell with head words (lexicalized_lstm.v1), or "
+            "dependency trees"
+        )
+    if wanted == "shared" and up.kinds > 1:
+        raise ConfigError(
+            f"model.encoder.top_down: {config.cell.name} tells edge types apart, which a pass "
+            "from the root down does not read; name another cell"
+        )
+    size = up.state_sizes[up.word_part] if up.word_part >= 0 else input_size
+    sides = 2 if config.trees == "binary" else max(1, up.arity)
+    down = up if wanted == "shared" else _create(wanted, size, size, kinds=sides)
+    if down.arity > 1 or (down.input_size, down.inner_size) != (size, size):
+        raise ConfigError(
+            f"model.encoder.top_down: {_described(down)}; a top-down cell has one predecessor "
+            f"(arity 1, or 0, any number) and at every node an input of width {size}"
+        )
+    return down
+
+
+def _misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
+    """Why a cell cannot be that of this layer of a model of such trees; empty where it can."""
+    arity = {"binary": 2, "sequence": 1}.get(trees)
+    if arity and cell.arity not in (0, arity):
+        problem = f"a model of {trees} trees needs arity {arity} (or 0, any number)"
+    elif not arity and cell.arity == 1:
+        problem = f"a model of {trees} trees needs arity 0 (any number) or above 1"
+    elif cell.inner_size == inner_size:
+        return ""
+    elif inner_size == 0:
+        problem = f"{trees} trees have words at their leaves only, so it needs inner_size 0"
+    else:
+        place = f"layer {layer} of a deep encoder" if layer > 1 else f"a model of {trees} trees"
+        input_ = f"an input of width {inner_size} at every node"
+        problem = f"{place} has {input_}, which it does not read"
+    return f"{_described(cell)}; {problem}"
+
+
+def _described(cell: Cell) -> str:
+    return (
+        f"{type(cell).__name__} has arity {cell.arity}, input_size {cell.input_size} and "
+        f"inner_size {cell.inner_size}"
+    )

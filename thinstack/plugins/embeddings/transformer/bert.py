@@ -1,0 +1,124 @@
+"""The layers of BERT (Devlin et al. 2019), over sentences without padding."""
+
+import torch
+from torch import Tensor, nn
+
+from thinstack.core.cell import fan_in_uniform_
+from thinstack.core.fast import affine, gelu
+
+__all__ = ["Bert", "Linear"]
+
+EPSILON = 1e-12
+
+
+class Linear(nn.Module):
+    """y = x W + b, with W (in, out).
+
+    Attributes:
+        bound: (in,), which the absolute values of each column of x seldom exceed; 0 if that is not
+            known. Exports in 8 bits round x by it.
+    """
+
+    bound: Tensor
+
+    def __init__(self, inputs: int, outputs: int):
+        super().__init__()
+        self.register_buffer("bound", torch.zeros(inputs))
+        self.w = nn.Parameter(torch.empty(inputs, outputs))
+        self.b = nn.Parameter(torch.zeros(outputs))
+        fan_in_uniform_(self.w)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return affine(self.b, rows, self.w)
+
+
+class BertLayer(nn.Module):
+    """Self-attention and a feed-forward net, each added to what it reads and normalised (Vaswani et
+    al. 2017, sections 3.1-3.3):
+
+        x := norm(x + O attention(Q x, K x, V x))
+        x := norm(x + B gelu(A x))
+
+    Everything but attention goes row by row, so only attention sees padding.
+    """
+
+    def __init__(self, *, width: int, heads: int, feed_forward: int, dropout: float):
+        super().__init__()
+        self.heads, self.scale = heads, (width // heads) ** -0.5
+        self.query, self.key, self.value = (Linear(width, width) for _ in range(3))
+        self.mix = Linear(width, width)
+        self.wider, self.narrower = Linear(width, feed_forward), Linear(feed_forward, width)
+        self.attended = nn.LayerNorm(width, EPSILON)
+        self.transformed = nn.LayerNorm(width, EPSILON)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, rows: Tensor, grid: Tensor, mask: Tensor, places: Tensor) -> Tensor:
+        # Written out: torch's fused attention is slow going back through short sentences.
+        query = self._by_head(self.query(rows), grid) * self.scale
+        key, value = self._by_head(self.key(rows), grid), self._by_head(self.value(rows), grid)
+        weights = (query @ key.transpose(2, 3) + mask).softmax(-1)
+        mixed = (weights @ value).transpose(1, 2).flatten(0, 1).flatten(1)
+        rows = self.attended(rows + self.dropout(self.mix(mixed.index_select(0, places))))
+        hidden = gelu(self.wider(rows))
+        normed: Tensor = self.transformed(rows + self.dropout(self.narrower(hidden)))
+        return normed
+
+    def _by_head(self, rows: Tensor, grid: Tensor) -> Tensor:
+        """(B, heads, T, width / heads)."""
+        padded = rows.index_select(0, grid.flatten())
+        sizes = [grid.shape[0], grid.shape[1], self.heads, rows.shape[1] // self.heads]
+        return padded.view(sizes).transpose(1, 2)
+
+
+class Bert(nn.Module):
+    """A stack of layers that gives the tokens of B sentences, one after the other, vectors in their
+    context.
+
+    Args:
+        width: D of a token's vector.
+        layers: number of layers.
+        heads: number of attention heads of a layer.
+        feed_forward: width inside the feed-forward net of a layer.
+        positions: number of places that have a vector of their own. Later places in a sentence take
+            the vector of the last one.
+        dropout: applied to the embedded tokens and to what each half of a layer adds.
+    """
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        layers: int,
+        heads: int,
+        feed_forward: int,
+        positions: int,
+        dropout: float,
+    ):
+        super().__init__()
+        # The vectors of the positions include the vector of the first token type.
+        self.position = nn.Parameter(torch.empty(positions, width).normal_(std=0.02))
+        self.norm, self.dropout = nn.LayerNorm(width, EPSILON), nn.Dropout(dropout)
+        self.layers = nn.ModuleList(
+            BertLayer(width=width, heads=heads, feed_forward=feed_forward, dropout=dropout)
+            for _ in range(layers)
+        )
+
+    def forward(
+        self, rows: Tensor, positions: Tensor, grid: Tensor, mask: Tensor, places: Tensor
+    ) -> Tensor:
+        """Contextual vectors (M, D) of M tokens.
+
+        Args:
+            rows: (M, D) vectors of the tokens, from the table.
+            positions: (M,) the place of each token in its sentence, from 0.
+            grid: (B, T) the number of the token at each place of each sentence. Beyond the end of a
+                sentence it is any token of that sentence.
+            mask: (B, 1, 1, T) what is added to the attention to each place: 0 for a token, a number
+                far below 0 for padding.
+            places: (M,) the place of each token in the flat grid.
+        """
+        placed = self.position.index_select(0, positions.clamp(max=self.position.shape[0] - 1))
+        states: Tensor = self.dropout(self.norm(rows + placed))
+        for layer in self.layers:
+            states = layer(states, grid, mask, places)
+        return states

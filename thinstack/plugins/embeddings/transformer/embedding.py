@@ -1,0 +1,180 @@
+"""A leaf embedding of words in their context, by a transformer."""
+
+from typing import Annotated, NamedTuple
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional
+
+from thinstack.core.arange import arange
+from thinstack.core.embedding import Embedding
+from thinstack.errors import ConfigError
+from thinstack.plugins.embeddings.transformer.bert import Bert
+
+__all__ = ["FAR_BELOW", "Tokens", "TransformerEmbedding", "grid_of", "tokens_of"]
+
+Size = Annotated[int, Field(gt=0)]
+FAR_BELOW = -1e9
+"""What is added to the attention to padding. Its exponential is 0."""
+
+
+class Tokens(NamedTuple):
+    """The pieces of B sentences, each between two tokens of its own: M = P + 2B.
+
+    Attributes:
+        ids: (M,) entries of the vocabulary.
+        positions: (M,) the place of each token in its sentence, from 0.
+        sentence: (M,) the number of its sentence.
+        starts, ends: (B,) the first and the last token of each sentence.
+        pieces: (P,) the token that each piece is.
+        word: (P,) the word that each piece belongs to.
+    """
+
+    ids: Tensor
+    positions: Tensor
+    sentence: Tensor
+    starts: Tensor
+    ends: Tensor
+    pieces: Tensor
+    word: Tensor
+
+
+class TransformerEmbedding(Embedding):
+    """A word is the mean of the outputs of its pieces, from a BERT (Devlin et al. 2019) that reads
+    the whole sentence between `[CLS]` and `[SEP]`.
+
+    Optionally appends context-free vectors: the mean of the word's rows in the encoder's own table
+    (`rows`), in a separate one (`static`), or both.
+
+    If `data.encoder` names a pretrained encoder, the sizes must be its own. Fewer `layers` are its
+    lowest ones.
+
+    Args:
+        entries: V, the number of entries of the vocabulary.
+        size: X, the width of the encoder, twice with `rows`, plus `static`.
+        dropout: applied to the context-free vectors.
+        layers, heads, feed_forward, positions: sizes of the encoder, see `Bert`.
+        encoder_dropout: dropout inside the encoder.
+        rows: whether to append the mean of the rows that the encoder reads, each normalised.
+        static: number of columns of the separate table, which `data.vectors` fills.
+        first, last: ids of `[CLS]` and `[SEP]`.
+
+    Raises ConfigError for sizes that do not go together.
+    """
+
+    name = "transformer.v1"
+    summary = "the mean of a word's pieces in their context, by a BERT"
+    vocabulary = "wordpieces"
+    onnx = "thinstack.plugins.embeddings.transformer.onnx"
+
+    def __init__(
+        self,
+        *,
+        entries: int,
+        size: int,
+        dropout: float = 0.0,
+        layers: Size = 6,
+        heads: Size = 12,
+        feed_forward: Size = 1536,
+        positions: Size = 512,
+        encoder_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1,
+        rows: bool = False,
+        static: Annotated[int, Field(ge=0)] = 0,
+        first: Annotated[int, Field(ge=0)] = 101,
+        last: Annotated[int, Field(ge=0)] = 102,
+    ):
+        width = (size - static) // (1 + rows)
+        if width < heads or width % heads or width * (1 + rows) + static != size:
+            twice = "twice " if rows else ""
+            raise ConfigError(
+                f"transformer.v1: expected size = {twice}the width of the encoder + static, with a "
+                f"width that {heads} heads share evenly; found size = {size}, static = {static}"
+            )
+        names = ["piece_ids", "pieces_per_word", "lengths"]
+        super().__init__(
+            table_size=(entries, width), size=size, index_names=names, lookup="context"
+        )
+        self.max_pieces = positions - 2
+        self.first, self.last, self.far_below = int(first), int(last), FAR_BELOW
+        self.rows, beside = rows, torch.empty(entries, static).normal_(std=0.05)
+        self.static = nn.Parameter(beside) if static else None
+        self.dropout = nn.Dropout(dropout)
+        self.encoder = Bert(
+            width=width,
+            layers=layers,
+            heads=heads,
+            feed_forward=feed_forward,
+            positions=positions,
+            dropout=encoder_dropout,
+        )
+
+    def forward(self, inputs: dict[str, Tensor]) -> Tensor:
+        """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces, `pieces_per_word` (L,) and
+        `lengths` (B,), the words of each sentence. Each word has at least one piece, and each
+        sentence at least one word."""
+        pieces, counts = inputs["piece_ids"].long(), inputs["pieces_per_word"].long()
+        tokens = tokens_of(pieces, counts, inputs["lengths"].long(), self.first, self.last)
+        extents = tokens.ends - tokens.starts + 1
+        longest = int(extents.max()) if extents.shape[0] > 0 else 1
+        grid, inside = grid_of(tokens, arange(longest, extents.device))
+        mask = torch.where(inside, 0.0, self.far_below).unsqueeze(1).unsqueeze(1)
+        places = tokens.sentence * longest + tokens.positions
+        rows = functional.embedding(tokens.ids, self.table, sparse=True)
+        states = self.encoder(rows, tokens.positions, grid, mask, places)
+        vectors = [_mean_by_word(states.index_select(0, tokens.pieces), tokens.word, counts)]
+        if self.rows:
+            normed = functional.layer_norm(rows.index_select(0, tokens.pieces), [rows.shape[1]])
+            vectors.append(self.dropout(_mean_by_word(normed, tokens.word, counts)))
+        if self.static is not None:
+            static = self.static.index_select(0, pieces)
+            vectors.append(self.dropout(_mean_by_word(static, tokens.word, counts)))
+        return torch.cat(vectors, 1)
+
+
+def tokens_of(pieces: Tensor, counts: Tensor, lengths: Tensor, first: int, last: int) -> Tokens:
+    """The tokens of B sentences, whose pieces get a token before and one after each sentence.
+
+    Args:
+        pieces: (P,) the entry of each piece in the vocabulary.
+        counts: (L,) the number of pieces of each word.
+        lengths: (B,) the number of words of each sentence.
+        first, last: the entries of the tokens before and after a sentence.
+    """
+    sentences, ends_of_words = lengths.size(0), torch.cumsum(counts, 0)
+    ends_of_pieces = ends_of_words.index_select(0, torch.cumsum(lengths, 0) - 1)
+    ends = ends_of_pieces + 2 * arange(sentences, pieces.device) + 1
+    # The first starts at 0, the others after the one before.
+    starts = torch.cat([torch.zeros_like(ends)[:1], ends[:-1] + 1])
+    unmarked = pieces.new_zeros([pieces.size(0) + 2 * sentences])
+    marked = unmarked.index_fill(0, starts, 1)
+    sentence = torch.cumsum(marked, 0) - 1
+    row = arange(pieces.size(0) + 2 * sentences, pieces.device)
+    inner = row.masked_select(marked.index_fill(0, ends, 1) < 1)
+    around = unmarked.index_fill(0, starts, first).index_fill(0, ends, last)
+    starts_of_words = torch.zeros_like(pieces).index_fill(0, ends_of_words - counts, 1)
+    return Tokens(
+        ids=around.index_copy(0, inner, pieces),
+        positions=row - starts.index_select(0, sentence),
+        sentence=sentence,
+        starts=starts,
+        ends=ends,
+        pieces=inner,
+        word=torch.cumsum(starts_of_words, 0) - 1,
+    )
+
+
+def grid_of(tokens: Tokens, time: Tensor) -> tuple[Tensor, Tensor]:
+    """The token at each place of each sentence (B, T), and whether the place is inside the sentence
+    (B, T). Beyond its end a sentence has its last token.
+
+    `time` (T,) counts from 0 to the greatest number of tokens of a sentence.
+    """
+    ends = tokens.ends.unsqueeze(1)
+    row = tokens.starts.unsqueeze(1) + time
+    return torch.minimum(row, ends), row <= ends
+
+
+def _mean_by_word(rows: Tensor, word: Tensor, counts: Tensor) -> Tensor:
+    total = rows.new_zeros([counts.shape[0], rows.shape[1]]).index_add(0, word, rows)
+    return total / counts.unsqueeze(1)

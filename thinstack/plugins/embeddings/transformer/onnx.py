@@ -1,0 +1,56 @@
+"""Words in their context, `thinstack.plugins.embeddings.transformer.embedding`, in an ONNX graph."""
+
+from typing import Any
+
+import numpy as np
+
+from thinstack.export.onnx.embedding import TABLE, Table, mean_by_word, words_of
+from thinstack.export.onnx.encoder import Words
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.parts import export_transformer, inline
+from thinstack.export.onnx.value import Value
+from thinstack.export.quantize import Quantize
+from thinstack.plugins.embeddings.transformer.embedding import (
+    FAR_BELOW,
+    TransformerEmbedding,
+    grid_of,
+    tokens_of,
+)
+
+__all__ = ["words"]
+
+STATIC = TABLE.replace("table", "static")
+EPSILON = 1e-5  # of torch's layer_norm
+
+
+def words(
+    g: Graph, embedding: TransformerEmbedding, inputs: dict[str, Value], quantize: Quantize
+) -> Words:
+    """Vectors of words in their context, as `TransformerEmbedding.forward` gives them."""
+    given: list[Any] = [inputs[name].long() for name in embedding.index_names]
+    pieces, counts, lengths = given
+    tokens: Any = tokens_of(pieces, counts, lengths, embedding.first, embedding.last)
+    extents: Value = tokens.ends - tokens.starts + 1
+    longest = Value.cat([extents, g.constant([1])]).op("ReduceMax", keepdims=1)
+    grid, inside = grid_of(tokens, Value.arange(longest))  # type: ignore[arg-type]
+    mask = inside.op("Where", 0.0, FAR_BELOW).unsqueeze(1).unsqueeze(1)  # type: ignore[attr-defined]
+    table = Table(g, embedding.table.detach().numpy(), quantize)
+    rows, places = table.rows(tokens.ids), tokens.sentence * longest + tokens.positions
+    read = [rows, tokens.positions, grid, mask, places]
+    width = embedding.table.shape[1]
+    (states,) = inline(g, export_transformer(embedding.encoder, width), read)
+
+    beside = [states]
+    if embedding.rows:
+        ones = np.ones(width, np.float32)
+        beside.append(rows.op("LayerNormalization", ones, axis=-1, epsilon=EPSILON))
+    if embedding.static is not None:
+        static = Table(g, embedding.static.detach().numpy(), quantize, STATIC)
+        beside.append(static.rows(tokens.ids))
+    vectors, of_words = Value.cat(beside, 1), words_of(pieces, counts)
+    firsts, added = (
+        vectors.index_select(0, tokens.pieces.index_select(0, chosen))
+        for chosen in (of_words.starts, of_words.further)
+    )
+    found = mean_by_word(firsts, added, of_words)
+    return Words(found, found)

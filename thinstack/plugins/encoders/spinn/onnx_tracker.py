@@ -1,0 +1,111 @@
+"""The tracking LSTM of `thinstack.plugins.encoders.spinn.tracking_lstm` and its classifier of transitions, in an
+ONNX graph."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.value import Value
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
+
+__all__ = ["FREE", "REDUCE", "SHIFT", "WAIT", "Buffer", "choose", "read_buffer", "step"]
+
+SHIFT, REDUCE, WAIT, FREE = range(4)
+"""What a sentence is told to do at a step. FREE leaves the choice to the tracking LSTM."""
+
+Floats = NDArray[np.float32]
+
+
+class Buffer(NamedTuple):
+    """What the buffers add to the gates. Each sentence has one row for each word, for when that
+    word is first in the buffer. A row for the empty buffer follows."""
+
+    gates: Value  # (L + B, 4T), with b
+    empty: Value  # (B, 1) the row of the empty buffer; with w words left, the row is w before that
+
+
+def read_buffer(g: Graph, tracker: TrackingLSTM, outputs: Value, ends: Value) -> Buffer:
+    """The buffers of all sentences, from the outputs (L, H) of their words and the word after the
+    last word of each sentence, `ends` (B,)."""
+    words = outputs.size(0)
+    empty = ends + Value.arange(ends.size(0))
+    is_empty = ends.new_zeros([words + ends.size(0)]).index_fill(0, empty, 1)
+    sentence = is_empty.op("CumSum", 0, exclusive=1)
+    position, after = Value.arange(words + ends.size(0)), empty.index_select(0, sentence)
+    none = g.constant(np.zeros((1, tracker.input_size), np.float32))
+    parts, read = Value.cat([outputs, none]), []
+    for ahead in range(tracker.lookahead):
+        row = position + ahead
+        read.append(parts.index_select(0, (row < after).where(row - sentence, words)))
+    weight = _weight(g, _columns(tracker.w_buffer, tracker.lookahead), "w_buffer")
+    gates = _weight(g, _values(tracker.b), "b").addmm(Value.cat(read, 1), weight)
+    return Buffer(gates, empty.unsqueeze(1))
+
+
+def step(
+    tracker: TrackingLSTM, read: Value, buffer: Value, hidden: Value, memory: Value
+) -> tuple[Value, Value]:
+    """The next h and c (B, T) of the tracking LSTM.
+
+    Args:
+        tracker: the tracking LSTM.
+        read: (B, 2H) outputs of the two nodes on top of each stack.
+        buffer: (B, 4T) what each buffer adds to the gates.
+        hidden, memory: (B, T) the last h and c.
+    """
+    g, size = hidden.graph, tracker.size
+    weight = np.concatenate([_columns(tracker.w_stack, 2), _values(tracker.u)])
+    gates = buffer.addmm(Value.cat([read, hidden], 1), _weight(g, weight, "w_stack_u"))
+    squashed, update = g.ops("Split", gates, [3 * size, size], outputs=2, axis=1)
+    i, o, f = g.ops("Split", squashed.sigmoid(), outputs=3, axis=1, num_outputs=3)
+    cell = f * memory + i * update.tanh()
+    return o * cell.tanh(), cell
+
+
+def choose(tracker: TrackingLSTM, hidden: Value, state: Value, told: Value) -> Value:
+    """What each sentence does (B, 1): SHIFT, REDUCE or WAIT.
+
+    Args:
+        hidden: (B, T) h of the tracking LSTM.
+        state: (B, 2) how many words are left in the buffer, and one more than how many nodes are on
+            the stack.
+        told: (B, 1) what the sentence is told to do.
+    """
+    g = hidden.graph
+    limits = Value.cat([state, told], 1).minimum([1, 3, FREE])
+    possible = g.constant(_possible()).op("GatherND", limits)
+    weight = np.pad(_values(tracker.w_transition), ((0, 0), (0, 1)))
+    bias = np.pad(_values(tracker.b_transition), (0, 1))
+    added = possible + _weight(g, bias, "b_transition")
+    scores = added.addmm(hidden, _weight(g, weight, "w_transition"))
+    return scores.op("ArgMax", axis=1, keepdims=1)
+
+
+def _possible() -> Floats:
+    """0 where SHIFT, REDUCE or WAIT is possible, else -inf: by whether there are words left (2), by
+    one more than the number of nodes on the stack, 3 for more (4), and by what the sentence is told
+    (4)."""
+    table = np.full((2, 4, 4, 3), -np.inf, np.float32)
+    for told in (SHIFT, REDUCE, WAIT):
+        table[:, :, told, told] = 0
+    table[1, :, FREE, SHIFT] = 0
+    table[:, 3, FREE, REDUCE] = 0
+    return table
+
+
+def _columns(weight: Tensor, blocks: int) -> Floats:
+    """A matrix (H, blocks * W), for the same inputs, as one (blocks * H, W) for inputs side by
+    side."""
+    return np.concatenate(np.split(_values(weight), blocks, axis=1))
+
+
+def _values(tensor: Tensor) -> Floats:
+    values: Floats = tensor.detach().numpy()
+    return values
+
+
+def _weight(g: Graph, value: Floats, name: str) -> Value:
+    return g.weight(value, f"encoder.tracker.{name}")

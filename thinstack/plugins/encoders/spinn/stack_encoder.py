@@ -1,0 +1,139 @@
+"""The encoder of SPINN (Bowman et al. 2016): a composition function and a tracking LSTM. They run
+over given binary trees, or over trees that the encoder makes."""
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from thinstack.core.cell import Cell
+from thinstack.core.depth_ordered import DepthOrdered
+from thinstack.core.encoder import Encoder, Encoding, Judgement, plain_encoding
+from thinstack.core.model.sentences import check_sentences
+from thinstack.core.schedule import schedule_transitions
+from thinstack.core.shift_reduce import ShiftReduce
+from thinstack.core.stack_schedule import schedule_stack, timetable
+from thinstack.core.transfer import moved
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
+
+__all__ = ["StackEncoder"]
+
+
+class StackEncoder(Encoder):
+    """If the tracking LSTM feeds the composition, given trees go through the shift-reduce executor.
+    If not, they are composed by depth, and the tracking LSTM reads the finished states.
+
+    Args:
+        cell: of arity 2, or of arity 0 (any number). Its `inner_size` is the size of the tracking
+            LSTM, which then feeds it, or 0.
+        tracker: the tracking LSTM, with a transition classifier if the encoder is to parse.
+
+    Attributes:
+        feeds: whether the tracking LSTM feeds the composition.
+    """
+
+    onnx = "thinstack.plugins.encoders.spinn.onnx"
+
+    def __init__(self, cell: Cell, tracker: TrackingLSTM):
+        super().__init__(hidden_size=cell.hidden_size, parses=tracker.parses)
+        self.by_step, self.by_depth = ShiftReduce(cell, tracker), DepthOrdered(cell)
+        self.cell, self.tracker = cell, tracker
+        self.feeds = cell.inner_size > 0
+
+    def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
+        """Encode a forest, as in every `Encoder`, over given trees if there are any. Raises
+        ValueError as `check_sentences` does."""
+        transitions, lengths, given = check_sentences(words, inputs, self.parses)
+        if not given:
+            parsed = self.parse(words, lengths)
+            if not torch.is_grad_enabled():
+                return parsed
+            transitions = parsed.transitions
+        return self.forward(words, transitions, lengths, track)
+
+    def forward(
+        self, words: Tensor, transitions: Tensor, lengths: Tensor, track: bool = True
+    ) -> Encoding:
+        """Encode sentences over given trees.
+
+        Args:
+            words: (L, X).
+            transitions: (N,) of whole trees, 0 SHIFT and 1 REDUCE.
+            lengths: (B,) the words of each sentence, at least 1.
+            track: whether the scores of transitions are wanted; otherwise they may have no columns.
+        """
+        if self.feeds:
+            encoding: Encoding = self.by_step(words, transitions, lengths)
+            return encoding
+        schedule = there = schedule_transitions(transitions)
+        if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+            there = moved(schedule, words)
+        leaves = words.index_select(0, there.leaf_words)
+        none = words.new_zeros([schedule.inner.shape[0], 0])
+        stacked, roots, _ = self.by_depth(leaves, none, there)
+        free = torch.zeros_like(there.stacked)
+        choices = words.new_zeros([free.shape[0], 0])
+        if track:
+            choices, free = self.follow(stacked, schedule.stacked, transitions, lengths)
+        return plain_encoding(stacked, there.stacked, roots, transitions.long(), choices, free)
+
+    def parse(self, words: Tensor, lengths: Tensor) -> Encoding:
+        """Encode sentences over trees that the encoder chooses, without gradients. Arguments are as
+        for `forward`."""
+        return self.by_step.parse(words, lengths)
+
+    def follow(
+        self, outputs: Tensor, places: Tensor, transitions: Tensor, lengths: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The scores of the transitions (N, 2), and where both were possible (N,), in node order,
+        from the finished states.
+
+        Args:
+            outputs: (N, H) of all nodes.
+            places: (N,) the row of each node in `outputs`, on the device of the next two.
+            transitions: (N,) of the trees.
+            lengths: (B,) of the sentences.
+        """
+        table = timetable(lengths)
+        plan = schedule_stack(transitions, places + 1, table)
+        word_rows = places.index_select(0, (transitions == 0).nonzero().squeeze(1))
+        if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+            table, plan = moved(table, outputs), moved(plan, outputs)
+            word_rows = word_rows.to(outputs.device, non_blocking=True)
+        counts: list[int] = table.counts.tolist()
+        gates = 4 * self.tracker.size
+        reads = torch.cat(
+            [outputs.new_zeros([1, 2 * gates]), self.tracker.read_nodes(outputs)]
+        ).view(-1, gates)
+        index = (2 * plan.pairs + torch.arange(2, device=outputs.device)).flatten()
+        buffer = self.tracker.read_buffer(outputs.index_select(0, word_rows), table.word_ends)
+        read = reads.index_select(0, index).view(plan.pairs.shape[0], 2, gates).sum(
+            1
+        ) + buffer.index_select(0, plan.fronts)
+        hidden = outputs.new_zeros([lengths.shape[0], self.tracker.size])
+        memory, states = hidden, [hidden[:0]]
+        for step in torch.split(read, counts):
+            hidden, memory = self.tracker.step(
+                step, hidden[: step.shape[0]], memory[: step.shape[0]]
+            )
+            states.append(hidden)
+        choices = self.tracker.choices(torch.cat(states))
+        return torch.zeros_like(choices).index_copy(0, table.places, choices), plan.free
+
+    def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
+        """The cross-entropies of the transition classifier, (7), for steps with both transitions
+        possible and the right one known."""
+        right = torch.where(free > 0, wanted.to(free.device, non_blocking=True), -1)
+        known = right >= 0
+        loss = functional.cross_entropy(choices, right, ignore_index=-1, reduction="sum")
+        agrees = (choices[:, 1] > choices[:, 0]).long() == right
+        return Judgement(loss, int((agrees & known).sum()), int(known.sum()))
+
+    def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
+        chosen = free.nonzero().squeeze(1)
+        scores = choices.detach().double().index_select(0, chosen)
+        step = taken.index_select(0, chosen).unsqueeze(1)
+        lost = (scores.gather(1, 1 - step) - scores.gather(1, step)).squeeze(1)
+        lost = lost / scores.abs().amax(1).clamp(min=1)
+        return float(lost.max()) if lost.numel() else -math.inf

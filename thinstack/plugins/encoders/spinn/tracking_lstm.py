@@ -1,0 +1,93 @@
+"""The tracking LSTM of SPINN and its transition classifier (Bowman et al. 2016, sections 3.3 and
+3.4)."""
+
+import torch
+from torch import Tensor, nn
+
+from thinstack.core.cell import fan_in_uniform_
+from thinstack.core.fast import affine, lstm_gates
+from thinstack.core.shift_reduce import Tracker
+
+__all__ = ["TrackingLSTM"]
+
+
+class TrackingLSTM(Tracker):
+    """An LSTM of width T that reads, before each transition, the buffer and the top of the stack:
+
+        a = W [h_s^2; h_s^1; h_b^1; ..; h_b^k] + U h + b
+        [i; o; f; g] = [sigmoid; sigmoid; sigmoid; tanh](a)
+        c' = f * c + i * g;  h' = o * tanh(c')
+        p  = softmax(W_trans h' + b_trans)                                       (5)
+
+    h_s^1 is the top of the stack, h_s^2 the node under it, h_b^1 the next word of the buffer. A
+    missing node counts as zeros. The paper has k = 1. h' is the e of (1).
+
+    W h is computed once for each node, when it is made, and not at each step that reads it.
+    `read_nodes` and `read_buffer` give the part of the gates that comes from a node, for each place
+    where it can stand. A step adds these parts up. b is in the buffer's part, which is b for an
+    empty buffer.
+
+    Args:
+        input_size: width H of a node's output.
+        size: T.
+        lookahead: k, how many words of the buffer are read.
+        parses: whether there is a transition classifier.
+        dropout: the dropout on the outputs that are read.
+        forget_bias: where the bias of f starts. The authors' code has 1; the paper does not say.
+    """
+
+    def __init__(
+        self,
+        *,
+        input_size: int,
+        size: int,
+        lookahead: int = 1,
+        parses: bool = False,
+        dropout: float = 0.0,
+        forget_bias: float = 0.0,
+    ):
+        super().__init__()
+        self.input_size, self.size = int(input_size), int(size)
+        self.lookahead, self.parses = int(lookahead), bool(parses)
+        self.dropout = nn.Dropout(dropout)
+        gates, classes = 4 * self.size, 2 if self.parses else 0
+        self.w_stack = nn.Parameter(torch.empty(self.input_size, 2 * gates))  # h_s^2, h_s^1
+        ahead = self.lookahead * gates
+        self.w_buffer = nn.Parameter(torch.empty(self.input_size, ahead))  # h_b^1 .. h_b^k
+        self.u = nn.Parameter(torch.empty(self.size, gates))  # i, o, f, g
+        self.b = nn.Parameter(torch.zeros(gates))
+        self.w_transition = nn.Parameter(torch.empty(self.size, classes))  # SHIFT, REDUCE
+        self.b_transition = nn.Parameter(torch.zeros(classes))
+        bound = ((2 + self.lookahead) * self.input_size) ** -0.5
+        for weight in (self.w_stack, self.w_buffer):
+            nn.init.uniform_(weight, -bound, bound)
+        fan_in_uniform_(self.u, self.w_transition)
+        nn.init.constant_(self.b[2 * self.size : 3 * self.size], forget_bias)
+
+    def read_nodes(self, outputs: Tensor) -> Tensor:
+        return affine(outputs.new_zeros([8 * self.size]), self.dropout(outputs), self.w_stack)
+
+    def read_buffer(self, outputs: Tensor, ends: Tensor) -> Tensor:
+        words, gates = outputs.shape[0], 4 * self.size
+        ahead_of = affine(
+            outputs.new_zeros([self.lookahead * gates]), self.dropout(outputs), self.w_buffer
+        )
+        parts = torch.cat(
+            [ahead_of.view(words * self.lookahead, gates), outputs.new_zeros([1, gates])]
+        )
+        position = torch.arange(words, device=outputs.device)
+        added = self.b.expand(words, gates)
+        for ahead in range(self.lookahead):
+            row = torch.where(
+                position + ahead < ends,
+                (position + ahead) * self.lookahead + ahead,
+                words * self.lookahead,
+            )
+            added = added + parts.index_select(0, row)
+        return torch.cat([added, self.b.unsqueeze(0)])
+
+    def step(self, read: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        return lstm_gates(torch.addmm(read, hidden, self.u), memory.unsqueeze(1))
+
+    def choices(self, hidden: Tensor) -> Tensor:
+        return torch.addmm(self.b_transition, hidden, self.w_transition)

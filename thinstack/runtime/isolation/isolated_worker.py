@@ -1,0 +1,140 @@
+"""The process that runs a model for another one, within limits that it sets itself.
+
+`thinstack.runtime.isolation.isolated` starts it, and it ends when that process ends or closes the pipe, even
+if a forked child of that process lives on with the pipe. It starts in the time that numpy and
+onnxruntime take.
+"""
+
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, BinaryIO, Final
+
+from thinstack._onnxruntime import import_onnxruntime
+from thinstack.errors import BundleError, DeviceError, MissingExtraError
+from thinstack.runtime.isolation.messages import Message, read_message, write_message
+from thinstack.runtime.onnx_session import start_session
+
+__all__ = ["MOST_SENT", "main"]
+
+MOST_SENT = 1 << 33
+"""Bytes that the process takes in one message, at most: an ONNX file."""
+
+
+LOOK: Final = 1.0
+"""Seconds between two looks whether the other process lives."""
+
+
+def main(owner: int) -> None:
+    """Answer requests until standard input ends, or the process `owner` does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the other process to answer
+    requests, replies = _pipes()
+    write_message(replies, {}, {})  # it runs: what goes wrong from here on is the model's doing
+    waiting: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests, waiting), daemon=True).start()
+    if sys.platform != "win32":  # where nothing forks, and a parent keeps its number
+        threading.Thread(target=_end_with, args=(owner,), daemon=True).start()
+    session: Any = None
+    while True:
+        message = waiting.get()
+        try:
+            if session is None:
+                session, data = _loaded(message)
+                arrays: Mapping[str, Any] = {}
+            else:
+                data, arrays = {}, _run(session, message)
+            write_message(replies, data, arrays)
+        except MissingExtraError as error:
+            _tell(replies, error, error.package, error.extra)
+        except MemoryError:
+            _tell(replies, BundleError(), "it needs more memory than it may have")
+        except (BundleError, DeviceError) as error:
+            _tell(replies, error, str(error))
+        except BrokenPipeError:
+            return
+        except Exception as error:  # whatever it is, the other process waits for an answer
+            _tell(replies, BundleError(), f"{type(error).__name__}: {error}")
+
+
+def _pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Requests and replies, on files of their own, which no library that prints spoils."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "r+b") as nothing:
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(nothing.fileno(), 1)
+    return requests, replies
+
+
+def _listen(requests: BinaryIO, waiting: "queue.SimpleQueue[Message]") -> None:
+    """Hand on what comes, and end the process when nothing can come any more, even while it
+    runs."""
+    try:
+        while True:
+            waiting.put(read_message(requests, most=MOST_SENT))
+    finally:
+        os._exit(0)
+
+
+def _end_with(owner: int) -> None:
+    """End the process soon after its parent, `owner`, has ended."""
+    while os.getppid() == owner:
+        time.sleep(LOOK)
+    os._exit(0)
+
+
+def _loaded(message: Message) -> tuple[Any, dict[str, Any]]:
+    """The session of a file, and what the other process is told of it."""
+    asked = message.data
+    model = message.arrays["model"].tobytes()
+    _allow_seconds(asked["seconds"])
+    if asked["memory"]:
+        import_onnxruntime()  # what it takes itself does not count
+        _allow_memory(asked["memory"])
+    session, device, warning = start_session(model, asked["device"], asked["source"])
+    return session, {
+        "device": device,
+        "warning": warning,
+        "inputs": [(each.name, each.type) for each in session.get_inputs()],
+        "outputs": [(each.name, each.type) for each in session.get_outputs()],
+        "metadata": dict(session.get_modelmeta().custom_metadata_map),
+        "providers": session.get_providers(),
+    }
+
+
+def _run(session: Any, message: Message) -> dict[str, Any]:
+    _allow_seconds(message.data["seconds"])
+    names = message.data["outputs"]
+    return dict(zip(names, session.run(names, dict(message.arrays)), strict=True))
+
+
+def _tell(replies: BinaryIO, error: Exception, *arguments: str) -> None:
+    told = [f"{argument:.2000}" for argument in arguments]
+    write_message(replies, {"error": type(error).__name__, "arguments": told}, {})
+
+
+def _allow_seconds(seconds: int) -> None:
+    """End this process if it takes so many more seconds of processor time, where the system can."""
+    if sys.platform != "win32":
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        until = int(time.process_time()) + seconds + 1
+        soft = until if hard == resource.RLIM_INFINITY else min(until, hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _allow_memory(size: int) -> None:
+    """Let this process take so many more bytes of memory, where the system can limit it."""
+    if sys.platform == "linux":
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:
+            taken = int(file.read().split()[0]) * resource.getpagesize()
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        soft = taken + size if hard == resource.RLIM_INFINITY else min(taken + size, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

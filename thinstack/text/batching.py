@@ -1,0 +1,224 @@
+"""Puts sentences into batches that need a bounded amount of memory."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set, Sized
+from typing import Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.forest import EMPTY
+from thinstack.core.transitions import first_fault
+from thinstack.data.tables.containers import check_container, instead_of
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import InputError, shown
+
+__all__ = [
+    "BATCH_CHARACTERS",
+    "BATCH_NODES",
+    "BATCH_PIECES",
+    "BATCH_TEXTS",
+    "BATCH_WORDS",
+    "batches",
+    "character_counts",
+    "check_sentences",
+    "check_words",
+    "in_batches",
+    "joined_transitions",
+    "lengths_of",
+    "listed",
+    "piece_counts",
+]
+
+_PLAIN = {list, tuple}
+_BY_TEXT = (
+    "from thinstack.runtime.text import predict_text; predict_text(predictor, [text]) reads texts"
+)
+
+IntArray = NDArray[np.int64]
+Item = TypeVar("Item")
+
+BATCH_NODES: Final = {"cpu": 1 << 12, "cuda": 1 << 17}
+"""Nodes of a batch at most (or one sentence), by device. A core is busy with a few dozen sentences.
+On a GPU each operator of each step is a launch of 5 to 10 us, however few rows it has; 3,500
+sentences share what 110 would. The tables of the bundled model then take about half a GB. An
+estimate: `benchmarks/gpu.py` tells the speed of other sizes."""
+
+BATCH_TEXTS: Final = {"cpu": 1 << 7, "cuda": 1 << 12}
+"""Texts whose sentences go to the model in one call, by device: enough to fill a batch."""
+
+BATCH_CHARACTERS: Final = 1 << 19
+"""Characters of the texts that go to the model in one call, at most, or one text: what many long
+texts hold at once stays bounded, and a text does not wait for a long one behind it."""
+
+BATCH_WORDS: Final = {"cpu": 1 << 15, "cuda": 1 << 20}
+"""Characters of the words of a batch at most (or one sentence), by device. A character may be a
+word piece, which takes some 1.6 kB. Words that are not very long fill a batch of nodes before."""
+
+FEW_NODES: Final = 256
+"""Nodes of a batch that is not cut further to give each thread one: half of them take more than
+half of the time."""
+
+BATCH_PIECES: Final = {"cpu": 384, "cuda": 1 << 14}
+"""Places of a batch at most (or one sentence) where words are read in their context: sentences
+times the pieces of the widest, by device. A layer's vectors of 384 places, 1,536 numbers each, fit
+into a core's second cache of 2 MB: 1.2 to 1.3 times as fast as batches of 4,096 nodes. On a GPU,
+attention between pieces of sentences of 512 takes 0.4 GB; its speed was not measured."""
+
+
+def in_batches(
+    items: Iterable[Item], most: int, size: Callable[[Item], int], total: int
+) -> Iterator[list[Item]]:
+    """The items in order, in lists of at most `most` items and at most `total` size. An item that
+    is larger than `total` gets a list to itself.
+
+    A list is given as soon as it is full, before the next item is asked for. If `items` raises an
+    error, the items before it are given first.
+    """
+    batch, taken, problem = list[Item](), 0, None
+    try:
+        for item in items:
+            cost = size(item)
+            if batch and taken + cost > total:
+                yield batch
+                batch, taken = [], 0
+            batch.append(item)
+            taken += cost
+            if len(batch) == most or taken >= total:
+                yield batch
+                batch, taken = [], 0
+    except Exception as error:
+        problem = error
+    if batch:
+        yield batch
+    if problem is not None:
+        raise problem
+
+
+def batches(
+    lengths: IntArray,
+    trees: Sequence[NDArray[np.integer]] | None,
+    *,
+    nodes: int,
+    widths: IntArray | None = None,
+    pieces: int = BATCH_PIECES["cpu"],
+    counts: IntArray | None = None,
+    characters: int = BATCH_WORDS["cpu"],
+    threads: int = 1,
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """The positions of the sentences of each batch, shortest sentences first, and the transitions
+    (N,) of their trees, empty without `trees`. Raises InputError as `joined_transitions` does.
+
+    A batch has at most `nodes` nodes, or it is a single sentence. The sentences of a batch have
+    similar lengths, because a batch takes as many steps as its deepest tree has levels. If the
+    model reads words in their context, `widths` gives the pieces of each sentence. Sentences are
+    then sorted by pieces, and a batch as wide as its widest sentence has at most `pieces` of them.
+    `counts`: the characters of the words of each sentence; a batch has at most `characters`, or it
+    is a single sentence. With several `threads` there are at least as many batches, unless they
+    would have fewer than `FEW_NODES` nodes.
+    """
+    if threads > 1:
+        share = -(-int((2 * lengths - 1).sum()) // threads)
+        nodes = min(nodes, max(share, FEW_NODES))
+    order = np.argsort(lengths if widths is None else widths, kind="stable")
+    ends = np.cumsum(2 * lengths[order] - 1)
+    start, before = 0, 0
+    while start < len(order):
+        end = max(int(np.searchsorted(ends, before + nodes, side="right")), start + 1)
+        if widths is not None:
+            widest = widths[order[start:end]]
+            places = np.arange(1, len(widest) + 1) * widest
+            end = start + max(int(np.searchsorted(places, pieces, side="right")), 1)
+        if counts is not None:
+            most = np.cumsum(counts[order[start:end]])
+            end = start + max(int(np.searchsorted(most, characters, side="right")), 1)
+        positions = order[start:end]
+        joined = EMPTY if trees is None else joined_transitions(trees, lengths, positions)
+        yield positions, joined
+        start, before = end, int(ends[end - 1])
+
+
+def piece_counts(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> IntArray:
+    """The word pieces of each sentence, (B,)."""
+    counts = (int(vocabulary.fields(words)["pieces_per_word"].sum()) for words in sentences)
+    return np.fromiter(counts, np.int64, len(sentences))
+
+
+def character_counts(sentences: Sequence[Sequence[str]]) -> IntArray:
+    """The characters of the words of each sentence, (B,). Raises InputError, naming the place, if a
+    word is not a string."""
+    try:
+        return np.fromiter((sum(map(len, words)) for words in sentences), np.int64, len(sentences))
+    except TypeError:
+        for place, words in enumerate(sentences):
+            check_words(words, place)
+        raise
+
+
+def joined_transitions(
+    trees: Sequence[NDArray[np.integer]], lengths: IntArray, positions: IntArray
+) -> IntArray:
+    """The transitions (N,) of the trees at these positions. Raises InputError, naming the position,
+    unless each is a single binary tree over the words of its sentence."""
+    chosen = [np.ravel(trees[position]) for position in positions.tolist()]
+    sizes = np.fromiter(map(np.size, chosen), np.int64, len(chosen))
+    wrong = np.flatnonzero(sizes != 2 * lengths[positions] - 1)
+    if wrong.size:
+        position, found = int(positions[wrong[0]]), sizes[wrong[0]]
+        words = int(lengths[position])
+        raise InputError(
+            f"sentence {position} has {words} words, so its tree has {2 * words - 1} transitions; "
+            f"found {found}"
+        )
+    joined = np.concatenate(chosen)
+    if not np.issubdtype(joined.dtype, np.integer):
+        raise InputError(f"transitions must be integers, found {joined.dtype}")
+    if fault := first_fault(joined, sizes):
+        raise InputError(f"sentence {positions[fault[0]]}: {fault[1]}")
+    return joined.astype(np.int64, copy=False)
+
+
+def listed(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """The sentences as lists or tuples: other containers, such as a column of a DataFrame, may not
+    number by place what is in them. Raises InputError for anything but lists of words."""
+    if type(sentences) in _PLAIN and set(map(type, sentences)) <= _PLAIN:
+        return sentences
+    check_sentences(sentences)
+    return [each if type(each) in _PLAIN else list(each) for each in sentences]
+
+
+def lengths_of(sentences: Sequence[Sequence[str]]) -> IntArray:
+    """The number of words of each sentence, (B,). Raises InputError for one without words."""
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    if not lengths.all():
+        position = int(lengths.argmin())
+        raise InputError(f"sentence {position} has no words: leave empty sentences out")
+    return lengths
+
+
+def check_sentences(sentences: object) -> None:
+    """Raise InputError, naming the place, unless these are lists of words; words are not looked
+    at."""
+    if isinstance(sentences, str):
+        raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: {_BY_TEXT}")
+    if not (
+        isinstance(sentences, np.ndarray) and sentences.ndim
+    ):  # one of two axes has sentences of as many words
+        check_container(sentences, "sentences of words")
+    if not (isinstance(sentences, Iterable) and isinstance(sentences, Sized)):
+        raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: make a list")
+    for place, sentence in enumerate(sentences):
+        expected = f"sentence {place}: expected a list of words"
+        if isinstance(sentence, str):
+            raise InputError(f"{expected}, found a text: split it first: {_BY_TEXT}")
+        if problem := instead_of(sentence):
+            raise InputError(f"{expected}, {problem}")
+        ordered = isinstance(sentence, Iterable) and not isinstance(sentence, Set)
+        if not (ordered and isinstance(sentence, Sized)):
+            raise InputError(f"{expected}, found {shown(sentence, 60)}")
+
+
+def check_words(sentence: Sequence[str], place: int) -> None:
+    """Raise InputError, naming the place of the sentence, if a word is not a string."""
+    if odd := [word for word in sentence if not isinstance(word, str)]:
+        found = f"expected words that are strings, found {shown(odd[0])}"
+        raise InputError(f"sentence {place}: {found}")

@@ -1,0 +1,265 @@
+"""Splits English text into sentences of treebank words, by the rules in `english.json`
+(docs/text.md)."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from sys import maxsize
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.tables.containers import check_container
+from thinstack.data.words.vocabulary import Cache
+from thinstack.text.plain_text import PlainText, Typed
+from thinstack.text.sentences import Sentence, check_text
+
+__all__ = ["LONGEST", "RULES", "EnglishSplitter", "plain_words", "rules"]
+
+LONGEST = 500
+"""Characters of a word that may have many pieces; the rest is a further word. Most encoders read
+510 pieces at once."""
+
+RULES = Path(__file__).with_name("english.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A kind of token, and what it means for words and sentences."""
+
+    name: str
+    pattern: str
+    role: str = "word"
+    """`plain`: stands as it is; `word`; `single`, `double`: a quotation mark that may open or
+    close; `stop`: may end a sentence; `break`: ends one, and is no word."""
+    spelled: str = ""
+    """The word for all tokens of the kind; by default character by character."""
+    ends: str = ""
+    """What must follow for the sentence to end there, a key of `Rules.ends`; needed for a stop."""
+    abbreviates: bool = False
+    """Of a stop: it may belong to the word before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Abbreviation:
+    """Words that may end in a full stop: the words listed, and those that match the pattern."""
+
+    ends: str
+    words: frozenset[str]
+    pattern: re.Pattern[str]
+    when: re.Pattern[str]
+    """What follows the full stop."""
+    first: bool
+    """Only as the first word of a sentence."""
+    splits: bool
+    """The full stop is a word of its own all the same."""
+
+
+class Rules:
+    """The content of `english.json`, with compiled patterns. Group i of `scan` matches token i."""
+
+    def __init__(self, data: dict[str, Any]):
+        starters = data["starters"]
+        self._classes = {"starters": "|".join(starters), "shouted": "|".join(starters).upper()}
+        typed = data["typed"]
+        self._classes |= {name: "|".join(_cased(typed[name])) for name in ("verbs", "shortened")}
+        for name, pattern in data["classes"].items():
+            self._classes[name] = self.expanded(pattern)
+        self.tokens = [Token("", ""), *(Token(**token) for token in data["tokens"])]
+        patterns = "|".join(f"({token.pattern})" for token in self.tokens[1:])
+        self.scan = self._compiled(f" ?(?:{patterns})")
+        self.plain = [token.role for token in self.tokens].index("plain")
+        self.spelled = str.maketrans(data["spelled"])
+        self.quotes: dict[str, tuple[str, str]] = data["quotes"]
+        self.open_after = frozenset(data["open_after"])
+        self.followed = self._compiled(data["followed"])
+        self.closers = self._compiled(data["closers"])
+        self.text_ends = self._compiled(data["text_ends"])
+        self.ends = {name: self._compiled(pattern) for name, pattern in data["ends"].items()}
+        self.closed_ends: dict[str, str] = data["closed_ends"]
+        self.first_ends: dict[str, str] = data["first_ends"]
+        kinds = [self._abbreviation(kind) for kind in data["abbreviations"]]
+        self._classes["slip"] = self.expanded(typed["slip"])
+        self.typed = Typed(typed, self._compiled)
+        self.abbreviations = Cache(partial(_fitting, kinds), limit=4096)
+        """Those that a word may be, by the word."""
+
+    def expanded(self, pattern: str) -> str:
+        """A pattern with the classes that it names in angle brackets."""
+        return re.sub(r"<([a-z]+)>", lambda found: self._classes[found[1]], pattern)
+
+    def _compiled(self, pattern: str) -> re.Pattern[str]:
+        return re.compile(self.expanded(pattern))
+
+    def _abbreviation(self, kind: dict[str, Any]) -> Abbreviation:
+        return Abbreviation(
+            ends=kind["ends"],
+            words=frozenset(_cased(kind.get("words", ()))),
+            pattern=self._compiled(kind.get("pattern", "(?!)")),
+            when=self._compiled(kind.get("when", "")),
+            first=kind.get("first", False),
+            splits=kind.get("splits", False),
+        )
+
+
+def _cased(words: Iterable[str]) -> Iterator[str]:
+    """The words as they are listed, with a capital, and in capitals."""
+    return (form for one in words for form in (one, one[0].upper() + one[1:], one.upper()))
+
+
+def _fitting(kinds: list[Abbreviation], word: str) -> list[Abbreviation]:
+    return [kind for kind in kinds if word in kind.words or kind.pattern.fullmatch(word)]
+
+
+@cache
+def rules() -> Rules:
+    """The rules of English."""
+    return Rules(json.loads(RULES.read_text(encoding="utf-8")))
+
+
+@dataclass
+class EnglishSplitter:
+    """A `thinstack.runtime.text.Splitter` for English texts. With `sentences` False, each text is
+    one sentence.
+
+    It reads each character a bounded number of times, whatever the text.
+    """
+
+    sentences: bool = True
+
+    def __call__(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
+        check_container(texts, "texts")
+        known = rules()
+        for place, text in enumerate(texts):
+            if type(text) is not str:
+                check_text(text, place)
+            plain = known.typed.plain(text)
+            reader = _Reader(text, plain, plain.text if plain else text, known)
+            yield list(reader.read(self.sentences))
+
+
+def plain_words(text: str) -> tuple[list[str], NDArray[np.int64]]:
+    """The words of a text that is plain (`PlainText.text`), without ends of sentences, and their
+    characters [start, end), (L, 2)."""
+    found = next(_Reader(text, None, text, rules()).read(False), None)
+    if found is None:
+        return [], np.zeros((0, 2), np.int64)
+    return found.words, found.offsets + found.start
+
+
+def _has_one_piece(token: str) -> bool:
+    """Whether a word that is long is the unknown one to any vocabulary of pieces."""
+    return token.isascii() and token.isalnum()
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads one text token by token; all fields but the first four are the open sentence's."""
+
+    typed: str
+    plain: PlainText | None
+    text: str
+    """What is read: the typed text, unless there is a plain one."""
+    rules: Rules
+    words: list[str] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    """Start and end in `text` of each word, one after the other."""
+    quoted: bool = False
+    """Double quotes are open."""
+    end: int = maxsize
+    """Where the sentence ends, once a stop has said so."""
+
+    def read(self, split: bool) -> Iterator[Sentence]:
+        """The sentences of the text, or all of it as one."""
+        rules, text, words, places = self.rules, self.text, self.words, self.places
+        plain, end = rules.plain, maxsize
+        for found in rules.scan.finditer(text):
+            number = found.lastindex or 0
+            place = found.span(number)
+            if place[0] >= end and split:
+                yield self._sentence()
+                words, places, end = self.words, self.places, maxsize
+            if number == plain:
+                words.append(found[number])
+                places += place
+                continue
+            kind, token = rules.tokens[number], found[number]
+            if len(token) > LONGEST and not (kind.spelled or _has_one_piece(token)):
+                place = self._shortened(*place)
+                token = text[slice(*place)]
+            if kind.role == "break":
+                self.end = place[0] if words else maxsize
+            elif kind.role != "stop":
+                words.append(self._word(kind, token, *place))
+                places += place
+                if kind.ends and len(words) > 1 and rules.ends[kind.ends].match(text, place[1]):
+                    self.end = place[1]
+            elif self._joins(kind, *place):
+                words[-1] += token
+                places[-1] = place[1]
+            else:
+                words.append(kind.spelled or token)
+                places += place
+            end = self.end
+        if words:
+            yield self._sentence()
+
+    def _sentence(self) -> Sentence:
+        count, text = len(self.places), self.typed
+        places = np.fromiter(self.places, np.int64, count).reshape(-1, 2)  # faster than np.array
+        first, last = self.places[0], self.places[-1]
+        if self.plain is not None:
+            places = self.plain.typed(places)
+            first, last = int(places[0, 0]), int(places[-1, 1])
+        found = Sentence(text[first:last], self.words, places - first, first)
+        self.words, self.places, self.quoted, self.end = [], [], False, maxsize
+        return found
+
+    def _shortened(self, start: int, end: int) -> tuple[int, int]:
+        """Makes words of all of a long token but its last characters; the place of these."""
+        for place in range(start, end - LONGEST, LONGEST):
+            behind = start = place + LONGEST
+            self.words.append(self.text[place:behind].translate(self.rules.spelled))
+            self.places += place, behind
+        return start, end
+
+    def _touches(self, start: int) -> bool:
+        """Whether a word of the sentence ends where a token starts."""
+        return bool(self.words) and self.places[-1] == start
+
+    def _word(self, kind: Token, token: str, start: int, end: int) -> str:
+        """A token as the treebank spells it."""
+        rules = self.rules
+        if kind.role not in rules.quotes:
+            same = _has_one_piece(token)  # as most are
+            return kind.spelled or (token if same else token.translate(rules.spelled))
+        opening, closing = rules.quotes[kind.role]
+        opens = not self._touches(start) or self.words[-1] in rules.open_after
+        followed = rules.followed.match(self.text, end) is not None
+        if kind.role == "single":
+            return opening if opens and followed else closing
+        self.quoted = opens if opens == followed else not self.quoted
+        return opening if self.quoted else closing
+
+    def _joins(self, kind: Token, start: int, end: int) -> bool:
+        """Whether a stop belongs to the word before it; says where the sentence ends, if it does
+        so here."""
+        rules, text, ends, joins = self.rules, self.text, kind.ends, False
+        if kind.abbreviates and self._touches(start):
+            for one in rules.abbreviations[self.words[-1]]:
+                if one.when.match(text, end) and (len(self.words) == 1 or not one.first):
+                    ends, joins = one.ends, not one.splits
+                    break
+        closers = rules.closers.match(text, end)
+        after = closers.end() if closers else end
+        if after > end:
+            ends = rules.closed_ends.get(ends, ends)
+        if not self.words:
+            ends = rules.first_ends.get(ends, ends)
+        if rules.text_ends.match(text, after) or rules.ends[ends].match(text, after):
+            self.end = after
+        return joins

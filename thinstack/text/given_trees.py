@@ -1,0 +1,92 @@
+"""The trees that a model is given with its sentences: where they come from, and whether it may be
+given any."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core import Tree
+from thinstack.core.config import ModelConfig, TreeSource
+from thinstack.core.forest import EMPTY
+from thinstack.data.tables.containers import check_container
+from thinstack.errors import InputError, TreeError, shown
+from thinstack.text.distances import DistanceTable
+from thinstack.text.tree_sources import TreeMaker, tree_maker
+
+__all__ = ["GivenTrees", "Trees"]
+
+_READ_BY = "thinstack.from_brackets reads brackets, thinstack.data.trees.nltk trees of nltk"
+
+Trees = TreeSource | Sequence[NDArray[np.integer]]
+"""The trees of sentences: where they come from, or the transitions (2n-1,) of each, 0 SHIFT and 1
+REDUCE."""
+
+
+class GivenTrees:
+    """Finds the trees that a model reads.
+
+    `distances`: the table of the source "distances", if the bundle has one. `parser`, where a
+    method takes it, has the model parse a sentence; only models that parse use it.
+    """
+
+    def __init__(self, config: ModelConfig, distances: DistanceTable | None):
+        self._own, self._has_trees = config.tree_source, config.trees != "sequence"
+        self._parses, self._distances = config.parses, distances
+
+    def maker(self, source: TreeSource, parser: TreeMaker) -> TreeMaker:
+        """The function that makes the trees of a source. For a model of plain sentences it makes
+        empty transitions. Raises InputError for a source that the model lacks."""
+        if not self._has_trees:
+            _check_none(source)
+            return lambda words: np.zeros(0, np.int8)
+        own = parser if self._parses else None
+        return tree_maker(self._resolved(source), self._distances, own)
+
+    def of_sentences(
+        self, words: Sequence[Sequence[str]], trees: Trees, parser: TreeMaker
+    ) -> Sequence[NDArray[np.integer]] | None:
+        """The transitions of each sentence, or None if the model makes its own trees or has none.
+        Raises InputError for trees or a source that do not fit the model or the sentences."""
+        if not self._has_trees:
+            _check_none(trees)
+            return None
+        if not isinstance(trees, str):
+            if not hasattr(trees, "__len__"):
+                raise InputError(f"expected trees or where they come from, found {shown(trees)}")
+            if len(words) != len(trees):
+                raise InputError(f"{len(words)} sentences need as many trees, found {len(trees)}")
+            return list(trees)
+        if self._parses and self._resolved(trees) == "self":
+            return None
+        return list(map(self.maker(trees, parser), words))
+
+    def of_trees(self, trees: Sequence[Tree]) -> Trees:
+        """What `of_sentences` takes for these trees. Raises TreeError, naming the tree (from 0),
+        for one that is not binary, unless the model reads plain sentences. Raises InputError for
+        what does not iterate over trees."""
+        check_container(trees, "trees")
+        steps = []
+        for position, tree in enumerate(trees):
+            if not isinstance(tree, Tree):
+                raise TreeError(
+                    f"tree {position}: expected a Tree, found {shown(tree)}; {_READ_BY}"
+                )
+            try:
+                steps.append(tree.transitions if self._has_trees else EMPTY)
+            except TreeError as error:
+                raise TreeError(f"tree {position}: {error}") from None
+        return steps if self._has_trees else "auto"
+
+    def _resolved(self, source: TreeSource) -> str:
+        return self._own if source == "auto" else source
+
+
+def _check_none(trees: Trees) -> None:
+    """Raise InputError if a model of plain sentences is told where trees come from."""
+    if not isinstance(trees, str) or trees != "auto":
+        found = repr(trees) if isinstance(trees, str) else "transitions"
+        raise InputError(
+            f"this model reads plain sentences and takes no trees, found {found}: leave the tree "
+            "source out, or choose auto"
+        )

@@ -1,0 +1,157 @@
+"""Finds the text that is read of the one that was typed (docs/text.md).
+
+It has no tags of HTML. Entities are the characters that they mean, letters are plain, and common
+misspellings of `n't` are put right.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import chain
+from sys import maxunicode
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.words.letters import MARKED, plain_letters, rewritten
+
+__all__ = ["PlainText", "Typed"]
+
+_END = "\u2029"
+_SURROGATES = range(0xD800, 0xE000)
+_LONGEST = len("should n ' ")
+_SIGNS = "<&\\\\<tick>"
+
+IntArray = NDArray[np.int64]
+Change = tuple[int, int, str]
+"""The characters [start, end) of a text, and what is read in their place."""
+
+
+class PlainText(NamedTuple):
+    """A text as it is read. `starts` and `ends`: for each of its characters, the ones of the typed
+    text, [start, end), that it was made of."""
+
+    text: str
+    starts: IntArray
+    ends: IntArray
+
+    @classmethod
+    def of(cls, text: str) -> "PlainText":
+        """A text that is read as it stands."""
+        places = np.arange(len(text) + 1)
+        return cls(text, places[:-1], places[1:])
+
+    def changed(self, typed: str) -> NDArray[np.bool_]:
+        """Whether each character of the typed text is read as something else, or not at all."""
+        found = np.ones(len(typed), np.bool_)
+        single = np.flatnonzero(self.ends - self.starts == 1).tolist()
+        kept = [place for place in single if typed[self.starts[place]] == self.text[place]]
+        found[self.starts[kept]] = False
+        return found
+
+    def typed(self, places: IntArray) -> IntArray:
+        """Where characters [start, end) of this text stand in the typed text, (L, 2)."""
+        return np.stack([self.starts[places[:, 0]], self.ends[places[:, 1] - 1]], axis=1)
+
+
+class Typed:
+    """What is read of a typed text, by the rules under `typed` in `english.json`. It reads each
+    character a bounded number of times, whatever the text."""
+
+    def __init__(self, data: dict[str, Any], compiled: Callable[[str], re.Pattern[str]]):
+        self._sign, self._marked = compiled(f"[{_SIGNS}]"), compiled(f"[{_SIGNS}{MARKED}]")
+        self._tag, self._entity = compiled(data["tag"]), compiled(data["entity"])
+        self._apostrophes = [(compiled(pattern), plain) for pattern, plain in data["apostrophes"]]
+        self._negation, self._hints = compiled(data["negation"]), [*map(compiled, data["hints"])]
+        self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
+        self._entities: dict[str, str] = data["entities"]
+
+    def plain(self, text: str) -> PlainText | None:
+        """What is read of a text; None if it is read as it stands."""
+        if text.isascii():
+            marked = "<" in text or "&" in text or "`" in text or "\\" in text
+        else:
+            marked = self._marked.search(text) is not None
+        plain = _changed(text, self._markup(text)) if marked else None
+        read = plain.text if plain else text
+        small, capital = self._hints
+        if small.search(read) is None and capital.search(read) is None:
+            return plain
+        spelt = _changed(read, self._misspelt(read))
+        if plain is None or spelt is None:
+            return spelt or plain
+        ends = plain.ends[spelt.ends - 1]
+        return PlainText(spelt.text, plain.starts[spelt.starts], ends)
+
+    def _misspelt(self, text: str) -> list[Change]:
+        """`n't` in place of its misspellings, which end where a hint is found."""
+        changes = list[Change]()
+        for last in chain.from_iterable(hint.finditer(text) for hint in self._hints):
+            place, first = last.start(), max(last.start() - _LONGEST, 0)
+            for found in self._negation.finditer(text, first, place + 3):
+                start, end = found.span(found.lastindex or 0)
+                if start <= place < end:
+                    changes.append((start, end, "N'T" if last[0] == "T" else "n't"))
+        return sorted(changes)
+
+    def _markup(self, text: str) -> list[Change]:
+        """What is to be changed for tags, entities, apostrophes and letters, in order."""
+        changes, place = list[Change](), 0
+        for found in self._sign.finditer(text):
+            start = found.start()
+            if start >= place and (change := self._change(text, start)):
+                changes += _letters(text, place, start)
+                changes.append((start, *change))
+                place = change[0]
+        changes += _letters(text, place, len(text))
+        return changes
+
+    def _change(self, text: str, start: int) -> tuple[int, str] | None:
+        """Where what starts with a sign ends, and what it is read as."""
+        if text[start] not in "<&":
+            fitting = (plain for sign, plain in self._apostrophes if sign.match(text, start))
+            return next(((start + 1, plain) for plain in fitting), None)
+        if found := self._tag.match(text, start):
+            name = found[1] or found[2]
+            tag = self._tags.get(name.lower()) if name else ""
+            if tag is not None:
+                return found.end(), tag
+        found = self._entity.match(text, start)
+        meant = self._meant(found[1]) if found else None
+        return None if found is None or meant is None else (found.end(), plain_letters(meant))
+
+    def _meant(self, name: str) -> str | None:
+        """The character of an entity; None if there is no such entity."""
+        known = self._entities.get(name) or self._entities.get(name.lower())
+        if known or name[0] != "#":
+            return known
+        code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
+        return chr(code) if 0 < code <= maxunicode and code not in _SURROGATES else None
+
+
+def _letters(text: str, start: int, end: int) -> list[Change]:
+    """The changes of letters between two places."""
+    part = text[start:end]
+    found = () if part.isascii() else rewritten(part)
+    return [(start + first, start + behind, plain) for first, behind, plain in found]
+
+
+def _changed(text: str, changes: Sequence[Change]) -> PlainText | None:
+    """The text after the changes, which come in order; None if there are none."""
+    if not changes:
+        return None
+    parts, place = list[str](), 0
+    for start, end, plain in changes:
+        parts += text[place:start], plain
+        place = end
+    size = len(text)
+    firsts, ends = ([*each, size] for each in list(zip(*changes, strict=True))[:2])
+    # What is kept and what is new, in turns: how long it is, and where it begins and ends.
+    sizes = np.array([*map(len, parts), size - place, 0], np.int64)
+    begins = np.stack([[0, *ends[:-1]], firsts], axis=1).ravel()
+    behind = np.stack([firsts, ends], axis=1).ravel()
+    starts, kept = np.repeat(begins, sizes), np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
+    within = np.arange(len(starts)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    starts[kept] += within[kept]
+    found = np.where(kept, starts + 1, np.repeat(behind, sizes))
+    return PlainText("".join((*parts, text[place:])), starts, found)

@@ -1,0 +1,127 @@
+"""Turns a general tokeniser's words into treebank words, and treebank words into running text."""
+
+import re
+from array import array
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.words import ptb
+
+__all__ = ["detokenize", "treebank_words"]
+
+_REPLACED = {
+    **dict.fromkeys("–—―", "--"),
+    **dict.fromkeys("“„«", "``"),
+    **dict.fromkeys("”»", "''"),
+    "…": "...",
+}
+_RUN = re.compile(r"-{3,}$|\.{4,}$")
+_APOSTROPHES = frozenset("'‘’")
+_JOINERS = frozenset("-/")
+_STRAIGHT = str.maketrans("‘’ʼ–‑‐", "'''---")
+_OPENING = frozenset({"``", "`", "-LRB-", "-LSB-", "-LCB-", "--"})
+_ELIDED = re.compile(r"(\d\ds?|tis|twas|till?|cause|cos|bout|em|n|round)$", re.IGNORECASE)
+_INITIALS = re.compile(r"\w(\.\w)+$")
+
+_SHOWN = {"``": '"', "''": '"', "`": "'"}
+_CLITICS = frozenset({"'", "'s", "'re", "'ve", "'ll", "'d", "'m", "n't"})
+_AFTER_WORD = re.compile(r"[.,:;?!%)\]}]+$")
+_BEFORE_WORD = frozenset({"``", "`", "(", "[", "{", "$", "#"})
+_TWO_IN_ONE = frozenset(
+    {("can", "not"), ("gon", "na"), ("got", "ta"), ("wan", "na"), ("gim", "me"), ("lem", "me")}
+)
+
+
+def treebank_words(
+    tokens: Sequence[str], spaces: Sequence[bool]
+) -> tuple[list[str], NDArray[np.int64]]:
+    """The words of a sentence as the Penn Treebank writes them.
+
+    `tokens` come from a general tokeniser. `spaces[i]` says whether white space follows token i
+    (spaCy's `whitespace_`). Returns L words, and for each word its tokens [first, last + 1), (L, 2)
+    int64. Every word comes from at least one token.
+
+    - Tokens of white space are dropped.
+    - Tokens that touch are joined where the treebank keeps them whole: `well-made`, `and/or`,
+      `gonna`, `'80s`, `b.s.`; `can` and `not` stay two words.
+    - Double quotes become two backticks or two apostrophes, single quotes a backtick or an
+      apostrophe. A quote opens after a space and closes before one; else a double quote closes if
+      one is open. Curly apostrophes become straight.
+    - Dashes become `--` (inside a token, `-`), an ellipsis becomes `...`. Brackets, `/` and `*` are
+      escaped (`ptb.escape`).
+    """
+    words: list[str] = []
+    firsts, ends = array("q"), array("q")
+    # glued: no space stands before this token. joining: the token goes on with the last word.
+    # quoted: a double quote is open.
+    glued = joining = quoted = False
+    before = ""
+    for i, token in enumerate(tokens):
+        if not token or token.isspace():
+            glued = joining = False
+            continue
+        if not (glued or joining) and token.isalnum():  # as most are
+            words.append(token)
+        else:
+            after = "" if spaces[i] or i + 1 == len(tokens) else tokens[i + 1].strip()
+            if joining or (glued and _continues(before, token, after, i + 1 == len(tokens))):
+                words[-1] += _spelt(token)
+                ends[-1] = i + 1
+                joining, glued, before = token in _JOINERS, not spaces[i], token
+                continue
+            opens = not glued or words[-1] in _OPENING
+            if token == '"':
+                quoted = opens if opens == bool(after) else not quoted
+                words.append("``" if quoted else "''")
+            elif token in _APOSTROPHES:
+                joining = opens and _ELIDED.match(after) is not None
+                opening = token == "‘" or (token == "'" and opens and after)
+                words.append("`" if opening and not joining else "'")
+            else:
+                words.append(token if token.isalnum() else _spelt(token))
+        firsts.append(i)
+        ends.append(i + 1)
+        glued, before = not spaces[i], token
+    return words, np.array((firsts, ends), np.int64).T
+
+
+def _continues(before: str, token: str, after: str, last: bool) -> bool:
+    """Whether a token that touches the one before it belongs to the same word."""
+    if token.isalnum():
+        return before.isalnum() and (before.lower(), token.lower()) != ("can", "not")
+    if token in _JOINERS:
+        return after[:1].isalnum() and (before[-1].isalnum() or before[-1] == ".")
+    if token == ".":
+        return not last and not after and _INITIALS.match(before) is not None
+    return token == "*" and before[-1] == "*"
+
+
+@lru_cache(maxsize=1 << 14)
+def _spelt(token: str) -> str:
+    if _RUN.match(token):
+        return "--" if token[0] == "-" else "..."
+    return _REPLACED.get(token) or ptb.escape(token.translate(_STRAIGHT))
+
+
+def detokenize(words: Sequence[str]) -> str:
+    """The running text of treebank words, with straight quotes and without escapes.
+
+    Spaces stand as in printed English: `n't` touches the word before, `$` the word after, and `can
+    not` becomes `cannot`. A full stop after an abbreviation that ends in one is left out.
+    """
+    out: list[str] = []
+    before, touches = "", True
+    for word in words:
+        text = _SHOWN.get(word) or ptb.unescape(word)
+        if text == "." and re.search(r"\w\.$", before):
+            continue
+        pair = (before.lower(), text.lower())
+        clitic = word == "''" or pair[1] in _CLITICS or pair in _TWO_IN_ONE
+        if not (touches or (clitic and word != "`") or _AFTER_WORD.match(text)):
+            out.append(" ")
+        out.append(text)
+        before, touches = text, word in _BEFORE_WORD or text in _BEFORE_WORD
+    return "".join(out)

@@ -1,0 +1,36 @@
+"""What a splitter makes of texts: sentences of words."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Sentence", "Splitter", "splitter"]
+
+
+class Sentence(NamedTuple):
+    """A sentence of a text.
+
+    It has its own text, its L >= 1 words in treebank conventions, and the characters [start, end)
+    of each word in that text, (L, 2) int64. If the splitter tells, it also has the character where
+    it starts in the whole text.
+    """
+
+    text: str
+    words: list[str]
+    offsets: NDArray[np.int64]
+    start: int = 0
+
+
+Splitter = Callable[[Iterable[str]], Iterator[list[Sentence]]]
+"""What cuts texts into sentences of words: the sentences of each text, in order; a text without
+words has none."""
+
+
+def splitter(*, sentences: bool = True) -> Splitter:
+    """The splitter for English texts, which is chosen only here. With `sentences` False, each text
+    is one sentence."""
+    from thinstack.text.english import EnglishSplitter  # which makes Sentences
+
+    return EnglishSplitter(sentences=sentences)

@@ -1,0 +1,68 @@
+"""Computes digests of the data files of a recipe."""
+
+import hashlib
+import os
+from functools import cache
+from pathlib import Path
+
+from thinstack.bundle import open_bundle
+from thinstack.bundle.manifest import MANIFEST_FILE
+from thinstack.data.files.paths import file_path, why_unreadable
+from thinstack.data.trees.sick import TABLES
+from thinstack.data.words.vectors import vectors_file
+from thinstack.errors import DataError
+from thinstack.training.recipe import Recipe
+
+__all__ = ["data_digests"]
+
+
+def data_digests(recipe: Recipe, data: Path, *more: str) -> dict[str, str]:
+    """The SHA-256 of every file that a recipe names, and of `more`, by name. The files are in the
+    folder `data`.
+
+    A bundle, where learning starts or of a teacher, is told by its manifest, which holds the
+    digests of its files. The digest of a folder covers the names and digests of its files, and the
+    table of SICK that stands beside it.
+
+    Raises DataError for a file that cannot be read, and what `open_bundle` raises.
+    """
+    files = recipe.data
+    paths = {name: data / name for name in (files.train, files.dev, *more) if name is not None}
+    if files.vectors is not None:
+        paths[files.vectors] = vectors_file(files.vectors, data)
+    if recipe.teacher is not None:
+        paths |= {name: data / name for name in recipe.teacher.texts}
+    if recipe.init is not None:
+        manifest = open_bundle(recipe.init.bundle).path / MANIFEST_FILE
+        paths["the bundle of init"] = manifest
+    if recipe.teacher is not None:
+        parser = [recipe.teacher.parser] if recipe.teacher.parser is not None else []
+        for name in (*recipe.teacher.bundles, *parser):
+            paths[f"the teacher {name}"] = open_bundle(name).path / MANIFEST_FILE
+    # Links are not resolved: a folder that is a link is read with the table beside the link.
+    return {name: _digest(Path(os.path.abspath(path))) for name, path in paths.items()}
+
+
+def _digest(path: Path) -> str:
+    try:
+        if not path.is_dir():
+            found = file_path(path).stat()
+            return _file_digest(path, found.st_size, found.st_mtime_ns)
+        beside = path.parent / TABLES.get(path.name, "")
+        files = sorted(file for file in path.iterdir() if file.is_file())
+        files += [beside] if beside.is_file() else []
+        lines = "".join(f"{file.name} {_digest(file)}\n" for file in files)
+        return hashlib.sha256(lines.encode()).hexdigest()
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be read: {why_unreadable(path, error)}; name the folder of the "
+            "data with --data"
+        ) from None
+
+
+@cache
+def _file_digest(path: Path, size: int, changed: int) -> str:
+    """The digest of a file, which is read once, however many fields name it. A file of another
+    `size`, or `changed` at another time, is read again."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,237 @@
+"""Makes training examples, which hold sentences as index arrays, and joins them to minibatches."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.config import ModelConfig
+from thinstack.core.forest import Forest, join
+from thinstack.data.trees.pairs import Pair
+from thinstack.data.trees.treebank import Labelled
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import ConfigError, TreeError
+from thinstack.text.tree_sources import tree_maker
+from thinstack.training.examples.labelled import (
+    LabelledForest,
+    labelled_chains,
+    labelled_pair,
+    labelled_text,
+    labelled_tree,
+)
+from thinstack.training.examples.texts import Text
+from thinstack.training.loop.oracle import right_transitions
+from thinstack.training.recipe import LabelChoice, TrainingConfig
+
+__all__ = [
+    "Example",
+    "Minibatch",
+    "examples_of",
+    "forests_of",
+    "minibatch",
+    "minibatch_places",
+    "pair_examples_of",
+    "text_examples_of",
+]
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A unit that is drawn as a whole: a sentence, a text, a pair, or the phrases of a sentence as
+    chains.
+
+    Attributes:
+        trees: its words over the trees of each tree source. "gold" is always there.
+        parsed: whether a parser learns from its gold tree.
+    """
+
+    trees: dict[str, LabelledForest]
+    parsed: bool = True
+
+    @property
+    def gold(self) -> LabelledForest:
+        """Its words over the data's own trees."""
+        return self.trees["gold"]
+
+    def with_labels(self, which: LabelChoice) -> "Example":
+        """The example with some of its labels only, as `LabelledForest.with_labels` says."""
+        if which == "all":
+            return self
+        trees = {source: one.with_labels(which) for source, one in self.trees.items()}
+        return Example(trees, self.parsed)
+
+    @property
+    def words(self) -> int:
+        """The number of its words, in all sentences."""
+        return int(self.gold.forest.lengths.sum())
+
+
+class Minibatch(NamedTuple):
+    """Several examples, joined. The examples that a parser learns from come first.
+
+    Attributes:
+        forest: their words and trees, N nodes in all.
+        targets: (t,) the targets of the task head's loss.
+        right: (N,) the right transitions for a parser, -1 where unknown. With a static oracle, only
+            the nodes of examples that a parser learns from. Empty for models without a parser.
+        trees: (size,) the number of trees of each example.
+        size: the number of examples.
+        counts: (size,) the number of targets of each example.
+        whole: (size,) the place among all targets of the target for the whole example.
+        soft: (t, C) the soft labels that take the place of `targets`, or None.
+    """
+
+    forest: Forest
+    targets: NDArray[Any]
+    right: IntArray
+    trees: IntArray
+    size: int
+    counts: IntArray
+    whole: IntArray
+    soft: NDArray[np.float32] | None
+
+
+def examples_of(
+    treebank: Sequence[Labelled],
+    vocabulary: Vocabulary,
+    config: ModelConfig,
+    reads: str,
+    sources: Sequence[str] = (),
+    file: Path | None = None,
+) -> list[Example]:
+    """The examples of trees with the labels (N,) of their nodes. `reads`: what the task head reads,
+    "nodes" or "roots".
+
+    Each of `sources` makes further binary trees of the words. They keep the labels of phrases that
+    the gold tree has too. The trees of "self" are left to the model. Raises TreeError for a tree
+    that does not fit the model, with the `file` and the number of the tree, from 0.
+    """
+    made = [source for source in sources if source not in ("gold", "self")]
+    makers = {source: tree_maker(source) for source in made}
+    found = []
+    for number, (tree, labels) in enumerate(treebank):
+        try:
+            if config.trees == "sequence":
+                gold = labelled_chains(tree, labels, vocabulary, reads)
+            else:
+                gold = labelled_tree(tree, labels, vocabulary, config, reads)
+        except TreeError as error:
+            source = None if file is None else str(file)
+            raise TreeError(f"tree {number}: {error}", source=source) from None
+        others = {source: gold.over(make(tree.words)) for source, make in makers.items()}
+        found.append(Example({"gold": gold, **others}))
+    return found
+
+
+def pair_examples_of(
+    pairs: Sequence[Pair], vocabulary: Vocabulary, config: ModelConfig
+) -> list[Example]:
+    """The examples of pairs of sentences. The model of `config` names their classes; ratings go
+    from 1 to the number of its classes.
+
+    Raises ConfigError for a class that the model does not have, and for a rating out of range.
+    Raises TreeError for trees that the model does not take.
+    """
+    targets = [_target(pair, config.labels) for pair in pairs]
+    return [
+        Example({"gold": labelled_pair(pair.trees, target, vocabulary, config)})
+        for pair, target in zip(pairs, targets, strict=True)
+    ]
+
+
+def text_examples_of(
+    texts: Sequence[Text], vocabulary: Vocabulary, config: ModelConfig
+) -> list[Example]:
+    """The examples of texts whose labels are classes of the model. Their trees are made from the
+    words. If the model makes its own trees, they are balanced for now."""
+    maker = tree_maker("balanced" if config.parses else config.tree_source)
+    number = {name: place for place, name in enumerate(config.labels)}
+    return [
+        Example({"gold": labelled_text(text.sentences, number[text.label], vocabulary, maker)})
+        for text in texts
+    ]
+
+
+def minibatch(
+    examples: Sequence[Example], sources: Sequence[str], oracle: str | None = None
+) -> Minibatch:
+    """The examples joined, example i over the trees of `sources[i]`.
+
+    `oracle`: "static" or "dynamic" for a model that parses, and so needs the right transitions (see
+    `core.encoder.Encoder`).
+    """
+    pairs = zip(examples, sources, strict=True)
+    drawn = sorted(pairs, key=lambda pair: not pair[0].parsed)
+    chosen = [example.trees[source] for example, source in drawn]
+    right: list[IntArray] = []
+    if oracle == "static":
+        right = [example.gold.forest.transitions for example, _ in drawn if example.parsed]
+    elif oracle == "dynamic":
+        right = [_right(example, one) for (example, _), one in zip(drawn, chosen, strict=True)]
+    counts = np.array([len(one.targets) for one in chosen])
+    soft = [one.soft for one in chosen if one.soft is not None]
+    return Minibatch(
+        join(one.forest for one in chosen),
+        np.concatenate([one.targets for one in chosen]),
+        np.concatenate([np.zeros(0, np.int64), *right]),
+        np.array([len(one.forest.lengths) for one in chosen]),
+        len(examples),
+        counts,
+        np.cumsum(counts) - counts + [one.whole for one in chosen],
+        np.concatenate(soft).astype(np.float32) if soft else None,
+    )
+
+
+def minibatch_places(
+    order: IntArray, lengths: Sequence[int], config: TrainingConfig, draw: np.random.Generator
+) -> Iterator[list[int]]:
+    """The places of the examples of each minibatch, as `order` names them. Within a bucket,
+    examples of similar `lengths` (words) go together."""
+    width = config.buckets * config.batch_size
+    for start in range(0, len(order), width):
+        bucket = order[start : start + width].tolist()
+        count = -(-len(bucket) // config.batch_size)
+        if config.buckets > 1:
+            bucket.sort(key=lengths.__getitem__)
+        for number in draw.permutation(count).tolist() if config.buckets > 1 else range(count):
+            yield bucket[number * config.batch_size : (number + 1) * config.batch_size]
+
+
+def forests_of(
+    examples: Sequence[Example], source: str, size: int = 256
+) -> Iterator[tuple[Sequence[Example], Forest]]:
+    """The examples, `size` at a time, with their words over the trees of `source`."""
+    for start in range(0, len(examples), size):
+        part = examples[start : start + size]
+        yield part, join(example.trees[source].forest for example in part)
+
+
+def _right(example: Example, chosen: LabelledForest) -> IntArray:
+    """The right transitions along the chosen trees; -1 for an example that no parser learns
+    from."""
+    gold, taken = example.gold.forest, chosen.forest.transitions
+    if not example.parsed:
+        return np.full(len(taken), -1)
+    if taken is gold.transitions:
+        return taken
+    pairs = zip(gold.by_tree(gold.transitions), gold.by_tree(taken), strict=True)
+    return np.concatenate([right_transitions(*pair) for pair in pairs])
+
+
+def _target(pair: Pair, labels: Sequence[str]) -> float | int:
+    if isinstance(pair.target, str):
+        if pair.target in labels:
+            return labels.index(pair.target)
+        expected = f"one of model.labels ({', '.join(labels)})"
+    elif 1 <= pair.target <= len(labels):
+        return float(pair.target)
+    else:
+        expected = f"a rating from 1 to {len(labels)} (model.labels)"
+    raise ConfigError(
+        f"pair {pair.id}: expected {expected}, found {pair.target!r}; mend the pair or model.labels"
+    )

@@ -1,0 +1,174 @@
+"""Makes a `LabelledForest`: the trees of a training example, with the right answers."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core import Forest, Tree
+from thinstack.core.config import ModelConfig
+from thinstack.core.transitions import spans_of
+from thinstack.data.trees.phrases import depths_below, phrases_of, prefixes_of
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import TreeError
+from thinstack.evaluate.accuracy import labels_by_span
+from thinstack.text.tree_sources import TreeMaker
+from thinstack.training.recipe import LabelChoice
+
+__all__ = ["LabelledForest", "labelled_chains", "labelled_pair", "labelled_text", "labelled_tree"]
+
+IntArray = NDArray[np.int64]
+
+
+class LabelledForest(NamedTuple):
+    """The trees and targets of an example.
+
+    Attributes:
+        forest: the words and their trees.
+        targets: (t,) the targets of the task head's loss. They are classes of nodes or sentences
+            (-1 unknown), the class of a text, or the class or rating of a pair.
+        whole: the place of the target for the whole sentence, text or pair.
+        words: (t,) the number of words that each target is about; for a pair, the mean of both
+            sentences.
+        depths: (t,) the number of edges to the deepest leaf below, -1 if unknown; for a pair, the
+            mean of both trees.
+        soft: (t, C) with a teacher, how often each class counts in the loss of a target, 0 where
+            nothing is known. In training they take the place of `targets`.
+    """
+
+    forest: Forest
+    targets: NDArray[Any]
+    whole: int
+    words: NDArray[np.floating]
+    depths: NDArray[np.floating]
+    soft: NDArray[np.float16] | None = None
+
+    def over(self, steps: NDArray[np.integer]) -> "LabelledForest":
+        """The same words over other binary trees.
+
+        Phrases that the old trees have too keep their labels. Labels of whole sentences and pairs
+        always stay. `steps`: (N,) the transitions of the new trees, one tree after the other.
+        """
+        kept = self.forest.transitions.dtype
+        forest = self.forest._replace(transitions=steps.astype(kept))
+        gold = self.forest.transitions
+        if len(self.targets) < len(gold):
+            return self._replace(forest=forest)
+        wanted = spans_of(steps)
+        nodes = labels_by_span(spans_of(gold), np.arange(len(gold)), wanted)
+        there = nodes >= 0
+        targets = np.where(there, self.targets[nodes], -1)
+        depths = np.where(there, self.depths[nodes], -1.0)
+        words = (wanted[:, 1] - wanted[:, 0]) * 1.0
+        soft = None if self.soft is None else self.soft[nodes] * there[:, np.newaxis]
+        return LabelledForest(forest, targets, len(steps) - 1, words, depths, soft)
+
+    def with_labels(self, which: LabelChoice) -> "LabelledForest":
+        """The same trees, with the labels of all targets, of the whole sentence ("roots"), or of
+        the whole sentence and of single words ("roots+words"). Others become unknown."""
+        kept = (self.words == 1) & (which != "roots") | (which == "all")
+        kept[self.whole] = True
+        return self._replace(targets=np.where(kept, self.targets, -1))
+
+
+def labelled_tree(
+    tree: Tree, labels: IntArray, vocabulary: Vocabulary, config: ModelConfig, reads: str
+) -> LabelledForest:
+    """A sentence with its tree and the labels (N,) of its nodes. For a task head that `reads`
+    "roots", it has only the label of its root.
+
+    Raises TreeError for a tree that is not binary, if the model of `config` reads binary trees.
+    Also for a node without a word, if it reads dependency trees.
+    """
+    spans = tree.spans
+    words, depths = (spans[:, 1] - spans[:, 0]) * 1.0, depths_below(tree) * 1.0
+    forest = _forest([tree], vocabulary, config)
+    if reads == "nodes":
+        return LabelledForest(forest, labels, tree.root, words, depths)
+    root = [tree.root]
+    return LabelledForest(forest, labels[root], 0, words[root], depths[root])
+
+
+def labelled_chains(
+    tree: Tree, labels: IntArray, vocabulary: Vocabulary, reads: str
+) -> LabelledForest:
+    """The labelled phrases of a sentence as chains, each read by itself (Tai et al. 2015, 5.1).
+
+    `labels`: (N,) the classes of the tree's nodes. A head that `reads` "roots" gets each phrase as
+    a chain. For a head that reads "nodes", phrases that start with the same word share the longest
+    one. There, the state after a word is the state of the phrase that ends with it.
+    """
+    spans, known = phrases_of(tree, labels)
+    depth_of = dict(zip(map(tuple, tree.spans.tolist()), depths_below(tree).tolist(), strict=True))
+    if reads == "nodes":
+        positions, lengths, targets = prefixes_of(spans, known)
+        starts = np.repeat(positions[np.cumsum(lengths) - lengths], lengths)
+        ends = positions + 1
+    else:
+        starts, ends = spans.T
+        lengths, targets = ends - starts, known
+        positions = np.concatenate([np.arange(start, end) for start, end in spans.tolist()])
+    depths = [depth_of.get(span, -1) for span in zip(starts.tolist(), ends.tolist(), strict=True)]
+    words = vocabulary.fields([tree.words[position] for position in positions.tolist()])
+    return LabelledForest(
+        Forest(sizes=lengths, lengths=lengths, **words),
+        targets,
+        len(targets) - 1,
+        (ends - starts) * 1.0,
+        np.array(depths, np.float64),
+    )
+
+
+def labelled_pair(
+    trees: tuple[Tree, Tree], target: float | int, vocabulary: Vocabulary, config: ModelConfig
+) -> LabelledForest:
+    """The two sentences of a pair, with its rating (float) or class (int). Raises TreeError as
+    `labelled_tree` does."""
+    return LabelledForest(
+        _forest(trees, vocabulary, config),
+        np.array([target], np.float32 if isinstance(target, float) else np.int64),
+        0,
+        np.array([np.mean([len(tree.words) for tree in trees])]),
+        np.array([np.mean([depths_below(tree).max() for tree in trees])]),
+    )
+
+
+def labelled_text(
+    sentences: Sequence[Sequence[str]], label: int, vocabulary: Vocabulary, maker: TreeMaker
+) -> LabelledForest:
+    """The sentences of a text, each over the tree that `maker` makes of its words, with the text's
+    class.
+
+    Its arrays have fewer bits than the batches that `join` makes, because tables may hold a million
+    texts.
+    """
+    lengths = np.array([len(words) for words in sentences], np.int32)
+    ids = vocabulary.fields([word for words in sentences for word in words])
+    fields: dict[str, Any] = {name: values.astype(np.int32) for name, values in ids.items()}
+    fields |= {"sizes": 2 * lengths - 1, "lengths": lengths}
+    fields["transitions"] = np.concatenate([maker(words) for words in sentences]).astype(np.int8)
+    forest = Forest(**fields)
+    words, unknown = np.array([lengths.sum() * 1.0]), np.array([-1.0])
+    return LabelledForest(forest, np.array([label]), 0, words, unknown)
+
+
+def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) -> Forest:
+    """Words and trees as a model of `config.trees` reads them.
+
+    Raises TreeError for trees that are not binary, or lack words at inner nodes, where the model's
+    are binary or dependency.
+    """
+    if config.trees == "dependency" and any(None in tree.tokens for tree in trees):
+        raise TreeError(
+            "expected a dependency tree, found nodes without a word; name a file of dependency "
+            "trees, such as one in CoNLL-U"
+        )
+    if config.trees == "binary":
+        forest = Forest.of_binary(trees)
+    elif config.trees == "sequence":
+        lengths = np.array([len(tree.words) for tree in trees])
+        forest = Forest(sizes=lengths, lengths=lengths)
+    else:
+        forest = Forest.of(trees, config.relations)
+    return forest._replace(**vocabulary.fields([word for tree in trees for word in tree.words]))

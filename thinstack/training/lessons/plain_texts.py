@@ -1,0 +1,51 @@
+"""Reads sentences of plain texts, for a teacher to label."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Final
+
+from thinstack.data.files.compressed import without_compression
+from thinstack.data.trees.conllu import blocks_of
+from thinstack.data.trees.text_files import read_lines
+from thinstack.errors import DataError
+from thinstack.runtime.text import splitter
+
+__all__ = ["read_plain_texts"]
+
+COMMENT: Final = "# text = "
+
+
+def read_plain_texts(
+    files: Sequence[Path], most_words: int, known: Collection[Sequence[str]] = ()
+) -> list[tuple[str, ...]]:
+    """The words of the English sentences of some files, as the treebank spells them, each sentence
+    once.
+
+    Each line of a file is a text; in a `.conllu` file, each comment `# text` is one. Left out are
+    sentences of one word or of more than `most_words`, and sentences that are in `known`, ignoring
+    case. Raises DataError for a file that cannot be read or holds no sentence.
+    """
+    cut, seen = splitter(), {_bare(words) for words in known}
+    found: list[tuple[str, ...]] = []
+    for file in files:
+        of_trees = without_compression(file).suffix == ".conllu"
+        texts = _conllu_texts(file) if of_trees else read_lines(file)
+        sentences = [tuple(one.words) for text in cut(texts) for one in text]
+        if not sentences:
+            raise DataError(
+                f"{file}: expected English sentences, found none; leave it out of teacher.texts"
+            )
+        for words in sentences:
+            if 1 < len(words) <= most_words and _bare(words) not in seen:
+                seen.add(_bare(words))
+                found.append(words)
+    return found
+
+
+def _conllu_texts(file: Path) -> list[str]:
+    comments = (row.text for rows, _ in blocks_of(file) for row in rows)
+    return [text.removeprefix(COMMENT) for text in comments if text.startswith(COMMENT)]
+
+
+def _bare(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.lower() for word in words)

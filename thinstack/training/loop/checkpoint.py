@@ -1,0 +1,109 @@
+"""Checkpoints after every epoch, without pickle: a killed run goes on as if it never stopped."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from thinstack.bundle.weights import load_state, state_of
+from thinstack.data.files.writing import write_atomically
+from thinstack.errors import DataError
+from thinstack.training.loop.optimizers import load_state_tensors, state_tensors
+
+__all__ = ["load_checkpoint", "not_a_checkpoint", "save_checkpoint"]
+
+SCHEMA: Final = "1"
+"""What files have in their metadata as `schema_version`, beside `state` and `sha256`. Files from
+before it have `state` only, and are read without a digest."""
+
+_DAMAGED = RuntimeError, KeyError, TypeError, ValueError, AttributeError
+_UNREADABLE = (SafetensorError, OSError, *_DAMAGED)
+
+
+def save_checkpoint(
+    path: Path,
+    modules: Mapping[str, nn.Module],
+    optimizers: Mapping[str, Optimizer],
+    state: dict[str, Any],
+) -> None:
+    """Write the weights of `modules`, the optimisers' tensors and the JSON-able `state` into one
+    file with a digest over all of it, or leave the old one. Raises OSError."""
+    tensors: dict[str, Tensor] = {}
+    for name, module in modules.items():
+        tensors |= {f"{name}/{key}": value for key, value in state_of(module).items()}
+    for name, optimizer in optimizers.items():
+        found = state_tensors(optimizer).items()
+        tensors |= {f"{name}.optimizer/{key}": value for key, value in found}
+    whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
+    text = json.dumps(state)
+    noted = {"schema_version": SCHEMA, "sha256": _digest(whole, text), "state": text}
+    # Not `save_file`, which leaves a file of its own where it is killed.
+    write_atomically(path, save(whole, noted))
+
+
+def load_checkpoint(
+    path: Path, modules: Mapping[str, nn.Module], optimizers: Mapping[str, Optimizer]
+) -> dict[str, Any] | None:
+    """Put a checkpoint back into `modules` and `optimizers` and return its state; None where there
+    is no checkpoint.
+
+    Raises DataError if the file is not a checkpoint of these modules, or is damaged.
+    """
+    if not path.exists():
+        return None
+    try:
+        state, tensors = _read(path)
+        for name, module in modules.items():
+            load_state(module, _under(f"{name}/", tensors))
+        for name, optimizer in optimizers.items():
+            load_state_tensors(optimizer, _under(f"{name}.optimizer/", tensors))
+    except _UNREADABLE as error:
+        raise not_a_checkpoint(path, str(error)) from None
+    return state
+
+
+def not_a_checkpoint(path: Path, problem: str) -> DataError:
+    """What to raise for a file that training cannot go on from."""
+    return DataError(
+        f"{path} is not a checkpoint of this recipe ({problem}); delete it to start afresh"
+    )
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """State and tensors of a file. Raises ValueError for a damaged one, and what reading it
+    raises."""
+    with safe_open(path, framework="pt") as file:
+        noted = file.metadata()
+        tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
+    if noted.keys() != {"state"}:
+        if (found := noted.get("schema_version")) != SCHEMA:
+            problem = f"expected schema_version {SCHEMA}, found {found!r:.20}"
+            raise ValueError(f"{problem}; a newer thinstack may read it")
+        if noted["sha256"] != _digest(tensors, noted["state"]):
+            raise ValueError("its SHA-256 is another than when it was written: it is damaged")
+    state = json.loads(noted["state"])
+    if not isinstance(state, dict):
+        raise ValueError(f"expected a state of named fields, found {state!r:.40}")
+    return state, tensors
+
+
+def _digest(tensors: Mapping[str, Tensor], state: str) -> str:
+    """SHA-256 over the state, and over the name, type, shape and bytes of every tensor."""
+    found = hashlib.sha256(state.encode())
+    for name, value in sorted(tensors.items()):
+        found.update(f"\n{name} {value.dtype} {list(value.shape)}\n".encode())
+        found.update(value.reshape(-1).view(torch.uint8).numpy().data)
+    return found.hexdigest()
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {
+        key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)
+    }

@@ -1,0 +1,110 @@
+"""Gives the leaf embedding of a recipe its vocabulary and pretrained weights."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from thinstack.core.config import EmbeddingConfig
+from thinstack.data.words.vectors import recipe_vectors, standardise
+from thinstack.data.words.vocabulary import WordVocabulary, mean_unknown
+from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.errors import ConfigError
+from thinstack.training.loop.initial import vocabulary_of
+from thinstack.training.loop.pretrained_encoder import read_encoder
+from thinstack.training.recipe import DataConfig, Recipe
+
+__all__ = ["Leaves", "first_leaves"]
+
+UNSEEN_STD = 0.05
+STATIC: Final = "embedding.static"
+
+
+class Leaves(NamedTuple):
+    """The vocabulary and the pretrained weights of a leaf embedding.
+
+    Attributes:
+        vocabulary: V words, or pieces.
+        table: (V, W) their vectors.
+        weights: other pretrained weights, by their names in a model.
+    """
+
+    vocabulary: WordVocabulary | WordpieceVocabulary
+    table: NDArray[np.float32]
+    weights: Mapping[str, Tensor] = MappingProxyType({})
+
+
+def first_leaves(recipe: Recipe, data: Path, words_used: Iterable[str], width: int) -> Leaves:
+    """The vocabulary, the leaf table and other pretrained weights of a recipe. `width`: the columns
+    W of the table.
+
+    A table of words holds the pretrained vectors. Words of the training data, `words_used`, that
+    these lack get random vectors. Row 0, the unknown word, is the mean of the pretrained vectors,
+    or 0 without any. If learning starts from a bundle, the vocabulary is the bundle's, and the
+    table is 0 and not used.
+
+    Raises ConfigError if the vectors are narrower than the table or do not fit the encoder, and
+    DataError if they cannot be read. Raises what `read_encoder` raises for a pretrained encoder.
+    """
+    pieces = recipe.model.embedding.kind == "wordpieces"
+    if recipe.init is not None:
+        vocabulary = vocabulary_of(recipe.init, recipe.model.embedding.kind)
+        return Leaves(vocabulary, np.zeros((len(vocabulary), width), np.float32))
+    if recipe.data.encoder is not None:
+        return _encoder_leaves(recipe, data, recipe.data.encoder)
+    if recipe.data.vectors is not None:
+        words, vectors = _pretrained(recipe.data, recipe.model.embedding, data, width)
+    elif pieces:
+        raise ConfigError(
+            "data.vectors: a wordpiece model needs a file of pieces and vectors, found none; "
+            "'wordpieces' names the vectors that thinstack brings along"
+        )
+    else:
+        words, vectors = (), np.zeros((0, width), np.float32)
+    if pieces:
+        return Leaves(WordpieceVocabulary(words), vectors)
+    known = WordVocabulary(words)
+    every = set(words_used)
+    unseen = sorted({word.lower() for word in every if known.lookup(word) == known.UNKNOWN})
+    drawn = np.random.default_rng(0).normal(scale=UNSEEN_STD, size=(len(unseen), width))
+    unknown = mean_unknown(vectors) if len(vectors) else np.zeros((1, width), np.float32)
+    table = np.concatenate([unknown, drawn.astype(np.float32)])
+    return Leaves(WordVocabulary((*words, *unseen)), table)
+
+
+def _encoder_leaves(recipe: Recipe, data: Path, encoder: str) -> Leaves:
+    """The leaves of a pretrained encoder, with its static columns."""
+    embedding = recipe.model.embedding
+    read = read_encoder(encoder, data, embedding)
+    weights, static = dict(read.weights), int(embedding.options.get("static", 0))
+    if static and recipe.data.vectors is not None:
+        pieces, vectors = _pretrained(recipe.data, embedding, data, static)
+        if pieces != read.vocabulary.entries:
+            raise ConfigError(
+                f"data.vectors: expected vectors of the pieces of {encoder}, in their order; the "
+                f"pieces of {recipe.data.vectors} differ; name another file, or leave out vectors "
+                "and the embedding's option static"
+            )
+        weights[STATIC] = torch.from_numpy(np.array(vectors, np.float32))
+    return Leaves(read.vocabulary, read.table, weights)
+
+
+def _pretrained(
+    files: DataConfig, embedding: EmbeddingConfig, data: Path, width: int
+) -> tuple[tuple[str, ...], NDArray[np.float32]]:
+    """Words and the first `width` columns of their vectors."""
+    assert files.vectors is not None
+    words, vectors = recipe_vectors(files.vectors, data)
+    if vectors.shape[1] < width:
+        table = f"{embedding.registered} of size {embedding.size} has a table of {width} columns"
+        found = f"{files.vectors} has {vectors.shape[1]}"
+        raise ConfigError(
+            f"model.embedding: {table}, but {found}; make it smaller, or name wider vectors"
+        )
+    kept = vectors[:, :width]
+    return words, kept if files.vector_std is None else standardise(kept, files.vector_std)

@@ -1,0 +1,146 @@
+"""Builds the optimisers of a recipe: one for the model, one for its leaf table, and one for a
+parser in front of the encoder."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import torch
+from torch import nn
+from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop
+
+from thinstack.core.model.model import Model
+from thinstack.training.loop.row_adam import RowAdam
+from thinstack.training.recipe import TrainingConfig
+
+__all__ = ["build_optimizers", "lower_parser_rate", "set_rates"]
+
+Named = list[tuple[str, nn.Parameter]]
+DECOUPLED: Final = "decoupled_decay"
+ENCODER, LAYERS = "embedding.encoder.", "embedding.encoder.layers."
+
+
+def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimizer]:
+    """The optimisers of a model, by the names "model", "parser" and "vectors".
+
+    - "model": every weight but the leaf table and the parser's. Its rule is AdaGrad (Tai et al.
+      2015, 5.3), RMSProp (Bowman et al. 2016, 4.1), Adam with L2 (Teng & Zhang 2017, 6), or AdamW.
+    - "parser": the parser's weights, if there are any, by Adam.
+    - "vectors": the leaf table, by plain SGD, AdaGrad or `RowAdam` on its sparse gradient. If its
+      learning rate is 0 the table is frozen, and there is no such optimiser.
+    """
+    table = model.embedding.table
+    named = [(name, weight) for name, weight in model.named_parameters() if weight is not table]
+    parser = [weight for name, weight in named if name.startswith("encoder.parser.")]
+    rest = [(name, weight) for name, weight in named if not name.startswith("encoder.parser.")]
+    rules: dict[str, Callable[..., Optimizer]]
+    rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam, "adamw": AdamW}
+    optimizers = {"model": rules[config.rule](_groups(rest, config), foreach=True)}
+    if config.decoupled_decay:
+        optimizers["model"].register_step_pre_hook(_decay)
+    if parser:
+        optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
+    if config.vector_learning_rate > 0:
+        rate = config.vector_learning_rate
+        if config.vector_rule == "adam":
+            optimizers["vectors"] = RowAdam([table], rate)
+        else:
+            rule = SGD if config.vector_rule == "sgd" else Adagrad
+            optimizers["vectors"] = rule([table], lr=rate, foreach=False)
+    else:
+        table.requires_grad_(False)
+    for optimizer in optimizers.values():
+        for group in optimizer.param_groups:
+            group["full_lr"] = group["lr"]
+    return optimizers
+
+
+def _groups(named: Named, config: TrainingConfig) -> list[dict[str, Any]]:
+    """The weights grouped by learning rate and weight decay. The rates of a pretrained encoder's
+    layers fall from the top down (Howard & Ruder 2018, 3.2)."""
+    encoder = [name for name, _ in named if name.startswith(LAYERS)]
+    layers = len({name.removeprefix(LAYERS).partition(".")[0] for name in encoder})
+    groups: dict[tuple[float, float], list[nn.Parameter]] = defaultdict(list)
+    for name, weight in named:
+        rate, decay = config.learning_rate, config.weight_decay
+        if name.startswith(LAYERS):
+            number = int(name.removeprefix(LAYERS).partition(".")[0])
+            rate = config.encoder_learning_rate * config.layer_decay ** (layers - 1 - number)
+        elif name.startswith(ENCODER):
+            rate = config.encoder_learning_rate * config.layer_decay**layers
+        if config.rule == "adamw" and (weight.dim() < 2 or name.startswith(f"{ENCODER}position")):
+            decay = 0.0
+        groups[rate, decay].append(weight)
+    found: list[dict[str, Any]] = [
+        {"params": weights, "lr": rate, "weight_decay": decay}
+        for (rate, decay), weights in groups.items()
+    ]
+    for group in found if config.decoupled_decay else ():
+        group |= {"weight_decay": 0.0, DECOUPLED: group["weight_decay"]}
+    return found
+
+
+@torch.no_grad()
+def _decay(optimizer: Optimizer, *_: Any) -> None:
+    """Shrink the weights that are about to move, as Loshchilov & Hutter 2019 do for Adam."""
+    for group in optimizer.param_groups:
+        moved = [weight for weight in group["params"] if weight.grad is not None]
+        if moved:
+            torch._foreach_mul_(moved, 1 - group["lr"] * group[DECOUPLED])
+
+
+def set_rates(optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float) -> None:
+    """Set all learning rates to their values after so many `epochs`, which may be a fraction.
+    `config.warm_up`, `config.rate_factor` and `lower_parser_rate` say how they change."""
+    lower_parser_rate(optimizers, config, epochs)
+    if config.warm_up == 0 and config.rate_factor == 1:
+        return
+    share = config.rate_factor ** math.floor(epochs / config.rate_epochs)
+    if config.warm_up > 0:
+        done = epochs / config.epochs
+        share *= min(done / config.warm_up, (1 - done) / (1 - config.warm_up))
+    for name, optimizer in optimizers.items():
+        for group in optimizer.param_groups if name != "parser" else ():
+            group["lr"] = group["full_lr"] * share
+
+
+def lower_parser_rate(
+    optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float
+) -> None:
+    """Set the parser's learning rate to its value after so many `epochs`, which may be a fraction.
+    It falls in a straight line, and reaches 0 after the last epoch."""
+    if "parser" in optimizers:
+        for group in optimizers["parser"].param_groups:
+            group["lr"] = config.parser_learning_rate * (1 - epochs / config.epochs)
+
+
+def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
+    """The tensors of an optimiser's state, named `index.key`, as safetensors takes them."""
+    return {
+        f"{index}.{key}": value
+        for index, state in optimizer.state_dict()["state"].items()
+        for key, value in state.items()
+        if isinstance(value, torch.Tensor)
+    }
+
+
+def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -> None:
+    """Put back the tensors that `state_tensors` gave. Raises KeyError or RuntimeError for the
+    tensors of another optimiser."""
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    names = [name.split(".", 1) for name in tensors]
+    # Some optimisers have no state before their first step.
+    known = state_tensors(optimizer).keys() or {
+        f"{index}.{key}" for index, _ in names for _, key in names
+    }
+    if missing := known ^ tensors.keys():
+        raise KeyError(f"the optimiser's {sorted(missing)[0]}")
+    state: dict[int, dict[str, torch.Tensor]] = defaultdict(dict)
+    for (index, key), value in zip(names, tensors.values(), strict=True):
+        shape = parameters[int(index)].shape
+        if value.dim() and value.shape != shape:
+            sizes = f"size {list(value.shape)}, expected {list(shape)}"
+            raise RuntimeError(f"the optimiser's {index}.{key} is of {sizes}")
+        state[int(index)][key] = value
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

@@ -1,0 +1,249 @@
+"""Reads the weights of a pretrained encoder, by transformers, as `transformer.v1` has them."""
+
+import pickle
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from torch import Tensor
+
+from thinstack.core.config import EmbeddingConfig
+from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.errors import ConfigError, DataError, needs_extra
+from thinstack.plugins.manager import manager
+
+__all__ = ["PretrainedEncoder", "read_encoder", "variant_of"]
+
+NAME = "transformer.v1"
+PROBES: Final = (
+    "Good",
+    "wasn't",
+    "über-GOOD",
+    "naïve",
+    "1,000.50",
+    "中文",
+    "don’t",
+    "[x]",
+    "a\u0301",
+)
+"""Words whose pieces tell an uncased WordPiece tokeniser from others."""
+PRODUCTS: Final = {
+    "attention.self.query": "query",
+    "attention.self.key": "key",
+    "attention.self.value": "value",
+    "attention.output.dense": "mix",
+    "intermediate.dense": "wider",
+    "output.dense": "narrower",
+}
+TOKENISERS: Final = ("tokenizer.json", "vocab.txt")
+"""Files of a tokeniser. One of them is needed."""
+NORMS: Final = {"attention.output.LayerNorm": "attended", "output.LayerNorm": "transformed"}
+
+
+class PretrainedEncoder(NamedTuple):
+    """A pretrained encoder.
+
+    Attributes:
+        vocabulary: its V pieces.
+        table: (V, D) their vectors.
+        weights: all other weights of a `transformer.v1`, by their names in a model.
+    """
+
+    vocabulary: WordpieceVocabulary
+    table: NDArray[np.float32]
+    weights: dict[str, Tensor]
+
+
+def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> PretrainedEncoder:
+    """Read the encoder `name`: a folder under `data`, or else an encoder of the hub.
+
+    Raises DataError if it is not there or lacks files. Raises ConfigError for an encoder that is no
+    BERT, that has no uncased WordPiece tokeniser, or that has other sizes than the embedding.
+    Raises MissingExtraError without transformers (extra `transformers`).
+    """
+    if embedding.registered != NAME:
+        found = f"found {embedding.registered}"
+        raise ConfigError(
+            f"data.encoder: it is for model.embedding.name = {NAME!r}, {found}; leave one of them "
+            "out"
+        )
+    with needs_extra("transformers"):
+        import transformers
+    folder = data / name
+    with _quiet(transformers), _readable(name, folder):
+        config, tokenizer, whole = _loaded(transformers, name, folder)
+    options = manager().embedding(NAME).parse(embedding.options)
+    _check_sizes(name, embedding.size, options, config, tokenizer)
+    vocabulary = _vocabulary(name, tokenizer)
+    state = whole.state_dict()
+    table = state["embeddings.word_embeddings.weight"].numpy()
+    if len(table) != len(vocabulary):
+        raise ConfigError(
+            f"data.encoder: {name} has vectors of {len(table)} pieces, but its tokeniser has "
+            f"{len(vocabulary)}; take the weights and the tokeniser of the same encoder"
+        )
+    return PretrainedEncoder(vocabulary, table, _weights(state, options["layers"]))
+
+
+def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
+    """Configuration, tokeniser and model, as transformers has them."""
+    there = folder.is_dir()
+    source, near = str(folder) if there else name, there or not _hub_answers()
+    config = transformers.AutoConfig.from_pretrained(source, local_files_only=near)
+    _check_kind(name, config)
+    if there and not any((folder / file).is_file() for file in TOKENISERS):
+        raise OSError(f"there is neither {' nor '.join(TOKENISERS)}")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(source, local_files_only=near)
+    model, read = transformers.AutoModel.from_pretrained(
+        source,
+        config=config,
+        variant=variant_of(folder),
+        dtype=torch.float32,
+        output_loading_info=True,
+        local_files_only=near,
+    )
+    # Without this check, fresh weights would take their place without a word.
+    if lacking := sorted(each for each in read["missing_keys"] if "pooler" not in each):
+        raise OSError(f"the weights lack {len(lacking)}, such as {lacking[0]}")
+    return config, tokenizer, model
+
+
+def _check_kind(name: str, config: Any) -> None:
+    activation = getattr(config, "hidden_act", "another activation")
+    if (config.model_type, activation) != ("bert", "gelu") or config.is_decoder:
+        kind = f"{config.model_type}{' decoder' if getattr(config, 'is_decoder', False) else ''}"
+        raise ConfigError(
+            f"data.encoder: expected a BERT with gelu, found in {name} a {kind} with {activation}; "
+            "take another encoder"
+        )
+    # With other settings, the vectors would differ without a word.
+    assumed = {"position_embedding_type": "absolute", "layer_norm_eps": 1e-12}
+    for field, expected in assumed.items():
+        if (found := getattr(config, field, expected)) != expected:
+            raise ConfigError(
+                f"data.encoder: expected {field} = {expected} in the config.json of {name}, found "
+                f"{found}; take another encoder"
+            )
+
+
+def _hub_answers() -> bool:
+    """Whether the hub can be asked: transformers would try again for half a minute."""
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        urlopen(constants.ENDPOINT, timeout=5).close()
+    except HTTPError:
+        return True  # A mirror answers, though it has no page there.
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def _readable(name: str, folder: Path) -> Iterator[None]:
+    """Turn the errors that transformers raises where it finds no encoder into DataError."""
+    problems = (OSError, ValueError, KeyError, RuntimeError, SafetensorError)
+    try:
+        yield
+    except (*problems, pickle.UnpicklingError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        first = next((line for line in str(error).splitlines() if line.strip()), "no message")
+        where = folder if folder.is_dir() else f"{folder}, or the encoder {name} on the hub"
+        raise DataError(
+            f"data.encoder: expected config.json, a tokeniser and weights in {where}; "
+            f"{type(error).__name__}: {first:.300}"
+        ) from None
+
+
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """Silence transformers: no progress bars, and no warnings of weights that are not read, such as
+    a pooler's."""
+    logging = transformers.utils.logging
+    before = logging.get_verbosity()
+    bars = logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def variant_of(folder: Path) -> str | None:
+    """The variant of the weights in a folder: "fp16" if their file is model.fp16.safetensors. None
+    if the folder has weights without a variant, or no weights."""
+    if (folder / "model.safetensors").exists() or (folder / "pytorch_model.bin").exists():
+        return None
+    names = sorted(path.name for path in folder.glob("model.*.safetensors"))
+    return names[0].split(".")[1] if names else None
+
+
+def _check_sizes(
+    name: str, size: int, options: Mapping[str, Any], config: Any, tokenizer: Any
+) -> None:
+    expected = {
+        "size": config.hidden_size * (1 + options["rows"]) + options["static"],
+        "heads": config.num_attention_heads,
+        "feed_forward": config.intermediate_size,
+        "positions": config.max_position_embeddings,
+        "first": tokenizer.cls_token_id,
+        "last": tokenizer.sep_token_id,
+    }
+    found = {"size": size} | {each: options[each] for each in expected if each != "size"}
+    if wrong := [each for each in expected if expected[each] != found[each]]:
+        write = ", ".join(f"{each} = {expected[each]}" for each in wrong)
+        raise ConfigError(
+            f"model.embedding: for {name}, write {write} (size beside kind, the others in "
+            f"options); found {', '.join(f'{each} = {found[each]}' for each in wrong)}"
+        )
+    if options["layers"] > config.num_hidden_layers:
+        raise ConfigError(
+            f"model.embedding.options: {name} has {config.num_hidden_layers} layers, found layers "
+            f"= {options['layers']}; take fewer"
+        )
+
+
+def _vocabulary(name: str, tokenizer: Any) -> WordpieceVocabulary:
+    ids = tokenizer.get_vocab()
+    vocabulary = WordpieceVocabulary(sorted(ids, key=ids.__getitem__))
+    for word in PROBES:
+        expected = tokenizer(word, add_special_tokens=False)["input_ids"]
+        if list(vocabulary.pieces_of(word)) != expected:
+            pieces = tokenizer.convert_ids_to_tokens(expected)
+            raise ConfigError(
+                f"data.encoder: expected an uncased WordPiece tokeniser; the tokeniser of {name} "
+                f"cuts {word!r} into {pieces}; take an uncased encoder"
+            )
+    return vocabulary
+
+
+def _weights(state: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
+    """The weights of the lowest `layers`, by their names in a model. BERT's matrices are (out,
+    in), ours (in, out)."""
+    own = "embedding.encoder."
+    first_type = state["embeddings.token_type_embeddings.weight"][0]
+    found = {f"{own}position": state["embeddings.position_embeddings.weight"] + first_type}
+    for part in ("weight", "bias"):
+        found[f"{own}norm.{part}"] = state[f"embeddings.LayerNorm.{part}"]
+    for number in range(layers):
+        theirs, ours = f"encoder.layer.{number}.", f"{own}layers.{number}."
+        for name, product in PRODUCTS.items():
+            found[f"{ours}{product}.w"] = state[f"{theirs}{name}.weight"].t()
+            found[f"{ours}{product}.b"] = state[f"{theirs}{name}.bias"]
+        for name, norm in NORMS.items():
+            for part in ("weight", "bias"):
+                found[f"{ours}{norm}.{part}"] = state[f"{theirs}{name}.{part}"]
+    return {name: value.contiguous().clone() for name, value in found.items()}

@@ -1,0 +1,121 @@
+"""Trains and measures the seeds of a recipe, and takes means over them."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from thinstack.core.model.model import Model
+from thinstack.training.examples.datasets import Datasets
+from thinstack.training.loop.epochs import Progress, Report, best_epoch, train
+from thinstack.training.loop.initial import initial_model
+from thinstack.training.loop.own_trees import agreement
+from thinstack.training.loop.team import ALONE, Team
+from thinstack.training.publish.measuring import Answers, evaluate_model
+from thinstack.training.recipe import Recipe
+
+__all__ = ["SeedResult", "Spreads", "run_seed", "summary", "train_seed"]
+
+Spreads = dict[str, dict[str, dict[str, float | None]]]
+"""The "mean" and the "std" over seeds, by tree source and figure."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeedResult:
+    """A trained seed.
+
+    Attributes:
+        seed: the number of the seed.
+        model: the trained model, on the CPU.
+        history: a record for each epoch.
+        dev: the figures on the development data, by tree source.
+        answers: the model's answers on the development data, by tree source.
+    """
+
+    seed: int
+    model: Model
+    history: list[dict[str, Any]]
+    dev: dict[str, dict[str, float | None]]
+    answers: dict[str, Answers]
+
+    @property
+    def epoch(self) -> int:
+        """The epoch whose weights were kept."""
+        return best_epoch(self.history)
+
+    @property
+    def selection(self) -> float:
+        """The watched figure that the epoch was chosen by, or -inf if nothing was watched."""
+        record = self.history[self.epoch - 1]
+        return record["selection"] if record["watched"] else float("-inf")
+
+
+def train_seed(
+    recipe: Recipe,
+    datasets: Datasets,
+    seed: int,
+    folder: Path,
+    *,
+    on_batch: Progress = lambda epoch, done, total: None,
+    on_epoch: Report = lambda record: None,
+    team: Team = ALONE,
+) -> tuple[Model, list[dict[str, Any]]]:
+    """Train one seed in `folder`. Returns the model with the weights to keep, and the record of
+    every epoch, as `loop.train` gives them.
+
+    If `folder` has a checkpoint, training goes on from it. Raises what `initial_model` and
+    `loop.train` raise.
+    """
+    torch.manual_seed(seed)
+    model = initial_model(recipe, datasets.table, datasets.weights)
+    return train(model, datasets, recipe, seed, folder, on_batch, on_epoch, team)
+
+
+def run_seed(
+    recipe: Recipe,
+    datasets: Datasets,
+    seed: int,
+    folder: Path,
+    *,
+    on_batch: Progress = lambda epoch, done, total: None,
+    on_epoch: Report = lambda record: None,
+    team: Team = ALONE,
+) -> SeedResult:
+    """Train one seed as `train_seed` does, and measure it on the development data.
+
+    In a team, only the main process calls this; the others call `train_seed`. Raises what
+    `train_seed` raises.
+    """
+    model, history = train_seed(
+        recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch, team=team
+    )
+    model = model.cpu()
+    sources, task = recipe.measured_trees, recipe.data.task
+    dev, labels = datasets.dev, recipe.model.labels
+    found = {source: evaluate_model(model, dev, source, task, labels) for source in sources}
+    measured = {source: figures for source, (figures, _) in found.items()}
+    if model.parses and "gold" in sources:
+        measured["self"] |= agreement(model, dev)
+    answers = {source: said for source, (_, said) in found.items()}
+    return SeedResult(seed, model, history, measured, answers)
+
+
+def summary(results: Sequence[SeedResult]) -> Spreads:
+    """The mean and the standard deviation over seeds, by tree source and figure. Both are None for
+    a figure without cases, and the deviation is None for one seed."""
+    found = {source: [result.dev[source] for result in results] for source in results[0].dev}
+    return {
+        source: {name: _spread([one[name] for one in figures]) for name in figures[0]}
+        for source, figures in found.items()
+    }
+
+
+def _spread(values: Sequence[float | None]) -> dict[str, float | None]:
+    known = [value for value in values if value is not None]
+    if not known:
+        return {"mean": None, "std": None}
+    std = statistics.stdev(known) if len(known) > 1 else None
+    return {"mean": statistics.fmean(known), "std": std}

@@ -1,0 +1,45 @@
+"""Computes the loss of phrases, sentences and pairs."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from thinstack.core.head import TaskHead
+from thinstack.training.examples.example import Minibatch
+
+__all__ = ["soft_labels", "task_loss"]
+
+
+def task_loss(
+    head: TaskHead, logits: Tensor, batch: Minibatch, root_weight: float
+) -> tuple[Tensor, int]:
+    """The loss of a minibatch, summed over its labelled targets, and the number of these targets.
+
+    `logits`: (t, C), a row for each target. `root_weight`: as in `soft_labels`. A `root_weight`
+    above 0, and labels of a teacher, need a head that takes `soft_labels`.
+    """
+    if batch.soft is None and root_weight == 0:
+        labelled = int((batch.targets >= 0).sum())
+        return head.loss(logits, torch.from_numpy(batch.targets).to(logits.device)), labelled
+    labels = soft_labels(batch, head.classes, root_weight)
+    loss = head.loss(logits, torch.from_numpy(labels).to(logits.device))
+    return loss, int(labels.any(1).sum())
+
+
+def soft_labels(batch: Minibatch, classes: int, root_weight: float) -> NDArray[np.float32]:
+    """How often each class counts in the loss of each target, (t, C): as a teacher says, or once
+    for the target's own class.
+
+    The target of a whole example is multiplied by 1 + `root_weight` n, where n is the number of the
+    example's labelled targets.
+    """
+    if batch.soft is None:
+        labels: NDArray[np.float32] = np.eye(classes, dtype=np.float32)[batch.targets]
+        labels[batch.targets < 0] = 0
+    else:
+        labels = batch.soft.copy()
+    starts = np.cumsum(batch.counts) - batch.counts
+    labelled = np.add.reduceat(labels.any(1), starts, dtype=np.float32)
+    labels[batch.whole] *= 1 + np.float32(root_weight) * labelled[:, np.newaxis]
+    return labels

@@ -1,0 +1,167 @@
+"""Asks a teacher: bundles that give trees to sentences and probabilities to all phrases. Their
+answers are kept in files."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.bundle import open_bundle
+from thinstack.core import Tree
+from thinstack.data.files.writing import replacing
+from thinstack.errors import ConfigError
+from thinstack.runtime.predictor import Predictor
+from thinstack.training.recipe import TeacherConfig
+
+__all__ = ["OnRead", "Teacher"]
+
+OnRead = Callable[[str, int, int], None]
+"""Takes the name of what a teacher reads, how many sentences it has read, and how many there
+are."""
+
+AT_ONCE: Final = 1000
+"""The sentences whose answers are in one file of the cache. A stopped run reads no more than these
+again."""
+
+
+class Teacher:
+    """The bundles of a recipe's teacher.
+
+    Answers are kept in the folder `cache`, each file with the answers for some sentences. Its name
+    is the digest of the bundles' manifests and these sentences. So the same question is not asked
+    again, and an answer is never used for another question. `close` removes files that this teacher
+    did not use. `threads`: as a `Predictor` takes them. `on_read` is called after each file.
+
+    Raises ConfigError for a bundle that has other classes than `labels` or does not score phrases.
+    Also for a recipe with texts but no bundle that parses. Raises what `open_bundle` and
+    `Predictor` raise.
+    """
+
+    def __init__(
+        self,
+        config: TeacherConfig,
+        labels: Sequence[str],
+        *,
+        cache: Path | None = None,
+        threads: int | None = None,
+        on_read: OnRead | None = None,
+    ):
+        self._bundles = [_bundle(name, labels, threads) for name in config.bundles]
+        self._parser = _parser_of(config, self._bundles, threads) if config.texts else None
+        self._cache, self._on_read, self._used = cache, on_read, set[Path]()
+
+    def parse(self, sentences: Sequence[Sequence[str]]) -> list[Tree]:
+        """The binary tree of each sentence of words, by the bundle that parses. Only for a recipe
+        with texts."""
+        parser = self._parser
+        assert parser is not None
+
+        def ask(words: Sequence[Sequence[str]]) -> NDArray[np.int8]:
+            found = parser.trees_and_scores(words, "self")
+            return np.concatenate([each.transitions for each in found])
+
+        steps = self._answers("texts, for their trees", [parser], list(sentences), ask)
+        sizes = [2 * len(words) - 1 for words in sentences]
+        return [
+            Tree.from_transitions(tree, words)
+            for tree, words in zip(_cut(steps, sizes), sentences, strict=True)
+        ]
+
+    def probabilities(self, trees: Sequence[Tree], what: str) -> list[NDArray[np.float16]]:
+        """The probabilities (N, C) of the nodes of each binary tree, as the mean over all bundles.
+        `what` names the trees for `on_read`."""
+
+        def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
+            words, steps = [tree.words for tree in part], [tree.transitions for tree in part]
+            scores = [np.concatenate(each.node_scores(words, steps)) for each in self._bundles]
+            mean: NDArray[np.float16] = np.mean(scores, axis=0).astype(np.float16)
+            return mean
+
+        found = self._answers(what, self._bundles, list(trees), ask)
+        return _cut(found, [len(tree) for tree in trees])
+
+    def close(self) -> None:
+        """Remove the files of the cache that this teacher did not use."""
+        if self._cache is not None and self._cache.is_dir():
+            for path in set(self._cache.glob("*.npy")) - self._used:
+                path.unlink()
+
+    def _answers(
+        self,
+        what: str,
+        bundles: Sequence[Predictor],
+        asked: Sequence[Any],
+        ask: Callable[[Sequence[Any]], NDArray[Any]],
+    ) -> Iterator[NDArray[Any]]:
+        """The rows that `ask` gives for the sentences, some sentences at a time."""
+        digests = [bundle.bundle.manifest.digest for bundle in bundles]
+        for start in range(0, len(asked), AT_ONCE):
+            part = asked[start : start + AT_ONCE]
+            if self._cache is None:
+                yield ask(part)
+            else:
+                path = self._cache / f"{_digest(digests, part)}.npy"
+                self._used.add(path)
+                yield _kept(path, partial(ask, part))
+            if self._on_read is not None:
+                self._on_read(what, start + len(part), len(asked))
+
+
+def _bundle(name: str, labels: Sequence[str], threads: int | None) -> Predictor:
+    found = Predictor(open_bundle(name), threads=threads)
+    if tuple(found.labels) != tuple(labels):
+        raise ConfigError(
+            f"teacher.bundles: expected the classes of model.labels ({', '.join(labels)}), but "
+            f"{name} has {', '.join(found.labels)}; name a bundle with the classes of the model"
+        )
+    if not found.phrases:
+        raise ConfigError(
+            f"teacher.bundles: {name} scores only whole sentences; name a bundle that was trained "
+            "on phrases"
+        )
+    return found
+
+
+def _parser_of(
+    config: TeacherConfig, bundles: Sequence[Predictor], threads: int | None
+) -> Predictor:
+    if config.parser is not None:
+        bundles = [Predictor(open_bundle(config.parser), threads=threads)]
+    if parsers := [bundle for bundle in bundles if bundle.config.parses]:
+        return parsers[0]
+    names = config.parser or ", ".join(config.bundles)
+    raise ConfigError(
+        f"teacher.texts: they get the trees of a bundle that parses, which {names} does not; name "
+        "one in teacher.parser, such as sst"
+    )
+
+
+def _kept(path: Path, ask: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+    """The answers in a file. If there are none, those that `ask` gives, which are then kept."""
+    with suppress(OSError, ValueError):
+        found: NDArray[Any] = np.load(path, allow_pickle=False)
+        return found
+    answers = ask()
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.save(file, answers)
+    return answers
+
+
+def _digest(bundles: Sequence[str], part: Sequence[Any]) -> str:
+    """The digest of a question: the bundles, and the trees or the words that they are asked for."""
+    asked = [
+        [each.words, each.transitions.tolist()] if isinstance(each, Tree) else each for each in part
+    ]
+    return hashlib.sha256(json.dumps([bundles, asked]).encode()).hexdigest()[:32]
+
+
+def _cut(rows: Iterator[NDArray[Any]], sizes: Sequence[int]) -> list[NDArray[Any]]:
+    """The rows of each sentence."""
+    parts = list(rows)
+    return np.split(np.concatenate(parts), np.cumsum(sizes)[:-1]) if parts else []

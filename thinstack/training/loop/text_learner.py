@@ -1,0 +1,266 @@
+"""Holds `TextLearner`, a classifier of texts that learns batch by batch, for training loops of
+other programs."""
+
+import copy
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
+from thinstack.bundle import Bundle
+from thinstack.bundle.limits import check_safetensors
+from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
+from thinstack.bundle.weights import load_model, weights_of
+from thinstack.core.config import Device, ModelConfig
+from thinstack.core.forest import without_trees
+from thinstack.core.model.model import Model
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import BundleError, ConfigError, DeviceError
+from thinstack.plugins.build import build_model
+from thinstack.runtime.documents import mean_scores
+from thinstack.training.examples.example import Example, forests_of, minibatch, text_examples_of
+from thinstack.training.examples.texts import Text
+from thinstack.training.loop.epochs import process_settings, update_average
+from thinstack.training.loop.initial import freeze, initial_model
+from thinstack.training.loop.leaves import first_leaves
+from thinstack.training.loop.optimizers import build_optimizers, load_state_tensors, state_tensors
+from thinstack.training.loop.own_trees import take_own_trees
+from thinstack.training.loop.text_loss import text_losses
+from thinstack.training.recipe import DataConfig, TrainingConfig
+from thinstack.training.text_recipe import text_recipe
+
+__all__ = ["RESUME_FILES", "TextLearner"]
+
+TRAINING_FILE = "training.json"
+OPTIMIZER_FILE = "optimizer.safetensors"
+RESUME_FILES = (TRAINING_FILE, OPTIMIZER_FILE)
+"""Files in the bundle of a learner: a recipe's `[training]` as JSON, and the state of its
+optimisers. Without that state, the first steps of AdaGrad would be as large as at the start."""
+
+Words = Sequence[Sequence[str]]
+"""The words of each sentence of a text. It has at least one sentence, and each sentence has
+words."""
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let torch use one thread, and restore its number of threads for other models.
+
+    Batches are so small that threads wait for each other: on two busy cores, two threads took six
+    times as long.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+class TextLearner:
+    """A classifier of texts that learns.
+
+    It has the defaults of `thinstack train TABLE`, but no epochs: `learn` adds the gradients of a
+    batch, `step` moves the weights.
+
+    Scores and files come from a running average of the weights. It reaches back over the share
+    `average` of all steps so far: after step t, the new weights count 1 / (average * t), at most 1.
+    So the number of steps need not be known, and batches may have any size. An `average` of 0
+    gives the last weights, 1 the mean of all.
+
+    Attributes:
+        config: the model's configuration, with its classes.
+        training: the settings that it learns with.
+
+    Raises ConfigError for an `average` that is no share, and DeviceError without a GPU for "cuda".
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        vocabulary: Vocabulary,
+        config: ModelConfig,
+        training: TrainingConfig,
+        *,
+        average: float,
+        device: Device,
+    ):
+        if not 0 <= average <= 1:
+            raise ConfigError(
+                f"average: expected a share from 0 to 1, found {average}; leave it out for 0.15"
+            )
+        self.config, self.training, self._vocabulary = config, training, vocabulary
+        self._share, self._steps = average, 0
+        self._model = model.to(_device(device))
+        freeze(self._model, ["parser"])
+        self._initial = copy.deepcopy(self._model).eval() if training.phrase_penalty > 0 else None
+        self._average = copy.deepcopy(self._model).eval()
+        self._optimizers = build_optimizers(self._model, training)
+
+    @classmethod
+    def start(
+        cls,
+        labels: Sequence[str],
+        init: str,
+        *,
+        rates: Mapping[str, float | None],
+        average: float,
+        device: Device = "cpu",
+    ) -> Self:
+        """A learner of these classes, before its first step.
+
+        `init`: the name or folder of the bundle where learning starts, or "none". `rates`: values
+        for fields of `TrainingConfig`; None leaves the default. Raises what `text_recipe` and
+        `initial_model` raise, and ConfigError for values that are no rates.
+        """
+        files = DataConfig(train="texts", dev="texts", task="texts")
+        recipe = text_recipe("texts", files, labels, texts=1, init=init)
+        size = build_model(recipe.model, entries=1).embedding.table.shape[1]
+        vocabulary, table, _ = first_leaves(recipe, Path(), (), size)
+        return cls(
+            initial_model(recipe, table),
+            vocabulary,
+            recipe.model,
+            _with(recipe.training, rates),
+            average=average,
+            device=device,
+        )
+
+    @classmethod
+    def resume(
+        cls,
+        bundle: Bundle,
+        *,
+        rates: Mapping[str, float | None],
+        average: float,
+        device: Device = "cpu",
+    ) -> Self:
+        """The learner whose `files` are in a bundle, to learn on. It counts its steps from 0 again.
+
+        If the settings have a `phrase_penalty`, phrases are now held to the meaning that they have
+        in this model. Raises BundleError for a bundle of something else.
+        """
+        source = str(bundle.path / TRAINING_FILE)
+        try:
+            raw = json.loads(bundle.read(TRAINING_FILE))
+            training = TrainingConfig.parse(raw, source=source)
+        except ConfigError as error:
+            raise BundleError(str(error)) from None
+        except (ValueError, RecursionError) as error:
+            raise BundleError(f"{source}: not readable as JSON: {error!s:.200}") from None
+        found = cls(
+            load_model(bundle),
+            bundle.vocabulary(),
+            bundle.config,
+            _with(training, rates),
+            average=average,
+            device=device,
+        )
+        found._load_optimizers(bundle)
+        return found
+
+    @_one_thread()
+    @process_settings()
+    def learn(self, texts: Sequence[Words], labels: Sequence[str]) -> float:
+        """Add the gradients of the mean loss of these texts, at least one, and return that loss.
+        `labels`: the class of each text. Raises ConfigError for a loss that is not finite."""
+        examples = self._examples(texts, labels)
+        source = "gold"
+        if self._model.parses:
+            take_own_trees(self._model, examples)
+            source = "self"
+        batch = minibatch(examples, [source] * len(examples))
+        self._model.train()
+        (total, _), _ = text_losses(self._model, batch, self.training, self._initial)
+        loss: torch.Tensor = total / batch.size
+        loss.backward()  # type: ignore[no-untyped-call]
+        if not math.isfinite(value := float(loss.detach())):
+            raise ConfigError(
+                f"the training diverged, the loss is {value}; lower learning_rate or "
+                "vector_learning_rate"
+            )
+        return value
+
+    @_one_thread()
+    @process_settings()
+    def step(self) -> None:
+        """Move the weights by the gradients since the last step, and their running average."""
+        for optimizer in self._optimizers.values():
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        self._steps += 1
+        reach = max(1.0, self._share * self._steps)
+        update_average(self._average, self._model, weight=1 / reach)
+
+    @_one_thread()
+    @torch.inference_mode()
+    def scores(self, texts: Sequence[Words]) -> NDArray[np.float32]:
+        """The probabilities (T, C) of the C classes for T texts. A model that parses reads each
+        sentence over its own tree."""
+        model, found = self._average, [np.zeros((0, len(self.config.labels)), np.float32)]
+        examples = self._examples(texts, [self.config.labels[0]] * len(texts))
+        for part, forest in forests_of(examples, "gold", 64):
+            read = without_trees(forest) if model.parses else forest
+            roots = model(model.inputs(read))["root_scores"].cpu().numpy()
+            trees = np.array([len(example.gold.forest.lengths) for example in part])
+            found.append(mean_scores(roots, forest.lengths, trees))
+        return np.concatenate(found)
+
+    def files(self) -> dict[str, bytes]:
+        """The files of a bundle that `resume` needs, by name. The bundle also needs `config`."""
+        return {
+            VOCABULARY_FILE: self._vocabulary.to_bytes(),
+            WEIGHTS_FILE: weights_of(self._average),
+            TRAINING_FILE: f"{self.training.model_dump_json(indent=2)}\n".encode(),
+            OPTIMIZER_FILE: save(
+                {
+                    f"{name}/{key}": value.cpu().clone().contiguous()
+                    for name, optimizer in self._optimizers.items()
+                    for key, value in state_tensors(optimizer).items()
+                }
+            ),
+        }
+
+    def _load_optimizers(self, bundle: Bundle) -> None:
+        content, source = bundle.read(OPTIMIZER_FILE), str(bundle.path / OPTIMIZER_FILE)
+        check_safetensors(content, source=source)
+        try:
+            tensors = load(content)
+            for name, optimizer in self._optimizers.items():
+                start = f"{name}/"
+                own = {key: value for key, value in tensors.items() if key.startswith(start)}
+                state = {key.removeprefix(start): value for key, value in own.items()}
+                load_state_tensors(optimizer, state)
+        except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
+            raise BundleError(
+                f"{source}: not the state of this model's optimisers: {error}; train it again"
+            ) from None
+
+    def _examples(self, texts: Sequence[Words], labels: Sequence[str]) -> list[Example]:
+        given = [
+            Text("", [list(words) for words in sentences], label, 0)
+            for sentences, label in zip(texts, labels, strict=True)
+        ]
+        return text_examples_of(given, self._vocabulary, self.config)
+
+
+def _with(training: TrainingConfig, rates: Mapping[str, float | None]) -> TrainingConfig:
+    found: dict[str, Any] = training.model_dump()
+    found |= {name: rate for name, rate in rates.items() if rate is not None}
+    return TrainingConfig.parse(found, source="the settings")
+
+
+def _device(wanted: Device) -> str:
+    if wanted == "cuda" and not torch.cuda.is_available():
+        raise DeviceError(
+            "device 'cuda' does not work here: torch finds none; \"cpu\" runs anywhere"
+        )
+    return "cuda" if wanted != "cpu" and torch.cuda.is_available() else "cpu"

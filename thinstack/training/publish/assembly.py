@@ -1,0 +1,156 @@
+"""Turns a trained model into a bundle: exports it, verifies it, measures it as shipped, and
+describes it."""
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from thinstack.bundle import Bundle, write_bundle
+from thinstack.bundle.manifest import CARD_FILE, ONNX_FILE, RELABEL_FILE
+from thinstack.core.config import EvaluationSource
+from thinstack.core.config.task import PAIR_TASKS
+from thinstack.core.forest import Forest, without_trees
+from thinstack.core.model.model import Model
+from thinstack.evaluate.figures import line
+from thinstack.evaluate.text_figures import text_figures
+from thinstack.evaluate.treebank_evaluation import evaluate_predictor
+from thinstack.runtime.documents import mean_scores
+from thinstack.runtime.predictor import Predictor
+from thinstack.training.examples.datasets import Datasets, read_sentences
+from thinstack.training.examples.example import Example, forests_of
+from thinstack.training.loop.seeds import SeedResult
+from thinstack.training.publish.bundle_files import bundle_files, json_file
+from thinstack.training.publish.calibrate import Calibration, calibrated
+from thinstack.training.publish.card import card
+from thinstack.training.publish.ranges import observe_ranges
+from thinstack.training.publish.suite_report import measure_suites
+from thinstack.training.recipe import Recipe
+
+__all__ = ["publish"]
+
+VERIFICATION_BATCH = 64
+"""The number of sentences in a batch when the exported file is compared with the model."""
+MOST_VERIFIED = 2000
+"""The most development examples that the exported file is compared on."""
+
+Figures = dict[str, dict[str, Any]]
+
+
+def publish(
+    recipe: Recipe,
+    datasets: Datasets,
+    result: SeedResult,
+    over_seeds: dict[str, Any],
+    calibration: Calibration,
+    *,
+    data: Path,
+    path: Path,
+    console: Console,
+) -> Bundle:
+    """Export a trained model with its temperature, and write its bundle to `path`. The weights of
+    the model of `result` stay as they are.
+
+    The manifest and the card give the figures over all seeds on the recipe's development data. If a
+    predictor takes such a model, they also give the figures of the ONNX file as shipped. These are
+    measured with gold trees, with the trees that raw words get, and from raw text. A model of
+    sentiment also has its figures on the reported half of the suites. Predictors take models that
+    read binary trees or plain sentences, but not pairs.
+
+    The bundle has no TorchScript file if the model cannot be scripted; the console says why.
+
+    Raises ExportError if the ONNX file does not answer as the model does, on sampled trees or on
+    the first `MOST_VERIFIED` development examples. Also as `calibrated` does.
+    """
+    if recipe.export.quantize == "int8":
+        observe_ranges(result.model, datasets.train)
+    model = calibrated(result.model, calibration, datasets.dev)
+    result = dataclasses.replace(result, model=model)
+    files = _exports(recipe, datasets, result, console)
+    shipped, suites = _measure(files, recipe, datasets, data)
+    for source, figures in shipped.items():
+        what = "raw text" if source == "text" else f"{source} trees"
+        console.print(f"as shipped, {what}: {line(figures, recipe.data.task, recipe.model.labels)}")
+    size = len(files[ONNX_FILE])
+    text = card(recipe, result, shipped, over_seeds, calibration, suites, size=size)
+    files[CARD_FILE] = text.encode()
+    metrics: dict[str, Any] = {"recipe": recipe.name, "seed": result.seed}
+    metrics |= {"development": shipped, "over_seeds": over_seeds, "suites": suites}
+    metrics["calibration"] = dataclasses.asdict(calibration)
+    return write_bundle(
+        path, files, config=recipe.model, metrics=metrics, data=recipe.data.statement
+    )
+
+
+def _exports(
+    recipe: Recipe, datasets: Datasets, result: SeedResult, console: Console
+) -> dict[str, bytes]:
+    """All files of the bundle but its card."""
+    made = bundle_files(
+        result.model,
+        recipe.model,
+        datasets.vocabulary,
+        quantize=recipe.export.quantize,
+        index_type=recipe.export.index_type,
+        development=_development(datasets.dev, result.model),
+        inference_only=recipe.export.inference_only,
+    )
+    if made.unscripted:
+        encoding = console.encoding
+        reason = made.unscripted.encode(encoding, "backslashreplace").decode(encoding)
+        console.print(Text(f"the bundle has no TorchScript file: {reason}"))
+    if recipe.data.relabel:
+        made.files[RELABEL_FILE] = json_file(recipe.data.relabel)
+    return made.files
+
+
+def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
+    """The first development examples in batches, over their gold trees. If the model parses, each
+    batch comes again without trees, for the model to make them."""
+    found = []
+    for _, forest in forests_of(examples[:MOST_VERIFIED], "gold", VERIFICATION_BATCH):
+        found += [forest, without_trees(forest)] if model.parses else [forest]
+    return found
+
+
+def _measure(
+    files: dict[str, bytes], recipe: Recipe, datasets: Datasets, data: Path
+) -> tuple[Figures, Figures]:
+    """The figures of the files as a bundle, on the data and on suites. Both are empty for a model
+    that predictors do not take."""
+    taken = recipe.model.trees in ("sequence", "binary")
+    if not taken or recipe.data.task in PAIR_TASKS:
+        return {}, {}
+    with TemporaryDirectory() as folder:
+        predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
+        return _measure_data(predictor, recipe, datasets, data), measure_suites(predictor)
+
+
+def _measure_data(predictor: Predictor, recipe: Recipe, datasets: Datasets, data: Path) -> Figures:
+    """The figures by tree source. The source "text" is raw text over automatic trees."""
+    if recipe.data.task == "texts":
+        return {"text": _measure_texts(predictor, recipe, datasets)}
+    plain = recipe.model.trees == "sequence"
+    sources: tuple[EvaluationSource, ...] = ("gold",) if plain else ("gold", "auto")
+    development = read_sentences(recipe, data)[2]
+    figures: Figures = {
+        source: evaluate_predictor(predictor, development, source=source) for source in sources
+    }
+    figures["text"] = evaluate_predictor(predictor, development, source="auto", text=True)
+    return figures
+
+
+def _measure_texts(predictor: Predictor, recipe: Recipe, datasets: Datasets) -> dict[str, Any]:
+    """The figures of texts, from the words of their sentences. A phrase is one sentence."""
+    texts, labels = datasets.texts[1], recipe.model.labels
+    sentences = [sentence for text in texts for sentence in text.sentences]
+    roots = np.stack([found.scores[-1] for found in predictor.predict(sentences)])
+    counts = np.array([len(text.sentences) for text in texts])
+    scores = mean_scores(roots, np.array([len(words) for words in sentences]), counts)
+    gold = np.array([labels.index(text.label) for text in texts], np.int64)
+    return dict(text_figures(scores, gold, labels))

@@ -1,0 +1,199 @@
+"""Fits the temperature of a published model on development data, measures what it changes, and
+folds it into the weights of the head."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from thinstack.core.model.model import Model
+from thinstack.errors import ExportError
+from thinstack.evaluate.calibration import calibration_error, tempered
+from thinstack.runtime.documents import mean_scores
+from thinstack.training.examples.example import Example, forests_of
+from thinstack.training.publish.measuring import scores_of
+from thinstack.training.recipe import Recipe
+
+__all__ = ["FEWEST", "Calibration", "Cases", "calibrate", "calibrated", "fit_temperature"]
+
+FEWEST: Final = 50
+"""The least number of sentences, texts or pairs with a class that a temperature is fitted on."""
+
+BOUNDS: Final = (0.1, 10.0)
+"""The least and the greatest temperature. Without the least, a model without errors would get 0."""
+
+TOLERANCE: Final = 1e-3
+"""How far scores may move when the temperature is folded in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The temperature of a model, and what it changes.
+
+    Attributes:
+        temperature: the number that logits are divided by, fitted on all examples, or None.
+        of_halves: two temperatures, fitted on the examples of even and of odd number (from 0).
+        trees: the tree source that it was fitted over.
+        cases: the number of sentences, texts or pairs that it was fitted on.
+        errors: the figures `root_calibration_error` and `phrase_calibration_error`, or
+            `calibration_error` for texts and pairs, in percentage points. "before" is without a
+            temperature. "after" is with the temperature of the half that a case is not in.
+        reason: why the temperature is None, else "".
+    """
+
+    temperature: float | None
+    of_halves: list[float]
+    trees: str
+    cases: int
+    errors: dict[str, dict[str, float | None]]
+    reason: str = ""
+
+
+class Cases(NamedTuple):
+    """K sentences, phrases, pairs or texts that have a class, with R rows of probabilities.
+
+    Attributes:
+        scores: (R, C) the probabilities, one row for a sentence, phrase or pair. A text has a row
+            for each of its sentences, in order.
+        lengths: (R,) how much each row counts in the mean of a text.
+        counts: (K,) the number of rows of each case.
+        gold: (K,) the classes.
+        half: (K,) 0 for cases of examples of even number, else 1.
+    """
+
+    scores: NDArray[np.floating]
+    lengths: NDArray[np.integer]
+    counts: NDArray[np.integer]
+    gold: NDArray[np.int64]
+    half: NDArray[np.int64]
+
+    def at(self, temperature: float) -> NDArray[np.floating]:
+        """The probabilities (K, C) of the C classes at this temperature."""
+        return mean_scores(tempered(self.scores, temperature), self.lengths, self.counts)
+
+    def of(self, half: int) -> "Cases":
+        """The cases of one half, 0 or 1."""
+        kept = self.half == half
+        rows = np.repeat(kept, self.counts)
+        parts = (self.scores[rows], self.lengths[rows])
+        return Cases(*parts, self.counts[kept], self.gold[kept], self.half[kept])
+
+
+def calibrate(model: Model, examples: Sequence[Example], recipe: Recipe) -> Calibration:
+    """Fit a temperature on development examples, which no model was trained on.
+
+    If the recipe measures the trees that raw words get, it is fitted over these trees. There is no
+    temperature for ratings, because their answer is a mean by the probabilities. Nor is there one
+    for heads that do not scale their logits, and for fewer than `FEWEST` cases.
+    """
+    # The first source is the data's own trees, the second the trees that raw words get.
+    source, task = recipe.measured_trees[:2][-1], recipe.data.task
+    if task == "relatedness":
+        return Calibration(None, [], source, 0, {}, "its scores are read as means of ratings")
+    kinds = _cases(scores_of(model, examples, source, task), examples, source, recipe)
+    sizes = [[int((cases.half == half).sum()) for half in (0, 1)] for cases in kinds.values()]
+    fewest = sum(sizes[0])
+    errors: dict[str, dict[str, float | None]] = {
+        name: {"before": calibration_error(cases.at(1.0), cases.gold), "after": None}
+        for name, cases in kinds.items()
+    }
+    reason = ""
+    if not recipe.export.calibrate:
+        reason = "the recipe has export.calibrate = false"
+    elif not copy.deepcopy(model.head).scale_logits(1.0):
+        reason = f"the head {recipe.model.head.name} has no scale_logits"
+    elif fewest < FEWEST or not np.all(sizes):
+        reason = f"there are {fewest} examples with a class, expected {FEWEST}"
+    if reason:
+        return Calibration(None, [], source, fewest, errors, reason)
+    halves = [fit_temperature([cases.of(half) for cases in kinds.values()]) for half in (0, 1)]
+    for name, cases in kinds.items():
+        scores = [cases.of(half).at(halves[1 - half]) for half in (0, 1)]
+        gold = [cases.of(half).gold for half in (0, 1)]
+        errors[name]["after"] = calibration_error(np.concatenate(scores), np.concatenate(gold))
+    whole = fit_temperature(list(kinds.values()))
+    return Calibration(whole, halves, source, fewest, errors)
+
+
+def fit_temperature(kinds: Sequence[Cases]) -> float:
+    """The likeliest temperature within `BOUNDS` (Guo et al. 2017, section 4.2).
+
+    Each kind of cases has a mean negative log-likelihood; the mean of these is the least at this
+    temperature. Each kind has at least one case.
+    """
+
+    def loss(log_temperature: float) -> float:
+        found = 0.0
+        for cases in kinds:
+            scores = cases.at(float(np.exp(log_temperature)))
+            right = scores[np.arange(len(scores)), cases.gold]
+            found -= float(np.log(np.maximum(right, np.finfo(np.float32).tiny)).mean())
+        return found / len(kinds)
+
+    found = minimize_scalar(loss, bounds=np.log(BOUNDS), method="bounded")
+    return float(np.exp(found.x))
+
+
+@torch.inference_mode()
+def calibrated(model: Model, calibration: Calibration, examples: Sequence[Example]) -> Model:
+    """A copy of the model with the temperature in the weights of its head, or the model itself if
+    there is no temperature. Raises ExportError if the head's `scale_logits` does something
+    else."""
+    if calibration.temperature is None:
+        return model
+    found = copy.deepcopy(model)
+    found.head.scale_logits(1 / calibration.temperature)
+    _, forest = next(forests_of(examples, "gold", FEWEST))
+    name = found.output_names[0]
+    before, after = (one.eval()(one.inputs(forest))[name].numpy() for one in (model, found))
+    apart = float(np.abs(tempered(before, calibration.temperature) - after).max())
+    if apart > TOLERANCE:
+        raise ExportError(
+            f"after scale_logits(1 / {calibration.temperature:.4f}) the scores of the head "
+            f"{type(model.head).__name__} should be the softmax of scaled logits, but differ by "
+            f"{apart:.2g}; mend or leave out its scale_logits, or set export.calibrate = false"
+        )
+    return found
+
+
+def _cases(
+    scores: Sequence[NDArray[np.floating]], examples: Sequence[Example], source: str, recipe: Recipe
+) -> dict[str, Cases]:
+    """The cases by the name of their calibration error: texts, pairs, or sentences. Sentences have
+    labelled phrases beside them if more than whole sentences have labels."""
+    given = [example.trees[source] for example in examples]
+    numbers = np.arange(len(given))
+    if recipe.data.task == "texts":
+        lengths = np.concatenate([one.forest.lengths for one in given])
+        counts = np.array(list(map(len, scores)))
+        gold = np.concatenate([one.targets for one in given])
+        texts = Cases(np.concatenate(scores), lengths, counts, gold, numbers % 2)
+        return {"calibration_error": texts}
+    whole = [one.whole for one in given]
+    roots = _single(
+        np.stack([rows[place] for rows, place in zip(scores, whole, strict=True)]),
+        np.array([one.targets[place] for one, place in zip(given, whole, strict=True)]),
+        numbers,
+    )
+    if recipe.data.task == "entailment":
+        return {"calibration_error": roots}
+    nodes = _single(
+        np.concatenate(scores),
+        np.concatenate([one.targets for one in given]),
+        np.repeat(numbers, [len(one.targets) for one in given]),
+    )
+    if len(nodes.gold) == len(roots.gold):
+        return {"root_calibration_error": roots}
+    return {"root_calibration_error": roots, "phrase_calibration_error": nodes}
+
+
+def _single(scores: NDArray[np.floating], gold: NDArray[Any], number: NDArray[np.int64]) -> Cases:
+    """The cases that have a class, each of one row. `number`: the number of each row's example."""
+    known = gold >= 0
+    ones = np.ones(int(known.sum()), np.int64)
+    return Cases(scores[known], ones, ones, gold[known], number[known] % 2)

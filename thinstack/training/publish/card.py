@@ -1,0 +1,188 @@
+"""Writes the model card of a bundle."""
+
+from typing import Any
+
+from thinstack.bundle.hub.front_matter import front_matter
+from thinstack.core.scale import Scale
+from thinstack.evaluate.calibration import BINS
+from thinstack.evaluate.figures import figure_names, mean_and_std, percent, shown
+from thinstack.training.loop.seeds import SeedResult
+from thinstack.training.publish.calibrate import Calibration
+from thinstack.training.publish.suite_report import suite_section
+from thinstack.training.recipe import Recipe
+
+__all__ = ["card"]
+
+PHRASE_COLUMNS = {
+    "root_accuracy": "sentences",
+    "root_binary_accuracy": "binary",
+    "phrase_accuracy": "phrases",
+}
+
+ERRORS = {
+    "root_calibration_error": "sentences",
+    "phrase_calibration_error": "phrases",
+    "calibration_error": "all",
+}
+
+_CHOSEN = {
+    "dev": """Epoch and seed were chosen
+by these figures on these very data, which makes them slightly too good.""",
+    "held": """Epoch and seed were chosen
+on a held-out tenth of the training examples, not on these data.""",
+    "nothing": """The number of epochs was
+fixed beforehand, and the first seed taken; these data were not looked at.""",
+}
+
+_CARD = """\
+{head}
+# {name}
+
+{description}
+
+- Classes: {labels}.
+- Cell `{model.cell.name}`, hidden size {model.cell.hidden_size}; leaf embedding \
+`{model.embedding.registered}` of size {model.embedding.size}; task head
+  `{model.head.name}`.
+- Trees of raw words: {trees}.
+- ONNX file: {megabytes:.2f} MB, weights stored as `{export.quantize}`.
+- Trained by `thinstack train` on `{data.train}`, seed {result.seed}, {result.epoch} epochs{taught}.
+
+## Figures
+
+On `{data.reported}`, accuracies in percent. {explained}{chosen}
+
+| trees | figures of | {headings} |
+|---|---|{rules}|
+{rows}
+{command}
+## Calibration
+
+{calibration}
+{suites}
+## Data and terms
+
+{statement}
+"""
+
+
+def card(
+    recipe: Recipe,
+    result: SeedResult,
+    shipped: dict[str, dict[str, Any]],
+    over_seeds: dict[str, Any],
+    calibration: Calibration,
+    suites: dict[str, dict[str, Any]],
+    *,
+    size: int,
+) -> str:
+    """The card, as Markdown with front matter. It says what the model is, how it was made, and what
+    its data and terms are. It gives its figures, also on suites, and its calibration.
+
+    `shipped`: the figures of the bundle, by tree source. `over_seeds`: their means over all seeds.
+    `suites`: the figures of each suite. `size`: the bytes of the ONNX file.
+    """
+    names = figure_names(recipe.data.task, recipe.model.labels)
+    if recipe.data.task == "phrases":
+        names = {key: name for key, name in PHRASE_COLUMNS.items() if key in names}
+    rows = []
+    for source, figures in shipped.items():
+        cells = " | ".join(shown(key, figures[key]) for key in names)
+        rows.append(f"| {'auto, raw text' if source == 'text' else source} | this file | {cells} |")
+    for source, spread in over_seeds.items():
+        cells = " | ".join(mean_and_std(key, spread[key], "±") for key in names)
+        made = "auto" if "auto" in shipped and source == recipe.model.tree_source else source
+        rows.append(f"| {made} | all seeds, before quantisation | {cells} |")
+    kind, source = recipe.model.trees, recipe.model.tree_source
+    return _CARD.format(
+        head=front_matter(
+            *(recipe.name, recipe.model, recipe.card, shipped, over_seeds),
+            reported=recipe.data.reported,
+        ),
+        name=recipe.name,
+        description=recipe.description.strip(),
+        model=recipe.model,
+        data=recipe.data,
+        export=recipe.export,
+        result=result,
+        taught=_taught(recipe),
+        labels=", ".join(recipe.model.labels),
+        trees=f"`{source}`" if kind == "binary" else f"none, it reads `{kind}`",
+        megabytes=size / 1e6,
+        explained=_explained(recipe, shipped),
+        chosen=_CHOSEN[recipe.training.stop_on],
+        headings=" | ".join(names.values()),
+        rules="|".join("---" for _ in names),
+        rows="\n".join(rows),
+        command=_command(recipe, shipped) if shipped else "",
+        calibration=_calibration(calibration),
+        suites=suite_section(suites),
+        statement=recipe.data.statement.strip(),
+    )
+
+
+def _taught(recipe: Recipe) -> str:
+    """Who taught it, on what beside the training file."""
+    if recipe.teacher is None:
+        return ""
+    names = ", ".join(f"`{name}`" for name in recipe.teacher.bundles)
+    made = [name for name in ("exchanged", "negated") if getattr(recipe.teacher, name)]
+    more = [*(f"{name} phrases" for name in made), *(f"`{file}`" for file in recipe.teacher.texts)]
+    return f", taught by {names}" + (f" (also on {', '.join(more)})" if more else "")
+
+
+def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
+    """The command that gives the figures of the file. There is no such command for examples that
+    were set aside."""
+    if recipe.data.dev is None:
+        return ""
+    format = "" if recipe.data.format == "brackets.v1" else f" --format {recipe.data.format}"
+    text = "; for raw text, with `--source auto --text`" if "text" in shipped else ""
+    command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{format}`"
+    auto = ", and with `--source auto`" if "auto" in shipped else ""
+    return f"""
+The figures of this file come from
+{command}{auto}{text}.
+"""
+
+
+def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
+    """What the columns and the trees are, and how well the trees that raw words get agree with
+    those of the data."""
+    binary = "*Binary* is positive against negative mass, neutral sentences left out. "
+    if recipe.data.task != "phrases" or Scale.of(recipe.model.labels) is None:
+        binary = ""
+    if "auto" not in shipped:
+        return binary
+    spans, exact = (percent(shipped["auto"][key]) for key in ("span_f1", "exact_trees"))
+    raw = "*Raw text* is the sentences\ndetokenised, and cut into words again. "
+    return f"""{binary}Trees are *gold*, or *auto*:
+made from the words, as raw text gets them. Phrases of *auto* are only those that the gold tree \
+has too, so their accuracy cannot be
+compared with that of gold trees. These trees have
+{spans}% of the gold trees' phrases, not counting whole sentences and single words, and equal \
+them for
+{exact}% of the sentences. {raw if "text" in shipped else ""}"""
+
+
+def _calibration(found: Calibration) -> str:
+    """The temperature, and the calibration errors before and after it."""
+    rows = "\n".join(
+        f"| {ERRORS[name]} | {percent(errors['before'])} | {percent(errors['after'])} |"
+        for name, errors in found.errors.items()
+    )
+    table = f"\n\n| | before | after |\n|---|---|---|\n{rows}" if rows else ""
+    what = f"""Expected calibration error (Guo et al. 2017, (3), {BINS} bins) on the same data, in
+percentage points, trees `{found.trees}`, before quantisation"""
+    if found.temperature is None:
+        errors = f"\n{what}.{table}" if rows else ""
+        return f"No temperature was fitted: {found.reason}.{errors}"
+    even, odd = found.of_halves
+    return f"""The logits are divided by a temperature, {found.temperature:.3f}, that was fitted
+on {found.cases:,} cases of the same data; it is part of the weights. The most probable
+class of a sentence or phrase stays the same. Figures that use sums and means of scores (*binary*,
+texts of several sentences) may move a little.
+
+{what}. For "after", each half of the
+examples (every other one) has the temperature of the other half: {even:.3f} and
+{odd:.3f}.{table}"""

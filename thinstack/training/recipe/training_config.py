@@ -1,0 +1,196 @@
+"""The training settings of a recipe: seeds, epochs, optimisers, rates, trees, precision."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from thinstack.core.config.base import Rate, Strict
+from thinstack.core.config.model_config import MadeTree
+
+__all__ = ["LabelChoice", "TrainingConfig"]
+
+LabelChoice = Literal["all", "roots", "roots+words"]
+"""Whose labels in a treebank are learnt: those of all nodes, of whole sentences, or of whole
+sentences and single words."""
+
+
+class TrainingConfig(Strict):
+    """How the model learns."""
+
+    seeds: tuple[Annotated[int, Field(ge=0, lt=2**63)], ...] = Field(
+        default=(1,),
+        min_length=1,
+        description="A model is trained for each. The bundle holds the one that did best on what "
+        "`stop_on` names, or the first.",
+    )
+    epochs: int = Field(default=10, gt=0, description="Passes over the training data, at most.")
+    batch_size: int = Field(default=25, gt=0, description="Sentences, or pairs, of a minibatch.")
+    rule: Literal["adagrad", "rmsprop", "adam", "adamw"] = Field(
+        default="adagrad",
+        description="The optimiser of all weights but the leaf table and `model.parser`. "
+        '"adamw" takes `weight_decay` from matrices alone, and not by way of their gradients.',
+    )
+    learning_rate: float = Field(default=0.05, gt=0, description="Learning rate of `rule`.")
+    vector_learning_rate: float = Field(
+        default=0.1, ge=0, description="Learning rate of the leaf table; 0 leaves it as it is."
+    )
+    vector_rule: Literal["sgd", "adagrad", "adam"] = Field(
+        default="sgd",
+        description='The optimiser of the leaf table. "adam" moves only rows that the minibatch '
+        "reads; all rows share one count of steps.",
+    )
+    parser_learning_rate: float = Field(
+        default=2e-3,
+        gt=0,
+        description="Learning rate of `model.parser`, which has Adam; it falls in a line to 0.",
+    )
+    parser_epochs: int = Field(
+        default=0,
+        ge=0,
+        description="Further epochs for `model.parser` alone, once the weights to keep are chosen.",
+    )
+    encoder_learning_rate: float = Field(
+        default=1.5e-4,
+        gt=0,
+        description="Learning rate of the top layer of the pretrained encoder of `transformer.v1`.",
+    )
+    layer_decay: float = Field(
+        default=0.9,
+        gt=0,
+        le=1,
+        description="Each layer of the pretrained encoder has so many times the learning rate of "
+        "the one above it.",
+    )
+    warm_up: Rate = Field(
+        default=0.0,
+        description="Over this share of the training all learning rates but the parser's rise from "
+        "0, then they fall in a line to 0. With 0 they stay as they are.",
+    )
+    rate_factor: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="All learning rates but the parser's are multiplied by it each time "
+        "`rate_epochs` are over (0.75 in Bowman et al. 2016, 4.1). With 1 they are not.",
+    )
+    rate_epochs: float = Field(
+        default=1.0,
+        gt=0,
+        description="How often `rate_factor` comes in: after so many epochs, or parts of one.",
+    )
+    init: Literal["own", "glorot"] = Field(
+        default="own",
+        description='How fresh weights are drawn. With "own" each cell and task head has its own '
+        'way. "glorot" draws their matrices as Glorot & Bengio 2010, (16). It takes each matrix of '
+        "a cell's equations by itself, and a bias of n entries is within sqrt(3 / n). Leaf "
+        "embeddings and parsers keep their way.",
+    )
+    clip: float | None = Field(
+        default=None,
+        gt=0,
+        description="Gradients of the weights that `rule` learns are shortened to this length, "
+        "over the sum of the losses of a minibatch divided by its number of sentences. Without it "
+        "they are left as they are.",
+    )
+    alone: float = Field(
+        default=0.0,
+        ge=0,
+        description="How many labelled phrases, for each sentence and epoch, are also read outside "
+        "of their sentence, so that a contextual encoder learns them as wholes.",
+    )
+    turning: float = Field(
+        default=0.0,
+        ge=0,
+        description="How many more phrases, for each sentence and epoch, are read outside of their "
+        "sentence because the polarity of a part turns into its opposite ('not bad'): as many to "
+        "the better as to the worse. Every other one has that part exchanged for a phrase of the "
+        "same class and length.",
+    )
+    weight_decay: float = Field(
+        default=1e-4, ge=0, description="Weight of the L2 term, on the weights that `rule` learns."
+    )
+    decoupled_decay: bool = Field(
+        default=False,
+        description="Each step takes `weight_decay` times the learning rate from each weight "
+        "itself (Loshchilov & Hutter 2019), from biases too. Otherwise the gradients have it. "
+        '"adamw" decouples in a way of its own.',
+    )
+    labels: LabelChoice = Field(
+        default="all",
+        description="Whose labels in a treebank the loss reads: those of all nodes, of whole "
+        "sentences, or of whole sentences and single words (Zhu et al. 2015, Table 2). Figures are "
+        "of all labels.",
+    )
+    stop_on: Literal["dev", "held", "nothing"] = Field(
+        default="held",
+        description="What chooses the epoch to keep and stops early: a held-out tenth of the "
+        'training data ("held"), the development data, or nothing, which trains on all of it for '
+        "all epochs.",
+    )
+    patience: int = Field(
+        default=4, gt=0, description="Training stops after so many epochs without a better one."
+    )
+    gold: bool = Field(default=True, description="Whether the trees of the data are trained on.")
+    sources: tuple[MadeTree, ...] = Field(
+        default=(),
+        description="Other trees to train on. Each epoch every sentence takes one of its trees, "
+        "drawn evenly; phrases count that the data's tree has too. \"self\" are the model's own "
+        "parses, made anew before each epoch; the first epoch takes the data's trees instead "
+        '(scheduled sampling of whole sentences, Bowman et al. 2016, 3.4). "distances" is refused.',
+    )
+    alpha: float = Field(
+        default=1.0,
+        ge=0,
+        description="For a model that parses: weight of the loss of its trees beside that of the "
+        "task, (7) of Bowman et al. 2016.",
+    )
+    root_weight: float = Field(
+        default=0.0,
+        ge=0,
+        description="Additional weight of whole sentences where phrases are learnt: how much the "
+        "loss of a root counts beside the mean loss of the labelled nodes of its tree. With 0.2, "
+        "the root of a tree of 40 nodes counts 1 + 8 times.",
+    )
+    precision: Literal["float32", "bf16", "auto"] = Field(
+        default="float32",
+        description='"bf16" computes in bfloat16, on devices that have it; others are refused. '
+        '"auto" does where it is faster and the model can: on such a GPU, or a CPU with AMX. '
+        "Weights, losses and evaluation stay in float32.",
+    )
+    buckets: int = Field(
+        default=20,
+        gt=0,
+        description="Minibatches are cut from so many times their number of sentences, sorted by "
+        "length, which takes less time; 1 draws them from all.",
+    )
+    average: Rate = Field(
+        default=0.0,
+        description="A running average of the weights is kept; this is how much of it each epoch "
+        "leaves standing. 0 keeps the weights of the epoch itself.",
+    )
+    neighbours: Rate = Field(
+        default=0.0,
+        description="Of texts whose classes are in an order: the share of a text's target that the "
+        "classes next to its own get.",
+    )
+    phrase_penalty: float = Field(
+        default=0.0,
+        ge=0,
+        description="Of texts, learnt from a bundle's start: how much it counts, beside the loss "
+        "of a text, that its phrases' scores leave those of the start (a mean of divergences).",
+    )
+
+    @property
+    def trees(self) -> tuple[str, ...]:
+        """The names of the trees that the model is trained on."""
+        return ("gold", *self.sources) if self.gold else self.sources
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if len(set(self.seeds)) != len(self.seeds):
+            raise ValueError(f"seeds must differ, got {list(self.seeds)}")
+        if not self.trees:
+            raise ValueError("gold = false leaves no trees to train on: name some in sources")
+        if self.decoupled_decay and self.rule == "adamw":
+            raise ValueError("decoupled_decay: adamw decouples by itself; leave it out")
+        return self
