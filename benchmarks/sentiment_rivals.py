@@ -96,8 +96,8 @@ def unique(parts: Sequence[Labelled]) -> Labelled:
 
 
 def read_alone(phrases: Labelled, draw: np.random.Generator, count: int) -> list[int]:
-    """The places of so many phrases, drawn as `thinstack.training.lessons.alone` draws them: of 3 to 20
-    words, neutral ones less often."""
+    """The places of so many phrases, drawn as `thinstack.training.lessons.alone` draws them: of 3
+    to 20 words, neutral ones less often."""
     words = np.array([len(text.split()) for text in phrases.texts])
     fits = (words >= SHORTEST) & (words <= LONGEST)
     fits &= (np.array(phrases.classes) != 2) | (draw.random(len(words)) < MIDDLE_KEPT)

@@ -51,7 +51,7 @@ __all__ = [
     "unlisted",
 ]
 
-BUNDLED = Path(__file__).parents[1] / "bundled"
+BUNDLED = Path(__file__).parent / "bundled"
 _NAMES = TypeAdapter(dict[str, str])
 
 

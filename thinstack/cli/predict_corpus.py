@@ -151,8 +151,8 @@ def _request(
     allow_repeated_ids: bool | None,
     **others: Any,
 ) -> "Request":
-    """`others`: fields of `thinstack.integrations.corpora.manifest.Settings`, where None means the default, and
-    options that are ignored here."""
+    """`others`: fields of `thinstack.integrations.corpora.manifest.Settings`, where None means the
+    default, and options that are ignored here."""
     from thinstack.integrations.corpora.manifest import Settings
     from thinstack.integrations.corpora.run import FAIL_AFTER, Request
     from thinstack.integrations.corpora.work import Model

@@ -1,4 +1,5 @@
-"""How much of a suite of polarities (`thinstack.evaluate.suite`) a model of sentiment understands."""
+"""How much of a suite of polarities (`thinstack.evaluate.suite`) a model of sentiment
+understands."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple

@@ -56,8 +56,8 @@ def evaluate_predictor(
     The predictor may show fewer classes (`View`). If the labels have no sides, the binary figures
     have no cases, and are None. `source`: "gold" takes the treebank's trees; a model of plain
     sentences then reads only their words. Any other source makes the trees from the words. Then the
-    phrases that both trees have are compared, and the figures of `thinstack.evaluate.bracketing` say
-    how well the trees agree. `text`: whether to join the words first, and read them as a user's
+    phrases that both trees have are compared, and the figures of `thinstack.evaluate.bracketing`
+    say how well the trees agree. `text`: whether to join the words first, and read them as a user's
     text; then only whole sentences are compared.
 
     Raises TreeError for gold trees that are not binary, InputError for gold trees over raw text.

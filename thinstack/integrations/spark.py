@@ -90,8 +90,8 @@ class Scorer:
 
     @property
     def schema(self) -> str:
-        """The columns of the scored rows in Spark's DDL, as `thinstack.integrations.corpora.scored_schema` has
-        them."""
+        """The columns of the scored rows in Spark's DDL, as
+        `thinstack.integrations.corpora.scored_schema` has them."""
         return _ddl(scored_schema(self.labels, self.output), ", ", " ")
 
     def __call__(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:

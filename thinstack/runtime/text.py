@@ -5,12 +5,12 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from thinstack.core.config import TreeSource
-from thinstack.data.tables.containers import check_container, instead_of
+from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, ThinstackError, shown
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
-from thinstack.text.sentences import Sentence, Splitter, splitter
+from thinstack.text.sentences import Sentence, Splitter, check_text, splitter
 
 __all__ = ["OnError", "Sentence", "Splitter", "check_text", "predict_text", "splitter"]
 
@@ -102,17 +102,3 @@ class _Reader(NamedTuple):
             for (text, words, offsets, _), each in zip(flat, scored, strict=True)
         )
         return [list(islice(found, len(sentences))) for sentences in batch]
-
-
-def check_text(text: object, place: int) -> str:
-    """`text` itself. Raises InputError, with its place, for what is no text, and for a text that
-    cannot be written in UTF-8."""
-    if not isinstance(text, str):
-        problem = instead_of(text) or f"found {shown(text, 60)}: leave it out"
-        raise InputError(f"text {place}: expected a text, {problem}")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        problem = f"no Unicode text, character {error.start} is {text[error.start]!r}"
-        raise InputError(f"text {place}: {problem}") from None
-    return text

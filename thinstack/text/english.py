@@ -123,7 +123,7 @@ def rules() -> Rules:
 
 @dataclass
 class EnglishSplitter:
-    """A `thinstack.runtime.text.Splitter` for English texts. With `sentences` False, each text is
+    """A `thinstack.text.sentences.Splitter` for English texts. With `sentences` False, each text is
     one sentence.
 
     It reads each character a bounded number of times, whatever the text.

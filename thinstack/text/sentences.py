@@ -6,7 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Sentence", "Splitter", "splitter"]
+from thinstack.data.tables.containers import instead_of
+from thinstack.errors import InputError, shown
+
+__all__ = ["Sentence", "Splitter", "check_text", "splitter"]
 
 
 class Sentence(NamedTuple):
@@ -34,3 +37,17 @@ def splitter(*, sentences: bool = True) -> Splitter:
     from thinstack.text.english import EnglishSplitter  # which makes Sentences
 
     return EnglishSplitter(sentences=sentences)
+
+
+def check_text(text: object, place: int) -> str:
+    """`text` itself. Raises InputError, with its place, for what is no text, and for a text that
+    cannot be written in UTF-8."""
+    if not isinstance(text, str):
+        problem = instead_of(text) or f"found {shown(text, 60)}: leave it out"
+        raise InputError(f"text {place}: expected a text, {problem}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        problem = f"no Unicode text, character {error.start} is {text[error.start]!r}"
+        raise InputError(f"text {place}: {problem}") from None
+    return text

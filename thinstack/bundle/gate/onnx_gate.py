@@ -40,8 +40,8 @@ def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> N
     - files that cannot be read, and names or metadata that are not UTF-8;
     - tensors that keep their data in another file, are sparse, are not numbers, or are not as long
       as their shape says;
-    - operators that are not in the table `thinstack.bundle.gate.operators`, attributes of theirs that
-      are not there, and too few or too many inputs or outputs;
+    - operators that are not in the table `thinstack.bundle.gate.operators`, attributes of theirs
+      that are not there, and too few or too many inputs or outputs;
     - operators of other domains than ONNX's own, functions and training graphs;
     - nodes whose parts do not fit together, such as a Split into more parts than it says, or a Loop
       whose number of steps may be no number (`thinstack.bundle.gate.onnx_structure`);

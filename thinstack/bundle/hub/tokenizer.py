@@ -13,8 +13,8 @@ def tokenizer_json(vocabulary: WordpieceVocabulary) -> bytes:
 
     It cuts a plain text, or words without treebank escapes such as -LRB-, as the vocabulary does.
     Two things differ. A word without any part has no piece here, but the vocabulary gives it the
-    unknown piece. The vocabulary reads plain letters (`thinstack.data.words.letters`), which BERT does
-    not. No piece is special: "[UNK]" in a text has three parts, as for the vocabulary.
+    unknown piece. The vocabulary reads plain letters (`thinstack.data.words.letters`), which BERT
+    does not. No piece is special: "[UNK]" in a text has three parts, as for the vocabulary.
     """
     data: dict[str, Any] = {
         "version": "1.0",

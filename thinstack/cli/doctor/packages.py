@@ -26,7 +26,7 @@ EXTRAS: Final = {
 }
 """The extras for those who use thinstack, and what each is for; those for its developers are not
 looked at."""
-SOURCE: Final = Path(__file__).parents[2]
+SOURCE: Final = Path(__file__).parents[3]
 RUNTIMES: Final = ("onnxruntime", "onnxruntime-gpu")
 """Distributions of one package, of which one is needed."""
 

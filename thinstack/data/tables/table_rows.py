@@ -147,9 +147,9 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
     "3"), a truth value as "true" or "false".
 
     Raises DataError, without the place, for a cell that is missing: None, NaN or blank text. Also
-    for text that stands for a missing value (`thinstack.data.tables.missing`), unless it is a name that
-    `classes` has. Also for lists and other objects, and for text that cannot be written in UTF-8 or
-    holds a NUL character.
+    for text that stands for a missing value (`thinstack.data.tables.missing`), unless it is a name
+    that `classes` has. Also for lists and other objects, and for text that cannot be written in
+    UTF-8 or holds a NUL character.
     """
     if isinstance(value, np.generic):
         value = value.item()

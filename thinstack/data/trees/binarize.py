@@ -79,7 +79,8 @@ def to_binary(tree: Tree, *, branching: Branching = "right", heads: Heads | None
     - "left": left-branching (left-factored): `(A (@A b c) d)`.
     - "head": head-outward (Collins 1999). The head child takes the siblings on its right one by
       one, then the siblings on its left: with the head c, `(A b (@A c d))`. `heads` says which
-      child is the head; `thinstack.data.trees.head_rules.english_head` knows the Penn Treebank's phrases.
+      child is the head; `thinstack.data.trees.head_rules.english_head` knows the Penn Treebank's
+      phrases.
 
     Raises TreeError for a tree with words at inner nodes, and for a label that is empty, holds `+`
     or starts with `@`. Also where `heads` gives a child that is not there. Raises ValueError for

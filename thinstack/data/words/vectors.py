@@ -25,7 +25,7 @@ __all__ = [
     "vectors_file",
 ]
 
-BUNDLED = Path(__file__).parents[1] / "bundled"
+BUNDLED = Path(__file__).parents[2] / "bundle" / "bundled"
 
 # An array of more than `_UNQUESTIONED` bytes must not be compressed by more than `_DENSEST`:
 # vectors never compress so well.
@@ -74,9 +74,9 @@ def read_vectors(
 
     An `.npz` has the arrays `words` (or `pieces`) and `vectors`, without pickle. Vectors may be in
     8 bits, with an array `scale` of one number, or of one for each row. If the file stores no
-    words, `words` gives them. Text is as `thinstack.data.words.text_vectors.read_text_vectors` says: the
-    last X fields of a line are the vector, between spaces or tabs, and a first line `V X` may stand
-    before them.
+    words, `words` gives them. Text is as `thinstack.data.words.text_vectors.read_text_vectors`
+    says: the last X fields of a line are the vector, between spaces or tabs, and a first line `V
+    X` may stand before them.
 
     `only`: the words to keep. Of a word that occurs again the first vector is kept, and a warning
     says how many there were.

@@ -113,7 +113,8 @@ class WordVocabulary(Vocabulary):
     of its table.
 
     A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6). Then both
-    are tried without its Penn Treebank escapes, and with plain letters (`thinstack.data.words.letters`).
+    are tried without its Penn Treebank escapes, and with plain letters
+    (`thinstack.data.words.letters`).
     """
 
     UNKNOWN = 0

@@ -29,10 +29,10 @@ class WordpieceVocabulary(Vocabulary):
     starts with `##`.
 
     A treebank word loses its escapes, control characters, capitals and accents, and has plain
-    letters (`thinstack.data.words.letters`). It is split at punctuation and around ideographs. Each part
-    is cut greedily into the longest pieces (Devlin et al. 2019). A part that cannot be cut, or is
-    longer than 100 characters, becomes `[UNK]`; so does a word without parts, and one of more than
-    4,096 characters.
+    letters (`thinstack.data.words.letters`). It is split at punctuation and around ideographs.
+    Each part is cut greedily into the longest pieces (Devlin et al. 2019). A part that cannot be
+    cut, or is longer than 100 characters, becomes `[UNK]`; so does a word without parts, and one
+    of more than 4,096 characters.
 
     Raises DataError without `[UNK]`.
     """

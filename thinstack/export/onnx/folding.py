@@ -1,8 +1,8 @@
 """What a graph computes from its weights only, computed once, when it is exported.
 
 Otherwise a runtime would compute it each time that it loads the file. It also makes large values
-easy to judge: they are all weights, so `thinstack.bundle.gate.onnx_gate.check_onnx` can tell the file
-from a bomb.
+easy to judge: they are all weights, so `thinstack.bundle.gate.onnx_gate.check_onnx` can tell the
+file from a bomb.
 """
 
 from collections.abc import Iterable

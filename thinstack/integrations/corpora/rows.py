@@ -20,7 +20,8 @@ class Problem(NamedTuple):
 
     - "row": the line is not a row, for example because of broken JSON or too few cells;
     - "id": its id is missing or cannot be read;
-    - "missing": its text is missing (None, NaN, or a mark such as "NA"; `thinstack.data.tables.missing`);
+    - "missing": its text is missing (None, NaN, or a mark such as "NA";
+      `thinstack.data.tables.missing`);
     - "not_text": its text is something else, such as a list, or bytes in another encoding;
     - "too_long": its text has more than LONGEST_TEXT characters;
     - "failed": the model could not score it;

@@ -14,7 +14,7 @@ from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.prediction import Scored
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import Sentence, splitter
+from thinstack.text.sentences import Sentence, splitter
 
 __all__ = ["NOTHING", "Output", "ScoredRows", "TextScorer"]
 

@@ -27,12 +27,12 @@ MAX_BODY: Final = 1_000_000
 _JAVASCRIPT, _STYLE, _JSON = "text/javascript", "text/css", "application/json"
 _MODULES = ("bars.js", "brackets.js", "field.js", "model.js", "page.js", "panel.js", "tree.js")
 _PAGE: Final = {
-    "/": ("serving/page/index.html", "text/html"),
-    "/icon.svg": ("serving/page/icon.svg", "image/svg+xml"),
-    "/page.css": ("serving/page/page.css", _STYLE),
-    "/tree.css": ("show/tree.css", _STYLE),
-    "/heat.css": ("show/heat.css", _STYLE),
-    **{f"/{name}": (f"serving/page/{name}", _JAVASCRIPT) for name in _MODULES},
+    "/": ("integrations/serving/page/index.html", "text/html"),
+    "/icon.svg": ("integrations/serving/page/icon.svg", "image/svg+xml"),
+    "/page.css": ("integrations/serving/page/page.css", _STYLE),
+    "/tree.css": ("integrations/show/tree.css", _STYLE),
+    "/heat.css": ("integrations/show/heat.css", _STYLE),
+    **{f"/{name}": (f"integrations/serving/page/{name}", _JAVASCRIPT) for name in _MODULES},
 }
 _HEADERS: Final = {
     "Cache-Control": "no-store",

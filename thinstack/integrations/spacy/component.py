@@ -39,7 +39,8 @@ of all; if two have the same label, it has what the later one says.
 nothing has set sentences. A NoSentencesWarning says so once.
 
 The component does not learn. In training it says so in a warning, unless it is among
-`frozen_components`, and stays as it is. `tree_classifier` (`thinstack.integrations.spacy_training`) learns.
+`frozen_components`, and stays as it is. `tree_classifier`
+(`thinstack.integrations.spacy_training`) learns.
 
 A saved pipeline holds the whole bundle, as a folder in it, and checks it when it is read. The
 folder that `model` names is not needed any more. All settings can be overridden on loading.

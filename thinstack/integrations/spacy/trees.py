@@ -86,9 +86,9 @@ def constituency_tree(sentence: Span | Doc) -> Tree:
 def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int8]]:
     """The transitions (2L - 1,) of the parse of each of these sentences of a Doc, over its words.
 
-    The parse is `constituency_tree`, binarised (`thinstack.data.trees.binarize`). A token that makes
-    several words becomes a phrase of them. A word made from several tokens stands where the first
-    one does. Raises what `constituency_tree` raises.
+    The parse is `constituency_tree`, binarised (`thinstack.data.trees.binarize`). A token that
+    makes several words becomes a phrase of them. A word made from several tokens stands where the
+    first one does. Raises what `constituency_tree` raises.
     """
     found = []
     for sentence in sentences:

@@ -7,7 +7,8 @@ __all__ = ["Questions"]
 
 
 class Questions(Reader):
-    """Reads questions with their class and parse, by `thinstack.data.trees.questions.read_questions`."""
+    """Reads questions with their class and parse, by
+    `thinstack.data.trees.questions.read_questions`."""
 
     name = "questions.v1"
     summary = "JSON lines of questions with their class and parse, as TREC's"

@@ -217,7 +217,7 @@ class _Process:
     def __init__(self) -> None:
         if getattr(sys, "frozen", False):  # the program itself would start again, and again
             raise DeviceError(_NO_PROCESS.format("this program is its own Python"))
-        top = str(Path(__file__).parents[2])
+        top = str(Path(__file__).parents[3])
         paths = [*filter(None, sys.path), *([] if top in sys.path else [top])]
         # Isolated from the folder it starts in, and from PYTHONPATH: the paths are those of ours.
         start = [get_executable(), "-I", "-c", _START, json.dumps(paths), str(os.getpid())]

@@ -1,8 +1,8 @@
 """The process that runs a model for another one, within limits that it sets itself.
 
-`thinstack.runtime.isolation.isolated` starts it, and it ends when that process ends or closes the pipe, even
-if a forked child of that process lives on with the pipe. It starts in the time that numpy and
-onnxruntime take.
+`thinstack.runtime.isolation.isolated` starts it, and it ends when that process ends or closes the
+pipe, even if a forked child of that process lives on with the pipe. It starts in the time that
+numpy and onnxruntime take.
 """
 
 import os

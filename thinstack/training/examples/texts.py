@@ -15,7 +15,7 @@ from thinstack.data.tables.alike import likeness, unknown_label
 from thinstack.data.tables.reading import TableRow, read_table
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes
 from thinstack.errors import DataError
-from thinstack.runtime.text import Sentence, Splitter, splitter
+from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.recipe import DataConfig
 
 __all__ = [

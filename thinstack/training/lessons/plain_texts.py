@@ -8,7 +8,7 @@ from thinstack.data.files.compressed import without_compression
 from thinstack.data.trees.conllu import blocks_of
 from thinstack.data.trees.text_files import read_lines
 from thinstack.errors import DataError
-from thinstack.runtime.text import splitter
+from thinstack.text.sentences import splitter
 
 __all__ = ["read_plain_texts"]
 

@@ -25,8 +25,9 @@ English sentences of known polarity, from raw text: the reported half of the sui
 
 
 def measure_suites(predictor: Predictor) -> dict[str, dict[str, Any]]:
-    """The figures on the reported half of each suite, by its name (`thinstack.evaluate.suite_evaluation`).
-    Empty for a model whose classes have no negative and positive side."""
+    """The figures on the reported half of each suite, by its name
+    (`thinstack.evaluate.suite_evaluation`). Empty for a model whose classes have no negative and
+    positive side."""
     if Scale.of(predictor.labels) is None:
         return {}
     return {

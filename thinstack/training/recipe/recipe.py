@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 from thinstack.bundle.hub.card_config import CardConfig
 from thinstack.core.config.base import Strict, read_toml
 from thinstack.core.config.model_config import ModelConfig
-from thinstack.training.recipe.data_config import PAIR_TASKS, DataConfig
+from thinstack.core.config.task import PAIR_TASKS
+from thinstack.training.recipe.data_config import DataConfig
 from thinstack.training.recipe.teacher_config import TeacherConfig
 from thinstack.training.recipe.training_config import TrainingConfig
 

@@ -1,4 +1,5 @@
-"""Words in their context, `thinstack.plugins.embeddings.transformer.embedding`, in an ONNX graph."""
+"""Words in their context, `thinstack.plugins.embeddings.transformer.embedding`, in an ONNX
+graph."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""The tracking LSTM of `thinstack.plugins.encoders.spinn.tracking_lstm` and its classifier of transitions, in an
-ONNX graph."""
+"""The tracking LSTM of `thinstack.plugins.encoders.spinn.tracking_lstm` and its classifier of
+transitions, in an ONNX graph."""
 
 from typing import NamedTuple
 
