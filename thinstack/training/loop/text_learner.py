@@ -19,7 +19,7 @@ from thinstack.bundle import Bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.bundle.weights import load_model, weights_of
-from thinstack.core.config import Device, ModelConfig
+from thinstack.core.config import Device, ModelConfig, Strict
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
 from thinstack.data.words.vocabulary import Vocabulary
@@ -33,8 +33,11 @@ from thinstack.training.loop.initial import freeze, initial_model
 from thinstack.training.loop.leaves import first_leaves
 from thinstack.training.loop.optimizers import build_optimizers, load_state_tensors, state_tensors
 from thinstack.training.loop.own_trees import take_own_trees
-from thinstack.training.loop.text_loss import text_losses
-from thinstack.training.recipe import DataConfig, TrainingConfig
+from thinstack.training.recipe import AnyTask, DataConfig, TrainingConfig
+from thinstack.training.recipe.schema_1 import converted
+from thinstack.training.task import Task
+from thinstack.training.tasks import find_task
+from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import text_recipe
 
 __all__ = ["RESUME_FILES", "TextLearner"]
@@ -42,8 +45,8 @@ __all__ = ["RESUME_FILES", "TextLearner"]
 TRAINING_FILE = "training.json"
 OPTIMIZER_FILE = "optimizer.safetensors"
 RESUME_FILES = (TRAINING_FILE, OPTIMIZER_FILE)
-"""Files in the bundle of a learner: a recipe's `[training]` as JSON, and the state of its
-optimisers. Without that state, the first steps of AdaGrad would be as large as at the start."""
+"""Files in the bundle of a learner: a recipe's `[training]` and `[task]` as JSON, and the state of
+its optimisers. Without that state, the first steps of AdaGrad would be as large as at the start."""
 
 Words = Sequence[Sequence[str]]
 """The words of each sentence of a text. It has at least one sentence, and each sentence has
@@ -78,7 +81,7 @@ class TextLearner:
 
     Attributes:
         config: the model's configuration, with its classes.
-        training: the settings that it learns with.
+        training, task: the settings that it learns with.
 
     Raises ConfigError for an `average` that is no share, and DeviceError without a GPU for "cuda".
     """
@@ -89,6 +92,7 @@ class TextLearner:
         vocabulary: Vocabulary,
         config: ModelConfig,
         training: TrainingConfig,
+        task: Task,
         *,
         average: float,
         device: Device,
@@ -97,11 +101,12 @@ class TextLearner:
             raise ConfigError(
                 f"average: expected a share from 0 to 1, found {average}; leave it out for 0.15"
             )
-        self.config, self.training, self._vocabulary = config, training, vocabulary
+        self.config, self.training, self.task = config, training, task
+        self._vocabulary = vocabulary
         self._share, self._steps = average, 0
         self._model = model.to(_device(device))
         freeze(self._model, ["parser"])
-        self._initial = copy.deepcopy(self._model).eval() if training.phrase_penalty > 0 else None
+        self._initial = copy.deepcopy(self._model).eval() if task.keeps_start else None
         self._average = copy.deepcopy(self._model).eval()
         self._optimizers = build_optimizers(self._model, training)
 
@@ -121,8 +126,10 @@ class TextLearner:
         for fields of `TrainingConfig`; None leaves the default. Raises what `text_recipe` and
         `initial_model` raise, and ConfigError for values that are no rates.
         """
-        files = DataConfig(train="texts", dev="texts", task="texts")
-        recipe = text_recipe("texts", files, labels, texts=1, init=init)
+        files = DataConfig(train="texts", dev="texts")
+        texts = find_task("texts.v1")()
+        assert isinstance(texts, TableTask)
+        recipe = text_recipe("texts", files, texts, labels, texts=1, init=init)
         size = build_model(recipe.model, entries=1).embedding.table.shape[1]
         vocabulary, table, _ = first_leaves(recipe, Path(), (), size)
         return cls(
@@ -130,6 +137,7 @@ class TextLearner:
             vocabulary,
             recipe.model,
             _with(recipe.training, rates),
+            recipe.task,
             average=average,
             device=device,
         )
@@ -151,7 +159,9 @@ class TextLearner:
         source = str(bundle.path / TRAINING_FILE)
         try:
             raw = json.loads(bundle.read(TRAINING_FILE))
-            training = TrainingConfig.parse(raw, source=source)
+            if isinstance(raw, dict) and "training" not in raw:  # as before recipes of schema 2
+                raw = converted({"data": {"task": "texts"}, "training": raw})
+            sections = _Sections.parse(raw, source=source)
         except ConfigError as error:
             raise BundleError(str(error)) from None
         except (ValueError, RecursionError) as error:
@@ -160,7 +170,8 @@ class TextLearner:
             load_model(bundle),
             bundle.vocabulary(),
             bundle.config,
-            _with(training, rates),
+            _with(sections.training, rates),
+            sections.task,
             average=average,
             device=device,
         )
@@ -179,7 +190,7 @@ class TextLearner:
             source = "self"
         batch = minibatch(examples, [source] * len(examples))
         self._model.train()
-        (total, _), _ = text_losses(self._model, batch, self.training, self._initial)
+        (total, _), _ = self.task.loss(self._model, batch, examples, self.training, self._initial)
         loss: torch.Tensor = total / batch.size
         loss.backward()  # type: ignore[no-untyped-call]
         if not math.isfinite(value := float(loss.detach())):
@@ -216,10 +227,11 @@ class TextLearner:
 
     def files(self) -> dict[str, bytes]:
         """The files of a bundle that `resume` needs, by name. The bundle also needs `config`."""
+        sections = _Sections(training=self.training, task=self.task)
         return {
             VOCABULARY_FILE: self._vocabulary.to_bytes(),
             WEIGHTS_FILE: weights_of(self._average),
-            TRAINING_FILE: f"{self.training.model_dump_json(indent=2)}\n".encode(),
+            TRAINING_FILE: f"{sections.model_dump_json(indent=2)}\n".encode(),
             OPTIMIZER_FILE: save(
                 {
                     f"{name}/{key}": value.cpu().clone().contiguous()
@@ -250,6 +262,11 @@ class TextLearner:
             for sentences, label in zip(texts, labels, strict=True)
         ]
         return text_examples_of(given, self._vocabulary, self.config)
+
+
+class _Sections(Strict, extra="ignore"):
+    training: TrainingConfig
+    task: AnyTask
 
 
 def _with(training: TrainingConfig, rates: Mapping[str, float | None]) -> TrainingConfig:

@@ -1,19 +1,23 @@
 """The recipe of a training run: model, data, where learning starts, training and export."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, SerializeAsAny, model_validator
 
 from thinstack.bundle.hub.card_config import CardConfig
 from thinstack.core.config.base import Strict, read_toml
 from thinstack.core.config.model_config import ModelConfig
-from thinstack.core.config.task import PAIR_TASKS
+from thinstack.errors import UnknownNameError
 from thinstack.training.recipe.data_config import DataConfig
+from thinstack.training.recipe.schema_1 import converted
 from thinstack.training.recipe.teacher_config import TeacherConfig
 from thinstack.training.recipe.training_config import TrainingConfig
+from thinstack.training.task import Task
+from thinstack.training.tasks import find_task
 
-__all__ = ["ExportConfig", "InitConfig", "Part", "Recipe"]
+__all__ = ["AnyTask", "ExportConfig", "InitConfig", "Part", "Recipe"]
 
 Part = Literal["embedding", "encoder", "parser", "head"]
 """A part of a model that can start from another model's weights."""
@@ -71,15 +75,42 @@ class ExportConfig(Strict):
     )
 
 
+def _task(value: object) -> object:
+    """The task that a section `[task]` describes. Raises ValueError for an unknown one."""
+    if not isinstance(value, Mapping):
+        return value
+    try:
+        kind = find_task(str(value.get("name")))
+    except UnknownNameError as error:
+        raise ValueError(str(error)) from None
+    settings = {name: setting for name, setting in value.items() if name != "name"}
+    if unknown := [str(name) for name in settings if name not in kind.model_fields]:
+        raise ValueError(
+            f"{kind.name} has no setting {', '.join(unknown):.200}; its settings: "
+            f"{', '.join(kind.model_fields)}"
+        )
+    return kind.model_validate(settings)
+
+
+AnyTask = Annotated[SerializeAsAny[Task], BeforeValidator(_task)]
+"""A task, described by its `name` and its settings."""
+
+
 class Recipe(Strict):
     """Everything that one training run needs."""
 
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)
+
+    schema_version: Literal[2] = Field(
+        default=2, alias="schema", description="Version of the fields of recipes."
+    )
     name: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
         description="Name of the bundle: letters, digits and `._-`.",
     )
     description: str = Field(default="", description="What the card of the bundle says first.")
-    data: DataConfig = Field(description="Files and task.")
+    task: AnyTask = Field(description="What is learnt.")
+    data: DataConfig = Field(description="From which files.")
     init: InitConfig | None = Field(
         default=None, description="Where learning starts; fresh weights without it."
     )
@@ -94,76 +125,32 @@ class Recipe(Strict):
     )
 
     @property
-    def made_trees(self) -> tuple[str, ...]:
-        """The sources of trees that the model is measured with, without the data's own trees."""
-        own = ("self",) if self.model.parses else ()
-        if self.model.trees != "binary" or self.data.task in PAIR_TASKS:
-            return own
-        return tuple(dict.fromkeys((self.model.tree_source, *own)))
-
-    @property
     def measured_trees(self) -> tuple[str, ...]:
-        """The trees that the model is measured with. For a table, they are the trees that it is
-        trained on."""
-        if self.data.from_table:
-            return self.training.trees
-        return tuple(dict.fromkeys(("gold", *self.made_trees)))
+        """The sources of the trees that the model is measured with."""
+        return self.task.measured_trees(self)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_schema_2(cls, data: object) -> object:
+        return converted(data) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
-    def _table_fits(self) -> Self:
-        if self.data.from_table:
-            pairs = self.data.task in PAIR_TASKS
-            if self.model.trees not in (("binary", "sequence") if pairs else ("binary",)):
-                expected = "'binary' or 'sequence'" if pairs else "'binary'"
-                problem = f"expected {expected}, for a table has no trees"
-                raise ValueError(f"model.trees: {problem}; found {self.model.trees!r}")
-            parser = "encoder" if self.model.parser is None else "parser"  # of SPINN, the first
-            if self.model.parses and (self.init is None or parser not in self.init.parts):
-                raise ValueError("data: a table teaches no parser; start from a bundle ([init])")
-            if self.data.task == "texts" and (found := self.training.stop_on) == "held":
-                raise ValueError(f"training.stop_on: of texts 'dev' or 'nothing', found {found!r}")
-            if self.training.trees != (("self",) if self.model.parses else ("gold",)):
-                wanted = "gold = false, sources = ['self']" if self.model.parses else "gold alone"
-                raise ValueError(f"training: a table has no treebank's trees; expected {wanted}")
-        if (self.training.alone or self.training.turning) and (
-            (self.data.task, self.model.trees, self.training.gold) != ("phrases", "binary", True)
-        ):
+    def _task_fits(self) -> Self:
+        self.task.check(self)
+        taught = self.teacher is not None
+        if not (taught or self.training.alone or self.training.turning):
+            return self
+        phrases = self.task.takes_lessons and self.model.trees == "binary"
+        if not phrases or not (taught or self.training.gold):
             raise ValueError(
-                "training.alone, training.turning: phrases of a treebank's binary trees are read "
-                "by themselves; expected data.task = 'phrases', model.trees = 'binary', "
-                "training.gold = true"
+                "teacher, training.alone, training.turning: they teach phrases of a treebank's "
+                "binary trees; expected a task such as phrases.v1, model.trees = 'binary', and "
+                f"training.gold = true, found {self.task.name}, {self.model.trees!r}"
             )
-        if self.training.labels != "all" and (
-            self.data.task not in ("phrases", "sentences")
-            or self.teacher is not None
-            or self.training.alone
-            or self.training.turning
-        ):
-            raise ValueError(
-                "training.labels: the loss reads some labels of a treebank only; expected "
-                "data.task = 'phrases' or 'sentences', and no teacher, alone or turning; leave "
-                "these or labels out"
-            )
-        of_texts = self.training.phrase_penalty or self.training.neighbours
-        if of_texts and self.data.task != "texts":
-            raise ValueError(
-                "training.phrase_penalty, training.neighbours: they are for data.task = 'texts'"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _teacher_fits(self) -> Self:
-        if self.training.root_weight and self.data.task not in ("phrases", "sentences"):
-            found = f"found data.task = {self.data.task!r}"
-            raise ValueError(f"training.root_weight: of trees of a treebank alone, {found}")
+        if self.training.labels != "all":
+            raise ValueError("training.labels: lessons have labels of their own; leave it out")
         if self.teacher is None:
             return self
-        found = f"data.task = {self.data.task!r}, model.trees = {self.model.trees!r}"
-        if self.data.task != "phrases" or self.model.trees != "binary":
-            raise ValueError(
-                "teacher: it labels phrases of a treebank's binary trees; expected data.task = "
-                f"'phrases', model.trees = 'binary', found {found}"
-            )
         if shown := {self.data.train, self.data.dev}.intersection(self.teacher.texts):
             raise ValueError(
                 f"teacher.texts: a teacher labels other texts than the recipe's own files, found "
@@ -182,10 +169,6 @@ class Recipe(Strict):
         if others and self.model.trees != "binary":
             found = f"model.trees = {self.model.trees!r}"
             raise ValueError(f"training.sources: made trees are binary ones, found {found}")
-        if others and self.data.task in PAIR_TASKS and others != ["self"]:
-            raise ValueError(
-                f"training.sources: pairs take their trees or the model's, 'self'; found {others}"
-            )
         if "self" in self.training.sources and not self.model.parses:
             raise ValueError("training.sources: 'self' needs a model.parser")
         if self.training.parser_epochs > 0 and self.model.parser is None:
