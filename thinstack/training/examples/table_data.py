@@ -13,8 +13,8 @@ from thinstack.data.tables.reading import columns_of
 from thinstack.data.tables.table_kinds import NAMED_SEPARATORS
 from thinstack.data.trees.pairs import TABLE
 from thinstack.errors import DataError, InputError
+from thinstack.plugins.manager import manager
 from thinstack.training.recipe import DataConfig
-from thinstack.training.tasks import find_task
 from thinstack.training.tasks._pairs import Pairs
 from thinstack.training.tasks._table import TableTask
 
@@ -62,8 +62,7 @@ def table_data(
                 ask_about_spans(str(table), _known(table, given))
         name = "spans.v1" if given.pop("spans", False) else "texts.v1"
         given |= {"text_column": columns[0]}
-    kind = find_task(name)
-    assert issubclass(kind, TableTask)
+    kind: type[TableTask] = manager().find("task", name).plugin
     settings = {key: value for key, value in given.items() if key in kind.model_fields}
     source = "the settings of the table"
     data, task = DataConfig.parse(files, source=source), kind.parse(settings, source=source)

@@ -25,6 +25,7 @@ from thinstack.core.model.model import Model
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError, ConfigError, DeviceError
 from thinstack.plugins.build import build_model
+from thinstack.plugins.manager import manager
 from thinstack.runtime.documents import mean_scores
 from thinstack.training.examples.example import Example, forests_of, minibatch, text_examples_of
 from thinstack.training.examples.texts import Text
@@ -36,7 +37,6 @@ from thinstack.training.loop.own_trees import take_own_trees
 from thinstack.training.recipe import AnyTask, DataConfig, TrainingConfig
 from thinstack.training.recipe.schema_1 import converted
 from thinstack.training.task import Task
-from thinstack.training.tasks import find_task
 from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import text_recipe
 
@@ -127,8 +127,7 @@ class TextLearner:
         `initial_model` raise, and ConfigError for values that are no rates.
         """
         files = DataConfig(train="texts", dev="texts")
-        texts = find_task("texts.v1")()
-        assert isinstance(texts, TableTask)
+        texts: TableTask = manager().find("task", "texts.v1").plugin()
         recipe = text_recipe("texts", files, texts, labels, texts=1, init=init)
         size = build_model(recipe.model, entries=1).embedding.table.shape[1]
         vocabulary, table, _ = first_leaves(recipe, Path(), (), size)

@@ -10,12 +10,12 @@ from thinstack.bundle.hub.card_config import CardConfig
 from thinstack.core.config.base import Strict, read_toml
 from thinstack.core.config.model_config import ModelConfig
 from thinstack.errors import UnknownNameError
+from thinstack.plugins.manager import manager
 from thinstack.training.recipe.data_config import DataConfig
 from thinstack.training.recipe.schema_1 import converted
 from thinstack.training.recipe.teacher_config import TeacherConfig
 from thinstack.training.recipe.training_config import TrainingConfig
 from thinstack.training.task import Task
-from thinstack.training.tasks import find_task
 
 __all__ = ["AnyTask", "ExportConfig", "InitConfig", "Part", "Recipe"]
 
@@ -80,7 +80,7 @@ def _task(value: object) -> object:
     if not isinstance(value, Mapping):
         return value
     try:
-        kind = find_task(str(value.get("name")))
+        kind = manager().find("task", str(value.get("name"))).plugin
     except UnknownNameError as error:
         raise ValueError(str(error)) from None
     settings = {name: setting for name, setting in value.items() if name != "name"}

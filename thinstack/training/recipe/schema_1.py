@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from thinstack.errors import UnknownNameError
-from thinstack.training.tasks import find_task
+from thinstack.plugins.manager import manager
 
 __all__ = ["converted"]
 
@@ -33,7 +33,7 @@ def converted(recipe: dict[str, Any]) -> dict[str, Any]:
     spans = left["data"].pop("spans", False)
     task = {"name": f"{'spans' if spans and name == 'texts' else name}.v1"}
     try:
-        known = {*find_task(task["name"]).model_fields}
+        known = {*manager().find("task", task["name"]).plugin.model_fields}
     except UnknownNameError:
         known = set()
     for setting in READ_BY_SOME:

@@ -19,7 +19,7 @@ from thinstack.errors import ConfigError, DataError
 from thinstack.evaluate.accuracy import accuracy
 from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.treebank_evaluation import evaluate_predictor
-from thinstack.plugins.manager import readers
+from thinstack.plugins.manager import manager
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, Minibatch, examples_of
@@ -61,7 +61,8 @@ class Treebank(Task):
 
     def read(self, path: Path, model: ModelConfig, skipped: list[DataError]) -> list[Labelled]:
         # `read_labelled` reads brackets itself, and names the line of a wrong label.
-        read = None if self.format == BRACKETS else readers().reader(self.format).trees
+        brackets = self.format == BRACKETS
+        read = None if brackets else manager().find("reader", self.format).plugin.trees
         return read_labelled(path, model.labels, read=read, relabel=self.relabel)
 
     def sentences(self, item: Labelled) -> Iterable[Sequence[str]]:
