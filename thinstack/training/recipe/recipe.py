@@ -135,6 +135,29 @@ class Recipe(Strict):
         return converted(data) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
+    def _trees_fit(self) -> Self:
+        if "distances" in (*self.training.sources, self.model.tree_source):
+            raise ValueError(
+                "training.sources, model.tree_source: the table of 'distances' is no longer learnt;"
+                " write [model.parser] name = 'distances.v1' and training.sources = ['self']"
+            )
+        others = [source for source in self.training.trees if source != "gold"]
+        if others and self.model.trees != "binary":
+            found = f"model.trees = {self.model.trees!r}"
+            raise ValueError(f"training.sources: made trees are binary ones, found {found}")
+        if "self" in self.training.sources and not self.model.parses:
+            raise ValueError("training.sources: 'self' needs a model.parser")
+        if self.training.parser_epochs > 0 and self.model.parser is None:
+            raise ValueError("training.parser_epochs: there is no model.parser to train alone")
+        if (
+            self.training.parser_epochs > 0
+            and self.init is not None
+            and "parser" in self.init.frozen
+        ):
+            raise ValueError("training.parser_epochs: the parser is frozen; leave it out of one")
+        return self
+
+    @model_validator(mode="after")
     def _task_fits(self) -> Self:
         self.task.check(self)
         taught = self.teacher is not None
@@ -156,29 +179,6 @@ class Recipe(Strict):
                 f"teacher.texts: a teacher labels other texts than the recipe's own files, found "
                 f"{sorted(map(str, shown))}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _trees_fit(self) -> Self:
-        if "distances" in (*self.training.sources, self.model.tree_source):
-            raise ValueError(
-                "training.sources, model.tree_source: the table of 'distances' is no longer learnt;"
-                " write [model.parser] name = 'distances.v1' and training.sources = ['self']"
-            )
-        others = [source for source in self.training.trees if source != "gold"]
-        if others and self.model.trees != "binary":
-            found = f"model.trees = {self.model.trees!r}"
-            raise ValueError(f"training.sources: made trees are binary ones, found {found}")
-        if "self" in self.training.sources and not self.model.parses:
-            raise ValueError("training.sources: 'self' needs a model.parser")
-        if self.training.parser_epochs > 0 and self.model.parser is None:
-            raise ValueError("training.parser_epochs: there is no model.parser to train alone")
-        if (
-            self.training.parser_epochs > 0
-            and self.init is not None
-            and "parser" in self.init.frozen
-        ):
-            raise ValueError("training.parser_epochs: the parser is frozen; leave it out of one")
         return self
 
     @classmethod
