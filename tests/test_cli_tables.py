@@ -151,11 +151,11 @@ def test_a_recipe_names_no_separator_that_differs_between_its_tables(tmp_path: P
     expected = {"a.csv": None, "c.tsv": ";", "d.tsv": None, None: ";"}
     for dev, separator in expected.items():
         settings = {"dev": None if dev is None else str(tmp_path / dev)}
-        found = table_data(tmp_path / "a.csv", settings)
-        assert found.separator == (";" if dev == "a.csv" else separator), dev
-        labels = [row.values["label"] for row in read_rows(tmp_path / found.train, found)]
+        data, task = table_data(tmp_path / "a.csv", settings)
+        assert task.separator == (";" if dev == "a.csv" else separator), dev
+        labels = [row.values["label"] for row in task.rows(tmp_path / data.train)]
         assert labels == ["up", "down"]
-    assert table_data(tmp_path / "b.csv", {}).separator is None
+    assert table_data(tmp_path / "b.csv", {})[1].separator is None
 
 
 def test_options_of_tables_are_checked(cli: Cli, tmp_path: Path) -> None:

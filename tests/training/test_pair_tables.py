@@ -95,7 +95,7 @@ def test_a_row_that_cannot_be_used_is_named_or_skipped(
     write(tmp_path / "pairs.csv", found)
     with pytest.raises(DataError, match=problem):
         load_datasets(recipe_of(tmp_path, task), tmp_path)
-    datasets = load_datasets(recipe_of(tmp_path, task, **{"task": {"skip_bad": True}}), tmp_path)
+    datasets = load_datasets(recipe_of(tmp_path, task, task={"skip_bad": True}), tmp_path)
     assert len(datasets.items[0]) + len(datasets.items[1]) == 11
     assert [re.search(problem, str(error)) is not None for error in datasets.skipped] == [True]
 
