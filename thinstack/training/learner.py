@@ -39,20 +39,28 @@ class Learner:
     """A model that learns, its optimisers, and the running average of its weights.
 
     `learn` adds the gradients of a loss, `step` moves the weights, and `update_average` moves the
-    average towards them. `frozen`: the parts of the model that learn nothing.
+    average towards them. `frozen`: the parts of the model that learn nothing. `keeps_start`:
+    whether a loss compares the model with itself as learning starts.
 
     Attributes:
         model: learns in place, on the device where it is.
         config: the settings that it learns with.
-        initial: a copy of the model as learning starts, for a `phrase_penalty`; None without one.
+        initial: a copy of the model as learning starts, with `keeps_start`; else None.
         average: a copy of the model that holds the running average.
         optimizers: as `build_optimizers` names them.
     """
 
-    def __init__(self, model: Model, config: TrainingConfig, frozen: Collection[Part] = ()):
+    def __init__(
+        self,
+        model: Model,
+        config: TrainingConfig,
+        *,
+        frozen: Collection[Part] = (),
+        keeps_start: bool = False,
+    ):
         freeze(model, frozen)
         self.model, self.config = model, config
-        self.initial = copy.deepcopy(model).eval() if config.phrase_penalty > 0 else None
+        self.initial = copy.deepcopy(model).eval() if keeps_start else None
         self.optimizers = build_optimizers(model, config)
         self.average = copy.deepcopy(model).eval()
 

@@ -70,7 +70,8 @@ def train(
     config = recipe.training
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")
     check_precision(model, config)
-    learner = Learner(model, config, recipe.init.frozen if recipe.init else ())
+    frozen, keeps_start = recipe.init.frozen if recipe.init else (), config.phrase_penalty > 0
+    learner = Learner(model, config, frozen=frozen, keeps_start=keeps_start)
     average, best = learner.average, copy.deepcopy(model)
     modules = {"model": model, "average": average, "best": best}
     checkpoint = folder / "checkpoint.safetensors"

@@ -98,7 +98,9 @@ class TextLearner:
             )
         self.config, self.training, self._vocabulary = config, training, vocabulary
         self._share, self._steps = average, 0
-        self._learner = Learner(model.to(_device(device)), training, ["parser"])
+        keeps_start = training.phrase_penalty > 0
+        model = model.to(_device(device))
+        self._learner = Learner(model, training, frozen=["parser"], keeps_start=keeps_start)
 
     @classmethod
     def start(
