@@ -29,8 +29,14 @@ from thinstack.training.examples.example import (
 )
 from thinstack.training.examples.pair_tables import read_pair_table, sentences_of
 from thinstack.training.examples.texts import Text, parted, read_texts, set_aside_share
+from thinstack.training.lesson import Treebank
 from thinstack.training.loop.leaves import first_leaves
-from thinstack.training.loop.teaching import Lesson, lessons, taught_examples
+from thinstack.training.loop.teaching import (
+    Taught,
+    needs_soft_labels,
+    taught_examples,
+    taught_trees,
+)
 from thinstack.training.recipe import DataConfig, Recipe
 
 __all__ = [
@@ -52,8 +58,8 @@ HELD_PART = 10
 Convert = Callable[[Sequence[Labelled]], list[Labelled]]
 """Takes sentences and gives them other trees, with the classes of their nodes."""
 
-Teach = Callable[[Recipe, Sequence[Labelled], Sequence[Labelled], Path], list[Lesson]]
-"""Makes the lessons of a teacher, as `teaching.lessons` does."""
+Teach = Callable[[Recipe, Sequence[Labelled], Sequence[Labelled], Path], list[Taught]]
+"""Gathers the trees to learn from, as `taught_trees` does."""
 
 Item = TypeVar("Item")
 Split = tuple[list[Item], list[Item], list[Item]]
@@ -71,7 +77,8 @@ class Datasets:
         skipped: the errors of the rows of tables that were left out.
         pairs: for pairs from tables, the pairs to train on and to report on.
         weights: other pretrained weights of the leaf embedding, by name.
-        taught: with a teacher, how many training examples come from each source.
+        taught: how many training examples come from each source, the training file or a lesson.
+        treebank: what lessons are drawn from for each epoch, if there are such lessons.
         traced: examples to measure after each epoch, by the source of their trees. Their figures
             are noted in the record of the epoch, and choose nothing.
     """
@@ -86,17 +93,19 @@ class Datasets:
     pairs: tuple[Sequence[Pair], Sequence[Pair]] = ((), ())
     weights: Mapping[str, Tensor] = field(default_factory=dict)
     taught: Mapping[str, int] = field(default_factory=dict)
+    treebank: Treebank | None = None
     traced: Mapping[str, Sequence[Example]] = field(default_factory=dict)
 
 
 def load_datasets(
-    recipe: Recipe, data: Path, convert: Convert | None = None, teach: Teach = lessons
+    recipe: Recipe, data: Path, convert: Convert | None = None, teach: Teach = taught_trees
 ) -> Datasets:
     """Read the files of a recipe from the folder `data`.
 
-    `convert` is applied to the trees of a treebank. `teach` asks the recipe's teacher, if it has
-    one. Raises ConfigError for settings that do not fit one another. Raises DataError and TreeError
-    for files that cannot be read, and what opening the bundles of a teacher raises.
+    `convert` is applied to the trees of a treebank. `teach` gathers the trees to learn from.
+
+    Raises ConfigError for settings that do not fit one another. Raises DataError and TreeError for
+    files that cannot be read, and what `teach` raises.
     """
     # Settings that do not fit one another are refused here, before any file is read.
     model = build_model(recipe.model, entries=1)
@@ -107,23 +116,30 @@ def load_datasets(
     if recipe.data.task in PAIR_TASKS:
         return _load_pairs(recipe, data, width)
     sentences = read_sentences(recipe, data, convert)
-    taught: list[Lesson] = []
-    if recipe.teacher is not None:
-        taught = teach(recipe, sentences[0], sentences[1] + sentences[2], data)
-    trees = [lesson.tree for lesson in taught] or [tree for tree, _ in sentences[0]]
+    taught = teach(recipe, sentences[0], sentences[1] + sentences[2], data)
+    trees = (each.tree.tree for each in taught)
     vocabulary, table, weights = first_leaves(recipe, data, _words(trees), width)
     sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.made_trees)))
-    files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
-    parts = [] if taught else sentences[0], *sentences[1:]
-    train, held, dev = (
-        examples_of(part, vocabulary, recipe.model, model.head.reads, sources, data / file)
-        for part, file in zip(parts, files, strict=True)
-    )
+    given = vocabulary, recipe.model, model.head.reads, sources
+    files = [data / file for file in (recipe.data.train, recipe.data.dev or recipe.data.train)]
+    train = taught_examples(taught, *given, files[0])
     train = [example.with_labels(recipe.training.labels) for example in train]
-    train += taught_examples(taught, vocabulary, recipe.model, sources, data / files[0])
+    held, dev = (
+        examples_of(part, *given, file) for part, file in zip(sentences[1:], files, strict=True)
+    )
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
-    counts = Counter(lesson.source for lesson in taught)
-    return Datasets(vocabulary, table, train, watched, dev, taught=counts, weights=weights)
+    counts = Counter(each.source for each in taught)
+    found = Datasets(vocabulary, table, train, watched, dev, taught=counts, weights=weights)
+    if not any(lesson.anew for lesson in recipe.lessons):
+        return found
+    treebank = Treebank(
+        [each.tree for each in taught],
+        len(recipe.model.labels),
+        aside=[tree.words for part in sentences[1:] for tree, _ in part],
+        folders=recipe.folders(data),
+        vocabulary=vocabulary,
+    )
+    return replace(found, treebank=treebank)
 
 
 def _words(trees: Iterable[Tree]) -> Iterator[str]:
@@ -161,12 +177,14 @@ def _check_head(recipe: Recipe, head: TaskHead) -> None:
     reads, soft = head.reads, head.soft_labels
     expected = ("pairs",) if recipe.data.task in PAIR_TASKS else ("nodes", "roots")
     if reads not in expected:
-        needed = f"data.task = {recipe.data.task!r} needs a head that reads {' or '.join(expected)}"
-        raise ConfigError(f"model.head: {needed}; {recipe.model.head.name} reads {reads}")
-    if (recipe.teacher or recipe.training.root_weight) and not (reads == "nodes" and soft):
+        wanted = f"data.task = {recipe.data.task!r} needs a head that reads {' or '.join(expected)}"
+        raise ConfigError(f"model.head: {wanted}; {recipe.model.head.name} reads {reads}")
+    needed = needs_soft_labels(recipe) or recipe.training.root_weight
+    if needed and not (reads == "nodes" and soft):
         raise ConfigError(
-            "model.head: a teacher and training.root_weight need a head of nodes that takes soft "
-            f"labels, such as node_classifier.v1; found {recipe.model.head.name}"
+            "model.head: a teacher, weights of lessons and training.root_weight need a head of "
+            "nodes that takes soft labels, such as node_classifier.v1; found "
+            f"{recipe.model.head.name}"
         )
     chains = recipe.model.trees == "sequence" and reads == "nodes"
     if chains and recipe.model.encoder.top_down is not None:

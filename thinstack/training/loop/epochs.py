@@ -21,8 +21,6 @@ from thinstack.evaluate.figures import selection
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, Minibatch, minibatch, minibatch_places
 from thinstack.training.learner import Learner, process_settings
-from thinstack.training.lessons.alone import phrases_alone
-from thinstack.training.lessons.turning import TurningPhrases
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.loop.fit_parser import fit_parser
 from thinstack.training.loop.history import read_history
@@ -30,6 +28,7 @@ from thinstack.training.loop.optimizers import set_rates
 from thinstack.training.loop.own_trees import take_own_trees
 from thinstack.training.loop.precision import check_precision, joint_of
 from thinstack.training.loop.task_loss import task_loss
+from thinstack.training.loop.teaching import drawn_trees, taught_examples
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.loop.text_loss import phrases_of, text_losses
 from thinstack.training.publish.measuring import evaluate_model
@@ -82,7 +81,7 @@ def train(
     with _with_last_epoch(history, seed):
         while not _finished(history, config):
             epoch = len(history) + 1
-            drawn = _draw_epoch(model, datasets.train, recipe, seed, epoch, team)
+            drawn = _draw_epoch(model, datasets, recipe, seed, epoch, team)
             record = _one_epoch(learner, drawn, recipe, on_batch, team)
             record = {"seed": seed, "epoch": epoch} | record
             learner.update_average(max(1.0 - config.average, 1.0 / epoch))
@@ -154,20 +153,21 @@ class _Epoch(NamedTuple):
 
 
 def _draw_epoch(
-    model: Model, examples: Sequence[Example], recipe: Recipe, seed: int, epoch: int, team: Team
+    model: Model, datasets: Datasets, recipe: Recipe, seed: int, epoch: int, team: Team
 ) -> _Epoch:
     """Draw examples, sources and minibatches, and parse this process's share of the examples
     again if the model's own trees are among the sources."""
-    config, draw, given = recipe.training, np.random.default_rng([seed, epoch]), len(examples)
+    config, draw = recipe.training, np.random.default_rng([seed, epoch])
+    examples, given = datasets.train, len(datasets.train)
     dropout = int(draw.integers(2**31)) + team.rank
     kinds = config.trees
     sources = [kinds[number] for number in draw.integers(len(kinds), size=given)]
-    drawn, classes = [*examples], len(recipe.model.labels)
-    if config.alone or config.turning:
-        drawn += phrases_alone(examples, config.alone, classes, draw)
-        if config.turning:
-            drawn += TurningPhrases(examples, classes).draw(config.turning, draw)
-        sources += ["gold"] * (len(drawn) - given)
+    drawn = [*examples]
+    if datasets.treebank is not None:
+        trees = drawn_trees(recipe, datasets.treebank, draw)
+        reads = model.head.reads
+        drawn += taught_examples(trees, datasets.vocabulary, recipe.model, reads)
+        sources += ["gold"] * len(trees)
     order, lengths = draw.permutation(len(drawn)), [example.words for example in drawn]
     wide = config.model_copy(update={"batch_size": team.size * config.batch_size})
     batches = list(minibatch_places(order, lengths, wide, draw))

@@ -28,6 +28,7 @@ from thinstack.runtime.documents import mean_scores
 from thinstack.training.examples.example import Example, forests_of, minibatch, text_examples_of
 from thinstack.training.examples.texts import Text
 from thinstack.training.learner import Learner, process_settings
+from thinstack.training.lessons.schema_1 import with_lessons
 from thinstack.training.loop.checkpoint import load_optimizers, optimizer_tensors
 from thinstack.training.loop.initial import initial_model
 from thinstack.training.loop.leaves import first_leaves
@@ -147,8 +148,8 @@ class TextLearner:
         """
         source = str(bundle.path / TRAINING_FILE)
         try:
-            raw = json.loads(bundle.read(TRAINING_FILE))
-            training = TrainingConfig.parse(raw, source=source)
+            raw = with_lessons({"training": json.loads(bundle.read(TRAINING_FILE))})
+            training = TrainingConfig.parse(raw["training"], source=source)
         except ConfigError as error:
             raise BundleError(str(error)) from None
         except (ValueError, RecursionError) as error:

@@ -2,7 +2,7 @@
 
 from thinstack.training.recipe.data_config import DataConfig
 from thinstack.training.recipe.recipe import ExportConfig, InitConfig, Recipe
-from thinstack.training.recipe.teacher_config import SourceWeights, TeacherConfig
+from thinstack.training.recipe.teacher_config import TeacherConfig
 from thinstack.training.recipe.training_config import LabelChoice, TrainingConfig
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "InitConfig",
     "LabelChoice",
     "Recipe",
-    "SourceWeights",
     "TeacherConfig",
     "TrainingConfig",
 ]

@@ -1,14 +1,17 @@
 """The recipe of a training run: model, data, where learning starts, training and export."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from thinstack.bundle.hub.card_config import CardConfig
 from thinstack.core.config.base import Strict, read_toml
 from thinstack.core.config.model_config import ModelConfig
 from thinstack.core.config.task import PAIR_TASKS
+from thinstack.training.lesson import Lessons
+from thinstack.training.lessons.schema_1 import with_lessons
 from thinstack.training.recipe.data_config import DataConfig
 from thinstack.training.recipe.teacher_config import TeacherConfig
 from thinstack.training.recipe.training_config import TrainingConfig
@@ -87,11 +90,19 @@ class Recipe(Strict):
         default=None, description="Bundles that label phrases too; none without it."
     )
     model: ModelConfig = Field(description="What is trained.")
+    lessons: Lessons = Field(
+        default=(), description="Trees to learn from beside those of the training file."
+    )
     training: TrainingConfig = Field(default=TrainingConfig(), description="How it learns.")
     export: ExportConfig = Field(default=ExportConfig(), description="What the bundle holds.")
     card: CardConfig = Field(
         default=CardConfig(), description="What the head of the bundle's card says."
     )
+    _folder: Path | None = PrivateAttr(default=None)
+
+    def folders(self, data: Path) -> tuple[Path, ...]:
+        """Where files of lessons are: the folder of the data, and that of the recipe."""
+        return (data,) if self._folder is None else (data, self._folder)
 
     @property
     def made_trees(self) -> tuple[str, ...]:
@@ -125,24 +136,13 @@ class Recipe(Strict):
             if self.training.trees != (("self",) if self.model.parses else ("gold",)):
                 wanted = "gold = false, sources = ['self']" if self.model.parses else "gold alone"
                 raise ValueError(f"training: a table has no treebank's trees; expected {wanted}")
-        if (self.training.alone or self.training.turning) and (
-            (self.data.task, self.model.trees, self.training.gold) != ("phrases", "binary", True)
-        ):
-            raise ValueError(
-                "training.alone, training.turning: phrases of a treebank's binary trees are read "
-                "by themselves; expected data.task = 'phrases', model.trees = 'binary', "
-                "training.gold = true"
-            )
         if self.training.labels != "all" and (
-            self.data.task not in ("phrases", "sentences")
-            or self.teacher is not None
-            or self.training.alone
-            or self.training.turning
+            self.data.task not in ("phrases", "sentences") or self.teacher or self.lessons
         ):
             raise ValueError(
                 "training.labels: the loss reads some labels of a treebank only; expected "
-                "data.task = 'phrases' or 'sentences', and no teacher, alone or turning; leave "
-                "these or labels out"
+                "data.task = 'phrases' or 'sentences', and no teacher or lessons; leave these or "
+                "labels out"
             )
         of_texts = self.training.phrase_penalty or self.training.neighbours
         if of_texts and self.data.task != "texts":
@@ -151,24 +151,38 @@ class Recipe(Strict):
             )
         return self
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_schema_1(cls, data: object) -> object:
+        return with_lessons(data) if isinstance(data, Mapping) else data
+
     @model_validator(mode="after")
-    def _teacher_fits(self) -> Self:
+    def _lessons_fit(self) -> Self:
+        found = f"data.task = {self.data.task!r}, model.trees = {self.model.trees!r}"
+        fits = self.data.task == "phrases" and self.model.trees == "binary"
+        for what, there in (("teacher", self.teacher), ("lessons", self.lessons)):
+            if there and not fits:
+                raise ValueError(
+                    f"{what}: phrases of a treebank's binary trees are learnt; expected data.task "
+                    f"= 'phrases', model.trees = 'binary', found {found}"
+                )
+        for lesson in self.lessons:
+            if lesson.anew and not self.training.gold:
+                raise ValueError(f"lessons: {lesson.name} has its own trees; set training.gold")
+            if lesson.taught and self.teacher is None:
+                raise ValueError(f"lessons: a teacher labels {lesson.name}; name one in [teacher]")
+            if shown := {self.data.train, self.data.dev}.intersection(lesson.files):
+                raise ValueError(
+                    f"lessons: {lesson.name} reads other files than the recipe's own, found "
+                    f"{sorted(map(str, shown))}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _root_weight_fits(self) -> Self:
         if self.training.root_weight and self.data.task not in ("phrases", "sentences"):
             found = f"found data.task = {self.data.task!r}"
             raise ValueError(f"training.root_weight: of trees of a treebank alone, {found}")
-        if self.teacher is None:
-            return self
-        found = f"data.task = {self.data.task!r}, model.trees = {self.model.trees!r}"
-        if self.data.task != "phrases" or self.model.trees != "binary":
-            raise ValueError(
-                "teacher: it labels phrases of a treebank's binary trees; expected data.task = "
-                f"'phrases', model.trees = 'binary', found {found}"
-            )
-        if shown := {self.data.train, self.data.dev}.intersection(self.teacher.texts):
-            raise ValueError(
-                f"teacher.texts: a teacher labels other texts than the recipe's own files, found "
-                f"{sorted(map(str, shown))}"
-            )
         return self
 
     @model_validator(mode="after")
@@ -201,4 +215,6 @@ class Recipe(Strict):
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Read a TOML recipe. Raises ConfigError if the file is missing or not valid."""
-        return cls.parse(read_toml(path, "recipe"), source=str(path))
+        recipe = cls.parse(read_toml(path, "recipe"), source=str(path))
+        recipe._folder = Path(path).parent
+        return recipe

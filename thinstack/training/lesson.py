@@ -1,0 +1,166 @@
+"""The contract of a lesson: trees to learn from beside the training file."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializeAsAny,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+
+from thinstack.core import Tree
+from thinstack.core.config.base import Strict
+from thinstack.data.trees.subtrees import LabelledTree
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import DataError, UnknownNameError
+
+__all__ = ["Lesson", "Lessons", "Treebank", "lesson_class", "lesson_names"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Treebank:
+    """What lessons are made from.
+
+    Attributes:
+        trees: the training sentences over binary trees, with the classes of their nodes.
+        classes: the number of classes, which go from negative to positive.
+        aside: the words of each sentence that is kept for measuring. No lesson may show them.
+        folders: where the files of lessons are, as `Lesson.path` takes them.
+        parse: gives sentences of words their binary trees. It is there with a teacher.
+        vocabulary: of the model. It is known only to lessons that are drawn for each epoch.
+    """
+
+    trees: Sequence[LabelledTree]
+    classes: int
+    aside: Sequence[Sequence[str]] = ()
+    folders: Sequence[Path] = ()
+    parse: Callable[[Sequence[Sequence[str]]], list[Tree]] | None = None
+    vocabulary: Vocabulary | None = None
+
+    def word_ids(self) -> NDArray[np.int64]:
+        """The ids of all words, one tree after the other. For a word of several pieces, it is the
+        id of its first piece."""
+        assert self.vocabulary is not None
+        fields = self.vocabulary.fields([word for one in self.trees for word in one.tree.words])
+        if "token_ids" in fields:
+            return fields["token_ids"]
+        counts = fields["pieces_per_word"]
+        return fields["piece_ids"][np.cumsum(counts) - counts]
+
+
+class Lesson(Strict):
+    """Trees to learn from beside those of the training file. The fields of a lesson are its
+    settings in a recipe.
+
+    Attributes:
+        name: a versioned name, such as `my_lesson.v1`, by which recipes find the lesson.
+        summary: a description of the lesson in one line.
+        anew: whether its trees are drawn anew for each epoch. Otherwise they are made once, before
+            the first epoch.
+        taught: whether a teacher labels its trees. Labels that the lesson itself gives are mixed
+            with the teacher's, as those of the training file are. Only for lessons made once.
+        parsed: whether a parser learns from its trees.
+    """
+
+    plugin_kind: ClassVar[str] = "lesson"
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    anew: ClassVar[bool] = False
+    taught: ClassVar[bool] = False
+    parsed: ClassVar[bool] = False
+
+    weight: float = Field(
+        default=1.0,
+        gt=0,
+        description="How much its sentences count in the loss; one of the training file counts 1.",
+    )
+    seed: int | None = Field(
+        default=None,
+        ge=0,
+        description="Of the random draws of a lesson that is made once; by default its place among "
+        "the lessons, from 0.",
+    )
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it reads, in the folder of the data or beside the recipe."""
+        return ()
+
+    def path(self, name: str, folders: Sequence[Path]) -> Path:
+        """The path of one of its `files`, in the first folder that has it. Raises DataError if none
+        has it."""
+        paths = [folder / name for folder in folders]
+        if not (there := [path for path in paths if path.exists()]):
+            raise DataError(
+                f"lesson {self.name}: expected the file {' or '.join(map(str, paths))}, found "
+                "none; put it there (recipes/ in the repository of thinstack has a grammar of "
+                "English), or leave the lesson out"
+            )
+        return there[0]
+
+    @abstractmethod
+    def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
+        """The trees of the lesson. Whatever is drawn at random is drawn from `draw`."""
+
+    def draws_from(self, place: int) -> int:
+        """The seed of its random draws, if it stands at this `place` among the lessons."""
+        return place if self.seed is None else self.seed
+
+    @property
+    def title(self) -> str:
+        """Its name without the version."""
+        return self.name.partition(".")[0]
+
+    @model_serializer(mode="wrap")
+    def _named(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {"name": self.name, **handler(self)}
+
+
+@cache
+def _classes() -> dict[str, type[Lesson]]:
+    """The built-in lessons, by name: a file each in `lessons/`."""
+    from thinstack.training import lessons
+
+    found: dict[str, type[Lesson]] = {}
+    for module in iter_modules(lessons.__path__):
+        if not module.name.startswith("_"):
+            loaded = import_module(f"{lessons.__name__}.{module.name}")
+            public = (getattr(loaded, name) for name in loaded.__all__)
+            found |= {each.name: each for each in public if hasattr(each, "plugin_kind")}
+    return found
+
+
+def lesson_names() -> list[str]:
+    """The names of all lessons."""
+    return sorted(_classes())
+
+
+def lesson_class(name: str) -> type[Lesson]:
+    """The lesson of this name. Raises UnknownNameError for an unknown name."""
+    if name not in (known := _classes()):
+        raise UnknownNameError("lesson", name, tuple(known))
+    return known[name]
+
+
+def _lesson(settings: object) -> object:
+    """A lesson from a table of a recipe."""
+    if not isinstance(settings, dict):
+        return settings
+    if not isinstance(name := settings.get("name"), str):
+        raise ValueError("name: expected the name of a lesson, such as 'alone.v1'")
+    return lesson_class(name).model_validate({k: v for k, v in settings.items() if k != "name"})
+
+
+Lessons = tuple[Annotated[SerializeAsAny[Lesson], BeforeValidator(_lesson)], ...]
+"""The lessons of a recipe."""
