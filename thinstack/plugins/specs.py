@@ -49,7 +49,7 @@ class Spec:
         self._build: Callable[..., Any] = build if inspect.ismethod(build) else plugin
         self._constructor = inspect.signature(plugin).parameters
         self._arguments = {**self._constructor, **inspect.signature(self._build).parameters}
-        settings: Any = getattr(plugin, "settings", None)
+        settings: Any = getattr(plugin, "settings", plugin)
         self._has_settings = isinstance(settings, type) and issubclass(settings, BaseModel)
         self.options: type[BaseModel] = settings if self._has_settings else self._signature()
 
@@ -100,6 +100,8 @@ class Spec:
         Raises ConfigError if `options` are not valid, and PluginError if the constructor fails.
         """
         validated = self.validate(options)
+        if self.options is self.plugin:
+            return validated
         arguments = {"settings": validated} if self._has_settings else dict(validated)
         offered = {**KINDS[self.kind].sizes, **sizes}
         sizes = {size: value for size, value in offered.items() if self.takes(size)}

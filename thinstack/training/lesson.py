@@ -3,10 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -16,16 +13,18 @@ from pydantic import (
     Field,
     SerializeAsAny,
     SerializerFunctionWrapHandler,
+    ValidationError,
     model_serializer,
 )
 
 from thinstack.core import Tree
-from thinstack.core.config.base import Strict
+from thinstack.core.config.base import Strict, problems
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.data.words.vocabulary import Vocabulary
-from thinstack.errors import DataError, UnknownNameError
+from thinstack.errors import DataError
+from thinstack.plugins.manager import manager
 
-__all__ = ["Lesson", "Lessons", "Treebank", "lesson_class", "lesson_names"]
+__all__ = ["Lesson", "Lessons", "Treebank"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,39 +126,17 @@ class Lesson(Strict):
         return {"name": self.name, **handler(self)}
 
 
-@cache
-def _classes() -> dict[str, type[Lesson]]:
-    """The built-in lessons, by name: a file each in `lessons/`."""
-    from thinstack.training import lessons
-
-    found: dict[str, type[Lesson]] = {}
-    for module in iter_modules(lessons.__path__):
-        if not module.name.startswith("_"):
-            loaded = import_module(f"{lessons.__name__}.{module.name}")
-            public = (getattr(loaded, name) for name in loaded.__all__)
-            found |= {each.name: each for each in public if hasattr(each, "plugin_kind")}
-    return found
-
-
-def lesson_names() -> list[str]:
-    """The names of all lessons."""
-    return sorted(_classes())
-
-
-def lesson_class(name: str) -> type[Lesson]:
-    """The lesson of this name. Raises UnknownNameError for an unknown name."""
-    if name not in (known := _classes()):
-        raise UnknownNameError("lesson", name, tuple(known))
-    return known[name]
-
-
 def _lesson(settings: object) -> object:
-    """A lesson from a table of a recipe."""
+    """The lesson that a table of a recipe names. Raises UnknownNameError for an unknown name."""
     if not isinstance(settings, dict):
         return settings
     if not isinstance(name := settings.get("name"), str):
         raise ValueError("name: expected the name of a lesson, such as 'alone.v1'")
-    return lesson_class(name).model_validate({k: v for k, v in settings.items() if k != "name"})
+    plugin: type[Lesson] = manager().find("lesson", name).plugin
+    try:
+        return plugin.model_validate({key: settings[key] for key in settings if key != "name"})
+    except ValidationError as error:
+        raise ValueError(f"{name}: {problems(error)}") from None
 
 
 Lessons = tuple[Annotated[SerializeAsAny[Lesson], BeforeValidator(_lesson)], ...]
