@@ -18,6 +18,7 @@ import torch
 from runs import History, KilledError, Weights, fresh, gone_on, of_one, run, same
 
 from thinstack.errors import ConfigError, DataError
+from thinstack.training import learner
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.seeds import run_seed
@@ -75,7 +76,7 @@ def test_gradients_but_those_of_the_table_are_clipped(data: Path, tmp_path: Path
 def gradients(monkeypatch: pytest.MonkeyPatch) -> list[Rows]:
     """The gradients of each step of all weights that `rule` learns, end to end."""
     seen: list[Rows] = []
-    build = loop.build_optimizers
+    build = learner.build_optimizers
 
     def watch(*args: Any) -> Any:
         optimizers = build(*args)
@@ -87,7 +88,7 @@ def gradients(monkeypatch: pytest.MonkeyPatch) -> list[Rows]:
         optimizers["model"].register_step_pre_hook(note)
         return optimizers
 
-    monkeypatch.setattr(loop, "build_optimizers", watch)
+    monkeypatch.setattr(learner, "build_optimizers", watch)
     return seen
 
 

@@ -21,7 +21,7 @@ from thinstack.integrations.show.as_text import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
 from thinstack.training.examples.digests import data_digests
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary, train_seed
-from thinstack.training.loop.teaching import lessons
+from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import Calibration, calibrate
@@ -225,7 +225,7 @@ def _load_taught(
             description = f"the teacher reads {what}"
             progress.update(bar, completed=done, total=total, description=description)
 
-        teach = partial(lessons, cache=cache, threads=threads, on_read=on_read)
+        teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read)
         return load_datasets(recipe, data, teach=teach)
 
 

@@ -3,13 +3,13 @@
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from pydantic import SerializeAsAny
 
-from thinstack.core.config.base import Strict
 from thinstack.errors import ConfigError, DataError
 from thinstack.evaluate.figures import Figures, figure_names, line
+from thinstack.plugins.named import Named, named
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,33 +27,29 @@ if TYPE_CHECKING:
     from thinstack.training.publish.measuring import Answers
     from thinstack.training.recipe import Recipe, TrainingConfig
 
-__all__ = ["Losses", "Task"]
+__all__ = ["AnyTask", "Losses", "Task"]
 
 Losses = tuple[tuple["Tensor", "Tensor"], tuple[int, int]]
 """The losses of a task and of a parser, and over how many cases each is a sum."""
 
 
-class Task(Strict):
+class Task(Named):
     """What a model learns. Its fields are the settings of `[task]` in a recipe.
 
     A task reads each file into items, such as trees or rows of a table. It makes examples of them,
     and says how they are learnt, measured and reported.
 
     Attributes:
-        name: a versioned name, such as `my_task.v1`, by which recipes find the task.
-        summary: a description of the task in one line.
         heads: what a task head may read.
         figures: the names of figures by key, in the order in which they are printed.
         watched: the figures whose sum chooses the epoch.
         items: what a file holds, in the plural.
-        takes_lessons: whether teachers and lessons may add examples.
+        takes_lessons: whether a teacher and lessons may add examples.
         predicts: whether `thinstack predict` reads what the task learns.
         uncalibrated: why no temperature is fitted, if `cases` has none.
     """
 
     plugin_kind: ClassVar[str] = "task"
-    name: ClassVar[str]
-    summary: ClassVar[str] = ""
     heads: ClassVar[tuple[str, ...]] = ("nodes", "roots")
     figures: ClassVar[Mapping[str, str]]
     watched: ClassVar[tuple[str, ...]]
@@ -236,6 +232,6 @@ class Task(Strict):
         """Further files of the bundle."""
         return {}
 
-    @model_serializer(mode="wrap")
-    def _named(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {"name": self.name, **handler(self)}
+
+AnyTask = Annotated[SerializeAsAny[Task], named("task")]
+"""A task, described by its `name` and its settings."""

@@ -1,7 +1,7 @@
 """Reads the data sets of a recipe from its files."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,11 @@ from thinstack.errors import DataError
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.set_aside import set_aside, set_aside_share
+from thinstack.training.lesson import Treebank
 from thinstack.training.loop.leaves import first_leaves
-from thinstack.training.loop.teaching import Lesson, lessons, taught_examples
+from thinstack.training.loop.teaching import Taught, taught_examples, taught_trees
 from thinstack.training.recipe import Recipe
+from thinstack.training.task import Task
 
 __all__ = ["Convert", "Datasets", "Split", "Teach", "load_datasets", "read_items"]
 
@@ -29,8 +31,8 @@ HELD_PART = 10
 Convert = Callable[[Sequence[Any]], list[Any]]
 """Changes the items of a file, such as the trees of a treebank."""
 
-Teach = Callable[[Recipe, Sequence[Labelled], Sequence[Labelled], Path], list[Lesson]]
-"""Makes the lessons of a teacher, as `teaching.lessons` does."""
+Teach = Callable[[Recipe, Sequence[Labelled], Sequence[Labelled], Path], list[Taught]]
+"""Gathers the trees to learn from, as `taught_trees` does."""
 
 Split = tuple[list[Any], list[Any], list[Any]]
 """The items to train on, to hold out for early stopping, and to report on."""
@@ -46,7 +48,8 @@ class Datasets:
         items: what the task read: to train on (of files without trees), and to report on.
         skipped: the errors of the items that were left out.
         weights: other pretrained weights of the leaf embedding, by name.
-        taught: with a teacher, how many training examples come from each source.
+        taught: how many training examples come from each source, the training file or a lesson.
+        treebank: what lessons are drawn from for each epoch, if there are such lessons.
         traced: examples to measure after each epoch, by the source of their trees. Their figures
             are noted in the record of the epoch, and choose nothing.
     """
@@ -60,17 +63,20 @@ class Datasets:
     skipped: Sequence[DataError] = ()
     weights: Mapping[str, Tensor] = field(default_factory=dict)
     taught: Mapping[str, int] = field(default_factory=dict)
+    treebank: Treebank | None = None
     traced: Mapping[str, Sequence[Example]] = field(default_factory=dict)
 
 
 def load_datasets(
-    recipe: Recipe, data: Path, convert: Convert | None = None, teach: Teach = lessons
+    recipe: Recipe, data: Path, convert: Convert | None = None, teach: Teach = taught_trees
 ) -> Datasets:
     """Read the files of a recipe from the folder `data`.
 
-    `convert` is applied to the items of each file. `teach` asks the recipe's teacher, if it has
-    one. Raises ConfigError for settings that do not fit one another. Raises DataError and TreeError
-    for files that cannot be read, and what opening the bundles of a teacher raises.
+    `convert` is applied to the items of each file. `teach` gathers the trees to learn from, of a
+    recipe with a teacher or lessons.
+
+    Raises ConfigError for settings that do not fit one another. Raises DataError and TreeError for
+    files that cannot be read, and what `teach` raises.
     """
     # Settings that do not fit one another are refused here, before any file is read.
     model, task = build_model(recipe.model, entries=1), recipe.task
@@ -78,10 +84,9 @@ def load_datasets(
     task.check_head(recipe, model.head)
     skipped: list[DataError] = []
     train, held, dev = read_items(recipe, data, convert, skipped)
-    taught = [] if recipe.teacher is None else teach(recipe, train, held + dev, data)
-    learnt = [lesson.tree.words for lesson in taught] or (
-        words for item in train for words in task.sentences(item)
-    )
+    has_lessons = recipe.teacher is not None or bool(recipe.lessons)
+    taught = teach(recipe, train, held + dev, data) if has_lessons else []
+    learnt = [each.tree.tree.words for each in taught] or _sentences(task, train)
     words = (word for sentence in learnt for word in sentence)
     vocabulary, table, weights = first_leaves(recipe, data, words, width)
     files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
@@ -89,20 +94,33 @@ def load_datasets(
         task.examples(part, vocabulary, recipe, reads=reads, file=data / file)
         for part, file in zip(([] if taught else train, held, dev), files, strict=True)
     )
-    given = [example.with_labels(recipe.training.labels) for example in given]
     sources = (*recipe.training.sources, *recipe.measured_trees)
-    given += taught_examples(taught, vocabulary, recipe.model, sources, data / files[0])
+    given += taught_examples(taught, vocabulary, recipe.model, reads, sources, data / files[0])
+    treebank = None
+    if any(lesson.anew for lesson in recipe.lessons):
+        treebank = Treebank(
+            [each.tree for each in taught],
+            len(recipe.model.labels),
+            aside=[*_sentences(task, held + dev)],
+            folders=recipe.folders(data),
+            vocabulary=vocabulary,
+        )
     return Datasets(
         vocabulary,
         table,
-        given,
+        [example.with_labels(recipe.training.labels) for example in given],
         {"dev": reported, "held": aside, "nothing": []}[recipe.training.stop_on],
         reported,
         items=([] if task.brings_trees else train, dev),
         skipped=skipped,
         weights=weights,
-        taught=Counter(lesson.source for lesson in taught),
+        taught=Counter(each.source for each in taught),
+        treebank=treebank,
     )
+
+
+def _sentences(task: Task, items: Sequence[Any]) -> Iterator[Sequence[str]]:
+    return (words for item in items for words in task.sentences(item))
 
 
 def read_items(

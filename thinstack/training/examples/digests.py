@@ -30,8 +30,8 @@ def data_digests(recipe: Recipe, data: Path, *more: str) -> dict[str, str]:
     paths = {name: data / name for name in (files.train, files.dev, *more) if name is not None}
     if files.vectors is not None:
         paths[files.vectors] = vectors_file(files.vectors, data)
-    if recipe.teacher is not None:
-        paths |= {name: data / name for name in recipe.teacher.texts}
+    for lesson in recipe.lessons:
+        paths |= {name: lesson.path(name, recipe.folders(data)) for name in lesson.files}
     if recipe.init is not None:
         manifest = open_bundle(recipe.init.bundle).path / MANIFEST_FILE
         paths["the bundle of init"] = manifest

@@ -1,19 +1,21 @@
-"""Makes training examples of phrases that turn the polarity of a part into its opposite ("not
-bad"). A treebank has few of them, and users try them first."""
+"""A lesson of phrases that turn the polarity of a part into its opposite ("not bad"). A treebank
+has few of them, and users try them first."""
 
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from thinstack.core.transitions import REDUCE, spans_of
+from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
-from thinstack.training.examples.example import Example
-from thinstack.training.examples.labelled import LabelledForest
-from thinstack.training.lessons.alone import LONGEST, phrase_of
+from thinstack.training.lesson import Lesson, Treebank
 
-__all__ = ["MOST_EXCHANGED", "TurningPhrases", "with_part"]
+__all__ = ["Turning"]
+
+LONGEST: Final = 20
+"""The most words of a phrase."""
 
 MOST_TURNERS: Final = 2
 """The most words that turn a phrase."""
@@ -33,7 +35,6 @@ class _Nodes(NamedTuple):
     (N,)."""
 
     first: IntArray  # the first node of each sentence
-    targets: IntArray
     side: IntArray  # -1 negative, 0 neutral or unknown, 1 positive
     words: IntArray
     left: IntArray  # the left child, -1 for leaves
@@ -41,94 +42,76 @@ class _Nodes(NamedTuple):
     keys: IntArray  # the same for phrases of one class, one length and one first word
 
 
-class TurningPhrases:
-    """Draws turning phrases from labelled sentences over binary trees.
+class Turning(Lesson):
+    """Phrases that turn the polarity of a part into its opposite, read outside of their sentences:
+    as many to the better as to the worse.
 
     A node *turns* its right child if one of them is positive and the other negative. Its left child
     must then have at most `MOST_TURNERS` words, and not be positive ("not", "wo n't"). A draw gives
     the phrase of such a node, or a longer phrase around it. That phrase has the same polarity and
-    at most `LONGEST` words. `classes`: the number of classes, which go from negative to positive.
-
-    Raises ConfigError if no phrase is turned to the better, or no phrase to the worse.
+    at most `LONGEST` words. In about half of the phrases, the part that is turned is exchanged for
+    a phrase of the same class, length and first word. It then has the labels of that phrase.
     """
 
-    def __init__(self, examples: Sequence[Example], classes: int) -> None:
-        self._examples = examples
-        self._nodes = _nodes_of(examples, classes)
-        self._by_polarity = _climbing(self._nodes)
-        better, worse = map(len, self._by_polarity)
-        if not (better and worse):
-            raise ConfigError(
-                "training.turning: expected a treebank with phrases that a word or two turn to the "
-                f"better and to the worse, found {better:,} and {worse:,}; leave turning out"
-            )
-        self._parts = np.argsort(self._nodes.keys, kind="stable")
-        self._keys = self._nodes.keys[self._parts]
+    name: ClassVar[str] = "turning.v1"
+    summary: ClassVar[str] = "phrases whose polarity turns, such as 'not bad'"
+    anew: ClassVar[bool] = True
+    parsed: ClassVar[bool] = True
 
-    def draw(self, share: float, draw: np.random.Generator) -> list[Example]:
-        """Phrases as examples of their own, as many turned to the better as to the worse.
-
-        `share`: the number of phrases for each sentence, on average. In about half of them, the
-        part that is turned is exchanged for a phrase of the same class, length and first word. It
-        then has the labels of that phrase.
-        """
-        found = []
-        for place in range(round(share * len(self._examples))):
-            pairs = self._by_polarity[place % 2]
-            node, turning = pairs[int(draw.integers(len(pairs)))].tolist()
-            phrase, part = self._alone(node), turning - 1
-            fits = LEAST_EXCHANGED <= self._nodes.words[part] <= MOST_EXCHANGED
-            if draw.integers(2) and fits:
-                first = node + 2 - 2 * int(self._nodes.words[node])
-                phrase = with_part(phrase, part - first, self._alone(self._like(part, draw)))
-            found.append(Example({"gold": phrase}))
-        return found
-
-    def _like(self, part: int, draw: np.random.Generator) -> int:
-        """A phrase that may stand for `part`, or itself."""
-        key = self._nodes.keys[part]
-        low, high = np.searchsorted(self._keys, [key, key + 1])
-        return int(self._parts[draw.integers(low, high)])
-
-    def _alone(self, node: int) -> LabelledForest:
-        sentence = int(np.searchsorted(self._nodes.first, node, side="right")) - 1
-        gold = self._examples[sentence].gold
-        return phrase_of(gold, node - int(self._nodes.first[sentence]))
-
-
-def with_part(phrase: LabelledForest, node: int, part: LabelledForest) -> LabelledForest:
-    """The phrase with `part` in the place of the phrase at `node`, which has as many words."""
-    first = node + 1 - len(part.targets)
-    forest, new = phrase.forest, part.forest
-    start, end = spans_of(forest.transitions)[node].tolist()
-    fields = {"transitions": _spliced(forest.transitions, first, node + 1, new.transitions)}
-    if forest.pieces_per_word.size:
-        ends = np.concatenate([[0], np.cumsum(forest.pieces_per_word)])
-        fields["piece_ids"] = _spliced(forest.piece_ids, ends[start], ends[end], new.piece_ids)
-        fields["pieces_per_word"] = _spliced(
-            forest.pieces_per_word, start, end, new.pieces_per_word
-        )
-    else:
-        fields["token_ids"] = _spliced(forest.token_ids, start, end, new.token_ids)
-    soft = None
-    if phrase.soft is not None and part.soft is not None:
-        soft = _spliced(phrase.soft, first, node + 1, part.soft)
-    return phrase._replace(
-        forest=forest._replace(**fields),
-        targets=_spliced(phrase.targets, first, node + 1, part.targets),
-        depths=np.full(len(phrase.depths), -1.0),
-        soft=soft,
+    share: float = Field(
+        default=0.5, gt=0, description="How many phrases are drawn for each sentence and epoch."
     )
 
+    def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
+        """Phrases with their labels. Raises ConfigError if no phrase is turned to the better, or no
+        phrase to the worse."""
+        nodes = _nodes_of(treebank)
+        by_polarity = _climbing(nodes)
+        better, worse = map(len, by_polarity)
+        if not (better and worse):
+            raise ConfigError(
+                f"lessons: {self.name}: expected a treebank with phrases that a word or two turn "
+                f"to the better and to the worse, found {better:,} and {worse:,}; leave it out"
+            )
+        likes = _Likes(nodes.keys)
 
-def _spliced(values: NDArray[Any], start: int, end: int, new: NDArray[Any]) -> NDArray[Any]:
-    return np.concatenate([values[:start], new, values[end:]])
+        def phrase_at(node: int) -> tuple[LabelledTree, int]:
+            """The phrase at a node, and the place of its first node among all."""
+            sentence = int(np.searchsorted(nodes.first, node, side="right")) - 1
+            phrase = treebank.trees[sentence].phrase(node - int(nodes.first[sentence]))
+            return phrase, node + 1 - len(phrase.tree)
+
+        phrases = []
+        for place in range(round(self.share * len(treebank.trees))):
+            pairs = by_polarity[place % 2]
+            node, turning = pairs[int(draw.integers(len(pairs)))].tolist()
+            phrase, first = phrase_at(node)
+            part = turning - 1
+            fits = LEAST_EXCHANGED <= nodes.words[part] <= MOST_EXCHANGED
+            if draw.integers(2) and fits:
+                other, _ = phrase_at(likes.draw(part, draw))
+                phrase = phrase.replaced(part - first, other)
+            phrases.append(phrase)
+        return phrases
 
 
-def _nodes_of(examples: Sequence[Example], classes: int) -> _Nodes:
-    sizes = [len(example.gold.targets) for example in examples]
-    targets = np.concatenate([example.gold.targets for example in examples])
-    steps = np.concatenate([example.gold.forest.transitions for example in examples])
+class _Likes:
+    """Draws nodes that have the same key."""
+
+    def __init__(self, keys: IntArray):
+        self._keys, self._nodes = keys, np.argsort(keys, kind="stable")
+        self._sorted = keys[self._nodes]
+
+    def draw(self, node: int, draw: np.random.Generator) -> int:
+        """A node with the key of `node`, or itself."""
+        low, high = np.searchsorted(self._sorted, [self._keys[node], self._keys[node] + 1])
+        return int(self._nodes[draw.integers(low, high)])
+
+
+def _nodes_of(treebank: Treebank) -> _Nodes:
+    sizes = [len(one.tree) for one in treebank.trees]
+    targets = np.concatenate([one.labels for one in treebank.trees])
+    steps = np.concatenate([one.tree.transitions for one in treebank.trees])
     spans = spans_of(steps)
     words = spans[:, 1] - spans[:, 0]
     place = np.arange(len(steps))
@@ -136,21 +119,11 @@ def _nodes_of(examples: Sequence[Example], classes: int) -> _Nodes:
     parent = np.full(len(steps), -1)
     inner = np.flatnonzero(steps == REDUCE)
     parent[inner - 1] = parent[left[inner]] = inner
-    side = np.where(targets < 0, 0, np.sign(2 * targets - (classes - 1)))
-    keys = (targets * LIMIT + words) * LIMIT + _words_of(examples)[spans[:, 0]]
+    side = np.where(targets < 0, 0, np.sign(2 * targets - (treebank.classes - 1)))
+    keys = (targets * LIMIT + words) * LIMIT + treebank.word_ids()[spans[:, 0]]
     keys = np.where(targets < 0, -1, keys)
     first = np.cumsum(sizes) - np.array(sizes)
-    return _Nodes(first, targets, side, words, left, parent, keys)
-
-
-def _words_of(examples: Sequence[Example]) -> IntArray:
-    """A number for each word: its id, or the id of its first piece."""
-    found = []
-    for example in examples:
-        forest = example.gold.forest
-        starts = np.cumsum(forest.pieces_per_word) - forest.pieces_per_word
-        found.append(forest.piece_ids[starts] if starts.size else forest.token_ids)
-    return np.concatenate(found)
+    return _Nodes(first, side, words, left, parent, keys)
 
 
 def _climbing(nodes: _Nodes) -> tuple[IntArray, IntArray]:

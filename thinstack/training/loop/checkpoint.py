@@ -17,7 +17,13 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.training.loop.optimizers import load_state_tensors, state_tensors
 
-__all__ = ["load_checkpoint", "not_a_checkpoint", "save_checkpoint"]
+__all__ = [
+    "load_checkpoint",
+    "load_optimizers",
+    "not_a_checkpoint",
+    "optimizer_tensors",
+    "save_checkpoint",
+]
 
 SCHEMA: Final = "1"
 """What files have in their metadata as `schema_version`, beside `state` and `sha256`. Files from
@@ -38,9 +44,7 @@ def save_checkpoint(
     tensors: dict[str, Tensor] = {}
     for name, module in modules.items():
         tensors |= {f"{name}/{key}": value for key, value in state_of(module).items()}
-    for name, optimizer in optimizers.items():
-        found = state_tensors(optimizer).items()
-        tensors |= {f"{name}.optimizer/{key}": value for key, value in found}
+    tensors |= optimizer_tensors(optimizers, ".optimizer")
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
     text = json.dumps(state)
     noted = {"schema_version": SCHEMA, "sha256": _digest(whole, text), "state": text}
@@ -62,11 +66,27 @@ def load_checkpoint(
         state, tensors = _read(path)
         for name, module in modules.items():
             load_state(module, _under(f"{name}/", tensors))
-        for name, optimizer in optimizers.items():
-            load_state_tensors(optimizer, _under(f"{name}.optimizer/", tensors))
+        load_optimizers(optimizers, tensors, ".optimizer")
     except _UNREADABLE as error:
         raise not_a_checkpoint(path, str(error)) from None
     return state
+
+
+def optimizer_tensors(optimizers: Mapping[str, Optimizer], mark: str = "") -> dict[str, Tensor]:
+    """The tensors of all optimisers, named as `NAME/INDEX.KEY`, with `mark` after the name."""
+    return {
+        f"{name}{mark}/{key}": value
+        for name, optimizer in optimizers.items()
+        for key, value in state_tensors(optimizer).items()
+    }
+
+
+def load_optimizers(
+    optimizers: Mapping[str, Optimizer], tensors: Mapping[str, Tensor], mark: str = ""
+) -> None:
+    """Put back what `optimizer_tensors` gave. Raises what `load_state_tensors` raises."""
+    for name, optimizer in optimizers.items():
+        load_state_tensors(optimizer, _under(f"{name}{mark}/", tensors))
 
 
 def not_a_checkpoint(path: Path, problem: str) -> DataError:
@@ -103,7 +123,7 @@ def _digest(tensors: Mapping[str, Tensor], state: str) -> str:
     return found.hexdigest()
 
 
-def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {
         key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)
     }

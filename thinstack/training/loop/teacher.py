@@ -39,8 +39,7 @@ class Teacher:
     did not use. `threads`: as a `Predictor` takes them. `on_read` is called after each file.
 
     Raises ConfigError for a bundle that has other classes than `labels` or does not score phrases.
-    Also for a recipe with texts but no bundle that parses. Raises what `open_bundle` and
-    `Predictor` raise.
+    Raises what `open_bundle` and `Predictor` raise.
     """
 
     def __init__(
@@ -53,14 +52,13 @@ class Teacher:
         on_read: OnRead | None = None,
     ):
         self._bundles = [_bundle(name, labels, threads) for name in config.bundles]
-        self._parser = _parser_of(config, self._bundles, threads) if config.texts else None
+        self._parser = partial(_parser_of, config, self._bundles, threads)
         self._cache, self._on_read, self._used = cache, on_read, set[Path]()
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[Tree]:
-        """The binary tree of each sentence of words, by the bundle that parses. Only for a recipe
-        with texts."""
-        parser = self._parser
-        assert parser is not None
+        """The binary tree of each sentence of words, by the bundle that parses. Raises ConfigError
+        if no bundle does."""
+        parser = self._parser()
 
         def ask(words: Sequence[Sequence[str]]) -> NDArray[np.int8]:
             found = parser.trees_and_scores(words, "self")
@@ -137,8 +135,8 @@ def _parser_of(
         return parsers[0]
     names = config.parser or ", ".join(config.bundles)
     raise ConfigError(
-        f"teacher.texts: they get the trees of a bundle that parses, which {names} does not; name "
-        "one in teacher.parser, such as sst"
+        f"teacher.parser: expected a bundle that parses, which {names} does not; name one, such as "
+        "sst"
     )
 
 

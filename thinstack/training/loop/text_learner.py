@@ -1,7 +1,6 @@
 """Holds `TextLearner`, a classifier of texts that learns batch by batch, for training loops of
 other programs."""
 
-import copy
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,14 +28,14 @@ from thinstack.plugins.manager import manager
 from thinstack.runtime.documents import mean_scores
 from thinstack.training.examples.example import Example, forests_of, minibatch, text_examples_of
 from thinstack.training.examples.texts import Text
-from thinstack.training.loop.epochs import process_settings, update_average
-from thinstack.training.loop.initial import freeze, initial_model
+from thinstack.training.learner import Learner, process_settings
+from thinstack.training.loop.checkpoint import load_optimizers, optimizer_tensors
+from thinstack.training.loop.initial import initial_model
 from thinstack.training.loop.leaves import first_leaves
-from thinstack.training.loop.optimizers import build_optimizers, load_state_tensors, state_tensors
 from thinstack.training.loop.own_trees import take_own_trees
-from thinstack.training.recipe import AnyTask, DataConfig, TrainingConfig
+from thinstack.training.recipe import DataConfig, TrainingConfig
 from thinstack.training.recipe.schema_1 import converted
-from thinstack.training.task import Task
+from thinstack.training.task import AnyTask, Task
 from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import text_recipe
 
@@ -104,11 +103,8 @@ class TextLearner:
         self.config, self.training, self.task = config, training, task
         self._vocabulary = vocabulary
         self._share, self._steps = average, 0
-        self._model = model.to(_device(device))
-        freeze(self._model, ["parser"])
-        self._initial = copy.deepcopy(self._model).eval() if task.keeps_start else None
-        self._average = copy.deepcopy(self._model).eval()
-        self._optimizers = build_optimizers(self._model, training)
+        model = model.to(_device(device))
+        self._learner = Learner(model, training, frozen=["parser"], keeps_start=task.keeps_start)
 
     @classmethod
     def start(
@@ -182,16 +178,17 @@ class TextLearner:
     def learn(self, texts: Sequence[Words], labels: Sequence[str]) -> float:
         """Add the gradients of the mean loss of these texts, at least one, and return that loss.
         `labels`: the class of each text. Raises ConfigError for a loss that is not finite."""
-        examples = self._examples(texts, labels)
+        examples, model = self._examples(texts, labels), self._learner.model
         source = "gold"
-        if self._model.parses:
-            take_own_trees(self._model, examples)
+        if model.parses:
+            take_own_trees(model, examples)
             source = "self"
         batch = minibatch(examples, [source] * len(examples))
-        self._model.train()
-        (total, _), _ = self.task.loss(self._model, batch, examples, self.training, self._initial)
+        model.train()
+        initial = self._learner.initial
+        (total, _), _ = self.task.loss(model, batch, examples, self.training, initial)
         loss: torch.Tensor = total / batch.size
-        loss.backward()  # type: ignore[no-untyped-call]
+        self._learner.learn(loss)
         if not math.isfinite(value := float(loss.detach())):
             raise ConfigError(
                 f"the training diverged, the loss is {value}; lower learning_rate or "
@@ -203,19 +200,16 @@ class TextLearner:
     @process_settings()
     def step(self) -> None:
         """Move the weights by the gradients since the last step, and their running average."""
-        for optimizer in self._optimizers.values():
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+        self._learner.step()
         self._steps += 1
-        reach = max(1.0, self._share * self._steps)
-        update_average(self._average, self._model, weight=1 / reach)
+        self._learner.update_average(1 / max(1.0, self._share * self._steps))
 
     @_one_thread()
     @torch.inference_mode()
     def scores(self, texts: Sequence[Words]) -> NDArray[np.float32]:
         """The probabilities (T, C) of the C classes for T texts. A model that parses reads each
         sentence over its own tree."""
-        model, found = self._average, [np.zeros((0, len(self.config.labels)), np.float32)]
+        model, found = self._learner.average, [np.zeros((0, len(self.config.labels)), np.float32)]
         examples = self._examples(texts, [self.config.labels[0]] * len(texts))
         for part, forest in forests_of(examples, "gold", 64):
             read = without_trees(forest) if model.parses else forest
@@ -226,30 +220,20 @@ class TextLearner:
 
     def files(self) -> dict[str, bytes]:
         """The files of a bundle that `resume` needs, by name. The bundle also needs `config`."""
+        optimizers = optimizer_tensors(self._learner.optimizers).items()
         sections = _Sections(training=self.training, task=self.task)
         return {
             VOCABULARY_FILE: self._vocabulary.to_bytes(),
-            WEIGHTS_FILE: weights_of(self._average),
+            WEIGHTS_FILE: weights_of(self._learner.average),
             TRAINING_FILE: f"{sections.model_dump_json(indent=2)}\n".encode(),
-            OPTIMIZER_FILE: save(
-                {
-                    f"{name}/{key}": value.cpu().clone().contiguous()
-                    for name, optimizer in self._optimizers.items()
-                    for key, value in state_tensors(optimizer).items()
-                }
-            ),
+            OPTIMIZER_FILE: save({key: value.cpu().contiguous() for key, value in optimizers}),
         }
 
     def _load_optimizers(self, bundle: Bundle) -> None:
         content, source = bundle.read(OPTIMIZER_FILE), str(bundle.path / OPTIMIZER_FILE)
         check_safetensors(content, source=source)
         try:
-            tensors = load(content)
-            for name, optimizer in self._optimizers.items():
-                start = f"{name}/"
-                own = {key: value for key, value in tensors.items() if key.startswith(start)}
-                state = {key.removeprefix(start): value for key, value in own.items()}
-                load_state_tensors(optimizer, state)
+            load_optimizers(self._learner.optimizers, load(content))
         except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
             raise BundleError(
                 f"{source}: not the state of this model's optimisers: {error}; train it again"

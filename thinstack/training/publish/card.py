@@ -114,12 +114,10 @@ def card(
 
 def _taught(recipe: Recipe) -> str:
     """Who taught it, on what beside the training file."""
-    if recipe.teacher is None:
-        return ""
-    names = ", ".join(f"`{name}`" for name in recipe.teacher.bundles)
-    made = [name for name in ("exchanged", "negated") if getattr(recipe.teacher, name)]
-    more = [*(f"{name} phrases" for name in made), *(f"`{file}`" for file in recipe.teacher.texts)]
-    return f", taught by {names}" + (f" (also on {', '.join(more)})" if more else "")
+    bundles = recipe.teacher.bundles if recipe.teacher else ()
+    names = ", ".join(f"`{name}`" for name in bundles)
+    lessons = ", ".join(f"`{lesson.name}`" for lesson in recipe.lessons)
+    return (f", taught by {names}" if names else "") + (f", lessons {lessons}" if lessons else "")
 
 
 def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:

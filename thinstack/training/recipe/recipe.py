@@ -1,23 +1,21 @@
 """The recipe of a training run: model, data, where learning starts, training and export."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, SerializeAsAny, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from thinstack.bundle.hub.card_config import CardConfig
 from thinstack.core.config.base import Strict, read_toml
 from thinstack.core.config.model_config import ModelConfig
-from thinstack.errors import UnknownNameError
-from thinstack.plugins.manager import manager
+from thinstack.training.lesson import Lessons
 from thinstack.training.recipe.data_config import DataConfig
 from thinstack.training.recipe.schema_1 import converted
 from thinstack.training.recipe.teacher_config import TeacherConfig
 from thinstack.training.recipe.training_config import TrainingConfig
-from thinstack.training.task import Task
+from thinstack.training.task import AnyTask
 
-__all__ = ["AnyTask", "ExportConfig", "InitConfig", "Part", "Recipe"]
+__all__ = ["ExportConfig", "InitConfig", "Part", "Recipe"]
 
 Part = Literal["embedding", "encoder", "parser", "head"]
 """A part of a model that can start from another model's weights."""
@@ -75,27 +73,6 @@ class ExportConfig(Strict):
     )
 
 
-def _task(value: object) -> object:
-    """The task that a section `[task]` describes. Raises ValueError for an unknown one."""
-    if not isinstance(value, Mapping):
-        return value
-    try:
-        kind = manager().find("task", str(value.get("name"))).plugin
-    except UnknownNameError as error:
-        raise ValueError(str(error)) from None
-    settings = {name: setting for name, setting in value.items() if name != "name"}
-    if unknown := [str(name) for name in settings if name not in kind.model_fields]:
-        raise ValueError(
-            f"{kind.name} has no setting {', '.join(unknown):.200}; its settings: "
-            f"{', '.join(kind.model_fields)}"
-        )
-    return kind.model_validate(settings)
-
-
-AnyTask = Annotated[SerializeAsAny[Task], BeforeValidator(_task)]
-"""A task, described by its `name` and its settings."""
-
-
 class Recipe(Strict):
     """Everything that one training run needs."""
 
@@ -118,11 +95,19 @@ class Recipe(Strict):
         default=None, description="Bundles that label phrases too; none without it."
     )
     model: ModelConfig = Field(description="What is trained.")
+    lessons: Lessons = Field(
+        default=(), description="Trees to learn from beside those of the training file."
+    )
     training: TrainingConfig = Field(default=TrainingConfig(), description="How it learns.")
     export: ExportConfig = Field(default=ExportConfig(), description="What the bundle holds.")
     card: CardConfig = Field(
         default=CardConfig(), description="What the head of the bundle's card says."
     )
+    _folder: Path | None = PrivateAttr(default=None)
+
+    def folders(self, data: Path) -> tuple[Path, ...]:
+        """Where files of lessons are: the folder of the data, and that of the recipe."""
+        return (data,) if self._folder is None else (data, self._folder)
 
     @property
     def measured_trees(self) -> tuple[str, ...]:
@@ -160,28 +145,35 @@ class Recipe(Strict):
     @model_validator(mode="after")
     def _task_fits(self) -> Self:
         self.task.check(self)
-        taught = self.teacher is not None
-        if not (taught or self.training.alone or self.training.turning):
+        return self
+
+    @model_validator(mode="after")
+    def _lessons_fit(self) -> Self:
+        if not (self.teacher or self.lessons):
             return self
-        phrases = self.task.takes_lessons and self.model.trees == "binary"
-        if not phrases or not (taught or self.training.gold):
+        if not self.task.takes_lessons or self.model.trees != "binary":
             raise ValueError(
-                "teacher, training.alone, training.turning: they teach phrases of a treebank's "
-                "binary trees; expected a task such as phrases.v1, model.trees = 'binary', and "
-                f"training.gold = true, found {self.task.name}, {self.model.trees!r}"
+                "teacher, lessons: phrases of a treebank's binary trees are learnt; expected a "
+                f"task such as phrases.v1, and model.trees = 'binary', found {self.task.name}, "
+                f"{self.model.trees!r}"
             )
         if self.training.labels != "all":
-            raise ValueError("training.labels: lessons have labels of their own; leave it out")
-        if self.teacher is None:
-            return self
-        if shown := {self.data.train, self.data.dev}.intersection(self.teacher.texts):
-            raise ValueError(
-                f"teacher.texts: a teacher labels other texts than the recipe's own files, found "
-                f"{sorted(map(str, shown))}"
-            )
+            raise ValueError("training.labels: a teacher and lessons have labels; leave it out")
+        for lesson in self.lessons:
+            if lesson.anew and not self.training.gold:
+                raise ValueError(f"lessons: {lesson.name} has its own trees; set training.gold")
+            if lesson.taught and self.teacher is None:
+                raise ValueError(f"lessons: a teacher labels {lesson.name}; name one in [teacher]")
+            if shown := {self.data.train, self.data.dev}.intersection(lesson.files):
+                raise ValueError(
+                    f"lessons: {lesson.name} reads other files than the recipe's own, found "
+                    f"{sorted(map(str, shown))}"
+                )
         return self
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Read a TOML recipe. Raises ConfigError if the file is missing or not valid."""
-        return cls.parse(read_toml(path, "recipe"), source=str(path))
+        recipe = cls.parse(read_toml(path, "recipe"), source=str(path))
+        recipe._folder = Path(path).parent
+        return recipe

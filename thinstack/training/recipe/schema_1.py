@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from thinstack.errors import UnknownNameError
 from thinstack.plugins.manager import manager
+from thinstack.training.lessons.schema_1 import with_lessons
 
 __all__ = ["converted"]
 
@@ -46,6 +47,5 @@ def converted(recipe: dict[str, Any]) -> dict[str, Any]:
             if setting in known or value != default:
                 task[setting] = value
     rest = {key: value for key, value in recipe.items() if key != "schema"}
-    return {"schema": 2, **rest, "task": task} | {
-        section: settings for section, settings in left.items() if section in recipe
-    }
+    rest |= {section: settings for section, settings in left.items() if section in recipe}
+    return {"schema": 2, "task": task, **with_lessons(rest)}

@@ -92,20 +92,6 @@ class TrainingConfig(Strict):
         "over the sum of the losses of a minibatch divided by its number of sentences. Without it "
         "they are left as they are.",
     )
-    alone: float = Field(
-        default=0.0,
-        ge=0,
-        description="How many labelled phrases, for each sentence and epoch, are also read outside "
-        "of their sentence, so that a contextual encoder learns them as wholes.",
-    )
-    turning: float = Field(
-        default=0.0,
-        ge=0,
-        description="How many more phrases, for each sentence and epoch, are read outside of their "
-        "sentence because the polarity of a part turns into its opposite ('not bad'): as many to "
-        "the better as to the worse. Every other one has that part exchanged for a phrase of the "
-        "same class and length.",
-    )
     weight_decay: float = Field(
         default=1e-4, ge=0, description="Weight of the L2 term, on the weights that `rule` learns."
     )

@@ -24,6 +24,7 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, Minibatch, examples_of
 from thinstack.training.loop.task_loss import joint_losses
+from thinstack.training.loop.teaching import needs_soft_labels
 from thinstack.training.publish.bundle_files import json_file
 from thinstack.training.publish.calibrate import Cases, single_cases, whole_cases
 from thinstack.training.publish.class_report import say_classes
@@ -83,10 +84,12 @@ class Treebank(Task):
     def check_head(self, recipe: Recipe, head: TaskHead) -> None:
         super().check_head(recipe, head)
         nodes = head.reads == "nodes"
-        if (recipe.teacher or self.root_weight) and not (nodes and head.soft_labels):
+        soft = needs_soft_labels(recipe) or self.root_weight
+        if soft and not (nodes and head.soft_labels):
             raise ConfigError(
-                "model.head: a teacher and task.root_weight need a head of nodes that takes soft "
-                f"labels, such as node_classifier.v1; found {recipe.model.head.name}"
+                "model.head: a teacher, weights of lessons and task.root_weight need a head of "
+                "nodes that takes soft labels, such as node_classifier.v1; found "
+                f"{recipe.model.head.name}"
             )
         chains = recipe.model.trees == "sequence" and nodes
         if chains and recipe.model.encoder.top_down is not None:

@@ -1,18 +1,50 @@
-"""Reads sentences of plain texts, for a teacher to label."""
+"""A lesson of sentences of plain English texts, for a teacher to parse and to label."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
+
+import numpy as np
+from pydantic import Field
 
 from thinstack.data.files.compressed import without_compression
 from thinstack.data.trees.conllu import blocks_of
+from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.data.trees.text_files import read_lines
 from thinstack.errors import DataError
 from thinstack.text.sentences import splitter
+from thinstack.training.lesson import Lesson, Treebank
 
-__all__ = ["read_plain_texts"]
+__all__ = ["Texts", "read_plain_texts"]
 
 COMMENT: Final = "# text = "
+
+
+class Texts(Lesson):
+    """Sentences of English texts, over the trees of a teacher."""
+
+    name: ClassVar[str] = "texts.v1"
+    summary: ClassVar[str] = "sentences of texts without labels"
+    taught: ClassVar[bool] = True
+
+    texts: tuple[str, ...] = Field(
+        min_length=1,
+        description="Files of English text, read line by line; of `.conllu` the comments "
+        "`# text`. Their sentences get the trees of `teacher.parser`.",
+    )
+    max_words: int = Field(default=30, gt=1, description="Sentences with more words are left out.")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The texts."""
+        return self.texts
+
+    def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
+        """A tree without labels for each sentence. Raises what `read_plain_texts` raises."""
+        assert treebank.parse is not None, "a lesson that is taught has a teacher"
+        files = [self.path(name, treebank.folders) for name in self.texts]
+        sentences = read_plain_texts(files, self.max_words, treebank.aside)
+        return [LabelledTree.unlabelled(tree) for tree in treebank.parse(sentences)]
 
 
 def read_plain_texts(
@@ -32,9 +64,7 @@ def read_plain_texts(
         texts = _conllu_texts(file) if of_trees else read_lines(file)
         sentences = [tuple(one.words) for text in cut(texts) for one in text]
         if not sentences:
-            raise DataError(
-                f"{file}: expected English sentences, found none; leave it out of teacher.texts"
-            )
+            raise DataError(f"{file}: expected English sentences, found none; leave it out")
         for words in sentences:
             if 1 < len(words) <= most_words and _bare(words) not in seen:
                 seen.add(_bare(words))
