@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from thinstack.data.tables import separated
-from thinstack.data.tables.reading import read_table
+from thinstack.data.tables.table import Table
 from thinstack.errors import DataError
 
 Rows = list[tuple[str, ...]]
@@ -19,7 +19,7 @@ WORDS = ("good", "bad", "film", "the,", "1,000", "it was.")
 def read(path: Path, columns: Sequence[str]) -> tuple[Rows, list[DataError]]:
     skipped: list[DataError] = []
     return [
-        tuple(row.values.values()) for row in read_table(path, columns, skipped=skipped)
+        tuple(row.values.values()) for row in Table(path).rows(columns, skipped=skipped)
     ], skipped
 
 
@@ -160,7 +160,7 @@ def test_quotes_that_stay_open_cost_time_in_proportion(
     path.write_text("id,text,label\n" + f"{line}\n" * count, encoding="utf-8")
     skipped: list[DataError] = []
     with pytest.raises(DataError, match="bad ones only"):
-        list(read_table(path, ["text"], skipped=skipped))
+        list(Table(path).rows(["text"], skipped=skipped))
     assert 0 < len(skipped) <= count
     assert taken < 8 * count
 

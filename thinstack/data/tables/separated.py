@@ -5,11 +5,19 @@ import csv
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Final, NamedTuple, TextIO
 
-from thinstack.data.tables.dialects import Dialect, bare, find_dialect, sample_of, split_line
-from thinstack.data.tables.headers import check_header, first_width, with_row_numbers
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.dialects import (
+    Dialect,
+    bare,
+    check_header,
+    find_dialect,
+    first_width,
+    sample_of,
+    split_line,
+    with_row_numbers,
+)
 from thinstack.data.tables.stray_quotes import RowShapes, quotes_fit
 from thinstack.data.tables.table_rows import Found, Record
 from thinstack.data.tables.text_streams import opened_text, undecoded
@@ -26,14 +34,14 @@ keeps hostile tables from taking quadratic time."""
 
 
 def separated_records(
-    path: str | Path,
+    path: FilePath,
     wanted: Sequence[str],
     encoding: str,
     *,
     separator: str | None = None,
     header: bool | None = None,
 ) -> Iterator[Found]:
-    """The columns and the rows of a table of separated cells, as `table_records` gives them."""
+    """The columns and the rows of a table of separated cells, as `Table.records` gives them."""
     # This limit holds for the whole process; other code may have set it higher.
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     with opened_text(path, encoding) as stream:
@@ -116,7 +124,7 @@ class _Table:
 
     quoted = False
 
-    def __init__(self, path: str | Path, encoding: str, dialect: Dialect, lines: _Lines):
+    def __init__(self, path: FilePath, encoding: str, dialect: Dialect, lines: _Lines):
         self._path, self._encoding, self._dialect = path, encoding, dialect
         self._lines, self._told, self._width = lines, dialect.first, 0
 
@@ -242,7 +250,7 @@ class _Table:
         return _Row(start, (), problem)
 
 
-def _open_quote(path: str | Path, line: int, last: int) -> DataError:
+def _open_quote(path: FilePath, line: int, last: int) -> DataError:
     return DataError(
         f"{path}:{line}: expected a quote mark that is closed before the next row, found one that "
         f"takes the rows up to line {last} along; double it and put the cell in quotes, or take it "
@@ -250,7 +258,7 @@ def _open_quote(path: str | Path, line: int, last: int) -> DataError:
     )
 
 
-def _quoting(path: str | Path, line: int, last: int, error: csv.Error) -> DataError:
+def _quoting(path: FilePath, line: int, last: int, error: csv.Error) -> DataError:
     where = f"lines {line} to {last}" if last > line else f"line {line}"
     return DataError(
         f"{path}:{line}: expected double quotes around whole cells only, and doubled inside them "

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from thinstack.bundle import Bundle
 from thinstack.core import Tree
 from thinstack.core.config.task import PAIR_TASKS
 from thinstack.core.head import TaskHead
@@ -27,6 +28,7 @@ from thinstack.training.examples.example import (
     pair_examples_of,
     text_examples_of,
 )
+from thinstack.training.examples.inputs import Inputs
 from thinstack.training.examples.pair_tables import read_pair_table, sentences_of
 from thinstack.training.examples.texts import Text, parted, read_texts, set_aside_share
 from thinstack.training.loop.leaves import first_leaves
@@ -74,6 +76,7 @@ class Datasets:
         taught: with a teacher, how many training examples come from each source.
         traced: examples to measure after each epoch, by the source of their trees. Their figures
             are noted in the record of the epoch, and choose nothing.
+        start: the bundle where learning starts, if there is one.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
@@ -87,12 +90,13 @@ class Datasets:
     weights: Mapping[str, Tensor] = field(default_factory=dict)
     taught: Mapping[str, int] = field(default_factory=dict)
     traced: Mapping[str, Sequence[Example]] = field(default_factory=dict)
+    start: Bundle | None = None
 
 
 def load_datasets(
-    recipe: Recipe, data: Path, convert: Convert | None = None, teach: Teach = lessons
+    recipe: Recipe, data: Path | Inputs, convert: Convert | None = None, teach: Teach = lessons
 ) -> Datasets:
-    """Read the files of a recipe from the folder `data`.
+    """Read the files of a recipe from the folder `data`, or from what was opened there.
 
     `convert` is applied to the trees of a treebank. `teach` asks the recipe's teacher, if it has
     one. Raises ConfigError for settings that do not fit one another. Raises DataError and TreeError
@@ -102,16 +106,19 @@ def load_datasets(
     model = build_model(recipe.model, entries=1)
     width = model.embedding.table.shape[1]
     _check_head(recipe, model.head)
+    inputs = Inputs.of(data)
     if recipe.data.task == "texts":
-        return _load_texts(recipe, data, width)
+        return _load_texts(recipe, inputs, width)
     if recipe.data.task in PAIR_TASKS:
-        return _load_pairs(recipe, data, width)
+        return _load_pairs(recipe, inputs, width)
+    data = inputs.folder
     sentences = read_sentences(recipe, data, convert)
     taught: list[Lesson] = []
     if recipe.teacher is not None:
         taught = teach(recipe, sentences[0], sentences[1] + sentences[2], data)
     trees = [lesson.tree for lesson in taught] or [tree for tree, _ in sentences[0]]
-    vocabulary, table, weights = first_leaves(recipe, data, _words(trees), width)
+    start = inputs.start(recipe)
+    vocabulary, table, weights = first_leaves(recipe, data, _words(trees), width, start)
     sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.made_trees)))
     files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
     parts = [] if taught else sentences[0], *sentences[1:]
@@ -123,37 +130,41 @@ def load_datasets(
     train += taught_examples(taught, vocabulary, recipe.model, sources, data / files[0])
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
     counts = Counter(lesson.source for lesson in taught)
-    return Datasets(vocabulary, table, train, watched, dev, taught=counts, weights=weights)
+    found = Datasets(vocabulary, table, train, watched, dev, taught=counts, weights=weights)
+    return replace(found, start=start)
 
 
 def _words(trees: Iterable[Tree]) -> Iterator[str]:
     return (word for tree in trees for word in tree.words)
 
 
-def _load_texts(recipe: Recipe, data: Path, width: int) -> Datasets:
+def _load_texts(recipe: Recipe, inputs: Inputs, width: int) -> Datasets:
     files, labels = recipe.data, recipe.model.labels
     skipped: list[DataError] = []
 
     def read(file: str) -> list[Text]:
-        return read_texts(data / file, files, labels, skipped if files.skip_bad else None)
+        return read_texts(inputs.table(file), files, labels, skipped if files.skip_bad else None)
 
-    train, _, dev = _split(recipe, read, data)
+    train, _, dev = _split(recipe, read, inputs.folder)
     words = (word for text in train for sentence in text.sentences for word in sentence)
-    vocabulary, table, weights = first_leaves(recipe, data, words, width)
+    start = inputs.start(recipe)
+    vocabulary, table, weights = first_leaves(recipe, inputs.folder, words, width, start)
     given, reported = (text_examples_of(part, vocabulary, recipe.model) for part in (train, dev))
     watched = reported if recipe.training.stop_on == "dev" else []
     found = Datasets(vocabulary, table, given, watched, reported, weights=weights)
-    return replace(found, texts=(train, dev), skipped=skipped)
+    return replace(found, texts=(train, dev), skipped=skipped, start=start)
 
 
-def _load_pairs(recipe: Recipe, data: Path, width: int) -> Datasets:
+def _load_pairs(recipe: Recipe, inputs: Inputs, width: int) -> Datasets:
     skipped: list[DataError] = []
-    pairs = read_pair_files(recipe, data, skipped)
+    pairs = read_pair_files(recipe, inputs, skipped)
     trees = [tree for pair in pairs[0] for tree in pair.trees]
-    vocabulary, table, weights = first_leaves(recipe, data, _words(trees), width)
+    start = inputs.start(recipe)
+    vocabulary, table, weights = first_leaves(recipe, inputs.folder, _words(trees), width, start)
     train, held, dev = (pair_examples_of(part, vocabulary, recipe.model) for part in pairs)
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
     found = Datasets(vocabulary, table, train, watched, dev, skipped=skipped, weights=weights)
+    found = replace(found, start=start)
     return replace(found, pairs=(pairs[0], pairs[2])) if recipe.data.from_table else found
 
 
@@ -213,14 +224,14 @@ def _check_relations(recipe: Recipe, train: Sequence[Labelled]) -> None:
 
 
 def read_pair_files(
-    recipe: Recipe, data: Path, skipped: list[DataError] | None = None
+    recipe: Recipe, data: Path | Inputs, skipped: list[DataError] | None = None
 ) -> Split[Pair]:
     """The pairs of a recipe.
 
     The list `skipped` takes the errors of bad rows of a table, if the recipe has them left out.
     Raises DataError and TreeError for files that cannot be read, and ConfigError for `relabel`.
     """
-    files, model = recipe.data, recipe.model
+    files, model, inputs = recipe.data, recipe.model, Inputs.of(data)
     if recipe.data.relabel:
         raise ConfigError(
             "data.relabel is for classes of trees, and the format of pairs names their classes; "
@@ -228,13 +239,19 @@ def read_pair_files(
         )
     if files.from_table:
         bad = ([] if skipped is None else skipped) if files.skip_bad else None
-        return _split(recipe, lambda file: read_pair_table(data / file, files, model, bad), data)
+
+        def read(file: str) -> list[Pair]:
+            return read_pair_table(inputs.table(file), files, model, bad)
+
+        return _split(recipe, read, inputs.folder)
     trees, target = model.trees, files.task
     assert target in ("relatedness", "entailment")
     return _split(
         recipe,
-        lambda file: read_pairs(data / file, format=files.format, trees=trees, target=target),
-        data,
+        lambda file: read_pairs(
+            inputs.folder / file, format=files.format, trees=trees, target=target
+        ),
+        inputs.folder,
     )
 
 

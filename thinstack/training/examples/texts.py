@@ -4,16 +4,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 from sys import intern
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from thinstack.core.config.task import PAIR_TASKS
+from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import likeness, unknown_label
-from thinstack.data.tables.reading import TableRow, read_table
-from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes
+from thinstack.data.tables.table import Table
+from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, TableRow
 from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.recipe import DataConfig
@@ -57,7 +57,7 @@ class Text(NamedTuple):
 
 
 def read_rows(
-    path: Path,
+    path: FilePath,
     files: DataConfig,
     skipped: list[DataError] | None = None,
     labels: Collection[str] = (),
@@ -68,34 +68,30 @@ def read_rows(
     stands for a missing value.
 
     The errors of bad rows, with file and line, go to the list `skipped`; without it the first is
-    raised. Raises what `read_table` or, for `.spacy` files, `read_doc_bin` raises.
+    raised. Raises what `Table.rows` or, for `.spacy` files, `read_doc_bin` raises.
     """
-    told: Any = {"skipped": skipped}
+    checks: RowChecks = {"skipped": skipped}
     if files.task != "relatedness":
-        told["classes"] = Classes(files.label_column, labels)
+        checks["classes"] = Classes(files.label_column, labels)
+    table = Table(path, encoding=files.encoding, separator=files.separator, header=files.header)
     if files.task in PAIR_TASKS:
         columns = [*files.pair_columns, files.target_column]
-        return read_table(path, columns, advice=PAIR_ADVICE, **_dialect(files), **told)
+        return table.rows(columns, advice=PAIR_ADVICE, **checks)
     columns = [files.text_column, files.label_column]
     if files.spans:
         columns += ["start", "end"]
-    if path.suffix.lower() == ".spacy":
+    if str(path).lower().endswith(".spacy"):
         from thinstack.integrations.spacy.doc_bins import read_doc_bin
 
-        return read_doc_bin(path, columns, span_group=files.span_group, **told)
+        return read_doc_bin(path, columns, span_group=files.span_group, **checks)
     advice = COLUMN_ADVICE
     if files.spans:
         advice += "; the columns of spans must be named 'start' and 'end'"
-    return read_table(path, columns, advice=advice, **_dialect(files), **told)
-
-
-def _dialect(files: DataConfig) -> dict[str, Any]:
-    """How the files of a recipe are written, as `read_table` takes it."""
-    return {"encoding": files.encoding, "separator": files.separator, "header": files.header}
+    return table.rows(columns, advice=advice, **checks)
 
 
 def read_texts(
-    path: Path, files: DataConfig, labels: Sequence[str], skipped: list[DataError] | None = None
+    path: FilePath, files: DataConfig, labels: Sequence[str], skipped: list[DataError] | None = None
 ) -> list[Text]:
     """The texts of a table, cut into sentences of words.
 
@@ -112,7 +108,7 @@ def read_texts(
 
 
 @contextmanager
-def located(path: Path, row: TableRow, skipped: list[DataError] | None) -> Iterator[None]:
+def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> Iterator[None]:
     """Put file and line before a DataError of the block, and add it to the list `skipped`. Without
     a list it is raised."""
     try:
