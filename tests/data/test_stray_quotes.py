@@ -163,19 +163,3 @@ def test_quotes_that_stay_open_cost_time_in_proportion(
         list(Table(path).rows(["text"], skipped=skipped))
     assert 0 < len(skipped) <= count
     assert taken < 8 * count
-
-
-def test_a_line_that_is_not_told_of_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    take = separated._Lines.take
-
-    def losing(self: separated._Lines) -> str | None:
-        line = take(self)
-        return take(self) if line == "text 5,b\n" else line
-
-    monkeypatch.setattr(separated._Lines, "take", losing)
-    rows = [(f"text {number}", "ab"[number % 2]) for number in range(9)]
-    path = plain(tmp_path / "t.csv", ["text", "label"], rows, ",")
-    with pytest.raises(DataError, match="expected to tell of all 10 lines, found 9 told"):
-        read(path, ["text", "label"])

@@ -20,9 +20,9 @@ __all__ = [
     "check_header",
     "find_dialect",
     "first_width",
+    "header_names",
     "sample_of",
     "split_line",
-    "with_row_numbers",
 ]
 
 _LINES, _CHARACTERS = 200, 1 << 20  # of a table that are looked at before it is read
@@ -151,36 +151,38 @@ def _is_spaced(rows: Sequence[str], separator: str) -> bool:
     )
 
 
+def header_names(cells: Sequence[str], sample: Sequence[str], dialect: Dialect) -> list[str]:
+    """The names of the columns. `cells`: of the header. `sample`: the lines behind it.
+
+    An empty name comes first if the rows start with one cell more that numbers them, as R writes
+    them by default (`write.table`)."""
+    names = [name.strip(" ") for name in cells] if dialect.spaced else list(cells)
+    rows = _rows(sample, dialect)
+    longer = {row[0].strip('"') for row in rows if len(row) == len(names) + 1}
+    numbered = len(rows) == len(longer) > 1 and all(map(str.isdecimal, longer))
+    return ["", *names] if numbered else names
+
+
 def check_header(
     path: FilePath,
     line: int,
-    header: Sequence[str],
+    names: Sequence[str],
     sample: Sequence[str],
     wanted: Sequence[str],
     dialect: Dialect,
-    *,
-    told: bool,
 ) -> None:
-    """Raise DataError where the `header` is likely a row, which would be lost.
-
-    A column that is wanted is then not in it, or other rows of the `sample` have its name as its
-    value. If the user has `told` that there is a header, nothing is checked."""
-    if told or _numbered(header):
+    """Raise DataError where the header is likely a row, which would be lost: a column that is
+    `wanted` is not in it, or other rows of the `sample` have its name as its value."""
+    if _numbered(names):
         return
-    others = [
-        row for row in _rows(sample, dialect) if len(row) == len(header) and row != list(header)
-    ]
-    again = {
-        name
-        for column, name in enumerate(header)
-        if name and any(row[column] == name for row in others)
-    }
-    missing = [name for name in wanted if name not in header]
-    like_a_row = again or any(map(_is_value, header))
+    rows = [row for row in _rows(sample, dialect) if len(row) == len(names) and row != [*names]]
+    again = {name for name, *cells in zip(names, *rows, strict=True) if name and name in cells}
+    missing = [name for name in wanted if name not in names]
+    like_a_row = again or any(map(_is_value, names))
     if (missing and like_a_row) or again.intersection(wanted):
         expected = f"the column {missing[0]!r}" if missing else "names of columns"
         raise DataError(
-            f"{path}:{line}: expected {expected}, found {listed(header)}, which looks like a row: "
+            f"{path}:{line}: expected {expected}, found {listed(names)}, which looks like a row: "
             "if the table has no header, add --no-header (in Python header=False) and name "
             "the columns by their numbers, from 1; if it has one, add --header"
         )
@@ -192,17 +194,6 @@ def first_width(sample: Sequence[str], dialect: Dialect) -> int:
     rows = _rows(sample, dialect) or [split_line(row, dialect) for row in filter(bare, sample)]
     widths = Counter(map(len, rows))
     return widths.most_common(1)[0][0] if widths else 0
-
-
-def with_row_numbers(
-    header: Sequence[str], sample: Sequence[str], dialect: Dialect
-) -> Sequence[str]:
-    """The header, with an empty name before it if the rows of the `sample` start with one cell more
-    that numbers them, as R writes them by default (`write.table`)."""
-    rows = _rows(sample, dialect)
-    longer = {row[0].strip('"') for row in rows if len(row) == len(header) + 1}
-    numbered = len(rows) == len(longer) > 1 and all(map(str.isdecimal, longer))
-    return ["", *header] if numbered else header
 
 
 def _rows(sample: Sequence[str], dialect: Dialect) -> list[list[str]]:
