@@ -60,7 +60,7 @@ def separated_records(
             rows.quoted = bare(sample[0]).startswith('"')
             names = header_names(row.cells, sample[1:], dialect)
             if header is None:
-                check_header(path, row.line, names, sample[1:], wanted, dialect)
+                check_header(path, row.line, names, sample, wanted, dialect)
         else:
             names = []
         if not names:
