@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from written_page import run
 
 from thinstack.plugins.manager import PluginManager
+from thinstack.plugins.named import Named
 from thinstack.training.recipe import Recipe
 
 INTRO = """\
@@ -24,7 +25,11 @@ INTRO = """\
 A recipe is a TOML file that says what is learnt, from which files, and how. This is a whole recipe:
 
 ```toml
+schema = 2
 name = "films"
+
+[task]
+name = "phrases.v1"
 
 [data]
 train = "train.txt"                       # one labelled tree a line, (1 (0 Very) (1 good))
@@ -44,6 +49,8 @@ is what `thinstack predict` and `thinstack.load` take.
 All fields are below. A field that has a default may be left out. In TOML, a section `[model.cell]`
 and a table `cell = { ... }` under `[model]` are the same. [data.md](data.md) says where to get
 files to train on. The folder `recipes/` has recipes to start from.
+
+A recipe without `schema` and `[task]` is one of schema 1. It still runs as it did.
 
 <!-- Written by `python scripts/recipe_reference.py docs/recipes.md`. -->
 """
@@ -79,17 +86,46 @@ def sections(model: type[BaseModel], path: str, seen: set[type] | None = None) -
     seen = set() if seen is None else seen
     seen.add(model)
     title = f"`[{path}]`" if path else "The top of the file"
+    yield f"## {title}\n\n{summary(model)}\n"
+    yield fields_of(model)
+    for name, field in model.model_fields.items():
+        for inner in models_in(field.annotation):
+            if issubclass(inner, Named):
+                yield from named_sections(inner, name)
+            elif inner not in seen:
+                yield from sections(inner, f"{path}.{name}".lstrip("."), seen)
+
+
+def named_sections(contract: type[Named], section: str) -> Iterator[str]:
+    """The section of a kind of plugins that are their own settings, and a part for each plugin."""
+    title = section if section == contract.plugin_kind else f"[{section}]"
+    specs = PluginManager(entry_points=()).specs(contract.plugin_kind)
+    names = ", ".join(f"`{spec.name}`" for spec in specs)
+    about = f"`name` says which {contract.plugin_kind}: {names}. Each has settings of its own."
+    yield f"## `[{title}]`\n\n{about}\n"
+    for spec in specs:
+        yield f"### `{spec.name}`\n\n{summary(spec.plugin)}\n"
+        yield fields_of(spec.plugin)
+
+
+def summary(model: type[BaseModel]) -> str:
+    """The first paragraph of a docstring."""
+    return " ".join((model.__doc__ or "").partition("\n\n")[0].split())
+
+
+def fields_of(model: type[BaseModel]) -> str:
+    """The fields of a model as a table of Markdown."""
     rows = [
-        (f"`{name}`", allowed(field.annotation, field.metadata), default(field), said(field))
+        (
+            f"`{field.alias or name}`",
+            allowed(field.annotation, field.metadata),
+            default(field),
+            said(field),
+        )
         for name, field in model.model_fields.items()
         if not field.exclude
     ]
-    yield f"## {title}\n\n{' '.join((model.__doc__ or '').split())}\n"
-    yield table(("field", "values", "default", "what it does"), rows)
-    for name, field in model.model_fields.items():
-        for inner in models_in(field.annotation):
-            if inner not in seen:
-                yield from sections(inner, f"{path}.{name}".lstrip("."), seen)
+    return table(("field", "values", "default", "what it does"), rows)
 
 
 def plugins() -> Iterator[str]:

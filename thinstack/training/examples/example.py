@@ -1,6 +1,6 @@
 """Makes training examples, which hold sentences as index arrays, and joins them to minibatches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,6 @@ from thinstack.training.examples.labelled import (
     labelled_text,
     labelled_tree,
 )
-from thinstack.training.examples.texts import Text
 from thinstack.training.loop.oracle import right_transitions
 from thinstack.training.recipe import LabelChoice, TrainingConfig
 
@@ -31,10 +30,10 @@ __all__ = [
     "Minibatch",
     "examples_of",
     "forests_of",
+    "made_examples",
     "minibatch",
     "minibatch_places",
     "pair_examples_of",
-    "text_examples_of",
 ]
 
 IntArray = NDArray[np.int64]
@@ -144,16 +143,18 @@ def pair_examples_of(
     ]
 
 
-def text_examples_of(
-    texts: Sequence[Text], vocabulary: Vocabulary, config: ModelConfig
+def made_examples(
+    texts: Iterable[Sequence[Sequence[str]]],
+    targets: Iterable[Any],
+    vocabulary: Vocabulary,
+    config: ModelConfig,
 ) -> list[Example]:
-    """The examples of texts whose labels are classes of the model. Their trees are made from the
-    words. If the model makes its own trees, they are balanced for now."""
+    """The examples of texts, each the words of its sentences, with their targets. Their trees are
+    made from the words. If the model makes its own trees, they are balanced for now."""
     maker = tree_maker("balanced" if config.parses else config.tree_source)
-    number = {name: place for place, name in enumerate(config.labels)}
     return [
-        Example({"gold": labelled_text(text.sentences, number[text.label], vocabulary, maker)})
-        for text in texts
+        Example({"gold": labelled_text(sentences, target, vocabulary, maker)})
+        for sentences, target in zip(texts, targets, strict=True)
     ]
 
 

@@ -9,18 +9,15 @@ from pydantic import Field
 from rich.console import Console
 
 from thinstack.core.config import ModelConfig
-from thinstack.core.model.model import Model
 from thinstack.data.files.paths import FilePath
 from thinstack.data.trees.pairs import TABLE, Pair, PairTarget, read_pairs
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.examples.example import Example, Minibatch, pair_examples_of
+from thinstack.training.examples.example import Example, pair_examples_of
 from thinstack.training.examples.pair_tables import read_pair_table, sentences_of
-from thinstack.training.loop.task_loss import joint_losses
 from thinstack.training.publish.class_report import say_classes
-from thinstack.training.recipe import Recipe, TrainingConfig
-from thinstack.training.task import Losses
+from thinstack.training.recipe import Recipe
 from thinstack.training.tasks._table import TableTask
 
 __all__ = ["Pairs"]
@@ -104,16 +101,6 @@ class Pairs(TableTask):
             raise ValueError(
                 f"training.sources: pairs take their trees or the model's, 'self'; found {made}"
             )
-
-    def loss(
-        self,
-        model: Model,
-        batch: Minibatch,
-        whole: Sequence[Example],
-        training: TrainingConfig,
-        initial: Model | None,
-    ) -> Losses:
-        return joint_losses(model, batch, training)
 
     # -- reports
 

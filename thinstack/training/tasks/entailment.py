@@ -15,7 +15,7 @@ from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.publish.calibrate import Cases, whole_cases
-from thinstack.training.publish.measuring import Answers, answers_of, scores_of
+from thinstack.training.publish.measuring import Answers, answers_of
 from thinstack.training.publish.pair_report import always_commonest
 from thinstack.training.tasks._pairs import Pairs
 from thinstack.training.tasks._table import Defaults
@@ -56,12 +56,12 @@ class Entailment(Pairs):
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
     ) -> tuple[Figures, Answers]:
-        answers = answers_of(scores_of(model, examples, source), examples, source)
+        answers = answers_of(self.scores(model, examples, source), examples, source)
         return entailment(answers.predicted, answers.gold), answers
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
         given = [example.trees[source] for example in examples]
-        return {"calibration_error": whole_cases(scores_of(model, examples, source), given)}
+        return {"calibration_error": whole_cases(self.scores(model, examples, source), given)}
 
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
         return None if self.brings_trees else always_commonest(*datasets.items)

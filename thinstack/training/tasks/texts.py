@@ -23,7 +23,7 @@ from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.examples.example import Example, Minibatch, text_examples_of
+from thinstack.training.examples.example import Example, Minibatch
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.examples.texts import Text, read_texts
 from thinstack.training.loop.seeds import SeedResult, Spreads
@@ -123,7 +123,9 @@ class Texts(TableTask):
         reads: str,
         file: Path,
     ) -> list[Example]:
-        return text_examples_of(items, vocabulary, recipe.model)
+        number = {name: place for place, name in enumerate(recipe.model.labels)}
+        texts, targets = [item.sentences for item in items], [number[item.label] for item in items]
+        return self.made_examples(texts, targets, vocabulary, recipe.model)
 
     def class_of(self, item: Text) -> str:
         return item.label
