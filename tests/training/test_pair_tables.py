@@ -20,7 +20,7 @@ from thinstack.data.trees.pairs import Pair
 from thinstack.errors import ConfigError, DataError, ThinstackError
 from thinstack.evaluate.pair_figures import pearson
 from thinstack.training.examples.datasets import load_datasets, read_items
-from thinstack.training.examples.pair_tables import find_scale
+from thinstack.training.tasks._pair_tables import find_scale
 from thinstack.training.examples.table_data import table_data
 from thinstack.training.loop.initial import start_from
 from thinstack.training.loop.own_trees import own_trees

@@ -16,7 +16,7 @@ from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, 
 from thinstack.errors import DataError
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.publish.class_report import say_classes
-from thinstack.training.publish.table_report import say_what_is_odd
+from thinstack.training.tasks._table_report import say_what_is_odd
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task
 

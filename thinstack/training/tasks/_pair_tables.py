@@ -13,7 +13,7 @@ from thinstack.data.trees.pairs import Pair
 from thinstack.errors import ConfigError, DataError
 from thinstack.text.sentences import Splitter, splitter
 from thinstack.text.tree_sources import TreeMaker, tree_maker
-from thinstack.training.examples.texts import located
+from thinstack.training.tasks.texts.reading import located
 
 if TYPE_CHECKING:
     from thinstack.training.tasks._pairs import Pairs
