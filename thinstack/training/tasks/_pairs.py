@@ -15,9 +15,9 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, pair_examples_of
-from thinstack.training.tasks._pair_tables import read_pair_table, sentences_of
 from thinstack.training.publish.class_report import say_classes
 from thinstack.training.recipe import Recipe
+from thinstack.training.tasks._pair_tables import read_pair_table, sentences_of
 from thinstack.training.tasks._table import TableTask
 
 __all__ = ["Pairs"]

@@ -1,8 +1,10 @@
 """The task of classes of pairs of sentences."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from thinstack.core.model.model import Model
@@ -16,11 +18,10 @@ from thinstack.training.examples.example import Example
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.publish.calibrate import Cases, whole_cases
 from thinstack.training.publish.measuring import Answers, answers_of
-from thinstack.training.publish.pair_report import always_commonest
 from thinstack.training.tasks._pairs import Pairs
 from thinstack.training.tasks._table import Defaults
 
-__all__ = ["Entailment"]
+__all__ = ["Entailment", "always_commonest"]
 
 
 class Entailment(Pairs):
@@ -81,3 +82,11 @@ def _is_fraction(text: str) -> bool:
         return not float(text).is_integer()
     except ValueError:
         return False
+
+
+def always_commonest(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
+    """The name and the figures on `dev` of a rival that always gives the most frequent class of
+    `train`."""
+    commonest = Counter(pair.target for pair in train).most_common(1)[0][0]
+    right = np.array([pair.target == commonest for pair in dev], np.int64)
+    return "always the most frequent class", entailment(right, np.ones_like(right))

@@ -13,14 +13,14 @@ from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.pair_figures import relatedness
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
-from thinstack.training.tasks._pair_tables import find_scale, rating_of
 from thinstack.training.publish.class_report import say_ratings
 from thinstack.training.publish.measuring import Answers, answers_of
-from thinstack.training.publish.pair_report import by_overlap
-from thinstack.training.tasks._table_report import say_what_is_odd
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks._pairs import Pairs
 from thinstack.training.tasks._table import Defaults
+from thinstack.training.tasks._table_report import say_what_is_odd
+from thinstack.training.tasks.relatedness.rival import by_overlap
+from thinstack.training.tasks.relatedness.scale import find_scale, rating_of
 
 __all__ = ["Relatedness"]
 
