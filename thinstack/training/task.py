@@ -250,6 +250,10 @@ class Task(Named):
         """What the card says about the columns; an empty text or sentences with a space after."""
         return ""
 
+    def advice_after(self, bundle: Path, recipe: "Recipe") -> Iterable[str]:
+        """Lines on what to do with the bundle, once it is trained on a table."""
+        return ()
+
     @property
     def evaluate_options(self) -> str:
         """The options with which `thinstack evaluate` reads the same files."""

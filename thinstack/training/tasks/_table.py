@@ -126,10 +126,6 @@ class TableTask(Task):
         """
         return self
 
-    @abstractmethod
-    def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
-        """Lines on what to do with the bundle."""
-
 
 @contextmanager
 def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> Iterator[None]:
