@@ -23,6 +23,7 @@ UNREAD: dict[str, Any] = {
 """What of a recipe no figure depends on."""
 
 READ_BY_RIVALS: dict[str, Any] = {
+    "task": True,
     "data": True,
     "model": {"labels", "trees"},
     "training": {"stop_on"},

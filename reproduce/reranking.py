@@ -109,5 +109,6 @@ class Reranking(Strict):
             "cell": row.cell.model_dump(),
             "head": {"name": "tree_ranker.v1", "options": {"kappa": self.kappa}},
         }
-        data = {"name": row.name, "data": parser.data.model_dump(), "model": model}
+        sections = {"task": parser.task, "data": parser.data, "model": model}
+        data = {"name": row.name, **sections}
         return Recipe.parse({**data, "training": self.ranker}, source=f"{self.name}: {row.name}")

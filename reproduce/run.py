@@ -22,7 +22,6 @@ from thinstack.errors import DataError
 from thinstack.training.examples.datasets import Convert, Datasets, load_datasets
 from thinstack.training.examples.digests import data_digests
 from thinstack.training.loop.seeds import run_seed
-from thinstack.training.publish.measuring import evaluate_model
 from thinstack.training.recipe import Recipe
 
 RESULT, NOTE = "result.json", "digest.txt"
@@ -161,10 +160,10 @@ def _train(job: Job) -> Outcome:
     datasets, marks = _datasets(job)
     result = run_seed(job.recipe, datasets, job.seed, job.folder)
     for source, answers in result.answers.items():
+        assert answers is not None
         cases = Cases.of(answers, marks.negated)
         cases.save(_cases_file(job, source))
-        if job.recipe.data.task == "entailment":
-            result.dev[source] |= marks.figures(cases)
+        result.dev[source] |= marks.figures(cases)
     for source in result.dev.keys() & job.on_train:
         result.dev[source][TRAIN_ACCURACY] = _train_accuracy(job, result.model, datasets, source)
     seconds, parameters = sum(at["seconds"] for at in result.history), _parameters(result.model)
@@ -182,8 +181,8 @@ def _train(job: Job) -> Outcome:
 
 def _train_accuracy(job: Job, model: Model, datasets: Datasets, source: str) -> float | None:
     """The accuracy on the examples that were learnt from, without those held out."""
-    task, labels = job.recipe.data.task, job.recipe.model.labels
-    figures, _ = evaluate_model(model, datasets.train, source, task, labels)
+    labels = job.recipe.model.labels
+    figures, _ = job.recipe.task.measure(model, datasets.train, source, labels)
     return figures.get("accuracy", figures.get("root_accuracy"))
 
 

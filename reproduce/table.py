@@ -11,7 +11,6 @@ from pydantic import AfterValidator, Field, model_validator
 from reproduce.shown import TRAIN_ACCURACY, Column, Comparison, Curve, Name
 from thinstack.core.config import Strict
 from thinstack.core.config.base import read_toml
-from thinstack.core.config.task import PAIR_TASKS
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.training.recipe import Recipe
 
@@ -264,9 +263,9 @@ def _misfit(row: Row, recipe: Recipe) -> str | None:
     measured = recipe.measured_trees
     if row.trees not in measured:
         return f"trees = {row.trees!r}, but its model is measured with {', '.join(measured)}"
-    trees, task = recipe.model.trees, recipe.data.task
-    if row.parser is not None and (trees != "dependency" or task in PAIR_TASKS):
-        found = f"model.trees = {trees!r} and data.task = {task!r}"
+    trees, items = recipe.model.trees, recipe.task.items
+    if row.parser is not None and (trees, items) != ("dependency", "trees"):
+        found = f"model.trees = {trees!r} and a task of {items}"
         return f"parser makes dependency trees of sentences, not of pairs; found {found}"
     return None
 

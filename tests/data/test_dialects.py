@@ -12,7 +12,7 @@ from thinstack.data.tables.table_kinds import holds_table
 from thinstack.errors import ConfigError, DataError, InputError
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.integrations.corpora.rows import Columns
-from thinstack.training.recipe import DataConfig
+from thinstack.training.tasks.texts import Texts
 
 ROWS = [["Good, they say.", "1"], ["Bad.", "0"], ["Fine, fine.", "1"]]
 
@@ -179,10 +179,9 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("told", "kept"), [("tab", "\t"), ("\\t", "\t"), (";", ";")])
 def test_recipes_keep_the_separator(told: str, kept: str) -> None:
-    data = {"train": "t.csv", "dev_share": 0.1, "task": "texts"}
-    assert DataConfig.parse(data | {"separator": told}, source="r").separator == kept
+    assert Texts.parse({"separator": told}, source="r").separator == kept
     with pytest.raises(ConfigError, match=r"separator: .*expected one character"):
-        DataConfig.parse(data | {"separator": "ab"}, source="r")
+        Texts.parse({"separator": "ab"}, source="r")
 
 
 @pytest.mark.parametrize("header", [None, True])

@@ -113,7 +113,7 @@ def vocabulary(kind: type[Vocabulary], path: Path) -> int:
 def recipe(path: Path) -> str:
     found = Recipe.read(path)
     assert Recipe.parse(found.model_dump(mode="json"), source="itself") == found
-    return found.data.task
+    return found.task.name
 
 
 def distances(content: bytes, folder: Path) -> int:

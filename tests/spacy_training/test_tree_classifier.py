@@ -218,7 +218,7 @@ def test_where_learning_starts(start: Path) -> None:
     own.get_pipe("tree_classifier").initialize(lambda: examples(own), labels=names)
     learner = own.get_pipe("tree_classifier").model
     assert learner.config.labels == names
-    assert learner.training.phrase_penalty > 0  # as `thinstack train` has it then
+    assert learner.task.keeps_start  # as `thinstack train` has it then
     head = state_of(load_model(start))["head.linear.weight"]
     assert torch.equal(weights(own)["head.linear.weight"], head)
     fresh = pipeline("none")

@@ -24,7 +24,7 @@ from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.runtime.predictor import Predictor
 from thinstack.training import run_recipe as run_recipe_module
-from thinstack.training.examples.datasets import Datasets, load_datasets, read_sentences
+from thinstack.training.examples.datasets import Datasets, load_datasets, read_items
 from thinstack.training.examples.digests import data_digests
 from thinstack.training.examples.example import Example, Minibatch, minibatch
 from thinstack.training.loop.fit_parser import fit_parser
@@ -121,7 +121,7 @@ def test_labels_are_mixed_with_the_means_of_all_bundles(
 
 
 def parts(data: Path) -> tuple[Any, Any]:
-    train, held, dev = read_sentences(recipe_of(), data)
+    train, held, dev = read_items(recipe_of(), data)
     return train, held + dev
 
 

@@ -19,9 +19,7 @@ class Kind:
 
     Its plugins are classes that derive from the contract. Each has a versioned name. Its
     constructor gets the sizes that it names; its other keyword-only arguments are options, which a
-    configuration gives. If a class has an attribute `settings`, a pydantic model, then the fields
-    of that are the options, and the constructor gets the settings alone. A class that is a pydantic
-    model itself is its own settings.
+    configuration gives. Tasks and lessons are pydantic models, whose fields are the options.
 
     Attributes:
         name: the `plugin_kind` of the contract.

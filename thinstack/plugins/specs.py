@@ -49,9 +49,8 @@ class Spec:
         self._build: Callable[..., Any] = build if inspect.ismethod(build) else plugin
         self._constructor = inspect.signature(plugin).parameters
         self._arguments = {**self._constructor, **inspect.signature(self._build).parameters}
-        settings: Any = getattr(plugin, "settings", plugin)
-        self._has_settings = isinstance(settings, type) and issubclass(settings, BaseModel)
-        self.options: type[BaseModel] = settings if self._has_settings else self._signature()
+        is_model = issubclass(plugin, BaseModel)
+        self.options: type[BaseModel] = plugin if is_model else self._signature()
 
     def _signature(self) -> type[BaseModel]:
         """The options of a signature, as a pydantic model."""
@@ -99,10 +98,7 @@ class Spec:
 
         Raises ConfigError if `options` are not valid, and PluginError if the constructor fails.
         """
-        validated = self.validate(options)
-        if self.options is self.plugin:
-            return validated
-        arguments = {"settings": validated} if self._has_settings else dict(validated)
+        arguments = dict(self.validate(options))
         offered = {**KINDS[self.kind].sizes, **sizes}
         sizes = {size: value for size, value in offered.items() if self.takes(size)}
         try:

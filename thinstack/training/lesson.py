@@ -4,25 +4,17 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import (
-    BeforeValidator,
-    Field,
-    SerializeAsAny,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    model_serializer,
-)
+from pydantic import Field, SerializeAsAny
 
 from thinstack.core import Tree
-from thinstack.core.config.base import Strict, problems
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError
-from thinstack.plugins.manager import manager
+from thinstack.plugins.named import Named, named
 
 __all__ = ["Lesson", "Lessons", "Treebank"]
 
@@ -58,13 +50,11 @@ class Treebank:
         return fields["piece_ids"][np.cumsum(counts) - counts]
 
 
-class Lesson(Strict):
+class Lesson(Named):
     """Trees to learn from beside those of the training file. The fields of a lesson are its
     settings in a recipe.
 
     Attributes:
-        name: a versioned name, such as `my_lesson.v1`, by which recipes find the lesson.
-        summary: a description of the lesson in one line.
         anew: whether its trees are drawn anew for each epoch. Otherwise they are made once, before
             the first epoch.
         taught: whether a teacher labels its trees. Labels that the lesson itself gives are mixed
@@ -73,8 +63,6 @@ class Lesson(Strict):
     """
 
     plugin_kind: ClassVar[str] = "lesson"
-    name: ClassVar[str]
-    summary: ClassVar[str] = ""
     anew: ClassVar[bool] = False
     taught: ClassVar[bool] = False
     parsed: ClassVar[bool] = False
@@ -121,23 +109,6 @@ class Lesson(Strict):
         """Its name without the version."""
         return self.name.partition(".")[0]
 
-    @model_serializer(mode="wrap")
-    def _named(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {"name": self.name, **handler(self)}
 
-
-def _lesson(settings: object) -> object:
-    """The lesson that a table of a recipe names. Raises UnknownNameError for an unknown name."""
-    if not isinstance(settings, dict):
-        return settings
-    if not isinstance(name := settings.get("name"), str):
-        raise ValueError("name: expected the name of a lesson, such as 'alone.v1'")
-    plugin: type[Lesson] = manager().find("lesson", name).plugin
-    try:
-        return plugin.model_validate({key: settings[key] for key in settings if key != "name"})
-    except ValidationError as error:
-        raise ValueError(f"{name}: {problems(error)}") from None
-
-
-Lessons = tuple[Annotated[SerializeAsAny[Lesson], BeforeValidator(_lesson)], ...]
+Lessons = tuple[Annotated[SerializeAsAny[Lesson], named("lesson")], ...]
 """The lessons of a recipe."""

@@ -7,19 +7,18 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from thinstack.core.scale import are_numbers, in_order
 from thinstack.data.files.lock import locked
 from thinstack.data.files.paths import in_resolved_folder
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.containers import check_rows
 from thinstack.data.tables.reading import read_mappings
 from thinstack.data.tables.table_rows import Classes
-from thinstack.errors import ConfigError, DataError, InputError
-from thinstack.training.examples.table_data import ask_about_spans, find_classes, table_data
-from thinstack.training.examples.texts import read_rows
+from thinstack.errors import ConfigError, DataError
+from thinstack.training.examples.table_data import ask_about_spans, table_data
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
+from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import commented, text_recipe
 
 __all__ = ["RECIPE", "train_rows", "train_table"]
@@ -55,9 +54,9 @@ def train_table(
     threads: int = 1,
     console: Console,
     team: Team = ALONE,
-) -> Recipe:
+) -> list[str]:
     """Train on a table, and write the recipe and what `run_recipe` writes to the folder `out`.
-    Returns the recipe, which the main process of a `team` makes for all.
+    Returns lines on what to do with the bundle.
 
     `files`, `text_columns`: as `table_data` takes them. `labels`: the classes in their order, or
     the whole numbers on the scale of scores; by default they come from the table. `scale`: as
@@ -66,8 +65,8 @@ def train_table(
     they take many times as long. If `out` has the recipe of an earlier call that was stopped, the
     run goes on.
 
-    Raises what `table_data`, `find_classes`, `text_recipe` and `run_recipe` raise, and ConfigError
-    if `out` was trained by another recipe.
+    Raises what `table_data`, `TableTask.find_labels`, `text_recipe` and `run_recipe` raise, and
+    ConfigError if `out` was trained by another recipe.
     """
     folder = in_resolved_folder(table).parent
     made = None
@@ -78,7 +77,8 @@ def train_table(
     run_recipe(
         recipe, data=folder, out=out, seeds=seeds, threads=threads, console=console, team=team
     )
-    return recipe
+    assert isinstance(recipe.task, TableTask)
+    return list(recipe.task.advice_after(out / "model-best", recipe))
 
 
 def _made_recipe(
@@ -86,19 +86,15 @@ def _made_recipe(
 ) -> Recipe:
     """The recipe of a table. It is written to `out`, and read again from there."""
     folder = in_resolved_folder(table).parent
-    data = table_data(table, files, text_columns=text_columns)
+    data, task = table_data(table, files, text_columns=text_columns)
     skipped: list[DataError] = []
-    rows = read_rows(table, data, skipped if data.skip_bad else None, told.labels)
-    found = [row.values[data.target_column] for row in rows]
-    names = told.labels or find_classes(found, data, str(table))
-    known = told.labels or in_order(names) or are_numbers(names)
-    if told.scale and data.task == "texts" and len(names) > 2 and not known:
-        raise InputError(
-            f"--scale: the order of the classes is not known ({', '.join(names):.200}); name them "
-            "in order, from one end to the other: --labels A,B,C (in Python labels=)"
-        )
-    count = len(found)
-    recipe = text_recipe(out.name, data, names, texts=count, init=told.init, scale=told.scale)
+    rows = task.rows(table, skipped if task.skip_bad else None, told.labels)
+    values = [row.values[task.target_column] for row in rows]
+    names = told.labels or task.find_labels(values, str(table))
+    if told.scale and not told.labels:
+        task.check_order(names)
+    settings: dict[str, Any] = {"texts": len(values), "init": told.init, "scale": told.scale}
+    recipe = text_recipe(out.name, data, task, names, **settings)
     recipe = recipe.model_copy(
         update={"training": recipe.training.model_copy(update={"seeds": told.seeds})}
     )

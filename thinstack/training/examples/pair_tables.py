@@ -3,20 +3,22 @@
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
-from thinstack.data.tables.alike import likeness, unknown_label
+from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.trees.pairs import Pair
 from thinstack.errors import ConfigError, DataError
 from thinstack.text.sentences import Splitter, splitter
 from thinstack.text.tree_sources import TreeMaker, tree_maker
-from thinstack.training.examples.texts import located, read_rows
-from thinstack.training.recipe import DataConfig
+from thinstack.training.examples.texts import located
 
-__all__ = ["find_scale", "read_pair_table", "sentences_of", "shared_pairs"]
+if TYPE_CHECKING:
+    from thinstack.training.tasks._pairs import Pairs
+
+__all__ = ["find_scale", "rating_of", "read_pair_table", "sentences_of"]
 
 MOST: Final = 21
 """The most whole numbers on a scale. A longer scale, such as 0 to 100, has too few pairs for
@@ -24,31 +26,39 @@ each."""
 
 
 def read_pair_table(
-    path: Path, files: DataConfig, model: ModelConfig, skipped: list[DataError] | None = None
+    path: Path, task: "Pairs", model: ModelConfig, skipped: list[DataError] | None = None
 ) -> list[Pair]:
     """The pairs of a table. Each side is one sentence over a tree made from its words, which is
     balanced if the model makes its own trees.
 
-    The labels of a model of scores are whole numbers. Scores become ratings, from 1 to the number
-    of labels. A row is bad if the model does not have its class or score, or if a side has no
-    words. Bad rows go to `skipped` or raise, as in `read_rows`.
-
-    Raises ConfigError for a model of scores whose labels are no consecutive whole numbers.
+    A row is bad if the model does not have its class or score, or if a side has no words. Bad rows
+    go to `skipped` or raise, as in `TableTask.rows`. Raises ConfigError as `task.value` does.
     """
-    cut, found = splitter(sentences=False), list[Pair]()
+    cut, pairs = splitter(sentences=False), list[Pair]()
     maker = tree_maker("balanced" if model.parses else model.tree_source)
-    rated = files.task == "relatedness"
-    least = _least(model.labels) if rated else 0
-    for row in read_rows(path, files, skipped, () if rated else model.labels):
+    for row in task.rows(path, skipped, model.labels):
         with located(path, row, skipped):
-            first, second = (_tree(row, column, cut, maker) for column in files.pair_columns)
-            target = row.values[files.target_column]
-            if rated:
-                rating: float | str = _score(target, files.score_column, model.labels) - least + 1
-            else:
-                rating = _class(target, files.label_column, model.labels)
-            found.append(Pair(str(row.line), (first, second), rating))
-    return found
+            first, second = (_tree(row, column, cut, maker) for column in task.pair_columns)
+            value = task.value(row.values[task.target_column], model.labels)
+            pairs.append(Pair(str(row.line), (first, second), value))
+    return pairs
+
+
+def rating_of(text: str, column: str, labels: Sequence[str]) -> float:
+    """The rating of a score, from 1 to the number of `labels`. These are whole numbers, which the
+    scores of `column` go over.
+
+    Raises ConfigError for labels that are no consecutive whole numbers, and DataError for a score
+    that is not between them.
+    """
+    least, score = _least(labels), _number(text)
+    if score is None or not least <= score <= float(labels[-1]):
+        expected = f"a score from {labels[0]} to {labels[-1]} (model.labels) in {column}"
+        raise DataError(
+            f"expected {expected}, found {text!r:.60}; mend it, or give the whole scale, such as "
+            "--labels 0,1,2,3,4,5"
+        )
+    return score - least + 1
 
 
 def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
@@ -80,13 +90,6 @@ def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
     return tuple(str(number) for number in range(low, high + 1))
 
 
-def shared_pairs(train: Iterable[Pair], dev: Sequence[Pair]) -> int:
-    """The number of pairs of `dev` that are also in `train`, in either order, as `sentences_of`
-    tells them apart."""
-    known = {sentences_of(pair) for pair in train}
-    return sum(sentences_of(pair) in known for pair in dev)
-
-
 def sentences_of(pair: Pair) -> frozenset[str]:
     """The `likeness` of the sentences of a pair."""
     return frozenset(likeness(" ".join(tree.words)) for tree in pair.trees)
@@ -99,24 +102,6 @@ def _tree(row: TableRow, column: str, cut: Splitter, maker: TreeMaker) -> Tree:
         raise DataError(f"expected a sentence with words in {column}, found {text!r:.60}")
     words = sentences[0].words
     return Tree.from_transitions(maker(words), words)
-
-
-def _class(text: str, column: str, labels: Sequence[str]) -> str:
-    if text not in labels:
-        expected = f"one of model.labels ({', '.join(labels)})"
-        raise DataError(f"expected {expected} in {column}, {unknown_label(text, labels)}")
-    return text
-
-
-def _score(text: str, column: str, labels: Sequence[str]) -> float:
-    score = _number(text)
-    if score is None or not float(labels[0]) <= score <= float(labels[-1]):
-        expected = f"a score from {labels[0]} to {labels[-1]} (model.labels) in {column}"
-        raise DataError(
-            f"expected {expected}, found {text!r:.60}; mend it, or give the whole scale, such as "
-            "--labels 0,1,2,3,4,5"
-        )
-    return score
 
 
 def _number(text: str) -> float | None:

@@ -1,43 +1,26 @@
 """Reads texts and their classes from a table."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from sys import intern
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from thinstack.core.config.task import PAIR_TASKS
-from thinstack.data.tables.alike import likeness, unknown_label
-from thinstack.data.tables.reading import TableRow, read_table
-from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes
+from thinstack.data.tables.alike import unknown_label
+from thinstack.data.tables.reading import TableRow
 from thinstack.errors import DataError
-from thinstack.text.sentences import Sentence, Splitter, splitter
-from thinstack.training.recipe import DataConfig
+from thinstack.text.sentences import Sentence
 
-__all__ = [
-    "Text",
-    "located",
-    "parted",
-    "read_rows",
-    "read_texts",
-    "repeated",
-    "set_aside_share",
-    "shared_texts",
-]
+if TYPE_CHECKING:
+    from thinstack.training.tasks.texts import Texts
 
-PAIR_ADVICE: Final = (
-    "name the columns of pairs with --text-column, given twice, and --label-column (classes) or "
-    "--score-column (ratings)"
-)
+__all__ = ["Text", "located", "read_texts", "span_words"]
+
 AT_ONCE: Final = 1000
 """The number of texts that are cut into words at a time."""
-
-
-Item = TypeVar("Item")
 
 
 class Text(NamedTuple):
@@ -56,58 +39,21 @@ class Text(NamedTuple):
     line: int
 
 
-def read_rows(
-    path: Path,
-    files: DataConfig,
-    skipped: list[DataError] | None = None,
-    labels: Collection[str] = (),
-) -> Iterator[TableRow]:
-    """The rows of a table of texts or pairs, with the columns that `files` names.
-
-    `labels`: the classes, if they are known; one of them may be a word such as "NA", which else
-    stands for a missing value.
-
-    The errors of bad rows, with file and line, go to the list `skipped`; without it the first is
-    raised. Raises what `read_table` or, for `.spacy` files, `read_doc_bin` raises.
-    """
-    told: Any = {"skipped": skipped}
-    if files.task != "relatedness":
-        told["classes"] = Classes(files.label_column, labels)
-    if files.task in PAIR_TASKS:
-        columns = [*files.pair_columns, files.target_column]
-        return read_table(path, columns, advice=PAIR_ADVICE, **_dialect(files), **told)
-    columns = [files.text_column, files.label_column]
-    if files.spans:
-        columns += ["start", "end"]
-    if path.suffix.lower() == ".spacy":
-        from thinstack.integrations.spacy.doc_bins import read_doc_bin
-
-        return read_doc_bin(path, columns, span_group=files.span_group, **told)
-    advice = COLUMN_ADVICE
-    if files.spans:
-        advice += "; the columns of spans must be named 'start' and 'end'"
-    return read_table(path, columns, advice=advice, **_dialect(files), **told)
-
-
-def _dialect(files: DataConfig) -> dict[str, Any]:
-    """How the files of a recipe are written, as `read_table` takes it."""
-    return {"encoding": files.encoding, "separator": files.separator, "header": files.header}
-
-
 def read_texts(
-    path: Path, files: DataConfig, labels: Sequence[str], skipped: list[DataError] | None = None
+    path: Path, task: "Texts", labels: Sequence[str], skipped: list[DataError] | None = None
 ) -> list[Text]:
     """The texts of a table, cut into sentences of words.
 
     A row is bad if its class is not one of `labels` or its text has no words. So is a row whose
-    span is no phrase of the text. Bad rows go to `skipped` or raise, as in `read_rows`.
+    span is no phrase of the text. Bad rows go to `skipped` or raise, as in `TableTask.rows`.
     """
     found: list[Text] = []
-    rows, cut = read_rows(path, files, skipped, labels), splitter(sentences=not files.spans)
+    rows, cut = task.rows(path, skipped, labels), task.splitter()
     while batch := list(islice(rows, AT_ONCE)):
-        for row, sentences in zip(batch, _cut(cut, batch, files), strict=True):
+        texts = cut(row.values[task.text_column] for row in batch)
+        for row, sentences in zip(batch, texts, strict=True):
             with located(path, row, skipped):
-                found.append(_text(row, sentences, files, labels))
+                found.append(_text(row, sentences, task, labels))
     return found
 
 
@@ -124,123 +70,34 @@ def located(path: Path, row: TableRow, skipped: list[DataError] | None) -> Itera
         skipped.append(found)
 
 
-def set_aside_share(
-    items: Sequence[Item],
-    share: float,
-    label_of: Callable[[Item], str],
-    group_of: Callable[[Item], Hashable] = id,
-) -> tuple[list[Item], list[Item]]:
-    """The items without those set aside, and the items set aside: a `share` of each class, as near
-    as groups allow.
-
-    Items of one group go to the same part. A group counts with the class of its first item. A class
-    of two groups or more has at least one set aside, and none loses all its items. They are always
-    drawn with the same seed.
-    """
-    labels = [label_of(item) for item in items]
-    by_label: dict[str, list[list[int]]] = defaultdict(list)
-    for group in _grouped(items, group_of):
-        by_label[labels[group[0]]].append(group)
-    left = Counter(labels)
-    missing = {label: max(round(share * n), min(1, n - 1)) for label, n in left.items()}
-    draw, aside = np.random.default_rng(0), set[int]()
-
-    def take(group: list[int]) -> None:
-        counts = Counter(labels[place] for place in group)
-        if all(left[label] > count for label, count in counts.items()):
-            aside.update(group)
-            left.subtract(counts)
-            for label, count in counts.items():
-                missing[label] -= count
-
-    for label in sorted(by_label):
-        own, before = by_label[label], missing[label]
-        drawn = [own[n] for n in draw.permutation(len(own)).tolist()]
-        for group in drawn:
-            if missing[label] > 0 and _brings_nearer(group, labels, missing):
-                take(group)
-        if 0 < missing[label] == before:
-            take(min(drawn, key=len))
-    return parted(items, aside)
-
-
-def _brings_nearer(group: Sequence[int], labels: Sequence[str], missing: Mapping[str, int]) -> bool:
-    """Whether the classes are nearer to the numbers that are `missing` with this group than
-    without it."""
-    counts = Counter(labels[place] for place in group)
-    apart = sum(abs(missing[label] - count) for label, count in counts.items())
-    return apart < sum(abs(missing[label]) for label in counts)
-
-
-def parted(
-    items: Sequence[Item], aside: Collection[int], group_of: Callable[[Item], Hashable] = id
-) -> tuple[list[Item], list[Item]]:
-    """The items without those at the places `aside`, and the others; with them their groups."""
-    groups = {group_of(items[place]) for place in aside}
-    parts: tuple[list[Item], list[Item]] = [], []
-    for item in items:
-        parts[group_of(item) in groups].append(item)
-    return parts
-
-
-def repeated(
-    items: Sequence[Item], label_of: Callable[[Item], str], group_of: Callable[[Item], Hashable]
-) -> tuple[int, int]:
-    """The number of groups of several items, and of such groups whose items have different
-    classes."""
-    groups = [group for group in _grouped(items, group_of) if len(group) > 1]
-    return len(groups), sum(len({label_of(items[n]) for n in group}) > 1 for group in groups)
-
-
-def shared_texts(train: Iterable[Text], dev: Sequence[Text]) -> int:
-    """The number of texts of `dev` that are also in `train`, as `likeness` says."""
-    known = {likeness(text.text) for text in train}
-    return sum(likeness(text.text) in known for text in dev)
-
-
-def _grouped(items: Sequence[Item], group_of: Callable[[Item], Hashable]) -> list[list[int]]:
-    """The places of the items, one list for each group."""
-    groups: dict[Hashable, list[int]] = defaultdict(list)
-    for place, item in enumerate(items):
-        groups[group_of(item)].append(place)
-    return list(groups.values())
-
-
-def _cut(cut: Splitter, rows: Sequence[TableRow], files: DataConfig) -> Iterator[list[Sentence]]:
-    return cut(row.values[files.text_column] for row in rows)
-
-
-def _text(
-    row: TableRow, sentences: list[Sentence], files: DataConfig, labels: Sequence[str]
-) -> Text:
-    text, label = row.values[files.text_column], row.values[files.label_column]
+def _text(row: TableRow, sentences: list[Sentence], task: "Texts", labels: Sequence[str]) -> Text:
+    text, label = row.values[task.text_column], row.values[task.label_column]
     if label not in labels:
         expected = f"one of model.labels ({', '.join(labels)})"
         raise DataError(
-            f"expected {expected} in {files.label_column}, {unknown_label(label, labels)}"
+            f"expected {expected} in {task.label_column}, {unknown_label(label, labels)}"
         )
     if not sentences:
-        raise DataError(f"expected a text with words in {files.text_column}, found {text!r:.60}")
-    words = [sentence.words for sentence in sentences]
-    if files.spans:
-        words = [_phrase(row, text, sentences[0])]
+        raise DataError(f"expected a text with words in {task.text_column}, found {text!r:.60}")
     # In a million texts most words repeat, so each is kept in memory once.
-    return Text(text, [[intern(word) for word in each] for each in words], intern(label), row.line)
+    words = [[intern(word) for word in each] for each in task.words(row, sentences)]
+    return Text(text, words, intern(label), row.line)
 
 
-def _phrase(row: TableRow, text: str, sentence: Sentence) -> list[str]:
-    """The words of the characters [start, end) of a text that is one sentence."""
+def span_words(text: str, sentence: Sentence, start: str, end: str) -> list[str]:
+    """The words of the characters [start, end) of a text that is one sentence. Raises DataError for
+    what is no phrase of whole words."""
     try:
-        start, end = int(row.values["start"]), int(row.values["end"])
+        ends = int(start), int(end)
     except ValueError:
-        found = f"{row.values['start']!r:.20} and {row.values['end']!r:.20}"
+        found = f"{start!r:.20} and {end!r:.20}"
         raise DataError(f"expected numbers of characters in start and end, found {found}") from None
     offsets = sentence.offsets + text.find(sentence.text)
-    first, last = np.searchsorted(offsets[:, 0], start), np.searchsorted(offsets[:, 1], end)
+    first, last = np.searchsorted(offsets[:, 0], ends[0]), np.searchsorted(offsets[:, 1], ends[1])
     fits = first < len(offsets) and last < len(offsets) and first <= last
-    if not fits or (offsets[first, 0], offsets[last, 1]) != (start, end):
+    if not fits or (offsets[first, 0], offsets[last, 1]) != ends:
         raise DataError(
-            f"expected start and end of a phrase of whole words, found {start} to {end}: "
-            f"{text[max(start, 0) : max(end, 0)]!r:.60}"
+            f"expected start and end of a phrase of whole words, found {ends[0]} to {ends[1]}: "
+            f"{text[max(ends[0], 0) : max(ends[1], 0)]!r:.60}"
         )
     return list(sentence.words[first : last + 1])

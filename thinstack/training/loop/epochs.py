@@ -12,27 +12,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from thinstack.core.model.model import Model
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, StoppedError
-from thinstack.evaluate.figures import selection
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.examples.example import Example, Minibatch, minibatch, minibatch_places
+from thinstack.training.examples.example import Example, minibatch, minibatch_places
 from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.loop.fit_parser import fit_parser
 from thinstack.training.loop.history import read_history
 from thinstack.training.loop.optimizers import set_rates
 from thinstack.training.loop.own_trees import take_own_trees
-from thinstack.training.loop.precision import check_precision, joint_of
-from thinstack.training.loop.task_loss import task_loss
+from thinstack.training.loop.precision import check_precision
 from thinstack.training.loop.teaching import drawn_trees, taught_examples
 from thinstack.training.loop.team import ALONE, Team
-from thinstack.training.loop.text_loss import phrases_of, text_losses
-from thinstack.training.publish.measuring import evaluate_model
 from thinstack.training.recipe import Recipe, TrainingConfig
+from thinstack.training.task import Losses
 
 __all__ = ["Progress", "Report", "best_epoch", "train"]
 
@@ -69,8 +65,8 @@ def train(
     config = recipe.training
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")
     check_precision(model, config)
-    frozen, keeps_start = recipe.init.frozen if recipe.init else (), config.phrase_penalty > 0
-    learner = Learner(model, config, frozen=frozen, keeps_start=keeps_start)
+    frozen = recipe.init.frozen if recipe.init else ()
+    learner = Learner(model, config, frozen=frozen, keeps_start=recipe.task.keeps_start)
     average, best = learner.average, copy.deepcopy(model)
     modules = {"model": model, "average": average, "best": best}
     checkpoint = folder / "checkpoint.safetensors"
@@ -131,13 +127,13 @@ def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool
 def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:
     """The figures that early stopping watches and their sum, and the figures that are only
     traced."""
-    task, own = recipe.data.task, ["self"] if model.parses else []
+    task, own = recipe.task, ["self"] if model.parses else []
     sources = dict.fromkeys((*recipe.training.trees, *own)) if datasets.watched else ()
     figures, traced = (
-        {s: evaluate_model(model, found, s, task, recipe.model.labels)[0] for s, found in given}
-        for given in ([(s, datasets.watched) for s in sources], datasets.traced.items())
+        {s: task.measure(model, examples, s, recipe.model.labels)[0] for s, examples in parts}
+        for parts in ([(s, datasets.watched) for s in sources], datasets.traced.items())
     )
-    total = sum(selection(task, found) for found in figures.values())
+    total = sum(map(task.selection, figures.values()))
     return {"watched": figures, "selection": total} | ({"traced": traced} if traced else {})
 
 
@@ -173,8 +169,8 @@ def _draw_epoch(
     batches = list(minibatch_places(order, lengths, wide, draw))
     if "self" in config.sources:
         mine = sorted(place for chosen in batches for place in team.deal(chosen) if place < given)
-        treeless = recipe.data.from_table
-        take_own_trees(model, [examples[place] for place in mine], None if treeless else epoch)
+        first = epoch if recipe.task.brings_trees else None
+        take_own_trees(model, [examples[place] for place in mine], first)
     return _Epoch(epoch, drawn, sources, batches, dropout)
 
 
@@ -183,7 +179,7 @@ def _one_epoch(
 ) -> dict[str, Any]:
     """One pass over the examples; returns its record, with the mean loss a case (a labelled node,
     sentence or pair), and, for a model that parses, a choice of transitions."""
-    started, config, treeless = time.perf_counter(), recipe.training, recipe.data.from_table
+    started, config = time.perf_counter(), recipe.training
     model, whole = learner.model, len(drawn.examples)
     torch.manual_seed(drawn.dropout)
     model.train()
@@ -201,7 +197,7 @@ def _one_epoch(
     sums, cases = team.total(totals)
     loss, parsing_loss = (sums / np.maximum(cases, 1)).tolist()
     _check_finite(loss, model, drawn.number)
-    parsing = {"parsing_loss": parsing_loss} if model.parses and not treeless else {}
+    parsing = {"parsing_loss": parsing_loss} if model.parses and recipe.task.brings_trees else {}
     return {"loss": loss, **parsing, "seconds": time.perf_counter() - started}
 
 
@@ -212,32 +208,16 @@ def _part_losses(
     chosen: Sequence[int],
     mine: Sequence[int],
     recipe: Recipe,
-) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
+) -> Losses:
     """The losses of the part `mine` of a minibatch `chosen`, and over how many cases each is a
     sum."""
     batch = minibatch(
         [drawn.examples[i] for i in mine],
         [drawn.sources[i] for i in mine],
-        None if recipe.data.from_table else model.oracle,
+        model.oracle if recipe.task.brings_trees else None,
     )
-    if recipe.data.task != "texts":
-        return _losses(model, batch, recipe.training)
-    phrases = phrases_of(model, [drawn.examples[i] for i in chosen])
-    return text_losses(model, batch, recipe.training, initial, (len(chosen), phrases))
-
-
-def _losses(
-    model: Model, batch: Minibatch, config: TrainingConfig
-) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
-    """The losses of the task and of the transitions, (7) of Bowman et al. 2016, and over how many
-    cases each is a sum. Without right transitions no parser learns."""
-    joint = joint_of(model, model.inputs(batch.forest), config)
-    task, labelled = task_loss(model.head, joint.logits, batch, config.root_weight)
-    if not batch.right.size:
-        return (task, task.new_zeros([])), (labelled, 0)
-    wanted = torch.from_numpy(batch.right)
-    found = model.encoder.judge(joint.choices, joint.free, wanted)
-    return (task, found.loss), (labelled, found.cases)
+    whole = [drawn.examples[i] for i in chosen]
+    return recipe.task.loss(model, batch, whole, recipe.training, initial)
 
 
 def _check_finite(loss: float, model: Model, epoch: int) -> None:

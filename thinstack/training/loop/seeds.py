@@ -14,7 +14,7 @@ from thinstack.training.loop.epochs import Progress, Report, best_epoch, train
 from thinstack.training.loop.initial import initial_model
 from thinstack.training.loop.own_trees import agreement
 from thinstack.training.loop.team import ALONE, Team
-from thinstack.training.publish.measuring import Answers, evaluate_model
+from thinstack.training.publish.measuring import Answers
 from thinstack.training.recipe import Recipe
 
 __all__ = ["SeedResult", "Spreads", "run_seed", "summary", "train_seed"]
@@ -32,14 +32,15 @@ class SeedResult:
         model: the trained model, on the CPU.
         history: a record for each epoch.
         dev: the figures on the development data, by tree source.
-        answers: the model's answers on the development data, by tree source.
+        answers: the model's answers on the development data, by tree source. None for a task
+            that has no one answer a case.
     """
 
     seed: int
     model: Model
     history: list[dict[str, Any]]
     dev: dict[str, dict[str, float | None]]
-    answers: dict[str, Answers]
+    answers: dict[str, Answers | None]
 
     @property
     def epoch(self) -> int:
@@ -93,9 +94,8 @@ def run_seed(
         recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch, team=team
     )
     model = model.cpu()
-    sources, task = recipe.measured_trees, recipe.data.task
-    dev, labels = datasets.dev, recipe.model.labels
-    found = {source: evaluate_model(model, dev, source, task, labels) for source in sources}
+    dev, labels, sources = datasets.dev, recipe.model.labels, recipe.measured_trees
+    found = {source: recipe.task.measure(model, dev, source, labels) for source in sources}
     measured = {source: figures for source, (figures, _) in found.items()}
     if model.parses and "gold" in sources:
         measured["self"] |= agreement(model, dev)

@@ -18,23 +18,25 @@ from thinstack.bundle import Bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.bundle.weights import load_model, weights_of
-from thinstack.core.config import Device, ModelConfig
+from thinstack.core.config import Device, ModelConfig, Strict
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError, ConfigError, DeviceError
 from thinstack.plugins.build import build_model
+from thinstack.plugins.manager import manager
 from thinstack.runtime.documents import mean_scores
 from thinstack.training.examples.example import Example, forests_of, minibatch, text_examples_of
 from thinstack.training.examples.texts import Text
 from thinstack.training.learner import Learner, process_settings
-from thinstack.training.lessons.schema_1 import with_lessons
 from thinstack.training.loop.checkpoint import load_optimizers, optimizer_tensors
 from thinstack.training.loop.initial import initial_model
 from thinstack.training.loop.leaves import first_leaves
 from thinstack.training.loop.own_trees import take_own_trees
-from thinstack.training.loop.text_loss import text_losses
 from thinstack.training.recipe import DataConfig, TrainingConfig
+from thinstack.training.recipe.schema_1 import converted
+from thinstack.training.task import AnyTask, Task
+from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import text_recipe
 
 __all__ = ["RESUME_FILES", "TextLearner"]
@@ -42,8 +44,8 @@ __all__ = ["RESUME_FILES", "TextLearner"]
 TRAINING_FILE = "training.json"
 OPTIMIZER_FILE = "optimizer.safetensors"
 RESUME_FILES = (TRAINING_FILE, OPTIMIZER_FILE)
-"""Files in the bundle of a learner: a recipe's `[training]` as JSON, and the state of its
-optimisers. Without that state, the first steps of AdaGrad would be as large as at the start."""
+"""Files in the bundle of a learner: a recipe's `[training]` and `[task]` as JSON, and the state of
+its optimisers. Without that state, the first steps of AdaGrad would be as large as at the start."""
 
 Words = Sequence[Sequence[str]]
 """The words of each sentence of a text. It has at least one sentence, and each sentence has
@@ -78,7 +80,7 @@ class TextLearner:
 
     Attributes:
         config: the model's configuration, with its classes.
-        training: the settings that it learns with.
+        training, task: the settings that it learns with.
 
     Raises ConfigError for an `average` that is no share, and DeviceError without a GPU for "cuda".
     """
@@ -89,6 +91,7 @@ class TextLearner:
         vocabulary: Vocabulary,
         config: ModelConfig,
         training: TrainingConfig,
+        task: Task,
         *,
         average: float,
         device: Device,
@@ -97,11 +100,11 @@ class TextLearner:
             raise ConfigError(
                 f"average: expected a share from 0 to 1, found {average}; leave it out for 0.15"
             )
-        self.config, self.training, self._vocabulary = config, training, vocabulary
+        self.config, self.training, self.task = config, training, task
+        self._vocabulary = vocabulary
         self._share, self._steps = average, 0
-        keeps_start = training.phrase_penalty > 0
         model = model.to(_device(device))
-        self._learner = Learner(model, training, frozen=["parser"], keeps_start=keeps_start)
+        self._learner = Learner(model, training, frozen=["parser"], keeps_start=task.keeps_start)
 
     @classmethod
     def start(
@@ -119,8 +122,9 @@ class TextLearner:
         for fields of `TrainingConfig`; None leaves the default. Raises what `text_recipe` and
         `initial_model` raise, and ConfigError for values that are no rates.
         """
-        files = DataConfig(train="texts", dev="texts", task="texts")
-        recipe = text_recipe("texts", files, labels, texts=1, init=init)
+        files = DataConfig(train="texts", dev="texts")
+        texts: TableTask = manager().find("task", "texts.v1").plugin()
+        recipe = text_recipe("texts", files, texts, labels, texts=1, init=init)
         size = build_model(recipe.model, entries=1).embedding.table.shape[1]
         vocabulary, table, _ = first_leaves(recipe, Path(), (), size)
         return cls(
@@ -128,6 +132,7 @@ class TextLearner:
             vocabulary,
             recipe.model,
             _with(recipe.training, rates),
+            recipe.task,
             average=average,
             device=device,
         )
@@ -148,8 +153,10 @@ class TextLearner:
         """
         source = str(bundle.path / TRAINING_FILE)
         try:
-            raw = with_lessons({"training": json.loads(bundle.read(TRAINING_FILE))})
-            training = TrainingConfig.parse(raw["training"], source=source)
+            raw = json.loads(bundle.read(TRAINING_FILE))
+            if isinstance(raw, dict) and "training" not in raw:  # as before recipes of schema 2
+                raw = converted({"data": {"task": "texts"}, "training": raw})
+            sections = _Sections.parse(raw, source=source)
         except ConfigError as error:
             raise BundleError(str(error)) from None
         except (ValueError, RecursionError) as error:
@@ -158,7 +165,8 @@ class TextLearner:
             load_model(bundle),
             bundle.vocabulary(),
             bundle.config,
-            _with(training, rates),
+            _with(sections.training, rates),
+            sections.task,
             average=average,
             device=device,
         )
@@ -177,7 +185,8 @@ class TextLearner:
             source = "self"
         batch = minibatch(examples, [source] * len(examples))
         model.train()
-        (total, _), _ = text_losses(model, batch, self.training, self._learner.initial)
+        initial = self._learner.initial
+        (total, _), _ = self.task.loss(model, batch, examples, self.training, initial)
         loss: torch.Tensor = total / batch.size
         self._learner.learn(loss)
         if not math.isfinite(value := float(loss.detach())):
@@ -212,10 +221,11 @@ class TextLearner:
     def files(self) -> dict[str, bytes]:
         """The files of a bundle that `resume` needs, by name. The bundle also needs `config`."""
         optimizers = optimizer_tensors(self._learner.optimizers).items()
+        sections = _Sections(training=self.training, task=self.task)
         return {
             VOCABULARY_FILE: self._vocabulary.to_bytes(),
             WEIGHTS_FILE: weights_of(self._learner.average),
-            TRAINING_FILE: f"{self.training.model_dump_json(indent=2)}\n".encode(),
+            TRAINING_FILE: f"{sections.model_dump_json(indent=2)}\n".encode(),
             OPTIMIZER_FILE: save({key: value.cpu().contiguous() for key, value in optimizers}),
         }
 
@@ -235,6 +245,11 @@ class TextLearner:
             for sentences, label in zip(texts, labels, strict=True)
         ]
         return text_examples_of(given, self._vocabulary, self.config)
+
+
+class _Sections(Strict, extra="ignore"):
+    training: TrainingConfig
+    task: AnyTask
 
 
 def _with(training: TrainingConfig, rates: Mapping[str, float | None]) -> TrainingConfig:

@@ -11,6 +11,7 @@ from thinstack.runtime.documents import word_shares
 from thinstack.training.examples.example import Example, Minibatch
 from thinstack.training.loop.precision import joint_of
 from thinstack.training.recipe import TrainingConfig
+from thinstack.training.task import Losses
 
 __all__ = ["near_classes", "phrases_of", "text_losses"]
 
@@ -35,23 +36,25 @@ def phrases_of(model: Model, texts: Sequence[Example]) -> int:
 def text_losses(
     model: Model,
     batch: Minibatch,
-    config: TrainingConfig,
-    initial: Model | None,
-    whole: tuple[int, int] | None = None,
-) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
+    whole: Sequence[Example],
+    training: TrainingConfig,
+    initial: Model | None = None,
+    *,
+    neighbours: float = 0.0,
+    penalty: float = 0.0,
+) -> Losses:
     """The losses of the texts and of a parser, each summed, and the numbers of cases in each sum.
     The loss of a parser is 0 over 0 cases, because no parser learns from texts.
 
     The probabilities of a text are the mean of its sentences' probabilities, weighted by words, as
-    in predictions. With `config.neighbours`, its target is the distribution of `near_classes`.
+    in predictions. With `neighbours`, its target is the distribution of `near_classes`.
 
-    With `config.phrase_penalty`, each text adds that many times the mean of the divergence
-    KL(initial || model) over the minibatch's phrases. `initial` is the model that learning started
-    from. `whole`: the numbers of texts and of their `phrases_of` in the whole minibatch, if `batch`
-    is only a part of it.
+    With a `penalty`, each text adds that many times the mean of the divergence KL(initial || model)
+    over the phrases of the `whole` minibatch, of which `batch` may be a part. `initial` is the
+    model that learning started from.
     """
     inputs = model.inputs(batch.forest)
-    logits = joint_of(model, inputs, config, track=False).logits
+    logits = joint_of(model, inputs, training, track=False).logits
     roots = logits
     if model.head.reads == "nodes":
         ends = torch.from_numpy(batch.forest.sizes).cumsum(0) - 1
@@ -64,17 +67,16 @@ def text_losses(
     means = roots.new_zeros([batch.size, roots.shape[1]]).index_add(0, text, weighted)
     targets = torch.from_numpy(batch.targets).to(logits.device)
     logs = means.clamp_min(torch.finfo(means.dtype).tiny).log()
-    if config.neighbours > 0:
-        loss = -(near_classes(targets, logs.shape[1], config.neighbours) * logs).sum()
+    if neighbours > 0:
+        loss = -(near_classes(targets, logs.shape[1], neighbours) * logs).sum()
     else:
         loss = model.head.loss(logs, targets)
-    if initial is not None and config.phrase_penalty > 0:
+    if initial is not None and penalty > 0:
         with torch.no_grad():
             wanted = functional.log_softmax(
-                joint_of(initial, inputs, config, track=False).logits, 1
+                joint_of(initial, inputs, training, track=False).logits, 1
             )
         found = functional.log_softmax(logits, 1)
         divergence = functional.kl_div(found, wanted, reduction="sum", log_target=True)
-        texts, phrases = whole or (batch.size, len(logits))
-        loss = loss + config.phrase_penalty * texts * divergence / phrases
+        loss = loss + penalty * len(whole) * divergence / phrases_of(model, whole)
     return (loss, loss.new_zeros([])), (batch.size, 0)

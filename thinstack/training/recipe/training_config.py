@@ -130,13 +130,6 @@ class TrainingConfig(Strict):
         description="For a model that parses: weight of the loss of its trees beside that of the "
         "task, (7) of Bowman et al. 2016.",
     )
-    root_weight: float = Field(
-        default=0.0,
-        ge=0,
-        description="Additional weight of whole sentences where phrases are learnt: how much the "
-        "loss of a root counts beside the mean loss of the labelled nodes of its tree. With 0.2, "
-        "the root of a tree of 40 nodes counts 1 + 8 times.",
-    )
     precision: Literal["float32", "bf16", "auto"] = Field(
         default="float32",
         description='"bf16" computes in bfloat16, on devices that have it; others are refused. '
@@ -153,17 +146,6 @@ class TrainingConfig(Strict):
         default=0.0,
         description="A running average of the weights is kept; this is how much of it each epoch "
         "leaves standing. 0 keeps the weights of the epoch itself.",
-    )
-    neighbours: Rate = Field(
-        default=0.0,
-        description="Of texts whose classes are in an order: the share of a text's target that the "
-        "classes next to its own get.",
-    )
-    phrase_penalty: float = Field(
-        default=0.0,
-        ge=0,
-        description="Of texts, learnt from a bundle's start: how much it counts, beside the loss "
-        "of a text, that its phrases' scores leave those of the start (a mean of divergences).",
     )
 
     @property

@@ -1,0 +1,138 @@
+"""What tasks over pairs of sentences share: pairs with trees, or rows of a table."""
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar, Final, Literal, Self
+
+from pydantic import Field
+from rich.console import Console
+
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
+from thinstack.data.trees.pairs import TABLE, Pair, PairTarget, read_pairs
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import DataError, InputError
+from thinstack.training.examples.datasets import Datasets
+from thinstack.training.examples.example import Example, Minibatch, pair_examples_of
+from thinstack.training.examples.pair_tables import read_pair_table, sentences_of
+from thinstack.training.loop.task_loss import joint_losses
+from thinstack.training.publish.class_report import say_classes
+from thinstack.training.recipe import Recipe, TrainingConfig
+from thinstack.training.task import Losses
+from thinstack.training.tasks._table import TableTask
+
+__all__ = ["Pairs"]
+
+ADVICE: Final = (
+    "name the columns of pairs with --text-column, given twice, and --label-column (classes) or "
+    "--score-column (ratings)"
+)
+
+
+class Pairs(TableTask):
+    """Learns from pairs of sentences.
+
+    Attributes:
+        target: what of the pairs of SICK and SNLI is learnt.
+    """
+
+    heads: ClassVar[tuple[str, ...]] = ("pairs",)
+    items: ClassVar[str] = "pairs"
+    predicts: ClassVar[bool] = False
+    advice: ClassVar[str] = ADVICE
+    target: ClassVar[PairTarget]
+
+    format: Literal["sick.v1", "snli.v1", "table.v1"] = Field(
+        description="What the files are: `sick.v1` (folders), `snli.v1` (JSON lines), both with "
+        "trees, or `table.v1` (.csv, .tsv, .json, .jsonl, .parquet). Only tables read the settings "
+        "below."
+    )
+    pair_columns: tuple[str, str] = Field(
+        default=("text_a", "text_b"),
+        description="The columns of the first and the second sentence.",
+    )
+
+    @property
+    def brings_trees(self) -> bool:
+        return self.format != TABLE
+
+    @property
+    def columns_read(self) -> list[str]:
+        return [*self.pair_columns, self.target_column]
+
+    @abstractmethod
+    def value(self, text: str, labels: Sequence[str]) -> float | str:
+        """The rating or the class of a pair whose `target_column` holds `text`. Raises DataError if
+        the model does not have it."""
+
+    # -- data
+
+    def read(self, path: Path, model: ModelConfig, skipped: list[DataError]) -> list[Pair]:
+        if self.format == TABLE:
+            return read_pair_table(path, self, model, skipped if self.skip_bad else None)
+        return read_pairs(path, format=self.format, trees=model.trees, target=self.target)
+
+    def sentences(self, item: Pair) -> Iterable[Sequence[str]]:
+        return [tree.words for tree in item.trees]
+
+    def examples(
+        self,
+        items: Sequence[Pair],
+        vocabulary: Vocabulary,
+        recipe: Recipe,
+        *,
+        reads: str,
+        file: Path,
+    ) -> list[Example]:
+        return pair_examples_of(items, vocabulary, recipe.model)
+
+    def group_of(self, item: Pair) -> Hashable:
+        # Files of trees keep the parts that they always had, though a pair may be there twice.
+        return id(item) if self.brings_trees else sentences_of(item)
+
+    # -- what fits
+
+    def tree_kinds(self) -> tuple[str, ...]:
+        return ("binary", "sequence")
+
+    def check(self, recipe: Recipe) -> None:
+        super().check(recipe)
+        made = [source for source in recipe.training.trees if source not in ("gold", "self")]
+        if made:
+            raise ValueError(
+                f"training.sources: pairs take their trees or the model's, 'self'; found {made}"
+            )
+
+    def loss(
+        self,
+        model: Model,
+        batch: Minibatch,
+        whole: Sequence[Example],
+        training: TrainingConfig,
+        initial: Model | None,
+    ) -> Losses:
+        return joint_losses(model, batch, training)
+
+    # -- reports
+
+    def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
+        if self.brings_trees:
+            say_classes(recipe.model.labels, datasets, console)
+        else:
+            super().report_data(recipe, datasets, out, console)
+
+    def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
+        if scale:
+            raise InputError("--scale: it is about classes of texts, found pairs; leave it out")
+        return self
+
+    def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
+        pieces = recipe.model.embedding.kind == "wordpieces"
+        words = "piece_ids, pieces_per_word" if pieces else "token_ids"
+        trees = "lengths, empty transitions" if recipe.model.parses else "transitions"
+        yield (
+            f"run {bundle / 'onnx' / 'model.onnx'} with onnxruntime: {words}, {trees} of both "
+            "sentences in, pair_scores out. docs/runtimes.md says how (`thinstack predict` does "
+            "not read pairs)"
+        )
