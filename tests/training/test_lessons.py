@@ -14,7 +14,7 @@ from thinstack.core.transitions import validate
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.subtrees import LabelledTree, subtree
 from thinstack.data.words.wordpiece import WordpieceVocabulary
-from thinstack.errors import ConfigError, UnknownNameError
+from thinstack.errors import ConfigError
 from thinstack.training.lesson import Treebank
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST, Alone
 from thinstack.training.lessons.exchanged import Exchanged
@@ -231,11 +231,12 @@ def test_lessons_of_schema_1_become_lessons() -> None:
 @pytest.mark.parametrize(
     ("lesson", "settings", "named"),
     [
-        ({"name": "alone.v1", "share": -1}, {}, ["lessons.0", "alone.v1", "share"]),
+        ({"name": "alone.v1", "share": -1}, {}, ["lessons.0.share"]),
         ({"name": "alone.v1", "odd": 1}, {}, ["lessons.0", "odd"]),
-        ({"share": 1}, {}, ["lessons.0", "name"]),
+        ({"share": 1}, {}, ["lessons.0", "known: alone.v1"]),
+        ({"name": "nobody.v1"}, {}, ["lessons.0", "'nobody.v1'", "known: alone.v1"]),
         ({"name": "alone.v1"}, {"gold": False}, ["alone.v1", "training.gold"]),
-        ({"name": "alone.v1"}, {"data": {"task": "sentences"}}, ["lessons", "'sentences'"]),
+        ({"name": "alone.v1"}, {"data": {"task": "sentences"}}, ["lessons", "sentences.v1"]),
         ({"name": "alone.v1"}, {"sources": (), "model": {"trees": "sequence"}}, ["'sequence'"]),
         ({"name": "exchanged.v1"}, {}, ["exchanged.v1", "[teacher]"]),
     ],
@@ -246,9 +247,3 @@ def test_lessons_that_are_refused(
     with pytest.raises(ConfigError) as raised:
         tiny_recipe.recipe(lessons=[lesson], **settings)
     assert all(name in str(raised.value) for name in named)
-
-
-def test_an_unknown_lesson_names_those_there_are() -> None:
-    with pytest.raises(UnknownNameError) as raised:
-        tiny_recipe.recipe(lessons=[{"name": "nobody.v1"}])
-    assert "alone.v1" in raised.value.known
