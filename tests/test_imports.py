@@ -63,7 +63,7 @@ def test_the_command_line_reads_nothing_of_training_before_it_trains() -> None:
 
 def test_the_command_line_reads_nothing_of_tables_before_it_meets_one() -> None:
     names = [
-        "thinstack.data.tables.reading",
+        "thinstack.data.tables.table",
         "thinstack.data.tables.json_tables",
         "thinstack.data.tables.separated",
     ]

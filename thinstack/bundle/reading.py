@@ -28,6 +28,7 @@ from thinstack.bundle.manifest import (
 )
 from thinstack.core.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core.config.base import problems
+from thinstack.data.files.content import FileContent
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import (
@@ -104,12 +105,11 @@ class Bundle:
         """The vocabulary, of the kind that the configuration names. Raises BundleError if the
         bundle has no such vocabulary."""
         kind = WordVocabulary if self.config.embedding.kind == "words" else WordpieceVocabulary
-        path = self.path / VOCABULARY_FILE
-        entries = self.read(VOCABULARY_FILE).count(b"\n")
-        if entries > MOST_ENTRIES:
+        path, content = self.path / VOCABULARY_FILE, self.read(VOCABULARY_FILE)
+        if (entries := content.count(b"\n")) > MOST_ENTRIES:
             raise BundleError(f"{path}: {entries:,} entries; expected at most {MOST_ENTRIES:,}")
         try:
-            vocabulary = kind.load(path)
+            vocabulary = kind.load(FileContent(path, content))
         except DataError as error:
             raise BundleError(str(error)) from None
         _check_digest(path, vocabulary.digest(), self.manifest.files[VOCABULARY_FILE])
@@ -156,7 +156,7 @@ def _opened(folder: Path) -> Bundle:
         if not any(part.startswith(".") for part in name.split("/")):
             problem = "not listed in the manifest; move what is no part of the bundle out of it"
             raise BundleError(f"{folder / name}: {problem}")
-    _read(folder, manifest, VOCABULARY_FILE)
+    _record(folder, manifest, VOCABULARY_FILE)
     return Bundle(folder, _config(folder, manifest), manifest)
 
 
@@ -256,11 +256,15 @@ def _named(name: str) -> Path:
     return folder
 
 
-def _read(folder: Path, manifest: Manifest, name: str) -> bytes:
+def _record(folder: Path, manifest: Manifest, name: str) -> FileRecord:
     if name not in manifest.files:
         found = ", ".join(sorted(manifest.files)) or "no files"
         raise BundleError(f"{folder}: this bundle has no {name}; it has {found}")
-    record = manifest.files[name]
+    return manifest.files[name]
+
+
+def _read(folder: Path, manifest: Manifest, name: str) -> bytes:
+    record = _record(folder, manifest, name)
     path = _checked_path(folder, name, record)
     with _readable(path), path.open("rb") as file:
         content = file.read(record.size + 1)  # it may have grown meanwhile

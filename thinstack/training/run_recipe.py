@@ -20,6 +20,7 @@ from thinstack.errors import ConfigError
 from thinstack.integrations.show.as_text import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
 from thinstack.training.examples.digests import data_digests
+from thinstack.training.examples.inputs import Inputs
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary, train_seed
 from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.loop.team import ALONE, Team
@@ -37,7 +38,7 @@ TEACHER_FOLDER = "teacher"
 def run_recipe(
     recipe: Recipe,
     *,
-    data: Path,
+    data: Path | Inputs,
     out: Path,
     seeds: Sequence[int],
     threads: int | None,
@@ -45,7 +46,7 @@ def run_recipe(
     team: Team = ALONE,
 ) -> None:
     """Train the `seeds` of a recipe in the folder `out`, and write `results.json` and the bundle
-    `model-best` there.
+    `model-best` there. `data`: the folder of the recipe's files, or what was opened there.
 
     The bundle is of the seed with the best watched figure, or of the first seed if nothing was
     watched. Its figures on suites are in `results.json` too. In a `team`, only the main process
@@ -62,8 +63,9 @@ def run_recipe(
     import_onnxruntime()  # The bundle is run at the end: better to fail before training.
     if threads is not None:
         torch.set_num_threads(threads)
-    _claim(out, recipe, data, team)
-    datasets = _load(recipe, data, out / TEACHER_FOLDER, threads, console, team)
+    inputs = Inputs.of(data)
+    _claim(out, recipe, inputs, team)
+    datasets = _load(recipe, inputs, out / TEACHER_FOLDER, threads, console, team)
     folders = {seed: out / SEEDS_FOLDER / str(seed) for seed in seeds}
     if not team.main:
         for seed, folder in folders.items():
@@ -155,16 +157,16 @@ def _seeds(
     }
 
 
-def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
+def _claim(out: Path, recipe: Recipe, inputs: Inputs, team: Team) -> None:
     """Note the recipe, its data and the processes in `out`, so that another recipe does not go on
     from the checkpoints in the folder `seeds`."""
-    digests = data_digests(recipe, data)
+    digests = data_digests(recipe, inputs)
     learnt = recipe.model_dump(mode="json", exclude={"card"})  # a card changes no checkpoint
     work: dict[str, Any] = {"recipe": learnt, "data": digests}
     if team.size > 1:
         work["processes"] = team.size
     text = json.dumps(work, indent=2) + "\n"
-    team.check_same(f"the recipe, or its files in {data}", text)
+    team.check_same(f"the recipe, or its files in {inputs.folder}", text)
     note = out / RECIPE_FILE
     if not team.main:
         return
@@ -204,19 +206,19 @@ def _processes(note: str) -> int:
 
 
 def _load(
-    recipe: Recipe, data: Path, cache: Path, threads: int | None, console: Console, team: Team
+    recipe: Recipe, inputs: Inputs, cache: Path, threads: int | None, console: Console, team: Team
 ) -> Datasets:
     """The data sets of the recipe. The main process asks a teacher, and keeps its answers in the
     folder `cache`, where the others find them."""
     if recipe.teacher is None:
-        return load_datasets(recipe, data)
-    found = _load_taught(recipe, data, cache, threads, console) if team.main else None
+        return load_datasets(recipe, inputs)
+    found = _load_taught(recipe, inputs, cache, threads, console) if team.main else None
     team.shared(team.main)  # The others wait here for the teacher's answers.
-    return found or _load_taught(recipe, data, cache, threads, console)
+    return found or _load_taught(recipe, inputs, cache, threads, console)
 
 
 def _load_taught(
-    recipe: Recipe, data: Path, cache: Path, threads: int | None, console: Console
+    recipe: Recipe, inputs: Inputs, cache: Path, threads: int | None, console: Console
 ) -> Datasets:
     with _progress(console) as progress:
         bar = progress.add_task("the teacher reads", total=None)
@@ -226,7 +228,7 @@ def _load_taught(
             progress.update(bar, completed=done, total=total, description=description)
 
         teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read)
-        return load_datasets(recipe, data, teach=teach)
+        return load_datasets(recipe, inputs, teach=teach)
 
 
 def _progress(console: Console) -> Progress:

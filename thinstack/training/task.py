@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import SerializeAsAny
 
+from thinstack.data.files.paths import FilePath
 from thinstack.errors import ConfigError, DataError
 from thinstack.evaluate.figures import Figures, figure_names, line
 from thinstack.plugins.named import Named, named
@@ -66,7 +67,7 @@ class Task(Named):
         return False
 
     @abstractmethod
-    def read(self, path: Path, model: "ModelConfig", skipped: list[DataError]) -> list[Any]:
+    def read(self, path: FilePath, model: "ModelConfig", skipped: list[DataError]) -> list[Any]:
         """The items of a file. The list `skipped` takes the errors of items that settings leave
         out. Raises DataError or TreeError for a file that cannot be used."""
 

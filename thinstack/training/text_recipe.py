@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from thinstack.bundle import open_bundle
+from thinstack.bundle import Bundle
 from thinstack.bundle.hub.remote import is_address
 from thinstack.core.config import ModelConfig
 from thinstack.errors import ConfigError
@@ -57,22 +57,24 @@ def text_recipe(
     *,
     texts: int,
     init: str,
+    start: Bundle | None,
     scale: bool | None = None,
+    seeds: Sequence[int] = (1,),
 ) -> Recipe:
     """The recipe of a `task` for a table of so many `texts`, or pairs, with these classes.
 
-    `init`: the name or folder of the bundle where learning starts. "none" starts from the wordpiece
-    vectors that thinstack brings along, a fresh cell and balanced trees. If the classes of texts
-    are the bundle's own, its head is kept too, and its phrases keep their meaning. Models of spans
-    score phrases, models of texts only sentences. `scale`: whether the classes, in their order, are
-    a scale; by default their names tell (`in_order`).
+    `init`: the name or folder of the bundle `start`, where learning starts. Without a bundle it
+    starts from the wordpiece vectors that thinstack brings along, a fresh cell and balanced trees.
+    If the classes of texts are the bundle's own, its head is kept too, and its phrases keep their
+    meaning. `scale`: whether the classes, in their order, are a scale; by default their names tell
+    (`in_order`).
 
-    Raises InputError for a `scale` of pairs or of two classes. Raises what `open_bundle` raises,
-    and ConfigError for a bundle whose trees are not binary.
+    Raises InputError for a `scale` of pairs or of two classes, and ConfigError for a bundle whose
+    trees are not binary.
     """
     defaults, predicts = task.defaults, task.predicts
-    own = predicts and init != "none" and tuple(labels) == open_bundle(init).config.labels
-    model = _fresh(labels) if init == "none" else _started(init, labels)
+    own = predicts and start is not None and tuple(labels) == start.config.labels
+    model = _fresh(labels) if start is None else _started(start, init, labels)
     if not own:
         model["embedding"]["dropout"] = defaults.dropout
         model["head"] = defaults.head
@@ -81,7 +83,7 @@ def text_recipe(
     parts += ["parser"] if model.get("parser") else []
     parts += ["head"] if own else []
     parses = ModelConfig.parse(model, source="model").parses
-    if init == "none":
+    if start is None:
         vectors = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
         data = files.model_copy(update=vectors)
     else:
@@ -95,14 +97,14 @@ def text_recipe(
         "data": data.model_dump(exclude_defaults=True),
         "task": task.settled(labels, scale, own=own).model_dump(exclude_defaults=True),
         "model": model,
-        "training": {"learning_rate": defaults.learning_rate}
+        "training": {"learning_rate": defaults.learning_rate, "seeds": tuple(seeds)}
         | _training(texts, parses=parses, own=own, context=context),
         "export": {
             "inference_only": predicts,
             "quantize": "int8" if context and predicts else "int8-tables",
         },
     }
-    if init != "none":
+    if start is not None:
         frozen = ["parser"] if "parser" in parts else []
         whole["init"] = {"bundle": init, "parts": parts, "frozen": frozen}
     return Recipe.parse(whole, source="the recipe of the table")
@@ -133,9 +135,9 @@ def _fresh(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _started(init: str, labels: Sequence[str]) -> dict[str, Any]:
+def _started(start: Bundle, init: str, labels: Sequence[str]) -> dict[str, Any]:
     """The model of a bundle, with these labels."""
-    config = open_bundle(init).config
+    config = start.config
     if config.trees != "binary":
         problem = f"found one of {config.trees} trees; name another bundle, or none"
         raise ConfigError(f"{init}: expected a bundle of binary trees to start from, {problem}")

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any, TextIO
 
+from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.table_rows import Found, Record
 from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError, shown
@@ -13,8 +13,8 @@ from thinstack.errors import DataError, shown
 __all__ = ["json_records"]
 
 
-def json_records(path: str | Path, encoding: str) -> Iterator[Found]:
-    """The columns and the rows of a file of JSON, whatever its name, as `table_records` gives them.
+def json_records(path: FilePath, encoding: str) -> Iterator[Found]:
+    """The columns and the rows of a file of JSON, whatever its name, as `Table.records` gives them.
 
     The file has an object a line, or is one array of objects, which is held in memory. The line of
     a row is then its place in the array, from 1. Raises DataError for a file that starts as an
@@ -29,7 +29,7 @@ def json_records(path: str | Path, encoding: str) -> Iterator[Found]:
             yield record
 
 
-def _records(path: str | Path, stream: TextIO, encoding: str) -> Iterator[Record]:
+def _records(path: FilePath, stream: TextIO, encoding: str) -> Iterator[Record]:
     lines = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
     first = next(lines, None)
     if first is None:
@@ -82,7 +82,7 @@ def _is_whole(text: str) -> bool:
     )
 
 
-def _array(path: str | Path, text: str) -> Iterator[Record]:
+def _array(path: FilePath, text: str) -> Iterator[Record]:
     try:
         values: list[Any] = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -91,7 +91,7 @@ def _array(path: str | Path, text: str) -> Iterator[Record]:
         yield _row(path, number, value, shown(value, 60))
 
 
-def _object(path: str | Path, line: int, text: str) -> Record:
+def _object(path: FilePath, line: int, text: str) -> Record:
     try:
         value: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -99,7 +99,7 @@ def _object(path: str | Path, line: int, text: str) -> Record:
     return _row(path, line, value, f"{text.strip():.60}")
 
 
-def _row(path: str | Path, line: int, value: object, found: str) -> Record:
+def _row(path: FilePath, line: int, value: object, found: str) -> Record:
     if isinstance(value, dict):
         return Record(line, value)
     return Record(line, {}, DataError(f"{path}:{line}: expected a JSON object, found {found}"))

@@ -7,10 +7,10 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from thinstack.data.files.compressed import BUFFER, opened_bytes
+from thinstack.data.files.paths import FilePath
 from thinstack.errors import DataError, shown
 
 __all__ = ["ENCODING_ADVICE", "check_encoding", "lines_of", "opened_text", "undecoded"]
@@ -31,9 +31,7 @@ _UNDECODED = re.compile("[\0\udc80-\udcff]")
 
 
 @contextmanager
-def opened_text(
-    source: str | Path | BinaryIO, encoding: str, *, name: str = ""
-) -> Iterator[TextIO]:
+def opened_text(source: FilePath | BinaryIO, encoding: str, *, name: str = "") -> Iterator[TextIO]:
     """A stream of the text of a file, or of an open stream of bytes, without a byte order mark.
     Messages call it `name`. A file may be compressed (`opened_bytes`). Where UTF-8 is asked for and
     the mark of UTF-16 or UTF-32 stands, which no text in UTF-8 starts with, that is read.
@@ -98,7 +96,7 @@ def check_encoding(encoding: str, name: str) -> str:
         raise DataError(f"{name}: unknown encoding {shown(encoding)}") from None
 
 
-def undecoded(source: str | Path, line: int, text: str, encoding: str) -> DataError | None:
+def undecoded(source: FilePath, line: int, text: str, encoding: str) -> DataError | None:
     """The DataError of a row that holds bytes that are not in the encoding, or None."""
     odd = _UNDECODED.search(text)
     if odd is None:

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from thinstack.bundle import Bundle
 from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import DataError
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Example
+from thinstack.training.examples.inputs import Inputs
 from thinstack.training.examples.set_aside import set_aside, set_aside_share
 from thinstack.training.lesson import Treebank
 from thinstack.training.loop.leaves import first_leaves
@@ -52,6 +54,7 @@ class Datasets:
         treebank: what lessons are drawn from for each epoch, if there are such lessons.
         traced: examples to measure after each epoch, by the source of their trees. Their figures
             are noted in the record of the epoch, and choose nothing.
+        start: the bundle where learning starts, if there is one.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
@@ -65,12 +68,13 @@ class Datasets:
     taught: Mapping[str, int] = field(default_factory=dict)
     treebank: Treebank | None = None
     traced: Mapping[str, Sequence[Example]] = field(default_factory=dict)
+    start: Bundle | None = None
 
 
 def load_datasets(
-    recipe: Recipe, data: Path, convert: Convert | None = None, teach: Teach = taught_trees
+    recipe: Recipe, data: Path | Inputs, convert: Convert | None = None, teach: Teach = taught_trees
 ) -> Datasets:
-    """Read the files of a recipe from the folder `data`.
+    """Read the files of a recipe from the folder `data`, or from what was opened there.
 
     `convert` is applied to the items of each file. `teach` gathers the trees to learn from, of a
     recipe with a teacher or lessons.
@@ -82,13 +86,14 @@ def load_datasets(
     model, task = build_model(recipe.model, entries=1), recipe.task
     reads, width = model.head.reads, model.embedding.table.shape[1]
     task.check_head(recipe, model.head)
-    skipped: list[DataError] = []
-    train, held, dev = read_items(recipe, data, convert, skipped)
+    inputs, skipped = Inputs.of(data), list[DataError]()
+    data, start = inputs.folder, inputs.start(recipe)
+    train, held, dev = read_items(recipe, inputs, convert, skipped)
     has_lessons = recipe.teacher is not None or bool(recipe.lessons)
     taught = teach(recipe, train, held + dev, data) if has_lessons else []
     learnt = [each.tree.tree.words for each in taught] or _sentences(task, train)
     words = (word for sentence in learnt for word in sentence)
-    vocabulary, table, weights = first_leaves(recipe, data, words, width)
+    vocabulary, table, weights = first_leaves(recipe, data, words, width, start)
     files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
     given, aside, reported = (
         task.examples(part, vocabulary, recipe, reads=reads, file=data / file)
@@ -116,6 +121,7 @@ def load_datasets(
         weights=weights,
         taught=Counter(each.source for each in taught),
         treebank=treebank,
+        start=start,
     )
 
 
@@ -125,20 +131,22 @@ def _sentences(task: Task, items: Sequence[Any]) -> Iterator[Sequence[str]]:
 
 def read_items(
     recipe: Recipe,
-    data: Path,
+    data: Path | Inputs,
     convert: Convert | None = None,
     skipped: list[DataError] | None = None,
 ) -> Split:
-    """The items of a recipe, with files in the folder `data`.
+    """The items of a recipe, with files in the folder `data`, or what was opened there.
 
     `convert` is applied to the items of each file. The list `skipped` takes the errors of those
     that the recipe has left out. Raises what the task raises for files that cannot be read, and
     DataError where a part is left without items.
     """
-    task, files, errors = recipe.task, recipe.data, [] if skipped is None else skipped
+    task, files, inputs = recipe.task, recipe.data, Inputs.of(data)
+    errors, data = [] if skipped is None else skipped, inputs.folder
+    find = data.joinpath if task.brings_trees else inputs.table
 
     def read(file: str) -> list[Any]:
-        items = task.read(data / file, recipe.model, errors)
+        items = task.read(find(file), recipe.model, errors)
         if convert is not None:
             items = convert(items)
         if not items:

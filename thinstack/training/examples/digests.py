@@ -5,20 +5,21 @@ import os
 from functools import cache
 from pathlib import Path
 
-from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import MANIFEST_FILE
+from thinstack.data.files.content import FileContent
 from thinstack.data.files.paths import file_path, why_unreadable
 from thinstack.data.trees.sick import TABLES
 from thinstack.data.words.vectors import vectors_file
 from thinstack.errors import DataError
+from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import Recipe
 
 __all__ = ["data_digests"]
 
 
-def data_digests(recipe: Recipe, data: Path, *more: str) -> dict[str, str]:
+def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, str]:
     """The SHA-256 of every file that a recipe names, and of `more`, by name. The files are in the
-    folder `data`.
+    folder `data`. The digest of a table of `Inputs` is that of the bytes that are learnt from.
 
     A bundle, where learning starts or of a teacher, is told by its manifest, which holds the
     digests of its files. The digest of a folder covers the names and digests of its files, and the
@@ -26,25 +27,28 @@ def data_digests(recipe: Recipe, data: Path, *more: str) -> dict[str, str]:
 
     Raises DataError for a file that cannot be read, and what `open_bundle` raises.
     """
-    files = recipe.data
-    paths = {name: data / name for name in (files.train, files.dev, *more) if name is not None}
+    files, inputs = recipe.data, Inputs.of(data)
+    find = inputs.folder.joinpath if recipe.task.brings_trees else inputs.table
+    paths = {name: find(name) for name in (files.train, files.dev, *more) if name is not None}
     if files.vectors is not None:
-        paths[files.vectors] = vectors_file(files.vectors, data)
+        paths[files.vectors] = vectors_file(files.vectors, inputs.folder)
     for lesson in recipe.lessons:
-        paths |= {name: lesson.path(name, recipe.folders(data)) for name in lesson.files}
-    if recipe.init is not None:
-        manifest = open_bundle(recipe.init.bundle).path / MANIFEST_FILE
-        paths["the bundle of init"] = manifest
+        paths |= {name: lesson.path(name, recipe.folders(inputs.folder)) for name in lesson.files}
+    if (start := inputs.start(recipe)) is not None:
+        paths["the bundle of init"] = start.path / MANIFEST_FILE
     if recipe.teacher is not None:
         parser = [recipe.teacher.parser] if recipe.teacher.parser is not None else []
         for name in (*recipe.teacher.bundles, *parser):
-            paths[f"the teacher {name}"] = open_bundle(name).path / MANIFEST_FILE
+            paths[f"the teacher {name}"] = inputs.bundle(name).path / MANIFEST_FILE
+    return {name: _digest(path) for name, path in paths.items()}
+
+
+def _digest(source: Path | FileContent) -> str:
     # Links are not resolved: a folder that is a link is read with the table beside the link.
-    return {name: _digest(Path(os.path.abspath(path))) for name, path in paths.items()}
-
-
-def _digest(path: Path) -> str:
+    path = Path(os.path.abspath(source))
     try:
+        if isinstance(source, FileContent):
+            return source.sha256()
         if not path.is_dir():
             found = file_path(path).stat()
             return _file_digest(path, found.st_size, found.st_mtime_ns)

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
+from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.trees.pairs import Pair
@@ -26,7 +26,7 @@ each."""
 
 
 def read_pair_table(
-    path: Path, task: "Pairs", model: ModelConfig, skipped: list[DataError] | None = None
+    path: FilePath, task: "Pairs", model: ModelConfig, skipped: list[DataError] | None = None
 ) -> list[Pair]:
     """The pairs of a table. Each side is one sentence over a tree made from its words, which is
     balanced if the model makes its own trees.

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import unknown_label
-from thinstack.data.tables.reading import TableRow
+from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence
 
@@ -40,7 +40,7 @@ class Text(NamedTuple):
 
 
 def read_texts(
-    path: Path, task: "Texts", labels: Sequence[str], skipped: list[DataError] | None = None
+    path: FilePath, task: "Texts", labels: Sequence[str], skipped: list[DataError] | None = None
 ) -> list[Text]:
     """The texts of a table, cut into sentences of words.
 
@@ -58,7 +58,7 @@ def read_texts(
 
 
 @contextmanager
-def located(path: Path, row: TableRow, skipped: list[DataError] | None) -> Iterator[None]:
+def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> Iterator[None]:
     """Put file and line before a DataError of the block, and add it to the list `skipped`. Without
     a list it is raised."""
     try:

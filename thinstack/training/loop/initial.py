@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thinstack.bundle import open_bundle
+from thinstack.bundle import Bundle
 from thinstack.bundle.weights import load_model, load_state, state_of
 from thinstack.core.model.model import Model
 from thinstack.data.words.vocabulary import WordVocabulary
@@ -21,32 +21,37 @@ from thinstack.training.recipe.recipe import Part
 __all__ = ["freeze", "initial_model", "start_from", "vocabulary_of"]
 
 
-def vocabulary_of(init: InitConfig, kind: str) -> WordVocabulary | WordpieceVocabulary:
-    """The vocabulary of the bundle where learning starts. `kind`: of the recipe's leaf embedding.
-    Raises ConfigError if the bundle's kind is another one, and what `open_bundle` raises."""
-    config = (bundle := open_bundle(init.bundle)).config
-    if config.embedding.kind != kind:
+def vocabulary_of(start: Bundle, recipe: Recipe) -> WordVocabulary | WordpieceVocabulary:
+    """The vocabulary of the bundle where a recipe starts. Raises ConfigError if the recipe's leaf
+    embedding is of another kind than the bundle's."""
+    kind, found = start.config.embedding.kind, recipe.model.embedding.kind
+    if kind != found:
+        name = start.path if recipe.init is None else recipe.init.bundle
         raise ConfigError(
-            f"init.bundle: expected model.embedding.kind = {config.embedding.kind!r}, as "
-            f"{init.bundle} has it, found {kind!r}; describe the embedding as the bundle does"
+            f"init.bundle: expected model.embedding.kind = {kind!r}, as {name} has it, found "
+            f"{found!r}; describe the embedding as the bundle does"
         )
-    return bundle.vocabulary()
+    return start.vocabulary()
 
 
 def initial_model(
-    recipe: Recipe, table: NDArray[np.float32], weights: Mapping[str, Tensor] | None = None
+    recipe: Recipe,
+    table: NDArray[np.float32],
+    weights: Mapping[str, Tensor] | None = None,
+    start: Bundle | None = None,
 ) -> Model:
     """The model of a recipe before it learns.
 
-    Its weights come from the recipe's bundle. Without a bundle they are fresh, except for the leaf
-    `table` (V, W) and pretrained `weights`, by name. Raises what `build_model` and `start_from`
-    raise, and ConfigError for a cell that `glorot` cannot draw.
+    Its weights come from the recipe's bundle; `start` is that bundle, if it is open already.
+    Without a bundle they are fresh, except for the leaf `table` (V, W) and pretrained `weights`, by
+    name. Raises what `build_model` and `start_from` raise, and ConfigError for a cell that `glorot`
+    cannot draw.
     """
     model = build_model(recipe.model, entries=len(table))
     if recipe.training.init == "glorot":
         draw_by_glorot(model)
     if recipe.init is not None:
-        start_from(model, recipe.init)
+        start_from(model, recipe.init, start)
     else:
         model.embedding.table.data.copy_(torch.from_numpy(table))
         own = dict(model.named_parameters())
@@ -55,13 +60,14 @@ def initial_model(
     return model
 
 
-def start_from(model: Model, init: InitConfig) -> None:
-    """Put the bundle's weights into the parts of a model that `init` names.
+def start_from(model: Model, init: InitConfig, start: Bundle | None = None) -> None:
+    """Put the bundle's weights into the parts of a model that `init` names. `start`: the bundle, if
+    it is open already.
 
     Raises ConfigError for a part that the model or the bundle lacks, and for weights of other
     shapes. Raises BundleError for a bundle without torch weights.
     """
-    given, own = state_of(load_model(init.bundle)), state_of(model)
+    given, own = state_of(load_model(start or init.bundle)), state_of(model)
     for part in init.parts:
         names = [name for name in own if part_of(name) == part]
         found = [name for name in given if part_of(name) == part]

@@ -71,7 +71,7 @@ def train_seed(
     `loop.train` raise.
     """
     torch.manual_seed(seed)
-    model = initial_model(recipe, datasets.table, datasets.weights)
+    model = initial_model(recipe, datasets.table, datasets.weights, datasets.start)
     return train(model, datasets, recipe, seed, folder, on_batch, on_epoch, team)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from thinstack.bundle import Bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.bundle.weights import load_model, weights_of
@@ -124,11 +124,12 @@ class TextLearner:
         """
         files = DataConfig(train="texts", dev="texts")
         texts: TableTask = manager().find("task", "texts.v1").plugin()
-        recipe = text_recipe("texts", files, texts, labels, texts=1, init=init)
+        start = None if init == "none" else open_bundle(init)
+        recipe = text_recipe("texts", files, texts, labels, texts=1, init=init, start=start)
         size = build_model(recipe.model, entries=1).embedding.table.shape[1]
-        vocabulary, table, _ = first_leaves(recipe, Path(), (), size)
+        vocabulary, table, _ = first_leaves(recipe, Path(), (), size, start)
         return cls(
-            initial_model(recipe, table),
+            initial_model(recipe, table, start=start),
             vocabulary,
             recipe.model,
             _with(recipe.training, rates),

@@ -105,6 +105,10 @@ class Recipe(Strict):
     )
     _folder: Path | None = PrivateAttr(default=None)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the settings are the same, wherever the recipes stand."""
+        return isinstance(other, Recipe) and dict(self) == dict(other)
+
     def folders(self, data: Path) -> tuple[Path, ...]:
         """Where files of lessons are: the folder of the data, and that of the recipe."""
         return (data,) if self._folder is None else (data, self._folder)

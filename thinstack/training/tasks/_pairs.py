@@ -10,6 +10,7 @@ from rich.console import Console
 
 from thinstack.core.config import ModelConfig
 from thinstack.core.model.model import Model
+from thinstack.data.files.paths import FilePath
 from thinstack.data.trees.pairs import TABLE, Pair, PairTarget, read_pairs
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError
@@ -68,7 +69,7 @@ class Pairs(TableTask):
 
     # -- data
 
-    def read(self, path: Path, model: ModelConfig, skipped: list[DataError]) -> list[Pair]:
+    def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Pair]:
         if self.format == TABLE:
             return read_pair_table(path, self, model, skipped if self.skip_bad else None)
         return read_pairs(path, format=self.format, trees=model.trees, target=self.target)

@@ -10,8 +10,9 @@ from pydantic import Field
 from rich.console import Console
 
 from thinstack.core.config.separator import Separator
-from thinstack.data.tables.reading import TableRow, read_table
-from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.table import Table
+from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, TableRow
 from thinstack.errors import DataError
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.publish.class_report import say_classes
@@ -85,24 +86,17 @@ class TableTask(Task):
         return Classes(self.target_column, labels)
 
     def rows(
-        self, path: Path, skipped: list[DataError] | None = None, labels: Collection[str] = ()
+        self, path: FilePath, skipped: list[DataError] | None = None, labels: Collection[str] = ()
     ) -> Iterator[TableRow]:
         """The rows of a table.
 
         `labels`: the classes, if they are known; one of them may be a word such as "NA", which else
         stands for a missing value. The errors of bad rows, with file and line, go to the list
-        `skipped`; without it the first is raised. Raises what `read_table` raises.
+        `skipped`; without it the first is raised. Raises what `Table.rows` raises.
         """
-        return read_table(
-            path,
-            self.columns_read,
-            encoding=self.encoding,
-            separator=self.separator,
-            header=self.header,
-            skipped=skipped,
-            advice=self.advice,
-            classes=self.classes(labels),
-        )
+        table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
+        checks: RowChecks = {"skipped": skipped, "advice": self.advice}
+        return table.rows(self.columns_read, classes=self.classes(labels), **checks)
 
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
         say_classes(recipe.model.labels, datasets, console, self.scale_lines(recipe.model.labels))

@@ -13,6 +13,7 @@ from thinstack.core.config import EvaluationSource, ModelConfig
 from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Model
 from thinstack.core.scale import Scale
+from thinstack.data.files.paths import FilePath
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError
@@ -60,7 +61,7 @@ class Treebank(Task):
     def brings_trees(self) -> bool:
         return True
 
-    def read(self, path: Path, model: ModelConfig, skipped: list[DataError]) -> list[Labelled]:
+    def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Labelled]:
         # `read_labelled` reads brackets itself, and names the line of a wrong label.
         brackets = self.format == BRACKETS
         read = None if brackets else manager().find("reader", self.format).plugin.trees

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from thinstack.data.tables.reading import TableRow
-from thinstack.data.tables.table_rows import COLUMN_ADVICE
+from thinstack.data.tables.table_rows import COLUMN_ADVICE, TableRow
 from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.examples.texts import span_words
 from thinstack.training.recipe import Recipe

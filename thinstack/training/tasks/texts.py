@@ -12,8 +12,9 @@ from thinstack.core.config import ModelConfig
 from thinstack.core.config.base import Rate
 from thinstack.core.model.model import Model
 from thinstack.core.scale import FIVE, NUMBERS, Scale, are_numbers, in_order
+from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import likeness
-from thinstack.data.tables.reading import TableRow
+from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError
 from thinstack.evaluate.figures import Figures
@@ -85,9 +86,9 @@ class Texts(TableTask):
     # -- data
 
     def rows(
-        self, path: Path, skipped: list[DataError] | None = None, labels: Collection[str] = ()
+        self, path: FilePath, skipped: list[DataError] | None = None, labels: Collection[str] = ()
     ) -> Iterator[TableRow]:
-        if path.suffix.lower() != ".spacy":
+        if not str(path).lower().endswith(".spacy"):
             return super().rows(path, skipped, labels)
         from thinstack.integrations.spacy.doc_bins import read_doc_bin
 
@@ -107,7 +108,7 @@ class Texts(TableTask):
         """The words of each sentence that is learnt from a row."""
         return [sentence.words for sentence in sentences]
 
-    def read(self, path: Path, model: ModelConfig, skipped: list[DataError]) -> list[Text]:
+    def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Text]:
         return read_texts(path, self, model.labels, skipped if self.skip_bad else None)
 
     def sentences(self, item: Text) -> Iterable[Sequence[str]]:
