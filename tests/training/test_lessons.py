@@ -1,13 +1,17 @@
 """Lessons: what each draws, and what recipes say of them."""
 
 from collections import Counter
+from importlib.metadata import EntryPoint
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import tiny_recipe
 from lesson_trees import labelled, treebank
+from pages import blocks
+from runs import run, same
 
 from thinstack.core import Tree
 from thinstack.core.transitions import validate
@@ -15,11 +19,14 @@ from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.subtrees import LabelledTree, subtree
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError
+from thinstack.plugins.manager import PluginManager
+from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.lesson import Treebank
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST, Alone
 from thinstack.training.lessons.exchanged import Exchanged
 from thinstack.training.lessons.schema_1 import with_lessons
 from thinstack.training.lessons.turning import MOST_EXCHANGED, Turning
+from thinstack.training.loop.teaching import drawn_trees
 
 # -- alone
 
@@ -247,3 +254,33 @@ def test_lessons_that_are_refused(
     with pytest.raises(ConfigError) as raised:
         tiny_recipe.recipe(lessons=[lesson], **settings)
     assert all(name in str(raised.value) for name in named)
+
+
+def test_the_lesson_of_the_guide_teaches(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another package's lesson, with labels of its own and a weight, and no teacher."""
+    (block,) = (each for each in blocks("docs/teaching.md", "python") if "class Both" in each)
+    (tmp_path / "own_lesson.py").write_text(block, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    point = EntryPoint("both", "own_lesson:Both", "thinstack")
+    plugins = PluginManager(entry_points=[point])
+    monkeypatch.setattr("thinstack.plugins.named.manager", lambda: plugins)
+    lesson = {"name": "both.v1", "share": 0.5, "weight": 0.25}
+    recipe = tiny_recipe.recipe(lessons=[lesson], epochs=2)
+    datasets = load_datasets(recipe, data)
+    assert datasets.treebank is not None
+    drawn = drawn_trees(recipe, datasets.treebank, np.random.default_rng(0))
+    assert [each.source for each in drawn] == ["both"] * 15
+    for _, (tree, labels, soft), parsed in drawn:
+        place = tree.words.index("and")
+        first, second = int(tree.children[tree.root][0]), int(tree.children[tree.root][1])
+        assert tree.spans[first].tolist() == [0, place]
+        assert labels[-1] == labels[first] == labels[int(tree.children[second][1])] >= 0
+        assert soft is not None
+        assert soft[-1].tolist() == [0.25 * (label == labels[-1]) for label in range(3)]
+        assert soft.sum() == 0.25 * (labels >= 0).sum()
+        assert not parsed
+    (weights, history), again = (run(recipe, data, tmp_path / name) for name in "ab")
+    assert same((weights, history), again)
+    assert not same((weights, history), run(tiny_recipe.recipe(epochs=2), data, tmp_path / "c"))
