@@ -85,36 +85,33 @@ def sections(model: type[BaseModel], path: str, seen: set[type] | None = None) -
     it."""
     seen = set() if seen is None else seen
     seen.add(model)
-    title = f"`[{path}]`" if path else "The top of the file"
-    yield f"## {title}\n\n{summary(model)}\n"
+    yield f"## {f'`[{path}]`' if path else 'The top of the file'}\n\n{about(model)}\n"
     yield fields_of(model)
     for name, field in model.model_fields.items():
         for inner in models_in(field.annotation):
             if issubclass(inner, Named):
-                yield from named_sections(inner, name)
+                many = get_origin(field.annotation) is tuple
+                yield from plugin_sections(inner, f"[[{name}]]" if many else f"[{name}]")
             elif inner not in seen:
                 yield from sections(inner, f"{path}.{name}".lstrip("."), seen)
 
 
-def named_sections(contract: type[Named], section: str) -> Iterator[str]:
-    """The section of a kind of plugins that are their own settings, and a part for each plugin."""
-    title = section if section == contract.plugin_kind else f"[{section}]"
-    specs = PluginManager(entry_points=()).specs(contract.plugin_kind)
-    names = ", ".join(f"`{spec.name}`" for spec in specs)
-    about = f"`name` says which {contract.plugin_kind}: {names}. Each has settings of its own."
-    yield f"## `[{title}]`\n\n{about}\n"
-    for spec in specs:
-        yield f"### `{spec.name}`\n\n{summary(spec.plugin)}\n"
-        yield fields_of(spec.plugin)
+def plugin_sections(contract: type[Named], title: str) -> Iterator[str]:
+    """The section that names a plugin, with the settings of each built-in plugin."""
+    yield f"## `{title}`\n\n{about(contract)} `name` is one of the names below.\n"
+    for spec in PluginManager(entry_points=()).specs(contract.plugin_kind):
+        yield f"### `{spec.name}`\n\n{about(spec.plugin)}\n"
+        if spec.options.model_fields:
+            yield fields_of(spec.options)
 
 
-def summary(model: type[BaseModel]) -> str:
-    """The first paragraph of a docstring."""
-    return " ".join((model.__doc__ or "").partition("\n\n")[0].split())
+def about(model: type[BaseModel]) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join((model.__doc__ or "").split("\n\n")[0].split())
 
 
 def fields_of(model: type[BaseModel]) -> str:
-    """The fields of a model as a table of Markdown."""
+    """The table of the fields of a model."""
     rows = [
         (
             f"`{field.alias or name}`",
@@ -175,7 +172,8 @@ def allowed(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         return " or ".join(allowed(part, metadata) for part in parts if part is not types.NoneType)
     elif origin is tuple:
         item = get_args(parts[0])[0] if get_origin(parts[0]) is Annotated else parts[0]
-        words = f"list of {NAMES[item] + 's' if item in NAMES else allowed(item)}"
+        plural = item in NAMES or (isinstance(item, type) and issubclass(item, BaseModel))
+        words = f"list of {allowed(item)}{'s' if plural else ''}"
     elif origin is dict:
         words = "table" if parts[1] is Any else f"table of {NAMES[parts[1]]}s"
     elif isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -129,7 +129,8 @@ def test_the_loss_reads_the_labels_that_the_recipe_names(
 
 
 def test_phrases_alone_are_drawn_anew_in_each_epoch(data: Path, tmp_path: Path) -> None:
-    datasets = load_datasets(tiny_recipe.recipe(), data)
+    recipe = tiny_recipe.recipe(epochs=2, lessons=[{"name": "alone.v1", "share": 2.0}])
+    datasets = load_datasets(recipe, data)
     own = {id(example) for example in datasets.train}
     seen: list[list[int]] = []
     with pytest.MonkeyPatch.context() as patch:
@@ -146,7 +147,7 @@ def test_phrases_alone_are_drawn_anew_in_each_epoch(data: Path, tmp_path: Path) 
         counts: list[int] = []
         seen.append([])
         run_seed(
-            tiny_recipe.recipe(epochs=2, alone=2.0),
+            recipe,
             datasets,
             1,
             tmp_path,

@@ -16,7 +16,7 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError
 from thinstack.plugins.named import Named, named
 
-__all__ = ["Lesson", "Lessons", "Treebank"]
+__all__ = ["LabelledTree", "Lesson", "Lessons", "Treebank"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -39,6 +39,16 @@ class LabelledTree(NamedTuple):
         """A tree without any label."""
         return cls(tree, np.full(len(tree), -1))
 
+    @classmethod
+    def joined(cls, left: "LabelledTree", right: "LabelledTree", label: int = -1) -> "LabelledTree":
+        """The tree whose root has these two trees as children, and this class."""
+        soft = None
+        if left.soft is not None and right.soft is not None:
+            own = np.eye(left.soft.shape[1], dtype=np.float16)[[label]] * (label >= 0)
+            soft = np.concatenate([left.soft, right.soft, own.astype(np.float16)])
+        labels = np.concatenate([left.labels, right.labels, [label]])
+        return cls(joined(left.tree, right.tree), labels, soft)
+
     def phrase(self, node: int) -> "LabelledTree":
         """The phrase at a node, as a tree with its labels."""
         nodes = slice(_first(self.tree, node), node + 1)

@@ -1,35 +1,44 @@
 """Negated variants: what can be negated, and how."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from lesson_trees import treebank
 
 from thinstack.core import Tree
 from thinstack.core.transitions import spans_of
-from thinstack.data.trees.brackets import from_brackets, to_brackets
-from thinstack.data.trees.treebank import Labelled, label_ids
-from thinstack.training.lessons.negatable import Negatable, negatable
-from thinstack.training.lessons.negation import filled, negated_in_place, negated_variants
-from thinstack.training.lessons.negation_templates import EVERYDAY, INFLECTED, MANY, TEMPLATES
+from thinstack.data.trees.brackets import to_brackets
+from thinstack.errors import ConfigError, DataError
+from thinstack.training.lesson import Treebank
+from thinstack.training.lessons._grammar import read_grammar
+from thinstack.training.lessons._negatable import Negatable, negatable
+from thinstack.training.lessons.negated import Negated, filled, negated_in_place
 
-LABELS = ("0", "1", "2", "3", "4")
+RECIPES = Path(__file__).parents[2] / "recipes"
+ENGLISH = read_grammar(RECIPES / "grammar" / "english.json")
 NONE = Negatable({}, [])
 
 
 IS = ("n't", "not", "never", "hardly")
 
 
-def labelled(*trees: str) -> list[Labelled]:
-    return [(tree, label_ids(tree, LABELS)) for tree in map(from_brackets, trees)]
-
-
-TREEBANK = labelled(
+TREEBANK = treebank(
     "(3 (2 It) (3 (3 (2 is) (4 (4 great) (2 (2 at) (2 home)))) (2 .)))",
     "(1 (2 It) (1 (1 (1 (2 is) (1 not)) (3 funny)) (2 .)))",
     "(1 (2 It) (1 (1 (2 can) (1 (1 bore) (2 us))) (2 .)))",
     "(1 (2 It) (1 (1 (2 was) (1 (2 a) (1 (1 dull) (2 day)))) (2 .)))",
     "(2 (2 It) (2 (2 (2 is) (2 blue)) (2 .)))",
     "(3 (2 A) (4 joy))",
+    classes=5,
 )
+
+
+KNOWN = negatable(TREEBANK, ENGLISH)
+
+
+def brackets(tree: Tree) -> str:
+    return to_brackets(tree, labelled=False)
 
 
 def shown(trees: list[Tree]) -> list[str]:
@@ -37,15 +46,14 @@ def shown(trees: list[Tree]) -> list[str]:
 
 
 def test_slots_are_told_by_the_word_before() -> None:
-    phrases = negatable(TREEBANK, 5).phrases
-    assert {slot: (shown(low), shown(high)) for slot, (low, high) in phrases.items()} == {
+    assert {slot: (shown(low), shown(high)) for slot, (low, high) in KNOWN.phrases.items()} == {
         "c": ([], ["great at home", "funny"]),
         "a": ([], ["funny"]),
         "v": (["bore us"], []),
         "n": (["a dull day"], []),
         "b": (["dull day"], []),
     }
-    assert to_brackets(phrases["c"][1][0], labelled=False) == "( great ( at home ) )"
+    assert brackets(KNOWN.phrases["c"][1][0]) == "( great ( at home ) )"
 
 
 @pytest.mark.parametrize(
@@ -59,9 +67,9 @@ def test_slots_are_told_by_the_word_before() -> None:
     ],
 )
 def test_what_is_negated_where_it_stands(number: int, expected: set[str]) -> None:
-    (tree, _), places = TREEBANK[number], negatable(TREEBANK, 5).places[number]
+    tree, places = TREEBANK.trees[number].tree, KNOWN.places[number]
     found = {
-        to_brackets(negated_in_place(tree, place, np.random.default_rng(seed)), labelled=False)
+        brackets(negated_in_place(tree, place, ENGLISH, np.random.default_rng(seed)))
         for place in places
         for seed in range(40)
     }
@@ -69,9 +77,9 @@ def test_what_is_negated_where_it_stands(number: int, expected: set[str]) -> Non
 
 
 def test_a_noun_phrase_is_negated_at_its_article() -> None:
-    (tree, _), (place,) = TREEBANK[3], negatable(TREEBANK, 5).places[3]
+    tree, (place,) = TREEBANK.trees[3].tree, KNOWN.places[3]
     found = {
-        to_brackets(negated_in_place(tree, place, np.random.default_rng(seed)), labelled=False)
+        brackets(negated_in_place(tree, place, ENGLISH, np.random.default_rng(seed)))
         for seed in range(60)
     }
     nouns = {"( no ( dull day ) )", "( far ( from ( a ( dull day ) ) ) )"}
@@ -80,14 +88,25 @@ def test_a_noun_phrase_is_negated_at_its_article() -> None:
     assert found == {f"( It ( ( was {noun} ) . ) )" for noun in nouns}
 
 
-@pytest.mark.parametrize("template", [each for kind in TEMPLATES for each in kind])
+@pytest.mark.parametrize("template", [each for kind in ENGLISH.templates.values() for each in kind])
 def test_every_template_makes_a_tree_aligned_to_its_words(template: str) -> None:
-    slots = {"{s}", "{p}", "{c}", "{a}", "{x}", "{v}", "{n}", "{b}", "{d}", *INFLECTED}
+    slots = {
+        "{s}",
+        "{p}",
+        "{c}",
+        "{a}",
+        "{x}",
+        "{v}",
+        "{n}",
+        "{b}",
+        "{d}",
+        *(f"{{{verb}}}" for verb in ENGLISH.inflected),
+    }
     tokens = [part for token in template.split() for part in token.split("~")]
     fixed = [token for token in tokens if token not in ("(", ")") and token not in slots]
     assert all("{" not in token and "}" not in token for token in fixed)
     for seed in range(20):
-        tree = filled(template, negatable(TREEBANK, 5), np.random.default_rng(seed))
+        tree = filled(template, KNOWN, ENGLISH, np.random.default_rng(seed))
         words = list(tree.words)
         assert len(tree) == 2 * len(words) - 1
         assert tree.spans.tolist() == spans_of(tree.transitions).tolist()
@@ -99,36 +118,60 @@ def test_every_template_makes_a_tree_aligned_to_its_words(template: str) -> None
 
 
 def test_templates_are_negative_and_right_branching_with_auxiliaries_joined() -> None:
-    tree = filled("{s} {was}~n't {c} .", NONE, np.random.default_rng(0))
-    inner = to_brackets(tree, labelled=False)
+    tree = filled("{s} {was}~n't {c} .", NONE, ENGLISH, np.random.default_rng(0))
+    inner = brackets(tree)
     assert "( was n't )" in inner or "( were n't )" in inner
     assert inner.endswith(" ) . ) )")
 
 
 def test_verbs_agree_with_their_subject() -> None:
     for seed in range(60):
-        tree = filled("{s} {is} {a} .", NONE, np.random.default_rng(seed))
+        tree = filled("{s} {is} {a} .", NONE, ENGLISH, np.random.default_rng(seed))
         *subject, verb, _, _ = tree.words
-        assert verb == ("are" if " ".join(subject).lower() in MANY else "is")
+        assert verb == ("are" if " ".join(subject).lower() in ENGLISH.plural_subjects else "is")
 
 
 def test_slots_take_phrases_of_one_side_and_x_of_the_other() -> None:
-    low, high = EVERYDAY["a"]
+    low, high = ENGLISH.everyday["a"].negative, ENGLISH.everyday["a"].positive
     sides = set()
     for seed in range(60):
-        tree = filled("{s} {was} {a} , not {x} .", NONE, np.random.default_rng(seed))
+        tree = filled("{s} {was} {a} , not {x} .", NONE, ENGLISH, np.random.default_rng(seed))
         *_, first, _, _, other, _ = tree.words
         assert (first in low) == (other in high)
         sides.add(first in low)
     assert sides == {True, False}
 
 
-def test_variants_are_of_both_kinds_without_labels_and_the_same_again() -> None:
-    first, second = (negated_variants(TREEBANK, 5, 60, np.random.default_rng(5)) for _ in range(2))
-    assert first == second
+def variants(folders: list[Path], seed: int = 5) -> list[Tree]:
+    given = Treebank(TREEBANK.trees, 5, folders=folders)
+    made = Negated(share=10).trees(given, np.random.default_rng(seed))
+    assert {label for one in made for label in one.labels.tolist()} == {-1}
+    return [one.tree for one in made]
+
+
+def test_variants_are_of_both_kinds_and_the_same_again() -> None:
+    first = variants([RECIPES])
+    assert first == variants([RECIPES])
     assert len(first) == 60
-    assert {label for tree in first for label in tree.labels} == {None}
     texts = shown(first)
     in_place = [text for text in texts if text.endswith("great at home .")]
     assert 0 < len(in_place) < 10  # of the 10 times that the first sentence has its turn
     assert len(set(texts)) > 40
+
+
+def test_the_grammar_is_found_in_the_data_or_beside_the_recipe(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as raised:
+        variants([tmp_path / "data", tmp_path])
+    assert all(
+        str(folder / "grammar" / "english.json") in str(raised.value)
+        for folder in (tmp_path / "data", tmp_path)
+    )
+    (tmp_path / "grammar").mkdir()
+    file = tmp_path / "grammar" / "english.json"
+    file.write_bytes((RECIPES / "grammar" / "english.json").read_bytes())
+    assert variants([tmp_path / "data", tmp_path]) == variants([RECIPES])
+    for content in (b"{", b'{"word": 1}', b"\xff"):
+        file.write_bytes(content)
+        with pytest.raises(ConfigError) as refused:
+            variants([tmp_path])
+        assert str(file) in str(refused.value)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from thinstack.errors import DataError
-from thinstack.training.lessons.plain_texts import read_plain_texts
+from thinstack.training.lessons.texts import read_plain_texts
 
 CONLLU = """# sent_id = 1
 # text = It isn't bad.
