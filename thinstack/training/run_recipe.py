@@ -20,8 +20,7 @@ from thinstack.errors import ConfigError
 from thinstack.evaluate.figures import Figures, line
 from thinstack.integrations.show.as_text import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
-from thinstack.training.examples.digests import data_digests
-from thinstack.training.examples.inputs import Inputs
+from thinstack.training.examples.inputs import Inputs, data_digests
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary, train_seed
 from thinstack.training.loop.teaching import lessons
 from thinstack.training.loop.team import ALONE, Team
