@@ -4,7 +4,6 @@ describes it."""
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from rich.text import Text
 
 from thinstack.bundle import Bundle, write_bundle
 from thinstack.bundle.manifest import CARD_FILE, ONNX_FILE, RELABEL_FILE
+from thinstack.bundle.writing import seal
 from thinstack.core.config import EvaluationSource
 from thinstack.core.config.task import PAIR_TASKS
 from thinstack.core.forest import Forest, without_trees
@@ -126,9 +126,8 @@ def _measure(
     taken = recipe.model.trees in ("sequence", "binary")
     if not taken or recipe.data.task in PAIR_TASKS:
         return {}, {}
-    with TemporaryDirectory() as folder:
-        predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
-        return _measure_data(predictor, recipe, datasets, data), measure_suites(predictor)
+    predictor = Predictor(seal(files, config=recipe.model), isolated=False)
+    return _measure_data(predictor, recipe, datasets, data), measure_suites(predictor)
 
 
 def _measure_data(predictor: Predictor, recipe: Recipe, datasets: Datasets, data: Path) -> Figures:
