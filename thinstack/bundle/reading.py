@@ -174,8 +174,9 @@ def unpacked(files: Mapping[str, bytes], source: str) -> Bundle:
         listed = f"{', '.join(odd):.200}"
         raise BundleError(f"{source}: its manifest and its files differ: {listed}; {MEND}")
     for name, record in manifest.files.items():
-        _check_size(path / name, len(files[name]), record)
-        _check_digest(path / name, hashlib.sha256(files[name]).hexdigest(), record)
+        place = f"{source}: {name}"
+        _check_size(place, len(files[name]), record)
+        _check_digest(place, hashlib.sha256(files[name]).hexdigest(), record)
     _record(path, manifest, CONFIG_FILE)
     return _checked(path, manifest, files[CONFIG_FILE], files)
 
@@ -325,12 +326,12 @@ def _file_size(path: Path) -> int:
     return status.st_size
 
 
-def _check_size(path: Path, size: int, record: FileRecord) -> None:
+def _check_size(path: Path | str, size: int, record: FileRecord) -> None:
     if size != record.size:
         raise BundleError(f"{path}: {size:,} bytes, but the manifest says {record.size:,}; {MEND}")
 
 
-def _check_digest(path: Path, digest: str, record: FileRecord) -> None:
+def _check_digest(path: Path | str, digest: str, record: FileRecord) -> None:
     if digest != record.sha256:
         problem = "its SHA-256 is not the one in the manifest, so the file is damaged"
         raise BundleError(f"{path}: {problem}; {MEND}")
