@@ -11,8 +11,8 @@ from thinstack.data.tables.alike import likeness, unknown_label
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.trees.pairs import Pair
 from thinstack.errors import ConfigError, DataError
+from thinstack.text.given_trees import TreeMaker, tree_maker
 from thinstack.text.sentences import Splitter, splitter
-from thinstack.text.tree_sources import TreeMaker, tree_maker
 from thinstack.training.examples.texts import located, read_rows
 from thinstack.training.recipe import DataConfig
 
