@@ -13,7 +13,7 @@ from thinstack.core.forest import Forest, join
 from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
-from thinstack.text.tree_sources import tree_maker
+from thinstack.text.given_trees import tree_maker
 from thinstack.training.examples.labelled import (
     LabelledForest,
     labelled_chains,

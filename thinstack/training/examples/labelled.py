@@ -13,7 +13,7 @@ from thinstack.data.trees.phrases import depths_below, phrases_of, prefixes_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
 from thinstack.evaluate.accuracy import labels_by_span
-from thinstack.text.tree_sources import TreeMaker
+from thinstack.text.given_trees import TreeMaker
 from thinstack.training.recipe import LabelChoice
 
 __all__ = ["LabelledForest", "labelled_chains", "labelled_pair", "labelled_text", "labelled_tree"]

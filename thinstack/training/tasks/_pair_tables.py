@@ -9,8 +9,8 @@ from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.trees.pairs import Pair
 from thinstack.errors import DataError
+from thinstack.text.given_trees import TreeMaker, tree_maker
 from thinstack.text.sentences import Splitter, splitter
-from thinstack.text.tree_sources import TreeMaker, tree_maker
 from thinstack.training.tasks._table import located
 
 if TYPE_CHECKING:
