@@ -20,7 +20,7 @@ from thinstack.core.model.model import Model
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.training.examples.datasets import Convert, Datasets, load_datasets
-from thinstack.training.examples.digests import data_digests
+from thinstack.training.examples.inputs import data_digests
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 

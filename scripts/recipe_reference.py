@@ -25,7 +25,11 @@ INTRO = """\
 A recipe is a TOML file that says what is learnt, from which files, and how. This is a whole recipe:
 
 ```toml
+schema = 2
 name = "films"
+
+[task]
+name = "phrases.v1"
 
 [data]
 train = "train.txt"                       # one labelled tree a line, (1 (0 Very) (1 good))
@@ -45,6 +49,8 @@ is what `thinstack predict` and `thinstack.load` take.
 All fields are below. A field that has a default may be left out. In TOML, a section `[model.cell]`
 and a table `cell = { ... }` under `[model]` are the same. [data.md](data.md) says where to get
 files to train on. The folder `recipes/` has recipes to start from.
+
+A recipe without `schema` and `[task]` is one of schema 1. It still runs as it did.
 
 <!-- Written by `python scripts/recipe_reference.py docs/recipes.md`. -->
 """

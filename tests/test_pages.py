@@ -28,6 +28,7 @@ ELSEWHERE = {  # pages whose Python another test or job runs
     "runtimes.md": "tests/examples/test_runtimes_guide.py",
     "training.md": ".ci/jobs/guides",
     "writing-a-cell.md": ".ci/jobs/guides",
+    "writing-a-task.md": ".ci/jobs/guides",
 }
 PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
 HERE = [page for page in PAGES if blocks(f"docs/{page}", "python") and page not in ELSEWHERE]

@@ -32,7 +32,7 @@ from thinstack.errors import ConfigError, DataError, InputError, TreeError
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.integrations.spacy.doc_bins import doc_texts
 from thinstack.text.distances import DistanceTable
-from thinstack.training.examples.digests import data_digests
+from thinstack.training.examples.inputs import data_digests
 from thinstack.training.recipe import Recipe
 
 DIGITS = "9" * 5000

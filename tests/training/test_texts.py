@@ -8,10 +8,10 @@ import pytest
 
 from thinstack.errors import DataError
 from thinstack.training.examples.set_aside import repeated, set_aside_share
-from thinstack.training.examples.texts import Text, read_texts
-from thinstack.training.publish.rival import plain_rival
 from thinstack.training.tasks.spans import Spans
 from thinstack.training.tasks.texts import Texts
+from thinstack.training.tasks.texts.reading import Text, read_texts
+from thinstack.training.tasks.texts.rival import plain_rival
 
 LABELS = ("no", "yes")
 BY_TEXT = Texts().class_of, Texts().group_of

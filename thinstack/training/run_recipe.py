@@ -19,8 +19,7 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError
 from thinstack.integrations.show.as_text import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
-from thinstack.training.examples.digests import data_digests
-from thinstack.training.examples.inputs import Inputs
+from thinstack.training.examples.inputs import Inputs, data_digests
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary, train_seed
 from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.loop.team import ALONE, Team

@@ -13,6 +13,8 @@ from thinstack.evaluate.figures import Figures, figure_names, line
 from thinstack.plugins.named import Named, named
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from rich.console import Console
     from torch import Tensor
 
@@ -88,6 +90,19 @@ class Task(Named):
         """The examples of the items of a `file`, with the right answers for a task head that
         `reads` nodes, roots or pairs."""
 
+    def made_examples(
+        self,
+        texts: Iterable[Sequence[Sequence[str]]],
+        targets: Iterable[Any],
+        vocabulary: "Vocabulary",
+        model: "ModelConfig",
+    ) -> list["Example"]:
+        """The examples of texts without trees, each the words of its sentences, with their
+        `targets`: classes, ratings, or arrays (C,)."""
+        from thinstack.training.examples.example import made_examples
+
+        return made_examples(texts, targets, vocabulary, model)
+
     def class_of(self, item: Any) -> str:
         """The class of an item. `data.dev_share` sets aside a share of each class."""
         return ""
@@ -135,7 +150,6 @@ class Task(Named):
         """Whether `loss` reads the model where learning started."""
         return False
 
-    @abstractmethod
     def loss(
         self,
         model: "Model",
@@ -147,8 +161,12 @@ class Task(Named):
         """The summed losses of the task and of a parser, and the numbers of their cases.
 
         `whole`: the examples of the whole minibatch, of which `batch` may be a part. `initial`: the
-        model where learning started, if `keeps_start`.
+        model where learning started, if `keeps_start`. By default it is the loss of the head over
+        all targets.
         """
+        from thinstack.training.loop.task_loss import joint_losses
+
+        return joint_losses(model, batch, training)
 
     # -- measuring
 
@@ -157,6 +175,14 @@ class Task(Named):
         if not self.brings_trees:
             return recipe.training.trees
         return ("gold", "self") if recipe.model.parses else ("gold",)
+
+    def scores(
+        self, model: "Model", examples: Sequence["Example"], source: str
+    ) -> list["NDArray[np.floating[Any]]"]:
+        """The scores (t, C) of the t targets of each example, over the trees of `source`."""
+        from thinstack.training.publish.measuring import scores_of
+
+        return scores_of(model, examples, source)
 
     @abstractmethod
     def measure(
@@ -223,6 +249,10 @@ class Task(Named):
     def explained(self, labels: Sequence[str]) -> str:
         """What the card says about the columns; an empty text or sentences with a space after."""
         return ""
+
+    def advice_after(self, bundle: Path, recipe: "Recipe") -> Iterable[str]:
+        """Lines on what to do with the bundle, once it is trained on a table."""
+        return ()
 
     @property
     def evaluate_options(self) -> str:

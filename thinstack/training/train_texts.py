@@ -77,7 +77,6 @@ def train_table(
     run_recipe(
         recipe, data=inputs, out=out, seeds=seeds, threads=threads, console=console, team=team
     )
-    assert isinstance(recipe.task, TableTask)
     return list(recipe.task.advice_after(out / "model-best", recipe))
 
 

@@ -67,7 +67,7 @@ def opened_bytes(path: FilePath) -> "Iterator[io.BufferedReader[Any]]":
 
 def _raw(path: FilePath) -> Any:
     if isinstance(path, FileContent):
-        return io.BufferedReader(io.BytesIO(path.content()), BUFFER)  # type: ignore[arg-type]
+        return io.BufferedReader(io.BytesIO(path.content()), BUFFER)
     return open(file_path(path), "rb", buffering=BUFFER)
 
 

@@ -3,6 +3,7 @@ rows are."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import starmap
 from typing import Unpack
 
 from thinstack.data.files.paths import FilePath
@@ -11,7 +12,14 @@ from thinstack.data.tables.json_tables import json_records
 from thinstack.data.tables.parquet import parquet_records
 from thinstack.data.tables.separated import separated_records
 from thinstack.data.tables.table_kinds import table_kind
-from thinstack.data.tables.table_rows import Found, Record, RowChecks, TableRow, checked_rows
+from thinstack.data.tables.table_rows import (
+    Found,
+    Record,
+    RowChecks,
+    TableRow,
+    checked_rows,
+    with_columns,
+)
 from thinstack.data.tables.text_streams import opened_text
 from thinstack.errors import DataError, shown
 
@@ -112,17 +120,11 @@ def read_mappings(
     the first row. `source` leads every message. Raises what `checked_rows` raises.
     """
 
-    def records() -> Iterator[Found]:
-        first = True
-        for line, row in enumerate(rows, start=1):
-            if not isinstance(row, Mapping):
-                expected = "expected a mapping of columns (of a pandas table df.to_dict('records'))"
-                problem = DataError(f"{source}:{line}: {expected}, found {shown(row, 60)}")
-                yield Record(line, {}, problem)
-                continue
-            if first:
-                yield list(row)
-            first = False
-            yield Record(line, row)
+    def record(line: int, row: object) -> Record:
+        if isinstance(row, Mapping):
+            return Record(line, row)
+        expected = "expected a mapping of columns (of a pandas table df.to_dict('records'))"
+        return Record(line, {}, DataError(f"{source}:{line}: {expected}, found {shown(row, 60)}"))
 
-    return checked_rows(source, records(), columns, **checks)
+    records = starmap(record, enumerate(rows, start=1))
+    return checked_rows(source, with_columns(records), columns, **checks)

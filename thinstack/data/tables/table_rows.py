@@ -27,6 +27,7 @@ __all__ = [
     "is_no_class",
     "listed",
     "repeats_header",
+    "with_columns",
 ]
 
 COLUMN_ADVICE = (
@@ -107,6 +108,16 @@ class RowChecks(TypedDict, total=False):
 
 Found = list[str] | Record
 """An item that a file gives, in order: its columns (once, before the first record), or a record."""
+
+
+def with_columns(records: Iterable[Record]) -> Iterator[Found]:
+    """The records of rows that name their cells; before them, the names of the first one."""
+    first = True
+    for record in records:
+        if first and not record.problem:
+            first = False
+            yield list(record.cells)
+        yield record
 
 
 def checked_rows(

@@ -13,7 +13,7 @@ from thinstack.data.trees.phrases import depths_below, phrases_of, prefixes_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
 from thinstack.evaluate.accuracy import labels_by_span
-from thinstack.text.tree_sources import TreeMaker
+from thinstack.text.given_trees import TreeMaker
 from thinstack.training.recipe import LabelChoice
 
 __all__ = ["LabelledForest", "labelled_chains", "labelled_pair", "labelled_text", "labelled_tree"]
@@ -135,10 +135,10 @@ def labelled_pair(
 
 
 def labelled_text(
-    sentences: Sequence[Sequence[str]], label: int, vocabulary: Vocabulary, maker: TreeMaker
+    sentences: Sequence[Sequence[str]], target: Any, vocabulary: Vocabulary, maker: TreeMaker
 ) -> LabelledForest:
     """The sentences of a text, each over the tree that `maker` makes of its words, with the text's
-    class.
+    target: a class, or whatever the task head's loss takes a row of.
 
     Its arrays have fewer bits than the batches that `join` makes, because tables may hold a million
     texts.
@@ -150,7 +150,7 @@ def labelled_text(
     fields["transitions"] = np.concatenate([maker(words) for words in sentences]).astype(np.int8)
     forest = Forest(**fields)
     words, unknown = np.array([lengths.sum() * 1.0]), np.array([-1.0])
-    return LabelledForest(forest, np.array([label]), 0, words, unknown)
+    return LabelledForest(forest, np.array([target]), 0, words, unknown)
 
 
 def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) -> Forest:

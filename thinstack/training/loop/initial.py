@@ -67,25 +67,24 @@ def start_from(model: Model, init: InitConfig, start: Bundle | None = None) -> N
     Raises ConfigError for a part that the model or the bundle lacks, and for weights of other
     shapes. Raises BundleError for a bundle without torch weights.
     """
-    given, own = state_of(load_model(start or init.bundle)), state_of(model)
+    state, own = state_of(load_model(start or init.bundle)), state_of(model)
     for part in init.parts:
         names = [name for name in own if part_of(name) == part]
-        found = [name for name in given if part_of(name) == part]
-        if not names or sorted(names) != sorted(found):
-            odd = sorted(set(names) ^ set(found))
-            problem = f"they differ in {', '.join(odd[:3])}" if odd else "neither has one"
+        problem = "" if names else "neither has one"
+        if odd := {name for name in state if part_of(name) == part}.symmetric_difference(names):
+            problem = f"they differ in {', '.join(sorted(odd)[:3])}"
+        for name in () if problem else names:
+            if state[name].shape != own[name].shape:
+                problem = (
+                    f"expected {name} of shape {tuple(own[name].shape)}, found "
+                    f"{tuple(state[name].shape)}"
+                )
+            own[name] = state[name]
+        if problem:
             raise ConfigError(
                 f"init.parts: the {part} of {init.bundle} does not fit the model: {problem}; "
                 "describe the model as the bundle's config.json does, or leave that part out"
             )
-        for name in names:
-            if given[name].shape != own[name].shape:
-                raise ConfigError(
-                    f"init.parts: the {part} of {init.bundle} does not fit the model: expected "
-                    f"{name} of shape {tuple(own[name].shape)}, found {tuple(given[name].shape)}; "
-                    "describe the model as the bundle's config.json does, or leave that part out"
-                )
-            own[name] = given[name]
     load_state(model, own)
 
 

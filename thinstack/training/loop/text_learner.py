@@ -26,8 +26,7 @@ from thinstack.errors import BundleError, ConfigError, DeviceError
 from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
 from thinstack.runtime.documents import mean_scores
-from thinstack.training.examples.example import Example, forests_of, minibatch, text_examples_of
-from thinstack.training.examples.texts import Text
+from thinstack.training.examples.example import Example, forests_of, minibatch
 from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_optimizers, optimizer_tensors
 from thinstack.training.loop.initial import initial_model
@@ -241,11 +240,8 @@ class TextLearner:
             ) from None
 
     def _examples(self, texts: Sequence[Words], labels: Sequence[str]) -> list[Example]:
-        given = [
-            Text("", [list(words) for words in sentences], label, 0)
-            for sentences, label in zip(texts, labels, strict=True)
-        ]
-        return text_examples_of(given, self._vocabulary, self.config)
+        targets = [self.config.labels.index(label) for label in labels]
+        return self.task.made_examples(texts, targets, self._vocabulary, self.config)
 
 
 class _Sections(Strict, extra="ignore"):

@@ -4,7 +4,6 @@ describes it."""
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.console import Console
@@ -12,6 +11,7 @@ from rich.text import Text
 
 from thinstack.bundle import Bundle, write_bundle
 from thinstack.bundle.manifest import CARD_FILE, ONNX_FILE
+from thinstack.bundle.writing import seal
 from thinstack.core.forest import Forest, without_trees
 from thinstack.core.model.model import Model
 from thinstack.evaluate.figures import Figures
@@ -114,6 +114,5 @@ def _measure(
     that predictors do not take."""
     if not recipe.task.predicts or recipe.model.trees not in ("sequence", "binary"):
         return {}, {}
-    with TemporaryDirectory() as folder:
-        predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
-        return recipe.task.measure_bundle(predictor, recipe, datasets), measure_suites(predictor)
+    predictor = Predictor(seal(files, config=recipe.model), isolated=False)
+    return recipe.task.measure_bundle(predictor, recipe, datasets), measure_suites(predictor)

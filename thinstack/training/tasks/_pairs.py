@@ -9,18 +9,16 @@ from pydantic import Field
 from rich.console import Console
 
 from thinstack.core.config import ModelConfig
-from thinstack.core.model.model import Model
 from thinstack.data.files.paths import FilePath
 from thinstack.data.trees.pairs import TABLE, Pair, PairTarget, read_pairs
 from thinstack.data.words.vocabulary import Vocabulary
-from thinstack.errors import DataError, InputError
+from thinstack.errors import ConfigError, DataError, InputError
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.examples.example import Example, Minibatch, pair_examples_of
-from thinstack.training.examples.pair_tables import read_pair_table, sentences_of
-from thinstack.training.loop.task_loss import joint_losses
+from thinstack.training.examples.example import Example
+from thinstack.training.examples.labelled import labelled_pair
 from thinstack.training.publish.class_report import say_classes
-from thinstack.training.recipe import Recipe, TrainingConfig
-from thinstack.training.task import Losses
+from thinstack.training.recipe import Recipe
+from thinstack.training.tasks._pair_tables import read_pair_table, sentences_of
 from thinstack.training.tasks._table import TableTask
 
 __all__ = ["Pairs"]
@@ -86,7 +84,13 @@ class Pairs(TableTask):
         reads: str,
         file: Path,
     ) -> list[Example]:
-        return pair_examples_of(items, vocabulary, recipe.model)
+        """Ratings go from 1 to the number of classes. Raises ConfigError for a class that the model
+        does not have, and for a rating out of range."""
+        targets = [_target(pair, recipe.model.labels) for pair in items]
+        return [
+            Example({"gold": labelled_pair(pair.trees, target, vocabulary, recipe.model)})
+            for pair, target in zip(items, targets, strict=True)
+        ]
 
     def group_of(self, item: Pair) -> Hashable:
         # Files of trees keep the parts that they always had, though a pair may be there twice.
@@ -104,16 +108,6 @@ class Pairs(TableTask):
             raise ValueError(
                 f"training.sources: pairs take their trees or the model's, 'self'; found {made}"
             )
-
-    def loss(
-        self,
-        model: Model,
-        batch: Minibatch,
-        whole: Sequence[Example],
-        training: TrainingConfig,
-        initial: Model | None,
-    ) -> Losses:
-        return joint_losses(model, batch, training)
 
     # -- reports
 
@@ -137,3 +131,17 @@ class Pairs(TableTask):
             "sentences in, pair_scores out. docs/runtimes.md says how (`thinstack predict` does "
             "not read pairs)"
         )
+
+
+def _target(pair: Pair, labels: Sequence[str]) -> float | int:
+    if isinstance(pair.target, str):
+        if pair.target in labels:
+            return labels.index(pair.target)
+        expected = f"one of model.labels ({', '.join(labels)})"
+    elif 1 <= pair.target <= len(labels):
+        return float(pair.target)
+    else:
+        expected = f"a rating from 1 to {len(labels)} (model.labels)"
+    raise ConfigError(
+        f"pair {pair.id}: expected {expected}, found {pair.target!r}; mend the pair or model.labels"
+    )

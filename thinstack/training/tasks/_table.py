@@ -3,6 +3,7 @@ a recipe."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -16,11 +17,11 @@ from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, 
 from thinstack.errors import DataError
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.publish.class_report import say_classes
-from thinstack.training.publish.table_report import say_what_is_odd
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task
+from thinstack.training.tasks._table_report import say_what_is_odd
 
-__all__ = ["Defaults", "TableTask"]
+__all__ = ["Defaults", "TableTask", "located"]
 
 
 class Defaults(NamedTuple):
@@ -125,6 +126,15 @@ class TableTask(Task):
         """
         return self
 
-    @abstractmethod
-    def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
-        """Lines on what to do with the bundle."""
+
+@contextmanager
+def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> Iterator[None]:
+    """Put file and line before a DataError of the block, and add it to the list `skipped`. Without
+    a list it is raised."""
+    try:
+        yield
+    except DataError as error:
+        found = DataError(f"{path}:{row.line}: {error}")
+        if skipped is None:
+            raise found from None
+        skipped.append(found)

@@ -29,7 +29,7 @@ from thinstack.training.loop.teaching import needs_soft_labels
 from thinstack.training.publish.bundle_files import json_file
 from thinstack.training.publish.calibrate import Cases, single_cases, whole_cases
 from thinstack.training.publish.class_report import say_classes
-from thinstack.training.publish.measuring import Answers, answers_of, scores_of
+from thinstack.training.publish.measuring import Answers, answers_of
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses, Task
 
@@ -129,7 +129,7 @@ class Treebank(Task):
     ) -> tuple[Figures, Answers]:
         """The figures of phrases are None for a model that scores only whole sentences. The binary
         figures are None if the classes `labels` have no negative and positive side."""
-        scores = scores_of(model, examples, source)
+        scores = self.scores(model, examples, source)
         given = [example.trees[source] for example in examples]
         order = [
             np.argsort(np.arange(len(one.targets)) == one.whole, kind="stable") for one in given
@@ -142,7 +142,7 @@ class Treebank(Task):
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
         """Sentences, with labelled phrases beside them if more than whole sentences have labels."""
-        scores = scores_of(model, examples, source)
+        scores = self.scores(model, examples, source)
         given = [example.trees[source] for example in examples]
         roots = whole_cases(scores, given)
         nodes = single_cases(

@@ -1,8 +1,10 @@
 """The task of classes of pairs of sentences."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from thinstack.core.model.model import Model
@@ -15,12 +17,11 @@ from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labels import find_labels
 from thinstack.training.publish.calibrate import Cases, whole_cases
-from thinstack.training.publish.measuring import Answers, answers_of, scores_of
-from thinstack.training.publish.pair_report import always_commonest
+from thinstack.training.publish.measuring import Answers, answers_of
 from thinstack.training.tasks._pairs import Pairs
 from thinstack.training.tasks._table import Defaults
 
-__all__ = ["Entailment"]
+__all__ = ["Entailment", "always_commonest"]
 
 
 class Entailment(Pairs):
@@ -56,12 +57,12 @@ class Entailment(Pairs):
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
     ) -> tuple[Figures, Answers]:
-        answers = answers_of(scores_of(model, examples, source), examples, source)
+        answers = answers_of(self.scores(model, examples, source), examples, source)
         return entailment(answers.predicted, answers.gold), answers
 
     def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
         given = [example.trees[source] for example in examples]
-        return {"calibration_error": whole_cases(scores_of(model, examples, source), given)}
+        return {"calibration_error": whole_cases(self.scores(model, examples, source), given)}
 
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
         return None if self.brings_trees else always_commonest(*datasets.items)
@@ -81,3 +82,11 @@ def _is_fraction(text: str) -> bool:
         return not float(text).is_integer()
     except ValueError:
         return False
+
+
+def always_commonest(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
+    """The name and the figures on `dev` of a rival that always gives the most frequent class of
+    `train`."""
+    commonest = Counter(pair.target for pair in train).most_common(1)[0][0]
+    right = np.array([pair.target == commonest for pair in dev], np.int64)
+    return "always the most frequent class", entailment(right, np.ones_like(right))

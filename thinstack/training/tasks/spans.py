@@ -8,9 +8,9 @@ from pydantic import Field
 
 from thinstack.data.tables.table_rows import COLUMN_ADVICE, TableRow
 from thinstack.text.sentences import Sentence, Splitter, splitter
-from thinstack.training.examples.texts import span_words
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks.texts import Texts
+from thinstack.training.tasks.texts.reading import span_words
 
 __all__ = ["Spans"]
 

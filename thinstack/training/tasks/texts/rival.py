@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.text_figures import text_figures
-from thinstack.training.examples.texts import Text
+from thinstack.training.tasks.texts.reading import Text
 
 __all__ = ["NAME", "learn_plain", "plain_rival"]
 

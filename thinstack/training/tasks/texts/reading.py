@@ -1,7 +1,6 @@
 """Reads texts and their classes from a table."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import islice
 from sys import intern
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -13,11 +12,12 @@ from thinstack.data.tables.alike import unknown_label
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence
+from thinstack.training.tasks._table import located
 
 if TYPE_CHECKING:
-    from thinstack.training.tasks.texts import Texts
+    from thinstack.training.tasks.texts.task import Texts
 
-__all__ = ["Text", "located", "read_texts", "span_words"]
+__all__ = ["Text", "read_texts", "span_words"]
 
 AT_ONCE: Final = 1000
 """The number of texts that are cut into words at a time."""
@@ -55,19 +55,6 @@ def read_texts(
             with located(path, row, skipped):
                 found.append(_text(row, sentences, task, labels))
     return found
-
-
-@contextmanager
-def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> Iterator[None]:
-    """Put file and line before a DataError of the block, and add it to the list `skipped`. Without
-    a list it is raised."""
-    try:
-        yield
-    except DataError as error:
-        found = DataError(f"{path}:{row.line}: {error}")
-        if skipped is None:
-            raise found from None
-        skipped.append(found)
 
 
 def _text(row: TableRow, sentences: list[Sentence], task: "Texts", labels: Sequence[str]) -> Text:

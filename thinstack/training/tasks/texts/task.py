@@ -23,19 +23,19 @@ from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.examples.example import Example, Minibatch, text_examples_of
+from thinstack.training.examples.example import Example, Minibatch
 from thinstack.training.examples.labels import find_labels
-from thinstack.training.examples.texts import Text, read_texts
 from thinstack.training.loop.seeds import SeedResult, Spreads
-from thinstack.training.loop.text_loss import text_losses
 from thinstack.training.publish.calibrate import Cases
 from thinstack.training.publish.measuring import Answers, answers_of, scores_of
-from thinstack.training.publish.rival import NAME, plain_rival
 from thinstack.training.publish.seed_report import show_seeds
-from thinstack.training.publish.text_report import show_texts
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses
 from thinstack.training.tasks._table import Defaults, TableTask
+from thinstack.training.tasks.texts.loss import text_losses
+from thinstack.training.tasks.texts.reading import Text, read_texts
+from thinstack.training.tasks.texts.report import show_texts
+from thinstack.training.tasks.texts.rival import NAME, plain_rival
 
 __all__ = ["Texts"]
 
@@ -123,7 +123,9 @@ class Texts(TableTask):
         reads: str,
         file: Path,
     ) -> list[Example]:
-        return text_examples_of(items, vocabulary, recipe.model)
+        number = {name: place for place, name in enumerate(recipe.model.labels)}
+        texts, targets = [item.sentences for item in items], [number[item.label] for item in items]
+        return self.made_examples(texts, targets, vocabulary, recipe.model)
 
     def class_of(self, item: Text) -> str:
         return item.label

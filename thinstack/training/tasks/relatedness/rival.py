@@ -1,6 +1,5 @@
-"""Plain rivals of models of pairs of sentences."""
+"""A plain rival of models of ratings."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,17 +8,9 @@ from numpy.typing import NDArray
 
 from thinstack.data.trees.pairs import Pair
 from thinstack.evaluate.figures import Figures
-from thinstack.evaluate.pair_figures import entailment, relatedness
+from thinstack.evaluate.pair_figures import relatedness
 
-__all__ = ["always_commonest", "by_overlap"]
-
-
-def always_commonest(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
-    """The name and the figures on `dev` of a rival that always gives the most frequent class of
-    `train`."""
-    commonest = Counter(pair.target for pair in train).most_common(1)[0][0]
-    right = np.array([pair.target == commonest for pair in dev], np.int64)
-    return "always the most frequent class", entailment(right, np.ones_like(right))
+__all__ = ["by_overlap"]
 
 
 def by_overlap(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:

@@ -13,14 +13,14 @@ from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.pair_figures import relatedness
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
-from thinstack.training.examples.pair_tables import find_scale, rating_of
 from thinstack.training.publish.class_report import say_ratings
-from thinstack.training.publish.measuring import Answers, answers_of, scores_of
-from thinstack.training.publish.pair_report import by_overlap
-from thinstack.training.publish.table_report import say_what_is_odd
+from thinstack.training.publish.measuring import Answers, answers_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks._pairs import Pairs
 from thinstack.training.tasks._table import Defaults
+from thinstack.training.tasks._table_report import say_what_is_odd
+from thinstack.training.tasks.relatedness.rival import by_overlap
+from thinstack.training.tasks.relatedness.scale import find_scale, rating_of
 
 __all__ = ["Relatedness"]
 
@@ -56,7 +56,7 @@ class Relatedness(Pairs):
     def measure(
         self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
     ) -> tuple[Figures, Answers]:
-        scores = scores_of(model, examples, source)
+        scores = self.scores(model, examples, source)
         answers = answers_of(scores, examples, source, ratings=True)
         return relatedness(answers.predicted, answers.gold), answers
 
