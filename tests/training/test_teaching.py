@@ -29,8 +29,8 @@ from thinstack.training.examples.example import Example, Minibatch, minibatch
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.loop.fit_parser import fit_parser
 from thinstack.training.loop.task_loss import soft_labels, task_loss
-from thinstack.training.loop.teacher import Teacher
-from thinstack.training.loop.teaching import taught_trees, with_labels
+from thinstack.training.loop.teacher import Teacher, with_labels
+from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.publish.card import _taught
 from thinstack.training.recipe import Recipe

@@ -2,12 +2,10 @@
 soft labels where a teacher has labelled them (Hinton et al. 2015)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from thinstack.core.config import ModelConfig
 from thinstack.data.trees.subtrees import LabelledTree
@@ -19,14 +17,7 @@ from thinstack.training.lesson import Lesson, Treebank
 from thinstack.training.loop.teacher import OnRead, Teacher
 from thinstack.training.recipe import Recipe
 
-__all__ = [
-    "Taught",
-    "drawn_trees",
-    "needs_soft_labels",
-    "taught_examples",
-    "taught_trees",
-    "with_labels",
-]
+__all__ = ["Taught", "drawn_trees", "needs_soft_labels", "taught_examples", "taught_trees"]
 
 TREEBANK: Final = "trees"
 """The source of the trees of the training file. Other sources are titles of lessons."""
@@ -56,18 +47,15 @@ def taught_trees(
     threads: int | None = None,
     on_read: OnRead | None = None,
 ) -> list[Taught]:
-    """The trees to learn from, the same for all seeds: the trees `train`, then those of the lessons
-    that are made once.
+    """The trees that a recipe with a teacher or lessons learns from, the same for all seeds: the
+    trees `train`, then those of the lessons that are made once.
 
     Sentences of `aside`, which are kept for measuring, are never taken from texts. `cache`,
     `threads` and `on_read` are as a `Teacher` takes them.
 
-    Raises TreeError for trees that are not binary, if the recipe has a teacher or lessons. Raises
-    what a `Teacher` and the lessons raise.
+    Raises TreeError for trees that are not binary, and what a `Teacher` and the lessons raise.
     """
     known = [LabelledTree(*each) for each in train]
-    if not (recipe.teacher or recipe.lessons):
-        return [Taught(TREEBANK, each, True) for each in known]
     _check_binary(train, data / recipe.data.train)
     teacher = None
     if recipe.teacher is not None:
@@ -116,33 +104,14 @@ def _softened(
     `teacher` gives, or else their own, times the weight of the lesson."""
     if not needs_soft_labels(recipe):
         return trees
-    if teacher is not None and recipe.teacher is not None:
-        what, alpha = "the training trees" if lesson is None else lesson.title, recipe.teacher.alpha
-        found = teacher.probabilities([each.tree for each in trees], what)
-        pairs = zip(found, trees, strict=True)
-        soft = [with_labels(each, tree.labels, alpha) for each, tree in pairs]
+    if teacher is not None:
+        soft = teacher.soft_labels(trees, "the training trees" if lesson is None else lesson.title)
     else:
         classes = len(recipe.model.labels)
-        soft = [
-            with_labels(np.zeros([len(each.tree), classes]), each.labels, 1.0)
-            if each.soft is None
-            else each.soft
-            for each in trees
-        ]
+        once = np.eye(classes + 1, classes, dtype=np.float16)  # 0 for an unknown label, -1
+        soft = [once[each.labels] if each.soft is None else each.soft for each in trees]
     weight = np.float16(1.0 if lesson is None else lesson.weight)
     return [tree._replace(soft=each * weight) for tree, each in zip(trees, soft, strict=True)]
-
-
-def with_labels(
-    probabilities: NDArray[np.floating], labels: NDArray[np.int64], alpha: float
-) -> NDArray[np.float16]:
-    """Soft labels (N, C): a mixture of the known labels (N,) and the teacher's `probabilities` (N,
-    C). The known labels have the share `alpha`. Where there is no label (-1), the teacher has it
-    all."""
-    known = (labels >= 0)[:, np.newaxis]
-    own = np.eye(probabilities.shape[1])[labels]
-    mixed = alpha * own + (1 - alpha) * probabilities.astype(np.float64)
-    return np.where(known, mixed, probabilities).astype(np.float16)
 
 
 def taught_examples(
@@ -155,23 +124,15 @@ def taught_examples(
 ) -> list[Example]:
     """The examples of trees, as `examples_of` makes them, with their soft labels."""
     treebank = [(each.tree.tree, each.tree.labels) for each in taught]
-    examples = examples_of(treebank, vocabulary, config, reads, sources, file)
-    return [
-        replace(_with_soft(example, each.tree.soft), parsed=each.parsed)
-        for each, example in zip(taught, examples, strict=True)
-    ]
-
-
-def _with_soft(example: Example, soft: NDArray[np.float16] | None) -> Example:
-    if soft is None:
-        return example
-    gold = example.gold._replace(soft=soft)
-    others = {
-        source: gold.over(one.forest.transitions)
-        for source, one in example.trees.items()
-        if source != "gold"
-    }
-    return replace(example, trees={"gold": gold, **others})
+    examples, made = examples_of(treebank, vocabulary, config, reads, sources, file), []
+    for each, example in zip(taught, examples, strict=True):
+        trees = example.trees
+        if each.tree.soft is not None:
+            gold = example.gold._replace(soft=each.tree.soft)
+            steps = {source: one.forest.transitions for source, one in trees.items()}
+            trees = {source: gold.over(own) for source, own in steps.items()} | {"gold": gold}
+        made.append(Example(trees, each.parsed))
+    return made
 
 
 def _check_binary(treebank: Sequence[Labelled], file: Path) -> None:
