@@ -8,10 +8,9 @@ from typing import Any, Final
 
 import torch
 from torch import nn
-from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop
+from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop, SparseAdam
 
 from thinstack.core.model.model import Model
-from thinstack.training.loop.row_adam import RowAdam
 from thinstack.training.recipe import TrainingConfig
 
 __all__ = ["build_optimizers", "lower_parser_rate", "set_rates"]
@@ -27,8 +26,8 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     - "model": every weight but the leaf table and the parser's. Its rule is AdaGrad (Tai et al.
       2015, 5.3), RMSProp (Bowman et al. 2016, 4.1), Adam with L2 (Teng & Zhang 2017, 6), or AdamW.
     - "parser": the parser's weights, if there are any, by Adam.
-    - "vectors": the leaf table, by plain SGD, AdaGrad or `RowAdam` on its sparse gradient. If its
-      learning rate is 0 the table is frozen, and there is no such optimiser.
+    - "vectors": the leaf table, by plain SGD, AdaGrad or Adam of the rows that have a gradient. If
+      its learning rate is 0 the table is frozen, and there is no such optimiser.
     """
     table = model.embedding.table
     named = [(name, weight) for name, weight in model.named_parameters() if weight is not table]
@@ -44,7 +43,8 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     if config.vector_learning_rate > 0:
         rate = config.vector_learning_rate
         if config.vector_rule == "adam":
-            optimizers["vectors"] = RowAdam([table], rate)
+            optimizers["vectors"] = SparseAdam([table], rate)
+            optimizers["vectors"].register_step_pre_hook(_sparse_gradients)
         else:
             rule = SGD if config.vector_rule == "sgd" else Adagrad
             optimizers["vectors"] = rule([table], lr=rate, foreach=False)
@@ -90,6 +90,13 @@ def _decay(optimizer: Optimizer, *_: Any) -> None:
             torch._foreach_mul_(moved, 1 - group["lr"] * group[DECOUPLED])
 
 
+def _sparse_gradients(optimizer: Optimizer, *_: Any) -> None:
+    """Make dense gradients (V, W) sparse, as `SparseAdam` wants them: a row of zeros has none."""
+    for weight in optimizer.param_groups[0]["params"]:
+        if weight.grad is not None:
+            weight.grad = weight.grad.to_sparse(1)
+
+
 def set_rates(optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float) -> None:
     """Set all learning rates to their values after so many `epochs`, which may be a fraction.
     `config.warm_up`, `config.rate_factor` and `lower_parser_rate` say how they change."""
@@ -116,12 +123,13 @@ def lower_parser_rate(
 
 
 def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
-    """The tensors of an optimiser's state, named `index.key`, as safetensors takes them."""
+    """An optimiser's state, named `index.key`, as safetensors takes it. Counts that are no tensors
+    become some."""
     return {
-        f"{index}.{key}": value
+        f"{index}.{key}": torch.as_tensor(value)
         for index, state in optimizer.state_dict()["state"].items()
         for key, value in state.items()
-        if isinstance(value, torch.Tensor)
+        if value is not None
     }
 
 
@@ -136,11 +144,11 @@ def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -
     }
     if missing := known ^ tensors.keys():
         raise KeyError(f"the optimiser's {sorted(missing)[0]}")
-    state: dict[int, dict[str, torch.Tensor]] = defaultdict(dict)
+    state: dict[int, dict[str, Any]] = defaultdict(dict)
     for (index, key), value in zip(names, tensors.values(), strict=True):
         shape = parameters[int(index)].shape
         if value.dim() and value.shape != shape:
             sizes = f"size {list(value.shape)}, expected {list(shape)}"
             raise RuntimeError(f"the optimiser's {index}.{key} is of {sizes}")
-        state[int(index)][key] = value
+        state[int(index)][key] = value.item() if value.dtype == torch.int64 else value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
