@@ -10,12 +10,14 @@ import torch
 from numpy.typing import NDArray
 from tiny_encoder import contextual_recipe
 
+from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
 from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
 from thinstack.training.loop.optimizers import (
     build_optimizers,
     load_state_tensors,
+    reorder_state,
     set_rates,
     state_tensors,
 )
@@ -140,6 +142,20 @@ def test_state_is_put_back_and_only_into_its_own_kind(rule: str, names: set[str]
     first_name = min(saved.keys() - {"0.step"})
     with pytest.raises(RuntimeError, match="size"):
         load_state_tensors(second, saved | {first_name: torch.zeros(2, 3)})
+
+
+def test_state_of_before_the_gates_stood_in_one_order_follows_its_weights() -> None:
+    model = new_model()
+    optimizer = build_optimizers(model, tiny_recipe.recipe().training)["model"]
+    former = {name: value.detach() for name, value in model.named_parameters()}
+    names = [name for name in former if name != "embedding.table"]
+    tensors = {f"{index}.sum": former[name] for index, name in enumerate(names)}
+    tensors |= {"0.step": torch.tensor(3.0)}
+    found, now = reorder_state(model, optimizer, tensors), reorder_gates(model, former)
+    assert not torch.equal(now["encoder.layers.0.up.cell.u"], former["encoder.layers.0.up.cell.u"])
+    for index, name in enumerate(names):
+        assert torch.equal(found[f"{index}.sum"], now[name])
+    assert found["0.step"] == 3
 
 
 def contextual_model(layers: int = 3) -> Model:

@@ -10,10 +10,11 @@ import torch
 from torch import nn
 from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop, SparseAdam
 
+from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
 from thinstack.training.recipe import TrainingConfig
 
-__all__ = ["build_optimizers", "lower_parser_rate", "set_rates"]
+__all__ = ["build_optimizers", "lower_parser_rate", "reorder_state", "set_rates"]
 
 Named = list[tuple[str, nn.Parameter]]
 DECOUPLED: Final = "decoupled_decay"
@@ -152,3 +153,17 @@ def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -
             raise RuntimeError(f"the optimiser's {index}.{key} is of {sizes}")
         state[int(index)][key] = value.item() if value.dtype == torch.int64 else value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+
+
+def reorder_state(
+    model: Model, optimizer: Optimizer, tensors: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    """What `state_tensors` gave before the gates of cells stood in one order, in the order of now.
+    Raises RuntimeError for tensors of other sizes."""
+    names = {id(weight): name for name, weight in model.named_parameters()}
+    weights = [names[id(weight)] for group in optimizer.param_groups for weight in group["params"]]
+    found = dict(tensors)
+    for index, name in enumerate(weights):
+        for key in [key for key in tensors if key.startswith(f"{index}.") and tensors[key].dim()]:
+            found |= {key: reorder_gates(model, {name: tensors[key]})[name]}
+    return found

@@ -18,7 +18,7 @@ from safetensors.torch import load, save
 from thinstack.bundle import Bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
-from thinstack.bundle.weights import load_model, weights_of
+from thinstack.bundle.weights import GATES, load_model, metadata_of, weights_of
 from thinstack.core.config import Device, ModelConfig
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
@@ -31,7 +31,12 @@ from thinstack.training.examples.texts import Text
 from thinstack.training.loop.epochs import process_settings, update_average
 from thinstack.training.loop.initial import freeze, initial_model
 from thinstack.training.loop.leaves import first_leaves
-from thinstack.training.loop.optimizers import build_optimizers, load_state_tensors, state_tensors
+from thinstack.training.loop.optimizers import (
+    build_optimizers,
+    load_state_tensors,
+    reorder_state,
+    state_tensors,
+)
 from thinstack.training.loop.own_trees import take_own_trees
 from thinstack.training.loop.text_loss import text_losses
 from thinstack.training.recipe import DataConfig, TrainingConfig
@@ -225,7 +230,8 @@ class TextLearner:
                     f"{name}/{key}": value.cpu().clone().contiguous()
                     for name, optimizer in self._optimizers.items()
                     for key, value in state_tensors(optimizer).items()
-                }
+                },
+                GATES,
             ),
         }
 
@@ -238,6 +244,8 @@ class TextLearner:
                 start = f"{name}/"
                 own = {key: value for key, value in tensors.items() if key.startswith(start)}
                 state = {key.removeprefix(start): value for key, value in own.items()}
+                if not GATES.items() <= metadata_of(content).items():
+                    state = reorder_state(self._model, optimizer, state)
                 load_state_tensors(optimizer, state)
         except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
             raise BundleError(
