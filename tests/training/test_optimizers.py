@@ -12,7 +12,6 @@ from tiny_encoder import contextual_recipe
 
 from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
-from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
 from thinstack.training.loop.optimizers import (
     build_optimizers,
@@ -195,44 +194,6 @@ def test_adamw_takes_its_decay_from_matrices_and_not_by_way_of_gradients() -> No
             expected = kept * before[name] - RATE * change("adam", gradients[name], states[name])
             np.testing.assert_allclose(after[name], expected, 1e-5, 1e-6, err_msg=name)
         before = after
-
-
-@pytest.mark.parametrize("rule", ["adagrad", "rmsprop", "adam"])
-def test_decoupled_decay_takes_its_share_of_every_weight_and_gradients_have_none(rule: str) -> None:
-    model = new_model()
-    before = weights(model)
-    states: dict[str, dict[str, Any]] = {name: {} for name in before}
-    for gradients, after in steps(model, rule=rule, decoupled_decay=True):
-        for name in before.keys() - {"embedding.table"}:
-            kept, step = (
-                (1 - RATE * DECAY) * before[name],
-                change(rule, gradients[name], states[name]),
-            )
-            np.testing.assert_allclose(after[name], kept - RATE * step, 1e-5, 1e-6, err_msg=name)
-        before = after
-
-
-def test_decoupled_decay_of_adam_is_torch_s_adamw_and_leaves_what_has_no_gradient() -> None:
-    ours, theirs = new_model(), new_model()
-    settings = {"rule": "adam", "learning_rate": RATE, "weight_decay": 0.1, "decoupled_decay": True}
-    one = build_optimizers(ours, tiny_recipe.recipe(**settings).training)["model"]
-    rest = [w for name, w in theirs.named_parameters() if name != "embedding.table"]
-    other = torch.optim.AdamW(rest, lr=RATE, weight_decay=0.1)
-    mine = [w for name, w in ours.named_parameters() if name != "embedding.table"]
-    for step in range(3):
-        for weight, twin in list(zip(mine, rest, strict=True))[step > 0 :]:
-            weight.grad = torch.randn(weight.shape)
-            twin.grad = weight.grad.clone()
-        mine[0].grad = rest[0].grad = None
-        one.step()
-        other.step()
-    for weight, twin in zip(mine, rest, strict=True):
-        torch.testing.assert_close(weight, twin, atol=1e-7, rtol=1e-6)
-
-
-def test_adamw_decouples_by_itself() -> None:
-    with pytest.raises(ConfigError, match="adamw decouples by itself; leave it out"):
-        tiny_recipe.recipe(rule="adamw", decoupled_decay=True)
 
 
 def test_rates_fall_in_steps() -> None:

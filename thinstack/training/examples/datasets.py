@@ -119,7 +119,6 @@ def load_datasets(
         examples_of(part, vocabulary, recipe.model, model.head.reads, sources, data / file)
         for part, file in zip(parts, files, strict=True)
     )
-    train = [example.with_labels(recipe.training.labels) for example in train]
     train += taught_examples(taught, vocabulary, recipe.model, sources, data / files[0])
     watched = {"dev": dev, "held": held, "nothing": []}[recipe.training.stop_on]
     counts = Counter(lesson.source for lesson in taught)

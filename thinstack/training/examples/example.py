@@ -24,7 +24,7 @@ from thinstack.training.examples.labelled import (
 )
 from thinstack.training.examples.texts import Text
 from thinstack.training.loop.oracle import right_transitions
-from thinstack.training.recipe import LabelChoice, TrainingConfig
+from thinstack.training.recipe import TrainingConfig
 
 __all__ = [
     "Example",
@@ -57,13 +57,6 @@ class Example:
     def gold(self) -> LabelledForest:
         """Its words over the data's own trees."""
         return self.trees["gold"]
-
-    def with_labels(self, which: LabelChoice) -> "Example":
-        """The example with some of its labels only, as `LabelledForest.with_labels` says."""
-        if which == "all":
-            return self
-        trees = {source: one.with_labels(which) for source, one in self.trees.items()}
-        return Example(trees, self.parsed)
 
     @property
     def words(self) -> int:

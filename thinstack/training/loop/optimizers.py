@@ -4,7 +4,7 @@ parser in front of the encoder."""
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch import nn
@@ -17,7 +17,6 @@ from thinstack.training.recipe import TrainingConfig
 __all__ = ["build_optimizers", "lower_parser_rate", "reorder_state", "set_rates"]
 
 Named = list[tuple[str, nn.Parameter]]
-DECOUPLED: Final = "decoupled_decay"
 ENCODER, LAYERS = "embedding.encoder.", "embedding.encoder.layers."
 
 
@@ -37,8 +36,6 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     rules: dict[str, Callable[..., Optimizer]]
     rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam, "adamw": AdamW}
     optimizers = {"model": rules[config.rule](_groups(rest, config), foreach=True)}
-    if config.decoupled_decay:
-        optimizers["model"].register_step_pre_hook(_decay)
     if parser:
         optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
     if config.vector_learning_rate > 0:
@@ -73,22 +70,10 @@ def _groups(named: Named, config: TrainingConfig) -> list[dict[str, Any]]:
         if config.rule == "adamw" and (weight.dim() < 2 or name.startswith(f"{ENCODER}position")):
             decay = 0.0
         groups[rate, decay].append(weight)
-    found: list[dict[str, Any]] = [
+    return [
         {"params": weights, "lr": rate, "weight_decay": decay}
         for (rate, decay), weights in groups.items()
     ]
-    for group in found if config.decoupled_decay else ():
-        group |= {"weight_decay": 0.0, DECOUPLED: group["weight_decay"]}
-    return found
-
-
-@torch.no_grad()
-def _decay(optimizer: Optimizer, *_: Any) -> None:
-    """Shrink the weights that are about to move, as Loshchilov & Hutter 2019 do for Adam."""
-    for group in optimizer.param_groups:
-        moved = [weight for weight in group["params"] if weight.grad is not None]
-        if moved:
-            torch._foreach_mul_(moved, 1 - group["lr"] * group[DECOUPLED])
 
 
 def _sparse_gradients(optimizer: Optimizer, *_: Any) -> None:

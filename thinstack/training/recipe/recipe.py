@@ -133,17 +133,6 @@ class Recipe(Strict):
                 "by themselves; expected data.task = 'phrases', model.trees = 'binary', "
                 "training.gold = true"
             )
-        if self.training.labels != "all" and (
-            self.data.task not in ("phrases", "sentences")
-            or self.teacher is not None
-            or self.training.alone
-            or self.training.turning
-        ):
-            raise ValueError(
-                "training.labels: the loss reads some labels of a treebank only; expected "
-                "data.task = 'phrases' or 'sentences', and no teacher, alone or turning; leave "
-                "these or labels out"
-            )
         of_texts = self.training.phrase_penalty or self.training.neighbours
         if of_texts and self.data.task != "texts":
             raise ValueError(
