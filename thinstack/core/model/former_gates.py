@@ -33,7 +33,8 @@ def _reordered(weight: Tensor, gates: str, width: int) -> Tensor:
     """A weight (.., S G W), for S times G `gates` of one `width` W, in the order of now."""
     order = sorted(range(len(gates)), key=lambda place: ORDER.index(gates[place]))
     sets = weight.shape[-1] // (len(gates) * width)
-    return weight.unflatten(-1, (sets, len(gates), width))[..., order, :].flatten(-3)
+    blocks = weight.reshape(*weight.shape[:-1], sets, len(gates), width)
+    return blocks[..., order, :].flatten(-3)
 
 
 def _width(part: Any) -> int:

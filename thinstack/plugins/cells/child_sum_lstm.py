@@ -88,7 +88,7 @@ class ChildSumLSTM(Cell):
     def _parts(self, gates: Tensor) -> list[Tensor]:
         """The columns of i, of f, and of o and u."""
         width = self.hidden_size
-        return torch.split(gates, [width, width, gates.shape[-1] - 2 * width], -1)
+        return list(torch.split(gates, [width, width, gates.shape[-1] - 2 * width], -1))
 
     def _bias(self) -> Tensor:
         return self.b + self.b_u if self.double_bias else self.b
