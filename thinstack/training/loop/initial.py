@@ -14,7 +14,6 @@ from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
-from thinstack.training.loop.glorot import draw_by_glorot
 from thinstack.training.recipe import InitConfig, Recipe
 from thinstack.training.recipe.recipe import Part
 
@@ -44,12 +43,9 @@ def initial_model(
 
     Its weights come from the recipe's bundle; `start` is that bundle, if it is open already.
     Without a bundle they are fresh, except for the leaf `table` (V, W) and pretrained `weights`, by
-    name. Raises what `build_model` and `start_from` raise, and ConfigError for a cell that `glorot`
-    cannot draw.
+    name. Raises what `build_model` and `start_from` raise.
     """
     model = build_model(recipe.model, entries=len(table))
-    if recipe.training.init == "glorot":
-        draw_by_glorot(model)
     if recipe.init is not None:
         start_from(model, recipe.init, start)
     else:
