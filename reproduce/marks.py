@@ -23,19 +23,15 @@ class Marks(NamedTuple):
         negated: whether there is a negation, as `Cases` has it.
         with_not: the same of "not" and "n't" only; of sentences nothing.
         long: whether the first sentence of a pair has `LONG` words or more; of sentences nothing.
-        of_classes: whether they are pairs in classes, which alone have `figures`.
     """
 
     negated: NDArray[np.bool_]
     with_not: NDArray[np.bool_]
     long: NDArray[np.bool_]
-    of_classes: bool = False
 
     def figures(self, cases: Cases) -> Figures:
         """The figures of section 4.4 of Bowman et al. 2016 from the cases of all E pairs, in
         percent, and the numbers of pairs."""
-        if not self.of_classes:
-            return {}
         return {
             **cases.figures_at("negation_accuracy", "negations", self.negated),
             **cases.figures_at("not_accuracy", "nots", self.with_not),
@@ -55,5 +51,4 @@ def marks_of(recipe: Recipe, data: Path) -> Marks:
         np.array([negated(b) and not negated(a) for a, b in pairs]),
         np.array([negated(b, NOT) and not negated(a, NOT) for a, b in pairs]),
         np.array([len(a) >= LONG for a, _ in pairs]),
-        of_classes=isinstance(items[0].target, str),
     )

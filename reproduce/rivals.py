@@ -47,22 +47,16 @@ def run_rival(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
     """
     if name not in (*RIVALS, OF_PAIRS):
         raise UnknownNameError("rival", name, (*RIVALS, OF_PAIRS))
-    parts = read_items(recipe, data)
-    kind = "pairs in classes" if name == OF_PAIRS else "sentences"
-    if _kind_of(parts[0][0]) != kind:
+    task, kind = recipe.task, "pairs in classes" if name == OF_PAIRS else "sentences"
+    found = "pairs in classes" if "accuracy" in task.figures else task.items
+    if found != ("pairs in classes" if name == OF_PAIRS else "trees"):
         raise ConfigError(
-            f"rival {name!r} classifies {kind}; expected a task of these, found "
-            f"{recipe.task.name!r}"
+            f"rival {name!r} classifies {kind}; expected a task of these, found {task.name!r}"
         )
+    parts = read_items(recipe, data)
     if name == OF_PAIRS:
         return _of_pairs(parts, recipe, data)
     return _of_sentences(parts, name, recipe, data)
-
-
-def _kind_of(item: object) -> str:
-    if isinstance(item, Pair):
-        return "pairs in classes" if isinstance(item.target, str) else "pairs with ratings"
-    return "sentences"
 
 
 def _of_pairs(parts: Split, recipe: Recipe, data: Path) -> dict[str, float]:

@@ -163,7 +163,8 @@ def _train(job: Job) -> Outcome:
         assert answers is not None
         cases = Cases.of(answers, marks.negated)
         cases.save(_cases_file(job, source))
-        result.dev[source] |= marks.figures(cases)
+        if result.dev[source].keys() >= {"accuracy", "pairs"}:
+            result.dev[source] |= marks.figures(cases)
     for source in result.dev.keys() & job.on_train:
         result.dev[source][TRAIN_ACCURACY] = _train_accuracy(job, result.model, datasets, source)
     seconds, parameters = sum(at["seconds"] for at in result.history), _parameters(result.model)

@@ -13,47 +13,65 @@ import tiny_texts
 from command_line import Answer
 
 import thinstack
+from thinstack.bundle import open_bundle
+from thinstack.errors import DataError
 
 Cli = Callable[..., Answer]
-Opened = tuple[Counter[str], Counter[str]]
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
-    """How often each file is opened, by its name, and how often it is hashed, by its path."""
-    opens, hashes = Counter[str](), Counter[str]()
-    watching, digest = [True], hashlib.file_digest
+def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[tuple[str, str]]]:
+    """How often each file was opened ("open"), and hashed as it was read ("hash")."""
+    counts, watching, digest = Counter[tuple[str, str]](), [True], hashlib.file_digest
 
     def watch(event: str, args: tuple[Any, ...]) -> None:
         if watching and event == "open":
-            opens[Path(str(args[0])).name] += 1
+            counts[event, str(args[0])] += 1
 
-    def counted(file: Any, name: str) -> Any:
-        hashes[str(file.name)] += 1
+    def hashed(file: Any, name: str) -> Any:
+        counts["hash", str(file.name)] += 1
         return digest(file, name)
 
     sys.addaudithook(watch)
-    monkeypatch.setattr(hashlib, "file_digest", counted)
-    yield opens, hashes
+    monkeypatch.setattr(hashlib, "file_digest", hashed)
+    yield counts
     watching.clear()
 
 
-@pytest.mark.parametrize("source", ["files", "rows"])
-def test_a_run_reads_its_tables_and_its_first_model_once(
-    cli: Cli, tmp_path: Path, opened: Opened, source: str
+@pytest.fixture
+def start(tmp_path: Path) -> Path:
+    return tiny_texts.start(tmp_path / "start")
+
+
+def check_start(start: Path, reads: Counter[tuple[str, str]]) -> None:
+    files = [file for file in start.iterdir() if file.stem != "manifest"]
+    assert {reads["hash", str(file)] for file in files} == {1}
+
+
+def test_files_are_read_once(
+    cli: Cli, tmp_path: Path, start: Path, reads: Counter[tuple[str, str]]
 ) -> None:
-    start = tiny_texts.start(tmp_path / "start")
     train, dev = (tiny_texts.table(tmp_path / f"{name}.csv", 12) for name in ("train", "dev"))
-    rows = [list(csv.DictReader(path.read_text().splitlines())) for path in (train, dev)]
-    opens, hashes = opened
-    opens.clear()
-    hashes.clear()
+    reads.clear()
+    answer = cli("train", train, "--dev", dev, "--init", start, "--out", tmp_path / "out")
+    assert answer.code == 0
+    assert [reads["open", str(file)] for file in (train, dev)] == [1, 1]
+    check_start(start, reads)
+
+
+def test_rows_in_memory_are_any_mappings_and_no_file_is_read(
+    tmp_path: Path, start: Path, reads: Counter[tuple[str, str]]
+) -> None:
+    with tiny_texts.table(tmp_path / "t.csv", 12).open(encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    rows = [{"review": row["text"], "up": row["label"] == "up"} for row in table]
     out = tmp_path / "out"
-    if source == "files":
-        answer = cli("train", train, "--dev", dev, "--init", start, "--out", out)
-        assert answer.code == 0
-        assert (opens["train.csv"], opens["dev.csv"]) == (1, 1)
-    else:
-        thinstack.train_texts(rows[0], dev=rows[1], init=str(start), out=out)
-        assert (opens["train.jsonl"], opens["dev.jsonl"]) == (0, 0)
-    assert {hashes[str(file)] for file in start.iterdir() if file.stem != "manifest"} == {1}
+    reads.clear()
+    predictor = thinstack.train_texts(
+        iter(rows), text="review", label="up", dev=rows[:6], init=str(start), out=out
+    )
+    assert not any(reads["open", str(out / "data" / f"{name}.jsonl")] for name in ("train", "dev"))
+    check_start(start, reads)
+    assert open_bundle(out / "model-best").config.labels == predictor.labels == ("false", "true")
+    with pytest.raises(DataError, match=r"rows:1: .*|column 'text'"):
+        thinstack.train_texts(rows, label="up", out=tmp_path / "other")

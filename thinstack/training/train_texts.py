@@ -87,10 +87,7 @@ def _classes(
     `labels`: the classes if the user has named them."""
     skipped: list[DataError] | None = [] if task.skip_bad else None
     values = [row.values[task.target_column] for row in task.rows(file, skipped, labels)]
-    names = tuple(labels) or task.find_labels(values, str(file))
-    if scale and not labels:
-        task.check_order(names)
-    return names, len(values)
+    return tuple(labels) or task.find_labels(values, str(file), scale), len(values)
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:

@@ -8,18 +8,22 @@ from typing import ClassVar, Final, Literal, Self
 from pydantic import Field
 from rich.console import Console
 
+from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
 from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.alike import likeness
+from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.trees.pairs import TABLE, Pair, PairTarget, read_pairs
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, InputError
+from thinstack.text.given_trees import TreeMaker, tree_maker
+from thinstack.text.sentences import Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_pair
 from thinstack.training.publish.class_report import say_classes
 from thinstack.training.recipe import Recipe
-from thinstack.training.tasks._pair_tables import read_pair_table, sentences_of
-from thinstack.training.tasks._table import TableTask
+from thinstack.training.tasks._table import TableTask, located
 
 __all__ = ["Pairs"]
 
@@ -68,9 +72,17 @@ class Pairs(TableTask):
     # -- data
 
     def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Pair]:
-        if self.format == TABLE:
-            return read_pair_table(path, self, model, skipped if self.skip_bad else None)
-        return read_pairs(path, format=self.format, trees=model.trees, target=self.target)
+        if self.brings_trees:
+            return read_pairs(path, format=self.format, trees=model.trees, target=self.target)
+        bad = skipped if self.skip_bad else None
+        cut, pairs = splitter(sentences=False), list[Pair]()
+        maker = tree_maker("balanced" if model.parses else model.tree_source)
+        for row in self.rows(path, bad, model.labels):
+            with located(path, row, bad):
+                first, second = (_tree(row, column, cut, maker) for column in self.pair_columns)
+                value = self.value(row.values[self.target_column], model.labels)
+                pairs.append(Pair(str(row.line), (first, second), value))
+        return pairs
 
     def sentences(self, item: Pair) -> Iterable[Sequence[str]]:
         return [tree.words for tree in item.trees]
@@ -94,7 +106,9 @@ class Pairs(TableTask):
 
     def group_of(self, item: Pair) -> Hashable:
         # Files of trees keep the parts that they always had, though a pair may be there twice.
-        return id(item) if self.brings_trees else sentences_of(item)
+        if self.brings_trees:
+            return id(item)
+        return frozenset(likeness(" ".join(tree.words)) for tree in item.trees)
 
     # -- what fits
 
@@ -145,3 +159,12 @@ def _target(pair: Pair, labels: Sequence[str]) -> float | int:
     raise ConfigError(
         f"pair {pair.id}: expected {expected}, found {pair.target!r}; mend the pair or model.labels"
     )
+
+
+def _tree(row: TableRow, column: str, cut: Splitter, maker: TreeMaker) -> Tree:
+    text = row.values[column]
+    (sentences,) = cut([text])
+    if not sentences:
+        raise DataError(f"expected a sentence with words in {column}, found {text!r:.60}")
+    words = sentences[0].words
+    return Tree.from_transitions(maker(words), words)

@@ -110,12 +110,15 @@ class TableTask(Task):
     # -- what `thinstack train TABLE` asks
 
     @abstractmethod
-    def find_labels(self, values: Sequence[str], source: str) -> tuple[str, ...]:
+    def find_labels(
+        self, values: Sequence[str], source: str, scale: bool | None = None
+    ) -> tuple[str, ...]:
         """The labels of a model that learns these values of `target_column`. `source` leads
-        messages. Raises DataError for values that cannot be learnt."""
+        messages. `scale`: whether a user takes them for a scale.
 
-    def check_order(self, labels: Sequence[str]) -> None:
-        """Raise InputError if `labels`, which a user takes for a scale, may not be in order."""
+        Raises DataError for values that cannot be learnt, and InputError for a scale whose order is
+        not known.
+        """
 
     def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
         """The task with the settings that follow from its `labels`.

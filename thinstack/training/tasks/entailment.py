@@ -67,7 +67,9 @@ class Entailment(Pairs):
     def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
         return None if self.brings_trees else always_commonest(*datasets.items)
 
-    def find_labels(self, values: Sequence[str], source: str) -> tuple[str, ...]:
+    def find_labels(
+        self, values: Sequence[str], source: str, scale: bool | None = None
+    ) -> tuple[str, ...]:
         source = f"{source}, {self.label_column}"
         if numbers := [value for value in values if _is_fraction(value)]:
             found = f"expected classes, found numbers ({', '.join(numbers[:3])} ...)"

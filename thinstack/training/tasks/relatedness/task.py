@@ -2,13 +2,16 @@
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 from rich.console import Console
 
 from thinstack.core.model.model import Model
 from thinstack.data.tables.table_rows import Classes
+from thinstack.data.trees.pairs import Pair
 from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.pair_figures import relatedness
 from thinstack.training.examples.datasets import Datasets
@@ -19,10 +22,9 @@ from thinstack.training.recipe import Recipe
 from thinstack.training.tasks._pairs import Pairs
 from thinstack.training.tasks._table import Defaults
 from thinstack.training.tasks._table_report import say_what_is_odd
-from thinstack.training.tasks.relatedness.rival import by_overlap
 from thinstack.training.tasks.relatedness.scale import find_scale, rating_of
 
-__all__ = ["Relatedness"]
+__all__ = ["Relatedness", "by_overlap"]
 
 
 class Relatedness(Pairs):
@@ -71,5 +73,22 @@ class Relatedness(Pairs):
             say_ratings(labels[0], labels[-1], console)
             say_what_is_odd(self, recipe, datasets, out, console)
 
-    def find_labels(self, values: Sequence[str], source: str) -> tuple[str, ...]:
+    def find_labels(
+        self, values: Sequence[str], source: str, scale: bool | None = None
+    ) -> tuple[str, ...]:
         return find_scale(values, f"{source}, {self.score_column}")
+
+
+def by_overlap(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
+    """The name and the figures on `dev` of a linear regression of ratings on the share of words
+    that both sentences have: the Jaccard index of their lower-cased words."""
+    x, y = _overlaps(train), np.array([pair.target for pair in train], np.float64)
+    slope = np.cov(x, y)[0, 1] / variance if (variance := x.var(ddof=1)) else 0.0
+    ratings = y.mean() + slope * (_overlaps(dev) - x.mean())
+    gold = np.array([pair.target for pair in dev], np.float64)
+    return "linear regression on shared words", relatedness(ratings, gold)
+
+
+def _overlaps(pairs: Sequence[Pair]) -> NDArray[Any]:
+    sides = [[{word.lower() for word in tree.words} for tree in pair.trees] for pair in pairs]
+    return np.array([len(a & b) / len(a | b) for a, b in sides])

@@ -50,8 +50,8 @@ def text_losses(
     in predictions. With `neighbours`, its target is the distribution of `near_classes`.
 
     With a `penalty`, each text adds that many times the mean of the divergence KL(initial || model)
-    over the phrases of the `whole` minibatch, of which `batch` may be a part. `initial` is the
-    model that learning started from.
+    over the phrases of the `whole` minibatch. `batch` may be a part of that. `initial` is the model
+    that learning started from.
     """
     inputs = model.inputs(batch.forest)
     logits = joint_of(model, inputs, training, track=False).logits

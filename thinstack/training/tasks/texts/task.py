@@ -226,15 +226,16 @@ class Texts(TableTask):
 
     # -- what `thinstack train TABLE` asks
 
-    def find_labels(self, values: Sequence[str], source: str) -> tuple[str, ...]:
-        return find_labels(values, f"{source}, {self.label_column}")
-
-    def check_order(self, labels: Sequence[str]) -> None:
-        if len(labels) > 2 and not (in_order(labels) or are_numbers(labels)):
+    def find_labels(
+        self, values: Sequence[str], source: str, scale: bool | None = None
+    ) -> tuple[str, ...]:
+        labels = find_labels(values, f"{source}, {self.label_column}")
+        if scale and len(labels) > 2 and not (in_order(labels) or are_numbers(labels)):
             raise InputError(
                 f"--scale: the order of the classes is not known ({', '.join(labels):.200}); name "
                 "them in order, from one end to the other: --labels A,B,C (in Python labels=)"
             )
+        return labels
 
     def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
         if scale and len(labels) < 3:
