@@ -27,6 +27,7 @@ from thinstack.training.lessons.exchanged import Exchanged
 from thinstack.training.lessons.schema_1 import with_lessons
 from thinstack.training.lessons.turning import MOST_EXCHANGED, Turning
 from thinstack.training.loop.teaching import drawn_trees
+from thinstack.training.recipe import Recipe
 
 # -- alone
 
@@ -284,3 +285,12 @@ def test_the_lesson_of_the_guide_teaches(
     (weights, history), again = (run(recipe, data, tmp_path / name) for name in "ab")
     assert same((weights, history), again)
     assert not same((weights, history), run(tiny_recipe.recipe(epochs=2), data, tmp_path / "c"))
+
+
+def test_files_of_lessons_are_also_looked_for_beside_the_recipe(tmp_path: Path) -> None:
+    file = Path(__file__).parents[2] / "recipes" / "sst.toml"
+    recipe = Recipe.read(file)
+    assert recipe.folders(tmp_path) == (tmp_path, file.parent)
+    negated = next(lesson for lesson in recipe.lessons if lesson.title == "negated")
+    found = negated.path(negated.files[0], recipe.folders(tmp_path))
+    assert found == file.parent / "grammar" / "english.json"

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tiny_pairs
 import tiny_recipe
 import torch
 from rich.console import Console
@@ -29,7 +28,7 @@ from thinstack.training.examples.example import Example, Minibatch, minibatch
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.loop.fit_parser import fit_parser
 from thinstack.training.loop.task_loss import soft_labels, task_loss
-from thinstack.training.loop.teacher import Teacher, with_labels
+from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.publish.card import _taught
@@ -125,11 +124,6 @@ def parts(data: Path) -> tuple[Any, Any]:
     return train, held + dev
 
 
-def test_where_no_label_is_known_the_teacher_has_all() -> None:
-    found = with_labels(np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([-1, 0]), 0.4)
-    np.testing.assert_allclose(found, [[0.5, 0.5], [0.4 + 0.6 * 0.25, 0.6 * 0.75]], rtol=1e-3)
-
-
 def test_what_is_reported_on_or_held_is_not_shown(texts: Path) -> None:
     dev = tiny_recipe.treebank(1, seed=9).replace("(", "").replace(")", "")
     words = [word for word in dev.split() if not word.isdigit()]
@@ -217,34 +211,14 @@ def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
     )
 
 
-def test_a_run_keeps_them_in_its_folder(texts: Path, tmp_path: Path) -> None:
-    console = Console(file=io.StringIO(), width=200)
-    load = partial(
-        run_recipe_module._load,
-        recipe_of(EXCHANGED, NEGATED),
-        texts,
-        tmp_path / "teacher",
-        1,
-        console,
-    )
-    found = load(ALONE)
-    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
-    again = load(ALONE)
-    assert kept == {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
-    assert len(kept) == 3
-    assert len(found.train) == len(again.train) == 36
+def test_a_run_keeps_them_in_its_folder_for_all_processes(texts: Path, tmp_path: Path) -> None:
+    console, cache = Console(file=io.StringIO(), width=200), tmp_path / "teacher"
+    recipe = recipe_of(EXCHANGED, NEGATED)
+    load = partial(run_recipe_module._load, recipe, texts, cache, 1, console)
 
+    def times() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in cache.iterdir()}
 
-def test_other_processes_read_what_the_main_one_kept(texts: Path, tmp_path: Path) -> None:
-    console = Console(file=io.StringIO(), width=200)
-    load = partial(
-        run_recipe_module._load,
-        recipe_of(EXCHANGED, NEGATED),
-        texts,
-        tmp_path / "teacher",
-        1,
-        console,
-    )
     kept: dict[Path, int] = {}
 
     class Second(Team):
@@ -252,17 +226,14 @@ def test_other_processes_read_what_the_main_one_kept(texts: Path, tmp_path: Path
 
         def shared(self, value: Any) -> Any:
             """The main process has read meanwhile."""
-            assert not (tmp_path / "teacher").exists()
+            assert not cache.exists()
             load(ALONE)
-            kept.update(
-                {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
-            )
+            kept.update(times())
             return True
 
-    found = load(Second())
-    assert kept == {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
+    assert len(load(Second()).train) == len(load(ALONE).train) == 36
+    assert kept == times()
     assert len(kept) == 3
-    assert len(found.train) == 36
 
 
 def test_digests_name_the_teachers_files(texts: Path) -> None:
@@ -407,6 +378,8 @@ def test_the_page_and_the_card() -> None:
 # -- what is refused
 
 LSTM_HEAD = {"name": "root_classifier.v1"}
+LIGHT = {"name": "alone.v1", "weight": 0.5}
+THREE_CLASSES = tiny_recipe.recipe().model
 
 
 @pytest.mark.parametrize(
@@ -428,56 +401,49 @@ def test_recipes_that_are_refused(
         recipe_of(*lessons, **settings)
 
 
-def test_heads_that_take_no_soft_labels_are_refused(data: Path) -> None:
-    recipe = recipe_of(model={"head": LSTM_HEAD})
-    with pytest.raises(ConfigError, match=r"model\.head: a teacher.*root_classifier\.v1"):
+@pytest.mark.parametrize(
+    ("recipe", "named"),
+    [
+        (recipe_of(model={"head": LSTM_HEAD}), "a teacher"),
+        (tiny_recipe.recipe(model={"head": LSTM_HEAD}, root_weight=0.1), "root_weight"),
+        (tiny_recipe.recipe(model={"head": LSTM_HEAD}, lessons=[LIGHT]), "weights of lessons"),
+    ],
+)
+def test_heads_that_take_no_soft_labels_are_refused(data: Path, recipe: Recipe, named: str) -> None:
+    with pytest.raises(ConfigError, match=rf"model\.head: .*{named}.*root_classifier\.v1"):
         load_datasets(recipe, data)
-    weighted = tiny_recipe.recipe(model={"head": LSTM_HEAD}, root_weight=0.1)
-    with pytest.raises(ConfigError, match=r"model\.head: .*root_weight"):
-        load_datasets(weighted, data)
-    light = tiny_recipe.recipe(
-        model={"head": LSTM_HEAD}, lessons=[{"name": "alone.v1", "weight": 0.5}]
-    )
-    with pytest.raises(ConfigError, match="weights of lessons"):
-        load_datasets(light, data)
 
 
-def test_root_weight_is_for_treebanks() -> None:
-    with pytest.raises(ConfigError, match=r"relatedness\.v1 has no setting root_weight"):
-        tiny_pairs.recipe("relatedness", root_weight=0.1)
-
-
-def test_bundles_that_cannot_teach(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = tiny_recipe.recipe().model_dump()
-    recipe = Recipe.parse({**other, "teacher": {"bundles": ["sst"]}}, source="test")
-    with pytest.raises(ConfigError, match=r"teacher\.bundles: .*so-so.*but sst has very negative"):
+@pytest.mark.parametrize(
+    ("recipe", "error", "named"),
+    [
+        (recipe_of(teacher={"bundles": ["nobody"]}), UnknownNameError, "nobody"),
+        (recipe_of(TEXTS | {"texts": ["gone.txt"]}), DataError, "gone.txt"),
+        (
+            Recipe.parse(recipe_of().model_dump() | {"model": THREE_CLASSES}, source="test"),
+            ConfigError,
+            "so-so",
+        ),
+    ],
+)
+def test_what_cannot_teach(texts: Path, recipe: Recipe, error: type[Exception], named: str) -> None:
+    with pytest.raises(error, match=re.escape(named)):
         load_datasets(recipe, texts)
-    with pytest.raises(UnknownNameError, match="nobody"):
-        load_datasets(recipe_of(teacher={"bundles": ["nobody"]}), texts)
-    with pytest.raises(DataError, match=r"gone\.txt"):
-        load_datasets(recipe_of(TEXTS | {"texts": ["gone.txt"]}), texts)
-    config = recipe_of().teacher
-    assert config is not None
-    start = Predictor._start
 
-    def of_no_parser(self: Predictor) -> None:
+
+@pytest.mark.parametrize("lacks", ["teacher.parser", "teacher.bundles"])
+def test_bundles_that_lack_a_parser_or_scores_of_phrases(
+    monkeypatch: pytest.MonkeyPatch, lacks: str
+) -> None:
+    start, teacher = Predictor._start, recipe_of().teacher
+    assert teacher is not None
+
+    def without(self: Predictor) -> None:
         start(self)
+        if lacks == "teacher.bundles":
+            self.phrases = False
         self.config = self.config.model_copy(update={"parser": None})
 
-    monkeypatch.setattr(Predictor, "_start", of_no_parser)
-    with pytest.raises(ConfigError, match=r"teacher\.parser: .*sst does not"):
-        Teacher(config, FIVE).parse([["a"]])
-
-
-def test_a_teacher_of_whole_sentences_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    start = Predictor._start
-
-    def of_roots(self: Predictor) -> None:
-        start(self)
-        self.phrases = False
-
-    monkeypatch.setattr(Predictor, "_start", of_roots)
-    config = recipe_of().teacher
-    assert config is not None
-    with pytest.raises(ConfigError, match="scores only whole sentences"):
-        Teacher(config, FIVE)
+    monkeypatch.setattr(Predictor, "_start", without)
+    with pytest.raises(ConfigError, match=rf"{re.escape(lacks)}: .*sst"):
+        Teacher(teacher, FIVE).parse([["a"]])

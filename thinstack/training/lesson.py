@@ -45,9 +45,9 @@ class Treebank:
         assert self.vocabulary is not None
         fields = self.vocabulary.fields([word for one in self.trees for word in one.tree.words])
         if "token_ids" in fields:
-            return fields["token_ids"]
+            return np.asarray(fields["token_ids"])
         counts = fields["pieces_per_word"]
-        return fields["piece_ids"][np.cumsum(counts) - counts]
+        return np.asarray(fields["piece_ids"][np.cumsum(counts) - counts])
 
 
 class Lesson(Named):
