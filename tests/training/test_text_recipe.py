@@ -15,9 +15,7 @@ FILES = DataConfig(train='a "b".csv', task="texts", dev_share=0.1, text_column="
 
 
 def made(labels: tuple[str, ...] = ("x", "y"), **settings: Any) -> Recipe:
-    settings = {"texts": 5000, "init": "sst", **settings}
-    start = None if settings["init"] == "none" else open_bundle(settings["init"])
-    return text_recipe("mine", FILES, labels, start=start, **settings)
+    return text_recipe("mine", FILES, labels, **{"texts": 5000, "init": "sst", **settings})
 
 
 @pytest.mark.parametrize("init", ["sst", "none"])
@@ -80,9 +78,7 @@ def test_the_bundle_to_start_from_is_told_and_an_address_whole(
 
 def test_a_name_is_made_fit(tmp_path: Path) -> None:
     names = {"my reviews!": "my-reviews", "...": "texts", "a.b": "a.b"}
-    found = {
-        text_recipe(name, FILES, "xy", texts=9, init="none", start=None).name for name in names
-    }
+    found = {text_recipe(name, FILES, "xy", texts=9, init="none").name for name in names}
     assert found == set(names.values())
 
 

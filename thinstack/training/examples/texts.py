@@ -76,7 +76,8 @@ def read_rows(
     table = Table(path, encoding=files.encoding, separator=files.separator, header=files.header)
     if files.task in PAIR_TASKS:
         columns = [*files.pair_columns, files.target_column]
-        return table.rows(columns, advice=PAIR_ADVICE, **checks)
+        checks["advice"] = PAIR_ADVICE
+        return table.rows(columns, **checks)
     columns = [files.text_column, files.label_column]
     if files.spans:
         columns += ["start", "end"]
@@ -84,10 +85,9 @@ def read_rows(
         from thinstack.integrations.spacy.doc_bins import read_doc_bin
 
         return read_doc_bin(path, columns, span_group=files.span_group, **checks)
-    advice = COLUMN_ADVICE
     if files.spans:
-        advice += "; the columns of spans must be named 'start' and 'end'"
-    return table.rows(columns, advice=advice, **checks)
+        checks["advice"] = f"{COLUMN_ADVICE}; the columns of spans must be named 'start' and 'end'"
+    return table.rows(columns, **checks)
 
 
 def read_texts(

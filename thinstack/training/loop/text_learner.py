@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from thinstack.bundle import Bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.bundle.weights import load_model, weights_of
@@ -122,11 +122,12 @@ class TextLearner:
         `initial_model` raise, and ConfigError for values that are no rates.
         """
         files = DataConfig(train="texts", dev="texts", task="texts")
-        recipe = text_recipe("texts", files, labels, texts=1, init=init)
+        bundle = None if init == "none" else open_bundle(init)
+        recipe = text_recipe("texts", files, labels, texts=1, init=init, start=bundle)
         size = build_model(recipe.model, entries=1).embedding.table.shape[1]
-        vocabulary, table, _ = first_leaves(recipe, Path(), (), size)
+        vocabulary, table, _ = first_leaves(recipe, Path(), (), size, bundle)
         return cls(
-            initial_model(recipe, table),
+            initial_model(recipe, table, start=bundle),
             vocabulary,
             recipe.model,
             _with(recipe.training, rates),
