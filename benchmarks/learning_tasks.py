@@ -18,7 +18,7 @@ from thinstack.data.trees.sick import SickPair, read_sick
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import DataError
-from thinstack.text.tree_sources import tree_maker
+from thinstack.text.given_trees import tree_maker
 
 __all__ = [
     "ENTAILMENT",

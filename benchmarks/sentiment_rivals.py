@@ -36,7 +36,7 @@ from thinstack.evaluate.text_figures import text_figures
 from thinstack.runtime.text import predict_text, splitter
 from thinstack.text.raw_text import detokenize
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST
-from thinstack.training.publish.rival import learn_plain
+from thinstack.training.tasks.texts.rival import learn_plain
 
 Score = Callable[[Sequence[str]], NDArray[np.float64]]
 """Gives texts the probabilities (T, 5) of the classes."""

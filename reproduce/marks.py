@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduce.cases import NOT, Cases, negated
-from thinstack.core.config.task import PAIR_TASKS
+from thinstack.data.trees.pairs import Pair
 from thinstack.evaluate.figures import Figures
-from thinstack.training.examples.datasets import read_pair_files, read_sentences
+from thinstack.training.examples.datasets import read_items
 from thinstack.training.recipe import Recipe
 
 LONG: Final = 20
@@ -42,10 +42,11 @@ class Marks(NamedTuple):
 def marks_of(recipe: Recipe, data: Path) -> Marks:
     """The marks of the development examples of a recipe, with files in the folder `data`. Raises
     what reading them raises."""
-    if recipe.data.task not in PAIR_TASKS:
-        found = np.array([negated(tree.words) for tree, _ in read_sentences(recipe, data)[2]])
-        return Marks(found, *np.zeros((2, len(found)), bool))
-    pairs = [(a.words, b.words) for a, b in (one.trees for one in read_pair_files(recipe, data)[2])]
+    items = read_items(recipe, data)[2]
+    if not isinstance(items[0], Pair):
+        marked = np.array([negated(tree.words) for tree, _ in items])
+        return Marks(marked, *np.zeros((2, len(marked)), bool))
+    pairs = [(a.words, b.words) for a, b in (pair.trees for pair in items)]
     return Marks(
         np.array([negated(b) and not negated(a) for a, b in pairs]),
         np.array([negated(b, NOT) and not negated(a, NOT) for a, b in pairs]),

@@ -12,9 +12,10 @@ from rich.text import Text
 from reproduce.cases import Cases
 from reproduce.run import cases_of, finished, job_of
 from reproduce.table import Table
+from thinstack.data.trees.pairs import Pair
 from thinstack.errors import DataError, InputError, escaped
 from thinstack.text.raw_text import detokenize
-from thinstack.training.examples.datasets import read_sentences
+from thinstack.training.examples.datasets import read_items
 
 
 def only(file: Path, a: str, b: str, *, data: Path, work: Path, top: int, console: Console) -> None:
@@ -27,13 +28,14 @@ def only(file: Path, a: str, b: str, *, data: Path, work: Path, top: int, consol
     """
     table = Table.read(file)
     recipe = table.recipe_of(table.row(a))
-    if recipe.data.task not in ("phrases", "sentences"):
-        raise InputError(f"{file}: a table of {recipe.data.task}; name one of sentences with trees")
+    items = read_items(recipe, data)[2]
+    if isinstance(items[0], Pair):
+        raise InputError(f"{file}: a table of {recipe.task.name}; name one of sentences with trees")
     first, second = (_answers(table, name, data, work) for name in (a, b))
     gold, labels = first[0].gold, recipe.model.labels
     if any(not np.array_equal(seed.gold, gold) for seed in second):
         raise InputError(f"{file}: rows {a} and {b} are measured on other sentences: name others")
-    trees = [tree for tree, ids in read_sentences(recipe, data)[2] if ids[tree.root] >= 0]
+    trees = [tree for tree, ids in items if ids[tree.root] >= 0]
     right = [sum(seed.gold == seed.predicted for seed in row) for row in (first, second)]
     lead = right[0] / len(first) - right[1] / len(second)
     lines = Lines("sentence", "right", a, b, box=None)

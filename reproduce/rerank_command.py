@@ -18,7 +18,7 @@ from reproduce.workers import each
 from thinstack.data.files.lock import locked
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ThinstackError
-from thinstack.training.examples.digests import data_digests
+from thinstack.training.examples.inputs import data_digests
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.datasets import Datasets, load_datasets
-from thinstack.training.examples.digests import data_digests
 from thinstack.training.examples.example import Example
+from thinstack.training.examples.inputs import data_digests
 from thinstack.training.loop.seeds import train_seed
 
 RESULT, NOTE = "result.json", "digest.txt"

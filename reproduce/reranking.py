@@ -25,8 +25,6 @@ READ_OF_RANKERS = {
     "rate_factor",
     "rate_epochs",
     "weight_decay",
-    "decoupled_decay",
-    "init",
 }
 """Of the settings of a training, those that the loop of rankers reads."""
 
@@ -109,5 +107,6 @@ class Reranking(Strict):
             "cell": row.cell.model_dump(),
             "head": {"name": "tree_ranker.v1", "options": {"kappa": self.kappa}},
         }
-        data = {"name": row.name, "data": parser.data.model_dump(), "model": model}
+        sections = {"task": parser.task, "data": parser.data, "model": model}
+        data = {"name": row.name, **sections}
         return Recipe.parse({**data, "training": self.ranker}, source=f"{self.name}: {row.name}")

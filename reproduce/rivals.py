@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from reproduce.pair_features import WordPair, indicators, numbers
 from reproduce.shown import TRAIN_ACCURACY
-from thinstack.core.config.task import PAIR_TASKS
 from thinstack.data.trees.pairs import Pair
 from thinstack.data.trees.treebank import Labelled
 from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
 from thinstack.evaluate.figures import percentage
-from thinstack.training.examples.datasets import read_pair_files, read_sentences
+from thinstack.training.examples.datasets import Split, read_items
 from thinstack.training.recipe import Recipe
 
 Texts = list[str]
@@ -48,17 +47,20 @@ def run_rival(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
     """
     if name not in (*RIVALS, OF_PAIRS):
         raise UnknownNameError("rival", name, (*RIVALS, OF_PAIRS))
-    task = recipe.data.task
-    if (name == OF_PAIRS and task != "entailment") or (name != OF_PAIRS and task in PAIR_TASKS):
-        kind = "pairs in classes" if name == OF_PAIRS else "sentences"
+    task, kind = recipe.task, "pairs in classes" if name == OF_PAIRS else "sentences"
+    found = "pairs in classes" if "accuracy" in task.figures else task.items
+    if found != ("pairs in classes" if name == OF_PAIRS else "trees"):
         raise ConfigError(
-            f"rival {name!r} classifies {kind}; expected a task of these, found {task!r}"
+            f"rival {name!r} classifies {kind}; expected a task of these, found {task.name!r}"
         )
-    return _of_pairs(recipe, data) if name == OF_PAIRS else _of_sentences(name, recipe, data)
+    parts = read_items(recipe, data)
+    if name == OF_PAIRS:
+        return _of_pairs(parts, recipe, data)
+    return _of_sentences(parts, name, recipe, data)
 
 
-def _of_pairs(recipe: Recipe, data: Path) -> dict[str, float]:
-    train, held, dev = map(_pairs, read_pair_files(recipe, data))
+def _of_pairs(parts: Split, recipe: Recipe, data: Path) -> dict[str, float]:
+    train, held, dev = map(_pairs, parts)
     pairs, classes = [*train[0], *held[0]], np.concatenate([train[1], held[1]])
     _check(classes, data / recipe.data.train)
     predicted, parameters = _lexicalized(pairs, classes, [*dev[0], *pairs])
@@ -74,8 +76,8 @@ def _pairs(pairs: Sequence[Pair]) -> tuple[list[WordPair], NDArray[Any]]:
     return words, np.array([pair.target for pair in pairs], str)
 
 
-def _of_sentences(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
-    train, held, dev = read_sentences(recipe, data)
+def _of_sentences(parts: Split, name: str, recipe: Recipe, data: Path) -> dict[str, float]:
+    train, held, dev = parts
     read = _phrases if name in OF_PHRASES else _sentences
     texts, classes = read([*train, *held])
     _check(classes, data / recipe.data.train)
@@ -84,18 +86,18 @@ def _of_sentences(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
         raise DataError(
             f"{data / recipe.data.reported}: expected sentences that have a class, found none"
         )
-    parts, kinds = _phrases(dev) if name in OF_PHRASES else ([], gold[:0])
-    predicted, parameters = RIVALS[name](texts, classes, [*asked, *parts])
+    phrases, kinds = _phrases(dev) if name in OF_PHRASES else ([], gold[:0])
+    predicted, parameters = RIVALS[name](texts, classes, [*asked, *phrases])
     right = predicted == np.concatenate([gold, kinds])
     found = {
         "root_accuracy": 100.0 * float(right[: len(gold)].mean()),
         "roots": len(gold),
         "parameters": parameters,
     }
-    if parts:
+    if phrases:
         found |= {
             "phrase_accuracy": 100.0 * float(right[len(gold) :].mean()),
-            "phrases": len(parts),
+            "phrases": len(phrases),
         }
     return found
 

@@ -27,7 +27,7 @@ from thinstack.core.config.base import read_toml
 from thinstack.data.files.lock import locked
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, ThinstackError
-from thinstack.training.examples.digests import data_digests
+from thinstack.training.examples.inputs import data_digests
 from thinstack.training.recipe import Recipe
 
 DIGITS = 3

@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from written_page import run
 
 from thinstack.plugins.manager import PluginManager
+from thinstack.plugins.named import Named
 from thinstack.training.recipe import Recipe
 
 INTRO = """\
@@ -24,7 +25,11 @@ INTRO = """\
 A recipe is a TOML file that says what is learnt, from which files, and how. This is a whole recipe:
 
 ```toml
+schema = 2
 name = "films"
+
+[task]
+name = "phrases.v1"
 
 [data]
 train = "train.txt"                       # one labelled tree a line, (1 (0 Very) (1 good))
@@ -44,6 +49,8 @@ is what `thinstack predict` and `thinstack.load` take.
 All fields are below. A field that has a default may be left out. In TOML, a section `[model.cell]`
 and a table `cell = { ... }` under `[model]` are the same. [data.md](data.md) says where to get
 files to train on. The folder `recipes/` has recipes to start from.
+
+A recipe without `schema` and `[task]` is one of schema 1. It still runs as it did.
 
 <!-- Written by `python scripts/recipe_reference.py docs/recipes.md`. -->
 """
@@ -78,18 +85,44 @@ def sections(model: type[BaseModel], path: str, seen: set[type] | None = None) -
     it."""
     seen = set() if seen is None else seen
     seen.add(model)
-    title = f"`[{path}]`" if path else "The top of the file"
+    yield f"## {f'`[{path}]`' if path else 'The top of the file'}\n\n{about(model)}\n"
+    yield fields_of(model)
+    for name, field in model.model_fields.items():
+        for inner in models_in(field.annotation):
+            if issubclass(inner, Named):
+                many = get_origin(field.annotation) is tuple
+                yield from plugin_sections(inner, f"[[{name}]]" if many else f"[{name}]")
+            elif inner not in seen:
+                yield from sections(inner, f"{path}.{name}".lstrip("."), seen)
+
+
+def plugin_sections(contract: type[Named], title: str) -> Iterator[str]:
+    """The section that names a plugin, with the settings of each built-in plugin."""
+    yield f"## `{title}`\n\n{about(contract)} `name` is one of the names below.\n"
+    for spec in PluginManager(entry_points=()).specs(contract.plugin_kind):
+        yield f"### `{spec.name}`\n\n{about(spec.plugin)}\n"
+        if spec.options.model_fields:
+            yield fields_of(spec.options)
+
+
+def about(model: type[BaseModel]) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join((model.__doc__ or "").split("\n\n")[0].split())
+
+
+def fields_of(model: type[BaseModel]) -> str:
+    """The table of the fields of a model."""
     rows = [
-        (f"`{name}`", allowed(field.annotation, field.metadata), default(field), said(field))
+        (
+            f"`{field.alias or name}`",
+            allowed(field.annotation, field.metadata),
+            default(field),
+            said(field),
+        )
         for name, field in model.model_fields.items()
         if not field.exclude
     ]
-    yield f"## {title}\n\n{' '.join((model.__doc__ or '').split())}\n"
-    yield table(("field", "values", "default", "what it does"), rows)
-    for name, field in model.model_fields.items():
-        for inner in models_in(field.annotation):
-            if inner not in seen:
-                yield from sections(inner, f"{path}.{name}".lstrip("."), seen)
+    return table(("field", "values", "default", "what it does"), rows)
 
 
 def plugins() -> Iterator[str]:
@@ -97,9 +130,7 @@ def plugins() -> Iterator[str]:
     manager = PluginManager(entry_points=())
     yield PLUGINS
     for kind, title in KINDS.items():
-        specs = [
-            getattr(manager, kind)(each.name) for each in manager.records() if each.kind == kind
-        ]
+        specs = manager.specs(kind)
         rows = [(f"`{spec.name}`", spec.summary, options(spec.options)) for spec in specs]
         used = any(given for _, _, given in rows)
         heads = ("name", "what it is", "options (default)")
@@ -141,7 +172,8 @@ def allowed(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         return " or ".join(allowed(part, metadata) for part in parts if part is not types.NoneType)
     elif origin is tuple:
         item = get_args(parts[0])[0] if get_origin(parts[0]) is Annotated else parts[0]
-        words = f"list of {NAMES[item] + 's' if item in NAMES else allowed(item)}"
+        plural = item in NAMES or (isinstance(item, type) and issubclass(item, BaseModel))
+        words = f"list of {allowed(item)}{'s' if plural else ''}"
     elif origin is dict:
         words = "table" if parts[1] is Any else f"table of {NAMES[parts[1]]}s"
     elif isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -12,7 +12,6 @@ from command_line import Answer
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.training.examples.table_data import table_data
-from thinstack.training.examples.texts import read_rows
 from thinstack.training.recipe import Recipe
 
 Cli = Callable[..., Answer]
@@ -52,22 +51,22 @@ def test_a_linked_table_is_the_file_that_was_named(
     monkeypatch.chdir(tmp_path / through)
     for link in links:
         named = Path(link.name)
-        data = table_data(named, {"dev": str(named)})
+        data, task = table_data(named, {"dev": str(named)})
         assert (data.train, data.dev) == (link.name, link.name)
-        rows = [row.values["label"] for row in read_rows(real / data.train, data)]
+        rows = [row.values["label"] for row in task.rows(real / data.train)]
         assert rows == ["up", "down"]
         texts = [row.text for row in open_corpus(named).rows()]
         assert texts == ["The film is good.", "The film is bad."]
     for dev, kept in (("folder/relative.csv", "relative.csv"), ("far/d.csv", "far/d.csv")):
-        data = table_data(Path("absolute.csv"), {"dev": str(tmp_path / dev)})
+        data, _ = table_data(Path("absolute.csv"), {"dev": str(tmp_path / dev)})
         assert data.dev == (kept if kept == "relative.csv" else str(tmp_path / kept))
 
 
 def test_linked_pairs(tmp_path: Path) -> None:
     for link in linked(tmp_path, PAIRS.format("same", "not"), PAIRS.format("not", "same")):
-        data = table_data(link, {})
-        rows = [row.values["label"] for row in read_rows(tmp_path / data.train, data)]
-        assert (data.task, rows) == ("entailment", ["same", "not"])
+        data, task = table_data(link, {})
+        rows = [row.values["label"] for row in task.rows(tmp_path / data.train)]
+        assert (task.name, rows) == ("entailment.v1", ["same", "not"])
 
 
 def test_training_on_a_link_learns_from_its_rows(cli: Cli, tmp_path: Path) -> None:
@@ -152,11 +151,11 @@ def test_a_recipe_names_no_separator_that_differs_between_its_tables(tmp_path: P
     expected = {"a.csv": None, "c.tsv": ";", "d.tsv": None, None: ";"}
     for dev, separator in expected.items():
         settings = {"dev": None if dev is None else str(tmp_path / dev)}
-        found = table_data(tmp_path / "a.csv", settings)
-        assert found.separator == (";" if dev == "a.csv" else separator), dev
-        labels = [row.values["label"] for row in read_rows(tmp_path / found.train, found)]
+        data, task = table_data(tmp_path / "a.csv", settings)
+        assert task.separator == (";" if dev == "a.csv" else separator), dev
+        labels = [row.values["label"] for row in task.rows(tmp_path / data.train)]
         assert labels == ["up", "down"]
-    assert table_data(tmp_path / "b.csv", {}).separator is None
+    assert table_data(tmp_path / "b.csv", {})[1].separator is None
 
 
 def test_options_of_tables_are_checked(cli: Cli, tmp_path: Path) -> None:

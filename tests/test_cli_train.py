@@ -93,7 +93,7 @@ def test_a_recipe_that_cannot_be_trained(
             "recipe.toml",
             "[data]",
             '[data]\ntask = "relatedness"\nformat = "sick.v1"',
-            "error: model.head: data.task = 'relatedness' needs a head that reads pairs; ",
+            "error: model.head: task relatedness.v1 needs a head that reads pairs; ",
         ),
         ("train.txt", "(0 awful)", "(2 (1 film) (7 good))", "train.txt:2: node 1 ('good')"),
         ("dev.txt", "(0 awful)", "(2 (1 film) (7 good))", f"one of {', '.join(LABELS)} or a"),

@@ -11,9 +11,8 @@ import tiny_texts
 from command_line import Answer
 
 import thinstack
-from thinstack.bundle import open_bundle
 from thinstack.bundle.weights import load_model
-from thinstack.errors import DataError, InputError
+from thinstack.errors import InputError
 
 Cli = Callable[..., Answer]
 
@@ -108,21 +107,6 @@ def test_from_a_table_to_predictions(cli: Cli, folder: Path) -> None:
         load_model(each / "model-best").head.linear.weight for each in (out, folder / "by-recipe")
     ]
     assert weights[0].equal(weights[1])
-
-
-def test_in_python_rows_are_any_mappings(folder: Path) -> None:
-    rows = [
-        {"review": row["text"], "up": row["label"] == "up"}
-        for row in rows_of(folder / "texts.csv")[:30]
-    ]
-    out = folder / "python"
-    predictor = thinstack.train_texts(
-        iter(rows), text="review", label="up", dev=rows[:6], init=str(folder / "start"), out=out
-    )
-    assert predictor.labels == ("false", "true")
-    assert open_bundle(out / "model-best").config.labels == predictor.labels
-    with pytest.raises(DataError, match=r"rows:1: .*|column 'text'"):
-        thinstack.train_texts(rows, label="up", out=folder / "none")
 
 
 def test_classes_and_rows_that_repeat_are_said(cli: Cli, tmp_path: Path) -> None:

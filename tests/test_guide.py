@@ -1,5 +1,5 @@
-"""The guide to writing a cell: its files are those of the example, and its commands work;
-`.ci/jobs/guides` follows all of it."""
+"""The guides to writing a cell and a task: their files are those of the examples, and their
+commands work; `.ci/jobs/guides` follows all of them."""
 
 import os
 import re
@@ -12,27 +12,45 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-EXAMPLE = ROOT / "examples" / "thinstack-mgu"
-GUIDE = (ROOT / "docs" / "writing-a-cell.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
-FILES = {name: text for _, name, text in BLOCKS if name}
+INSTALL = ("python3 -m venv", ". .venv", "pip wheel", "export PIP_FIND_LINKS", "pip install")
+
+
+class Guide:
+    """A guide, and the example that it makes."""
+
+    def __init__(self, page: str, example: str):
+        self.example = ROOT / "examples" / example
+        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+        blocks = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        self.files = {name: text for _, name, text in blocks if name}
+        lines = [
+            line for language, _, text in blocks if language == "sh" for line in text.splitlines()
+        ]
+        self.commands = [line for line in lines if not line.startswith(INSTALL)]
+
+    def write(self, path: Path) -> Path:
+        """The guide's files, and what `pip install -e .` would leave for Python to find them by."""
+        for name, text in self.files.items():
+            (path / name).write_text(text, encoding="utf-8")
+        project = tomllib.loads(self.files["pyproject.toml"])["project"]
+        info = path / f"{project['name'].replace('-', '_')}-0.1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0.1.0\n", encoding="utf-8"
+        )
+        entries = project["entry-points"]["thinstack"].items()
+        lines = "".join(f"{name} = {value}\n" for name, value in entries)
+        (info / "entry_points.txt").write_text(f"[thinstack]\n{lines}", encoding="utf-8")
+        return path
+
+
+CELL = Guide("writing-a-cell.md", "thinstack-mgu")
+TASK = Guide("writing-a-task.md", "thinstack-topics")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The guide's files, and what `pip install -e .` would leave for Python to find them by."""
-    path = tmp_path_factory.mktemp("guide")
-    for name, text in FILES.items():
-        (path / name).write_text(text, encoding="utf-8")
-    info = path / "thinstack_mgu-0.1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: thinstack-mgu\nVersion: 0.1.0\n", encoding="utf-8"
-    )
-    entry = tomllib.loads(FILES["pyproject.toml"])["project"]["entry-points"]["thinstack"]
-    lines = "".join(f"{name} = {value}\n" for name, value in entry.items())
-    (info / "entry_points.txt").write_text(f"[thinstack]\n{lines}", encoding="utf-8")
-    return path
+    return CELL.write(tmp_path_factory.mktemp("guide"))
 
 
 def run(folder: Path, command: str) -> str:
@@ -46,23 +64,25 @@ def run(folder: Path, command: str) -> str:
     return done.stdout
 
 
-def test_the_files_are_those_of_the_example() -> None:
-    there = {path.name: path.read_text("utf-8") for path in EXAMPLE.iterdir() if path.is_file()}
+@pytest.mark.parametrize("guide", [CELL, TASK])
+def test_the_files_are_those_of_the_example(guide: Guide) -> None:
+    files = guide.example.iterdir()
+    there = {path.name: path.read_text("utf-8") for path in files if path.is_file()}
     del there["README.md"]
-    own = ("README.md", "run_anywhere.py")
-    assert {name: text for name, text in FILES.items() if name not in own} == there
+    own = {"README.md", "run_anywhere.py"} - there.keys()
+    assert {name: text for name, text in guide.files.items() if name not in own} == there
 
 
 def test_every_command_is_tested_here_or_installs() -> None:
-    lines = [line for language, _, text in BLOCKS if language == "sh" for line in text.splitlines()]
-    install = ("python3 -m venv", ". .venv", "pip wheel", "export PIP_FIND_LINKS", "pip install")
-    assert [line for line in lines if not line.startswith(install)] == [
+    assert CELL.commands == [
         "thinstack plugins",
         "pytest -q",
         "thinstack train recipe.toml --out run",
         'thinstack predict -m run/model-best "A wonderful film"',
         "python run_anywhere.py",
     ]
+    train = "thinstack train recipe.toml --out run --threads 1"
+    assert TASK.commands == ["thinstack plugins", train, "python run_anywhere.py"]
 
 
 def test_the_cell_is_listed_and_keeps_some_of_its_contract(folder: Path) -> None:
@@ -78,6 +98,14 @@ def test_the_cell_trains_is_exported_and_runs(folder: Path) -> None:
     run(folder, "thinstack train recipe.toml --out run")
     assert "wonderful" in run(folder, 'thinstack predict -m run/model-best "A wonderful film"')
     assert run(folder, "python run_anywhere.py") == "good\n"
+
+
+def test_the_task_learns_and_its_bundle_runs(tmp_path: Path) -> None:
+    TASK.write(tmp_path)
+    listed, trained, answered = (run(tmp_path, command) for command in TASK.commands)
+    assert re.search(r"topics\.v1\W+task\W+thinstack-topics\W+0\.1\.0\W+ok", listed)
+    assert re.search(r"gold\W+1\W+100\.00\W+100\.00", trained)
+    assert answered == "music food\n"
 
 
 def test_following_a_guide(tmp_path: Path) -> None:

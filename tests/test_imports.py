@@ -58,7 +58,7 @@ def test_the_command_line_reads_nothing_of_training_before_it_trains() -> None:
 
 def test_the_command_line_reads_nothing_of_tables_before_it_meets_one() -> None:
     names = [
-        "thinstack.data.tables.reading",
+        "thinstack.data.tables.table",
         "thinstack.data.tables.json_tables",
         "thinstack.data.tables.separated",
     ]
@@ -77,7 +77,7 @@ def test_torch_free_modules_import_where_the_extras_are_missing() -> None:
         for name in names
         if name not in excepted and not name.startswith("thinstack.integrations.spacy")
     ]
-    assert {"thinstack.runtime.predictor", "thinstack.plugins.readers.brackets"} <= set(names)
+    assert {"thinstack.runtime.predictor", "thinstack.plugins.readers"} <= set(names)
     python(
         f"import importlib, sys\nfor name in {EXTRAS}: sys.modules[name] = None\n"
         f"for name in {names}: importlib.import_module(name)"

@@ -39,7 +39,8 @@ def test_every_field_has_a_description_and_a_row() -> None:
             if not field.exclude:
                 assert field.description, f"{model.__name__}.{name} has no description"
                 end = f"| {field.description} |"
-                assert any(row.startswith(f"| `{name}` |") and row.endswith(end) for row in rows)
+                start = f"| `{field.alias or name}` |"
+                assert any(row.startswith(start) and row.endswith(end) for row in rows)
 
 
 def test_the_recipe_at_its_top_is_whole() -> None:

@@ -26,10 +26,7 @@ def test_pairs_are_marked(tmp_path: Path) -> None:
     found = [TinyPair(a.split(), b.split(), 1.0, "neutral") for a, b, *_ in PAIRS]
     for name in ("train", "dev"):
         write_snli(tmp_path / f"{name}.jsonl", found)
-    recipe = tiny_pairs.recipe("entailment")
-    files = {"format": "snli.v1", "train": "train.jsonl", "dev": "dev.jsonl"}
-    recipe = recipe.model_copy(update={"data": recipe.data.model_copy(update=files)})
-    marks = marks_of(recipe, tmp_path)
+    marks = marks_of(tiny_pairs.recipe("entailment", snli=True), tmp_path)
     assert [tuple(row) for row in np.stack(marks, 1).tolist()] == [row[2:] for row in PAIRS]
 
 

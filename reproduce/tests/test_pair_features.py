@@ -27,10 +27,8 @@ def test_numbers_of_a_pair() -> None:
     assert numbers((["a", "b"], ["b"])) == [1, 0, 0, 0, -1, 1, 1]
 
 
-def recipe(**data: str) -> Recipe:
-    made = tiny_pairs.recipe("entailment")
-    files = {"format": "snli.v1", "train": "train.jsonl", "dev": "dev.jsonl", **data}
-    return made.model_copy(update={"data": made.data.model_copy(update=files)})
+def recipe(task: str = "entailment") -> Recipe:
+    return tiny_pairs.recipe(task, snli=True)
 
 
 def some(count: int, seed: int) -> list[TinyPair]:
@@ -60,7 +58,7 @@ def test_pairs_are_told_apart_by_both_sentences(tmp_path: Path) -> None:
 
 
 def test_other_tasks_and_too_few_pairs_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"classifies pairs in classes; .* 'relatedness'"):
+    with pytest.raises(ConfigError, match=r"classifies pairs in classes; .* 'relatedness.v1'"):
         run_rival("lexicalized", recipe(task="relatedness"), tmp_path)
     for name in ("train", "dev"):
         write_snli(tmp_path / f"{name}.jsonl", some(4, 1))

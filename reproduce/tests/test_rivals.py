@@ -22,7 +22,8 @@ def recipe(task: str = "sentences") -> Recipe:
     cell = {"name": "nary_lstm.v1", "hidden_size": 2}
     model = {"labels": LABELS, "cell": cell, "head": {"name": "node_classifier.v1"}}
     model["embedding"] = {"kind": "words", "size": 2}
-    data = {"train": "train.txt", "dev_size": 9, "task": task}
+    kind = "brackets.v1" if task == "sentences" else "snli.v1"
+    data = {"train": "train.txt", "dev_size": 9, "task": task, "format": kind}
     return Recipe.model_validate({"name": "questions", "data": data, "model": model})
 
 
@@ -56,7 +57,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     def run(
         *parts: list[Labelled], task: str = "sentences", rival: str = "tfidf"
     ) -> dict[str, float]:
-        monkeypatch.setattr(rivals, "read_sentences", lambda recipe, data: parts)
+        monkeypatch.setattr(rivals, "read_items", lambda recipe, data: parts)
         return run_rival(rival, recipe(task), Path("data"))
 
     return run

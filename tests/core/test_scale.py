@@ -10,6 +10,7 @@ import pytest
 from thinstack.core.scale import Scale, are_numbers, in_order, ordered
 from thinstack.evaluate.accuracy import binary_right
 from thinstack.evaluate.figures import figure_names
+from thinstack.evaluate.text_figures import NAMES
 from thinstack.runtime.tones import tones_of
 from thinstack.runtime.views import View
 
@@ -27,7 +28,7 @@ def test_classes_of_sentiment_stand_where_their_names_say(labels, expected) -> N
         expected["tones"],
     ]
     assert tones_of(labels) == scale.tones
-    assert "binary_accuracy" in figure_names("texts", labels)
+    assert "binary_accuracy" in figure_names(NAMES, labels)
     for classes in (2, 3):
         places = expected.get(f"places{classes}")
         merged = scale.merged(classes)
@@ -38,7 +39,7 @@ def test_classes_of_sentiment_stand_where_their_names_say(labels, expected) -> N
 def test_other_classes_are_no_scale_of_sentiment(labels: list[str]) -> None:
     assert Scale.of(labels) is None
     assert tones_of(labels) is None
-    assert "binary_accuracy" not in figure_names("texts", labels)
+    assert "binary_accuracy" not in figure_names(NAMES, labels)
 
 
 @pytest.mark.parametrize(("labels", "expected"), SCALES)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from thinstack.data.tables.reading import columns_of, is_table, read_table
+from thinstack.data.tables.table import Table
+from thinstack.data.tables.table_kinds import is_table
 from thinstack.data.tables.text_streams import opened_text
 from thinstack.data.trees.treebank import read_trees
 from thinstack.errors import DataError
@@ -32,7 +33,7 @@ ROWS = [["good", "a"], ["bad", "b"]]
 
 
 def rows(path: Path) -> list[list[str]]:
-    return [list(row.values.values()) for row in read_table(path, ["text", "label"])]
+    return [list(row.values.values()) for row in Table(path).rows(["text", "label"])]
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -41,7 +42,7 @@ def test_compressed_tables(tmp_path: Path, kind: str, packed: str) -> None:
     path = tmp_path / f"t{kind}{packed}"
     path.write_bytes(PACK[packed](TABLES[kind]))
     assert is_table(path)
-    assert columns_of(path) == ["text", "label"]
+    assert Table(path).columns == ["text", "label"]
     assert rows(path) == ROWS
     assert [row.text for row in open_corpus(path).rows()] == ["good", "bad"]
     unpacked_by_somebody = tmp_path / f"u{kind}{packed}"
@@ -78,7 +79,7 @@ def test_archives_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"t\.tsv: .*git lfs pull"):
         rows(tmp_path / "t.tsv")
     (tmp_path / "t.csv").write_bytes(b"BZh9 is a word,label\nBZh9,b\n")
-    assert columns_of(tmp_path / "t.csv") == ["BZh9 is a word", "label"]
+    assert Table(tmp_path / "t.csv").columns == ["BZh9 is a word", "label"]
 
 
 @pytest.mark.parametrize(
@@ -104,5 +105,5 @@ def test_lines_are_those_that_wc_counts(tmp_path: Path, data: bytes, lines: list
 def test_a_carriage_return_within_a_cell_moves_no_line(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
     path.write_bytes(b"text\tlabel\ngood\rfilm\ta\nbad\tb\n")
-    found = list(read_table(path, ["text"]))
+    found = list(Table(path).rows(["text"]))
     assert [(row.line, row.values["text"]) for row in found] == [(2, "good\rfilm"), (3, "bad")]

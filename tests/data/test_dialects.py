@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from thinstack.data.tables.dialects import dialect_of
-from thinstack.data.tables.reading import columns_of, read_table
+from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_kinds import holds_table
 from thinstack.errors import ConfigError, DataError, InputError
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.integrations.corpora.rows import Columns
-from thinstack.training.recipe import DataConfig
+from thinstack.training.tasks.texts import Texts
 
 ROWS = [["Good, they say.", "1"], ["Bad.", "0"], ["Fine, fine.", "1"]]
 
@@ -22,8 +21,14 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def read(path: Path, columns: tuple[str, ...] = ("text", "label"), **told: Any) -> list[list[str]]:
-    return [list(row.values.values()) for row in read_table(path, columns, **told)]
+def read(
+    path: Path,
+    columns: tuple[str, ...] = ("text", "label"),
+    skipped: list[DataError] | None = None,
+    **written: Any,
+) -> list[list[str]]:
+    rows = Table(path, **written).rows(columns, skipped=skipped)
+    return [list(row.values.values()) for row in rows]
 
 
 def table(separator: str, header: str = "text,label") -> str:
@@ -34,7 +39,7 @@ def table(separator: str, header: str = "text,label") -> str:
 @pytest.mark.parametrize("separator", [";", "\t", "|"])
 def test_the_separator_is_found_and_may_be_named(tmp_path: Path, name: str, separator: str) -> None:
     path = write(tmp_path / name, table(separator))
-    found = dialect_of(path)
+    found = Table(path).dialect
     assert found is not None
     assert found.separator == separator
     assert holds_table(path)
@@ -47,16 +52,16 @@ def test_the_separator_is_found_and_may_be_named(tmp_path: Path, name: str, sepa
 
 def test_a_header_may_have_another_separator_too(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", "text;label, or class\nGood;1\nBad;0\n")
-    assert columns_of(path) == ["text", "label, or class"]
+    assert Table(path).columns == ["text", "label, or class"]
     path = write(tmp_path / "t.csv", "text,a;b\n1;2;3,x\n4,y\n")
-    assert columns_of(path) == ["text", "a;b"]
-    assert columns_of(write(tmp_path / "t.csv", "one;column\na\nb\nc\n")) == ["one;column"]
+    assert Table(path).columns == ["text", "a;b"]
+    assert Table(write(tmp_path / "t.csv", "one;column\na\nb\nc\n")).columns == ["one;column"]
 
 
 @pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;\r"])
 def test_the_line_that_excel_writes(tmp_path: Path, line: str) -> None:
     path = write(tmp_path / "t.csv", f"\ufeff{line}\n\ntext;label\na,b;x\nc;y\n")
-    assert [(row.line, row.values["text"]) for row in read_table(path, ["text"])] == [
+    assert [(row.line, row.values["text"]) for row in Table(path).rows(["text"])] == [
         (4, "a,b"),
         (5, "c"),
     ]
@@ -73,7 +78,7 @@ def test_the_line_that_excel_writes(tmp_path: Path, line: str) -> None:
 )
 def test_spaces_behind_separators_belong_to_no_cell(tmp_path: Path, text: str) -> None:
     path = write(tmp_path / "t.csv", text)
-    assert columns_of(path) == ["id", "text", "label"]
+    assert Table(path).columns == ["id", "text", "label"]
     assert read(path) == ROWS
 
 
@@ -91,7 +96,7 @@ def test_a_table_without_a_header(tmp_path: Path, name: str) -> None:
         read(path)
     with pytest.raises(DataError, match=r":1: expected names of columns, found 'Good.*--no-header"):
         read(path, ("Good, they say.", "1"))
-    assert columns_of(path, header=False) == ["1", "2"]
+    assert Table(path, header=False).columns == ["1", "2"]
     assert read(path, ("1", "2"), header=False) == ROWS
     assert read(path, ("Good, they say.", "1"), header=True) == ROWS[1:]
     corpus = open_corpus(path, Columns("1"), header=False)
@@ -179,10 +184,9 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("told", "kept"), [("tab", "\t"), ("\\t", "\t"), (";", ";")])
 def test_recipes_keep_the_separator(told: str, kept: str) -> None:
-    data = {"train": "t.csv", "dev_share": 0.1, "task": "texts"}
-    assert DataConfig.parse(data | {"separator": told}, source="r").separator == kept
+    assert Texts.parse({"separator": told}, source="r").separator == kept
     with pytest.raises(ConfigError, match=r"separator: .*expected one character"):
-        DataConfig.parse(data | {"separator": "ab"}, source="r")
+        Texts.parse({"separator": "ab"}, source="r")
 
 
 @pytest.mark.parametrize("header", [None, True])
@@ -200,7 +204,7 @@ def test_r_numbers_rows_without_a_name_in_the_header(
 ) -> None:
     path = write(tmp_path / "t.txt", text)
     separator = next(one for one in "\t; " if one in text)
-    assert columns_of(path, separator=separator) == ["", "text", "label"]
+    assert Table(path, separator=separator).columns == ["", "text", "label"]
     assert read(path, separator=separator, header=header) == [["Good", "1"], ["Bad, so", "0"]]
 
 
@@ -216,7 +220,7 @@ def test_r_numbers_rows_without_a_name_in_the_header(
 )
 def test_other_cells_beyond_the_header_are_errors(tmp_path: Path, text: str) -> None:
     path = write(tmp_path / "t.csv", text)
-    assert columns_of(path) == ["text", "label"]
+    assert Table(path).columns == ["text", "label"]
     with pytest.raises(DataError, match=r"t\.csv:2: expected"):
         read(path)
 

@@ -13,7 +13,7 @@ from thinstack.core.transitions import left, validate
 from thinstack.core.tree import depths
 from thinstack.errors import DataError, InputError
 from thinstack.text.distances import WINDOW, DistanceTable, form_of, forms, transitions_of
-from thinstack.text.tree_sources import tree_maker
+from thinstack.text.given_trees import tree_maker
 
 
 def cut(distances: list[float], start: int, end: int) -> set[tuple[int, int]]:

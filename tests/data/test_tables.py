@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from thinstack.data.tables.reading import columns_of, is_table, read_mappings, read_table
+from thinstack.data.tables.table import Table, read_mappings
+from thinstack.data.tables.table_kinds import is_table
 from thinstack.errors import DataError, MissingExtraError
 
 WANTED = ["text", "label"]
@@ -41,16 +42,22 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def values(path: Path, columns: list[str] = WANTED, **options: Any) -> list[list[str]]:
-    return [list(row.values.values()) for row in read_table(path, columns, **options)]
+def values(
+    path: Path,
+    columns: list[str] = WANTED,
+    skipped: list[DataError] | None = None,
+    encoding: str = "utf-8",
+) -> list[list[str]]:
+    table = Table(path, encoding=encoding)
+    return [list(row.values.values()) for row in table.rows(columns, skipped=skipped)]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".CSV"])
 def test_every_format_gives_the_same_rows(tmp_path: Path, suffix: str) -> None:
     path = write(tmp_path / f"t{suffix.lower()}", ROWS).rename(tmp_path / f"t{suffix}")
     assert is_table(path)
-    assert columns_of(path) == ["id", "text", "label"]
-    rows = list(read_table(str(path), WANTED))
+    assert Table(path).columns == ["id", "text", "label"]
+    rows = list(Table(str(path)).rows(WANTED))
     assert [row.values for row in rows] == [
         {"text": row["text"], "label": row["label"]} for row in ROWS
     ]
@@ -151,7 +158,7 @@ def test_a_bad_row_says_where_it_is_and_can_be_left_out(
         header, good = b"", b'{"text": "good", "label": "a"}\n'
     path = tmp_path / name
     path.write_bytes(header + good + bad + good)
-    found = read_table(path, WANTED)
+    found = Table(path).rows(WANTED)
     assert next(found).values["text"] == "good"
     with pytest.raises(DataError, match=f"^{path}{message}") as caught:
         next(found)
@@ -206,7 +213,7 @@ def test_what_is_no_table_is_refused_even_where_rows_may_be_bad(
     if data is not None:
         (tmp_path / name).write_bytes(data)
     with pytest.raises(DataError, match=f"{tmp_path / name}.*{message}"):
-        list(read_table(tmp_path / name, WANTED, skipped=[]))
+        list(Table(tmp_path / name).rows(WANTED, skipped=[]))
 
 
 def test_other_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,12 +227,12 @@ def test_other_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         list(read_mappings(ROWS, ["key"], advice="say id="))
     (tmp_path / "t.jsonl").write_text("1\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"t\.jsonl:1: expected a JSON object, found 1"):
-        columns_of(tmp_path / "t.jsonl")
+        _ = Table(tmp_path / "t.jsonl").columns
     with pytest.raises(DataError, match=r"t\.ndjson: expected a table with rows"):
-        columns_of(write(tmp_path / "t.jsonl", []).rename(tmp_path / "t.ndjson"))
+        _ = Table(write(tmp_path / "t.jsonl", []).rename(tmp_path / "t.ndjson")).columns
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"'pyarrow'.*pip install pyarrow"):
-        columns_of(tmp_path / "t.parquet")
+        _ = Table(tmp_path / "t.parquet").columns
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
@@ -238,7 +245,7 @@ def test_a_large_table_streams(tmp_path: Path, suffix: str) -> None:
     before, most = pa.total_allocated_bytes(), 0
     tracemalloc.start()
     try:
-        for count, _ in enumerate(read_table(path, WANTED), start=1):  # noqa: B007
+        for count, _ in enumerate(Table(path).rows(WANTED), start=1):  # noqa: B007
             most = max(most, pa.total_allocated_bytes() - before)
         _, peak = tracemalloc.get_traced_memory()
     finally:

@@ -17,7 +17,7 @@ from spacy.tokens import DocBin
 from training.tiny_recipe import recipe as tiny_recipe
 
 from thinstack.core.config.base import MOST_BYTES, read_toml
-from thinstack.data.tables.reading import read_mappings, read_table
+from thinstack.data.tables.table import Table, read_mappings
 from thinstack.data.tables.table_rows import cell_text
 from thinstack.data.trees.conllu import read_conllu
 from thinstack.data.trees.labelled_conllu import read_labelled_conllu
@@ -32,7 +32,7 @@ from thinstack.errors import ConfigError, DataError, InputError, TreeError
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.integrations.spacy.doc_bins import doc_texts
 from thinstack.text.distances import DistanceTable
-from thinstack.training.examples.digests import data_digests
+from thinstack.training.examples.inputs import data_digests
 from thinstack.training.recipe import Recipe
 
 DIGITS = "9" * 5000
@@ -40,7 +40,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
 
 
 def rows(path: Any, **settings: Any) -> list[Any]:
-    return list(read_table(path, ["text"], **settings))
+    return list(Table(path, **settings).rows(["text"]))
 
 
 def texts(path: Any) -> list[Any]:
@@ -259,7 +259,7 @@ def test_values_that_python_has_not_cost_one_row(column: pa.Array, tmp_path: Pat
     parquet.write_table(pa.table({"text": pa.concat_arrays([column, column])}), path)
     skipped: list[DataError] = []
     with pytest.raises(DataError, match=r"a\.parquet: expected a row that can be used"):
-        list(read_table(path, ["text"], skipped=skipped))
+        list(Table(path).rows(["text"], skipped=skipped))
     assert [str(error).split(": expected")[0] for error in skipped] == [f"{path}:1", f"{path}:2"]
 
 

@@ -22,7 +22,7 @@ from pyarrow import parquet, table
 
 from reproduce.table import Table as RecipeTable
 from thinstack.core.transitions import spans_of
-from thinstack.data.tables.reading import columns_of, read_table
+from thinstack.data.tables.table import Table
 from thinstack.data.words.vectors import read_vectors
 from thinstack.data.words.vocabulary import Vocabulary, WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
@@ -68,10 +68,10 @@ MANIFESTED = RunManifest(
 def rows(path: Path) -> int:
     """The rows of a table, and those that are left where bad ones are skipped."""
     skipped: list[DataError] = []
-    columns_of(path)
-    rest = list(read_table(path, ["text", "label"], skipped=skipped))
+    _ = Table(path).columns
+    rest = list(Table(path).rows(["text", "label"], skipped=skipped))
     try:
-        found, told = list(read_table(path, ["text", "label"])), []
+        found, told = list(Table(path).rows(["text", "label"])), []
     except DataError as error:
         found, told = rest, [str(error)]
     assert found == rest
@@ -113,7 +113,7 @@ def vocabulary(kind: type[Vocabulary], path: Path) -> int:
 def recipe(path: Path) -> str:
     found = Recipe.read(path)
     assert Recipe.parse(found.model_dump(mode="json"), source="itself") == found
-    return found.data.task
+    return found.task.name
 
 
 def distances(content: bytes, folder: Path) -> int:

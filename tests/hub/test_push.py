@@ -52,11 +52,11 @@ def test_a_bundle_goes_up_as_the_hub_expects_it_and_comes_back(
     changed = {"README.md", "config.json", "tokenizer.json", "manifest.json"}
     assert {name for name in before if before[name] != files[name]} <= changed
     assert pack(open_bundle(model)) == before
-    with unpacked(files, "what went up") as bundle:
-        assert bundle.config == open_bundle(model).config
-        assert bundle.manifest.metrics == {"accuracy": 33.5}
-        assert (bundle.manifest.data, bundle.manifest.created) == ("none", "2026-01-01")
-        vocabulary = bundle.vocabulary()
+    bundle = unpacked(files, "what went up")
+    assert bundle.config == open_bundle(model).config
+    assert bundle.manifest.metrics == {"accuracy": 33.5}
+    assert (bundle.manifest.data, bundle.manifest.created) == ("none", "2026-01-01")
+    vocabulary = bundle.vocabulary()
     card = files["README.md"].decode()
     assert ModelCard(card).data.library_name == "thinstack"
     assert card.endswith(before["README.md"].decode())

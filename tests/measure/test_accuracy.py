@@ -11,7 +11,8 @@ from thinstack.core import Tree
 from thinstack.core.scale import Scale
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.evaluate.accuracy import accuracy, labels_by_span
-from thinstack.evaluate.figures import figure_names, line, percent
+from thinstack.evaluate.figures import percent
+from thinstack.training.tasks.phrases import Phrases
 
 SST = ("very negative", "negative", "neutral", "positive", "very positive")
 
@@ -105,11 +106,11 @@ def test_classes_without_sides_have_no_binary_case() -> None:
     ],
 )
 def test_only_names_on_two_sides_have_binary_figures(labels: tuple[str, ...], sides: bool) -> None:
-    assert ("root_binary_accuracy" in figure_names("phrases", labels)) == sides
+    assert ("root_binary_accuracy" in Phrases().names(labels)) == sides
     figures = {"root_accuracy": 50.0, "root_binary_accuracy": None, "phrase_accuracy": 2.0}
     figures["phrase_binary_accuracy"] = None
     polar = "50.00 root, - root, binary, 2.00 phrases, - phrases, binary"
-    assert line(figures, "phrases", labels) == (polar if sides else "50.00 root, 2.00 phrases")
+    assert Phrases().line(figures, labels) == (polar if sides else "50.00 root, 2.00 phrases")
 
 
 def test_no_case_gives_no_figure() -> None:

@@ -8,8 +8,12 @@ import pytest
 
 from thinstack.core.scale import Scale
 from thinstack.evaluate.accuracy import accuracy
-from thinstack.evaluate.figures import selection
 from thinstack.evaluate.pair_figures import entailment, pearson, relatedness
+from thinstack.training.tasks.entailment import Entailment
+from thinstack.training.tasks.phrases import Phrases
+from thinstack.training.tasks.relatedness import Relatedness
+from thinstack.training.tasks.sentences import Sentences
+from thinstack.training.tasks.texts import Texts
 
 THREE = Scale.of(("negative", "neutral", "positive"))
 
@@ -88,18 +92,19 @@ def test_selection_takes_the_figures_of_the_task() -> None:
     figures = {"root_accuracy": 50.0, "root_binary_accuracy": 85.0, "phrase_accuracy": 80.5}
     figures |= {"phrase_binary_accuracy": 90.0, "accuracy": 81.0, "negation_accuracy": 60.0}
     figures |= {"pearson": 0.87, "spearman": 0.8, "mse": 0.25, "pairs": 500}
-    tasks = {"phrases": 215.5, "sentences": 50.0, "relatedness": 0.87, "entailment": 81.0}
-    assert {task: selection(task, figures) for task in tasks} == tasks
+    sums = {Phrases: 215.5, Sentences: 50.0, Texts: 81.0, Relatedness: 0.87, Entailment: 81.0}
+    for task, expected in sums.items():
+        assert sum(figures[name] for name in task.watched) == expected
 
 
 def test_selection_of_phrases_leaves_out_what_has_no_case() -> None:
     neutral = accuracy([np.array([[0.1, 0.8, 0.1]])], [np.array([1])], scale=THREE)
     assert neutral["root_binary_accuracy"] is None
-    assert selection("phrases", neutral) == 200
-    assert selection("phrases", accuracy([], [], scale=THREE)) == 0
+    assert Phrases().selection(neutral) == 200
+    assert Phrases().selection(accuracy([], [], scale=THREE)) == 0
 
 
 def test_an_undefined_figure_counts_as_no_correlation() -> None:
-    assert selection("relatedness", {"pearson": None}) == 0
-    assert selection("relatedness", {"pearson": -0.1}) < 0
-    assert selection("entailment", {"accuracy": None}) == 0
+    ratings = Relatedness(format="sick.v1")
+    assert ratings.selection({"pearson": None}) == 0
+    assert ratings.selection({"pearson": -0.1}) < 0

@@ -31,7 +31,7 @@ def nlp(start: Path) -> Language:
 
 def weights(nlp: Language) -> dict[str, torch.Tensor]:
     learner = nlp.get_pipe("tree_classifier").model
-    return {name: value.clone() for name, value in state_of(learner._model).items()}
+    return {name: value.clone() for name, value in state_of(learner._learner.model).items()}
 
 
 def test_it_learns_in_spacys_own_loop(nlp: Language) -> None:
@@ -50,7 +50,7 @@ def test_it_learns_in_spacys_own_loop(nlp: Language) -> None:
 def test_gradients_add_up_until_the_weights_move(nlp: Language) -> None:
     component, given, before = nlp.get_pipe("tree_classifier"), examples(nlp), weights(nlp)
     component.update(given[:8], losses={})
-    table = component.model._model.embedding.table
+    table = component.model._learner.model.embedding.table
     once = table.grad.to_dense().clone()
     component.update(given[:8], losses={})
     assert float(table.grad.to_dense().norm()) > 1.2 * float(once.norm())
@@ -59,7 +59,9 @@ def test_gradients_add_up_until_the_weights_move(nlp: Language) -> None:
     moved = {name for name, value in weights(nlp).items() if not torch.equal(value, before[name])}
     assert moved == {name for name in before if not name.startswith("encoder.parser.")}
     held = {
-        name for name, one in component.model._model.named_parameters() if not one.requires_grad
+        name
+        for name, one in component.model._learner.model.named_parameters()
+        if not one.requires_grad
     }
     assert held == before.keys() - moved
     assert table.grad is None
@@ -216,7 +218,7 @@ def test_where_learning_starts(start: Path) -> None:
     own.get_pipe("tree_classifier").initialize(lambda: examples(own), labels=names)
     learner = own.get_pipe("tree_classifier").model
     assert learner.config.labels == names
-    assert learner.training.phrase_penalty > 0  # as `thinstack train` has it then
+    assert learner.task.keeps_start  # as `thinstack train` has it then
     head = state_of(load_model(start))["head.linear.weight"]
     assert torch.equal(weights(own)["head.linear.weight"], head)
     fresh = pipeline("none")

@@ -21,6 +21,7 @@ NO_DROPOUT: dict[str, Any] = {
     "model": {"head": {"name": "node_classifier.v1"}},
 }
 TURNING = "(2 (1 never) (0 bad))\n(0 (1 never) (2 good))\n"
+LESSONS = ({"name": "alone.v1", "share": 0.5}, {"name": "turning.v1", "share": 0.2})
 CLASSES = ("down", "mid", "up")
 PARTS = ("embedding", "encoder", "parser", "head")
 
@@ -39,7 +40,7 @@ def recipes(data: Path, batch: int) -> dict[str, Recipe]:
     """Recipes of all that trains in a way of its own, by name. The last minibatch of pairs is one
     pair, so that a process has none."""
     tree = {**NO_DROPOUT, "batch_size": batch, "stop_on": "held", "average": 0.5, "epochs": 3}
-    every = tiny_recipe.recipe(**tree, clip=0.5, alone=0.5, turning=0.2, warm_up=0.2)
+    every = tiny_recipe.recipe(**tree, clip=0.5, warm_up=0.2, lessons=LESSONS)
     spinn = {"cell": {"name": "spinn_lstm.v1"}, "embedding": NO_DROPOUT["embedding"]}
     tracker = NO_DROPOUT["model"] | {"encoder": {"tracker": {"size": 3, "lookahead": 2}}}
     options = {**tiny_texts.PARSER["options"], "dropout": 0.0, "input_dropout": 0.0}
@@ -58,11 +59,8 @@ def recipes(data: Path, batch: int) -> dict[str, Recipe]:
     papers = tiny_recipe.recipe(
         **{**tree, "average": 0.0},
         rule="adam",
-        decoupled_decay=True,
         vector_rule="adam",
         vector_learning_rate=0.01,
-        init="glorot",
-        labels="roots+words",
         rate_factor=0.75,
         rate_epochs=0.4,
         clip=0.5,

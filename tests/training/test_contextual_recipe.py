@@ -24,7 +24,7 @@ TRAINING: dict[str, Any] = {
     "learning_rate": 0.01,
     "warm_up": 0.1,
     "clip": 5.0,
-    "alone": 1.0,
+    "lessons": [{"name": "alone.v1"}],
     "sources": (),
 }
 CELL = {"name": "mean_beside.v1", "hidden_size": 8, "options": {"columns": WIDTH}}

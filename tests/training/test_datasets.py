@@ -151,7 +151,7 @@ DEPENDENCY = {"cell": {"name": "child_sum_lstm.v1"}, "model": {"trees": "depende
     ("settings", "error", "message"),
     [
         *(
-            ({"model": {"head": {"name": head}}}, ConfigError, f"'phrases' .*; {head} reads")
+            ({"model": {"head": {"name": head}}}, ConfigError, f"phrases.v1 .*; {head} reads")
             for head in ("similarity.v1", "entailment.v1", "tree_ranker.v1")
         ),
         ({"cell": {"name": "magic.v1"}}, UnknownNameError, r"'magic\.v1'; known: .*nary_lstm\.v1"),
@@ -180,9 +180,9 @@ def test_phrases_that_do_not_fit_are_refused(
         ({"model": {"labels": ["1", "2"]}}, r"pair \d+: .* from 1 to 2 .* found [2-5]\.\d"),
         (
             {"model": {"head": {"name": "root_classifier.v1"}}},
-            r"^model\.head: .* 'relatedness' .* pairs; root_classifier\.v1 reads roots$",
+            r"^model\.head: .* relatedness.v1 .* pairs; root_classifier\.v1 reads roots$",
         ),
-        ({"data": {"relabel": {"neutral": ""}}}, r"^data\.relabel is for classes of trees"),
+        ({"data": {"relabel": {"neutral": ""}}}, r"relatedness.v1 has no setting relabel"),
     ],
 )
 def test_pairs_that_do_not_fit_are_refused(

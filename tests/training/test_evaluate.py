@@ -18,7 +18,6 @@ from thinstack.core.transitions import left
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example, minibatch
 from thinstack.training.examples.labelled import LabelledForest
-from thinstack.training.publish.measuring import evaluate_model
 
 Rows = NDArray[np.float32]
 
@@ -63,7 +62,7 @@ def test_figures_over_dependency_trees(data: Path) -> None:
     labels = [example.gold.targets.tolist() for example in found.train]
     roots = [len(rows) // 2 for rows in nodes]  # as `tiny_pairs.heads_of` has it
     assert any(root + 1 < len(rows) for root, rows in zip(roots, nodes, strict=True))
-    figures, cases = evaluate_model(model, found.train, "gold", "phrases", recipe.model.labels)
+    figures, cases = recipe.task.measure(model, found.train, "gold", recipe.model.labels)
     assert figures == pytest.approx(accuracies(nodes, labels, roots))
     assert figures["root_accuracy"] != figures["phrase_accuracy"]
     assert cases.whole.sum() == len(found.train)
@@ -81,9 +80,8 @@ def test_figures_over_dependency_trees(data: Path) -> None:
 def test_a_model_of_sentences_has_no_figures_of_phrases(data: Path, source: str) -> None:
     recipe = tiny_recipe.recipe(model={"head": {"name": "root_classifier.v1"}}, sources=("left",))
     found = load_datasets(recipe, data)
-    figures, cases = evaluate_model(
-        drawn(recipe, found), found.train, source, "phrases", recipe.model.labels
-    )
+    model = drawn(recipe, found)
+    figures, cases = recipe.task.measure(model, found.train, source, recipe.model.labels)
     phrases = {"phrase_accuracy": None, "phrase_binary_accuracy": None}
     phrases |= {"phrases": 0, "binary_phrases": 0}
     assert figures | phrases == figures
@@ -113,7 +111,7 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(
             phrase = {"token_ids": known.forest.token_ids[start:end], "lengths": [end - start]}
             rows.append(answers(model, phrase, "root_scores")[0])
         nodes.append(np.array(rows))
-    figures, cases = evaluate_model(model, found.train, "gold", "phrases", recipe.model.labels)
+    figures, cases = recipe.task.measure(model, found.train, "gold", recipe.model.labels)
     assert figures == pytest.approx(accuracies(nodes, labels, ends))
     expected = sorted(
         (end - start, example.gold.targets[place], int(rows[place].argmax()))
@@ -148,7 +146,7 @@ def test_ratings_are_expectations(data: Path) -> None:
         assert sum(row) == pytest.approx(1)
         predicted.append(sum(k * p for k, p in enumerate(row.tolist(), start=1)))
     gold = [pair.rating for pair in tiny_pairs.pairs(12, seed=1)]
-    figures, cases = evaluate_model(model, found.train, "gold", "relatedness", recipe.model.labels)
+    figures, cases = recipe.task.measure(model, found.train, "gold", recipe.model.labels)
     assert cases.predicted.tolist() == pytest.approx(predicted, rel=1e-5)
     assert cases.gold.tolist() == pytest.approx(gold)
     assert cases.whole.all()
@@ -173,7 +171,7 @@ def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
         scores.append(answers(model, words, "pair_scores")[0])
         parses.append(answers(model, words, "parse").tolist())
         over_gold.append(answers(model, given, "pair_scores")[0])
-    figures, cases = evaluate_model(model, found.train, "self", "entailment", recipe.model.labels)
+    figures, cases = recipe.task.measure(model, found.train, "self", recipe.model.labels)
     gold = [tiny_pairs.CLASSES.index(pair.label) for pair in pairs]
     right = [row.argmax() == label for row, label in zip(scores, gold, strict=True)]
     assert figures == pytest.approx({"accuracy": 100 * np.mean(right), "pairs": 12})
@@ -184,7 +182,7 @@ def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
     assert cases.likelihood.tolist() == pytest.approx(likely, rel=1e-5)
     assert [example.trees["self"].forest.transitions.tolist() for example in found.train] == parses
     # The trees of "gold" are still there.
-    _, given = evaluate_model(model, found.train, "gold", "entailment", recipe.model.labels)
+    _, given = recipe.task.measure(model, found.train, "gold", recipe.model.labels)
     assert given.predicted.tolist() == [int(row.argmax()) for row in over_gold]
     assert given.predicted.tolist() != cases.predicted.tolist()
 
@@ -207,7 +205,7 @@ def test_cases_are_the_labelled_nodes_one_by_one(data: Path) -> None:
     examples = [Example({"gold": first}), Example({"gold": second})]
     scores = [answers(model, of_one(example), "node_scores") for example in examples]
     nodes = [rows.argmax(1).tolist() for rows in scores]
-    _, cases = evaluate_model(model, examples, "gold", "phrases", recipe.model.labels)
+    _, cases = recipe.task.measure(model, examples, "gold", recipe.model.labels)
     assert cases.gold.tolist() == [1, 2, 0, 2, 0]
     assert cases.predicted.tolist() == [nodes[0][0], *nodes[0][2:], nodes[1][1]]
     assert cases.words.tolist() == [1, 1, 2, 3, 1]
@@ -220,7 +218,7 @@ def test_cases_over_other_trees_are_the_phrases_that_both_have(data: Path) -> No
     recipe = tiny_recipe.recipe(sources=("left",))
     found = load_datasets(recipe, data)
     model = drawn(recipe, found)
-    _, cases = evaluate_model(model, found.train, "left", "phrases", recipe.model.labels)
+    _, cases = recipe.task.measure(model, found.train, "left", recipe.model.labels)
     words = [
         end - start
         for example in found.train

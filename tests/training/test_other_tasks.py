@@ -79,14 +79,14 @@ def trained(
 def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) -> None:
     check_scores(trained)
     report = json.loads(trained.bundle.read("verification.json"))
-    trees = {"relatedness": 12, "phrases": 10}[trained.recipe.data.task]
+    trees = {"relatedness.v1": 12, "phrases.v1": 10}[trained.recipe.task.name]
     assert [found["trees"] for found in report["onnx"]["development"]] == [trees, trees]
 
 
 def test_the_card_has_the_figures_of_all_seeds(trained: Trained) -> None:
     card = trained.card
     keys, headings, digits = PHRASES, "sentences | binary | phrases", 2
-    if trained.recipe.data.task == "relatedness":
+    if trained.recipe.task.name == "relatedness.v1":
         keys, headings = ("pearson", "spearman", "mse"), "Pearson's r | Spearman's rho | MSE"
         digits = 4
     assert f"| trees | figures of | {headings} |" in card

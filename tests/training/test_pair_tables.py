@@ -19,14 +19,15 @@ from thinstack.core import Tree
 from thinstack.data.trees.pairs import Pair
 from thinstack.errors import ConfigError, DataError, ThinstackError
 from thinstack.evaluate.pair_figures import pearson
-from thinstack.training.examples.datasets import load_datasets, read_pair_files
-from thinstack.training.examples.pair_tables import find_scale, shared_pairs
-from thinstack.training.examples.table_data import find_classes, table_data
+from thinstack.training.examples.datasets import load_datasets, read_items
+from thinstack.training.examples.table_data import table_data
 from thinstack.training.loop.initial import start_from
 from thinstack.training.loop.own_trees import own_trees
 from thinstack.training.loop.seeds import run_seed
-from thinstack.training.publish.pair_report import pair_rival
 from thinstack.training.recipe import Recipe
+from thinstack.training.tasks.entailment import always_commonest
+from thinstack.training.tasks.relatedness.scale import find_scale
+from thinstack.training.tasks.relatedness.task import by_overlap
 
 DOCS = Path(__file__).parents[2] / "docs" / "runtimes.md"
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}
@@ -53,11 +54,12 @@ def write(path: Path, found: Sequence[dict[str, Any]], *columns: str) -> Path:
     return path
 
 
-def recipe_of(folder: Path, task: str, start: Path | None = None, **settings: Any) -> Recipe:
+def recipe_of(folder: Path, name: str, start: Path | None = None, **settings: Any) -> Recipe:
     """A recipe over `pairs.csv`, from balanced trees or from the bundle `start`."""
-    rated = task == "relatedness"
+    rated = name == "relatedness"
     raw: dict[str, Any] = tiny_texts.recipe(start).model_dump(mode="json", exclude_defaults=True)
-    raw["data"] |= {"train": "pairs.csv", "task": task, "format": "table.v1"}
+    raw["data"] |= {"train": "pairs.csv"}
+    raw["task"] = {"name": f"{name}.v1", "format": "table.v1"}
     raw["model"]["labels"] = list("012345") if rated else ["other", "same"]
     raw["model"]["head"] = {"name": "similarity.v1" if rated else "entailment.v1"}
     for part, given in settings.items():
@@ -69,7 +71,7 @@ def test_each_side_is_one_sentence_and_scores_become_ratings(tmp_path: Path) -> 
     row = {"text_a": "Dr. No? It isn't. ", "text_b": "Fine", "label": "same", "score": "0.25"}
     write(tmp_path / "pairs.csv", [row, *(row | {"text_b": f"Fine {n}"} for n in range(3))])
     for task, target in (("relatedness", 1.25), ("entailment", "same")):
-        pair = read_pair_files(recipe_of(tmp_path, task), tmp_path)[0][0]
+        pair = read_items(recipe_of(tmp_path, task), tmp_path)[0][0]
         words = ["Dr.", "No", "?", "It", "is", "n't", "."]
         assert pair == Pair("2", (Tree.balanced(words), Tree.balanced(["Fine"])), target)
 
@@ -94,8 +96,8 @@ def test_a_row_that_cannot_be_used_is_named_or_skipped(
     write(tmp_path / "pairs.csv", found)
     with pytest.raises(DataError, match=problem):
         load_datasets(recipe_of(tmp_path, task), tmp_path)
-    datasets = load_datasets(recipe_of(tmp_path, task, data={"skip_bad": True}), tmp_path)
-    assert len(datasets.pairs[0]) + len(datasets.pairs[1]) == 11
+    datasets = load_datasets(recipe_of(tmp_path, task, task={"skip_bad": True}), tmp_path)
+    assert len(datasets.items[0]) + len(datasets.items[1]) == 11
     assert [re.search(problem, str(error)) is not None for error in datasets.skipped] == [True]
 
 
@@ -143,9 +145,9 @@ def test_columns_say_what_is_learnt(
 ) -> None:
     path = write(tmp_path / "t.csv", [dict.fromkeys(columns.split(), "x")])
     if " " not in task:
-        data = table_data(path, settings | {"encoding": None}, text_columns=texts)
-        assert (data.task, data.dev_share) == (task, 0.1)
-        assert task == "texts" or data.pair_columns == (texts or ("text_a", "text_b"))
+        data, found = table_data(path, settings | {"encoding": None}, text_columns=texts)
+        assert (found.name, data.dev_share) == (f"{task}.v1", 0.1)
+        assert task == "texts" or found.columns_read[:2] == [*(texts or ("text_a", "text_b"))]
     else:
         with pytest.raises(ThinstackError, match=task):
             table_data(path, settings, text_columns=texts)
@@ -153,25 +155,24 @@ def test_columns_say_what_is_learnt(
 
 @pytest.mark.parametrize("file", ["gone.csv", "docs.spacy"])
 def test_pairs_come_from_tables_that_can_be_read(tmp_path: Path, file: str) -> None:
-    assert table_data(tmp_path / file, {}).task == "texts"
+    assert table_data(tmp_path / file, {})[1].name == "texts.v1"
     with pytest.raises(DataError, match=file):
         table_data(tmp_path / file, {}, text_columns=("a", "b"))
 
 
 def test_ratings_taken_for_classes_are_refused(tmp_path: Path) -> None:
-    data = table_data(write(tmp_path / "t.csv", rows(), "text_a", "text_b", "label"), {})
+    _, task = table_data(write(tmp_path / "t.csv", rows(), "text_a", "text_b", "label"), {})
     with pytest.raises(DataError, match=r"t.csv, label: .*3\.8.*--score-column"):
-        find_classes(["3.8", "1"], data, "t.csv")
-    assert find_classes(["2", "1"], data, "t.csv") == ("1", "2")
+        task.find_labels(["3.8", "1"], "t.csv")
+    assert task.find_labels(["2", "1"], "t.csv") == ("1", "2")
 
 
 @pytest.mark.parametrize(
     ("task", "settings", "problem"),
     [
-        ("entailment", {"model": {"trees": "dependency"}}, "a table has no trees.*'dependency'"),
-        ("phrases", {}, "no trees of a treebank for task = 'phrases'.*'entailment'"),
-        ("entailment", {"training": {"phrase_penalty": 1}}, "phrase_penalty"),
-        ("entailment", {"data": {"relabel": {"a": "b"}}}, "relabel"),
+        ("entailment", {"model": {"trees": "dependency"}}, "pairs have no trees.*'dependency'"),
+        ("entailment", {"task": {"phrase_penalty": 1}}, "phrase_penalty"),
+        ("entailment", {"task": {"relabel": {"a": "b"}}}, "relabel"),
         ("relatedness", {"model": {"labels": ["0", "2"]}}, "one by one .*found 0, 2"),
         ("relatedness", {"model": {"labels": ["low", "high"]}}, "found low, high"),
     ],
@@ -190,16 +191,13 @@ def test_a_share_of_every_class_or_of_all_scores_is_set_aside(tmp_path: Path) ->
     counts = Counter(row["label"] for row in found)
     share = {"data": {"dev_share": 0.25}}
     classes, scores = (
-        load_datasets(recipe_of(tmp_path, task, **share), tmp_path).pairs
+        load_datasets(recipe_of(tmp_path, task, **share), tmp_path).items
         for task in ("entailment", "relatedness")
     )
     assert Counter(pair.target for pair in classes[1]) == {
         label: round(count / 4) for label, count in counts.items()
     }
     assert (len(scores[0]), len(scores[1])) == (30, 10)
-    assert shared_pairs(*scores) == sum(
-        any(pair.trees == other.trees for other in scores[0]) for pair in scores[1]
-    )
 
 
 def test_a_parser_that_was_started_from_makes_the_trees_and_learns_nothing(tmp_path: Path) -> None:
@@ -230,12 +228,12 @@ def test_the_rival_of_scores_is_a_line_and_of_classes_the_commonest() -> None:
     train = [pair("a b", "A b", 5.0), pair("a b", "c d", 1.0), pair("a b c", "a d e", 2.0)]
     overlaps, dev = [1.0, 0.0, 0.2], [pair("a b", "b c", 4.0), pair("a", "b", 1.5)]
     slope, start = np.polyfit(overlaps, [5.0, 1.0, 2.0], 1)
-    found = pair_rival(train, dev)[1]
+    found = by_overlap(train, dev)[1]
     errors = np.array([start + slope / 3 - 4.0, start - 1.5])
     assert found["mse"] == pytest.approx(np.mean(errors**2))
     assert found["pearson"] == pytest.approx(1)
     classes = [pair("a", "b", label) for label in "xyy"]
-    assert pair_rival(classes, classes[:2])[1]["accuracy"] == 50
+    assert always_commonest(classes, classes[:2])[1]["accuracy"] == 50
 
 
 @pytest.mark.parametrize(("column", "init"), [("label", "start"), ("score", "none")])

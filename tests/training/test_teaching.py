@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tiny_pairs
 import tiny_recipe
 import torch
 from rich.console import Console
@@ -24,13 +23,13 @@ from thinstack.errors import ConfigError, DataError, UnknownNameError
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.runtime.predictor import Predictor
 from thinstack.training import run_recipe as run_recipe_module
-from thinstack.training.examples.datasets import Datasets, load_datasets, read_sentences
-from thinstack.training.examples.digests import data_digests
+from thinstack.training.examples.datasets import Datasets, load_datasets, read_items
 from thinstack.training.examples.example import Example, Minibatch, minibatch
+from thinstack.training.examples.inputs import data_digests
 from thinstack.training.loop.fit_parser import fit_parser
 from thinstack.training.loop.task_loss import soft_labels, task_loss
 from thinstack.training.loop.teacher import Teacher
-from thinstack.training.loop.teaching import lessons, with_labels
+from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.publish.card import _taught
 from thinstack.training.recipe import Recipe
@@ -39,12 +38,21 @@ FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 TEXT = "The film is not bad. I liked it.\n"
 
 
-def recipe_of(teacher: dict[str, Any] | None = None, **settings: Any) -> Recipe:
+GRAMMAR = Path(__file__).parents[2] / "recipes" / "grammar" / "english.json"
+EXCHANGED = {"name": "exchanged.v1"}
+NEGATED = {"name": "negated.v1", "grammar": str(GRAMMAR)}
+TEXTS = {"name": "texts.v1", "texts": ["texts.txt"]}
+ALL = (EXCHANGED, NEGATED, TEXTS)
+
+
+def recipe_of(
+    *lessons: dict[str, Any], teacher: dict[str, Any] | None = None, **settings: Any
+) -> Recipe:
     """A tiny recipe that the bundled model teaches."""
     plain = tiny_recipe.recipe(**settings).model_dump()
     plain["model"]["labels"] = FIVE
-    given = {"bundles": ["sst"], **(teacher or {})}
-    return Recipe.parse({**plain, "teacher": given}, source="test")
+    plain |= {"teacher": {"bundles": ["sst"], **(teacher or {})}, "lessons": lessons}
+    return Recipe.parse(plain, source="test")
 
 
 @pytest.fixture
@@ -70,8 +78,12 @@ def told(recipe: Recipe, data: Path) -> dict[str, list[Example]]:
 
 def test_sources_weights_and_parsers_lessons(texts: Path) -> None:
     weights = {"exchanged": 0.5, "negated": 0.25, "texts": 2.0}
-    teacher = {"exchanged": 0.5, "negated": 2.0, "texts": ["texts.txt"], "weights": weights}
-    recipe = recipe_of(teacher, sources=("left",))
+    shares = {"exchanged": {"share": 0.5}, "negated": {"share": 2.0}, "texts": {}}
+    lessons = [
+        lesson | shares[title] | {"weight": weights[title]}
+        for lesson, title in zip(ALL, weights, strict=True)
+    ]
+    recipe = recipe_of(*lessons, sources=("left",))
     found = told(recipe, texts)
     counts = {source: len(part) for source, part in found.items()}
     assert counts == {"trees": 12, "exchanged": 6, "negated": 24, "texts": 2}
@@ -95,26 +107,21 @@ def test_labels_are_mixed_with_the_means_of_all_bundles(
         return own if next(calls) % 2 == 0 else [np.eye(5)[[4] * len(each)] for each in own]
 
     monkeypatch.setattr(Predictor, "node_scores", scores)
-    teacher = {"bundles": ["sst", "sst"], "alpha": 0.25, "exchanged": 1.0, "negated": 0.0}
-    found = lessons(recipe_of(teacher), *parts(texts), texts)
-    for lesson in found:
-        own = sst.trees_and_scores([lesson.tree.words], [lesson.tree.transitions])[0].scores
+    teacher = {"bundles": ["sst", "sst"], "alpha": 0.25}
+    found = taught_trees(recipe_of(EXCHANGED, teacher=teacher), *parts(texts), texts)
+    for source, (tree, labels, soft), _ in found:
+        own = sst.trees_and_scores([tree.words], [tree.transitions])[0].scores
         mean = (own + np.eye(5)[[4] * len(own)]) / 2
         expected = mean
-        if lesson.source == "trees":
-            expected = 0.25 * np.eye(5)[lesson.labels] + 0.75 * mean
-        np.testing.assert_allclose(lesson.soft, expected, atol=2e-3)
-    assert Counter(lesson.source for lesson in found) == {"trees": 12, "exchanged": 12}
+        if source == "trees":
+            expected = 0.25 * np.eye(5)[labels] + 0.75 * mean
+        np.testing.assert_allclose(soft, expected, atol=2e-3)
+    assert Counter(each.source for each in found) == {"trees": 12, "exchanged": 12}
 
 
 def parts(data: Path) -> tuple[Any, Any]:
-    train, held, dev = read_sentences(recipe_of(), data)
+    train, held, dev = read_items(recipe_of(), data)
     return train, held + dev
-
-
-def test_where_no_label_is_known_the_teacher_has_all() -> None:
-    found = with_labels(np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([-1, 0]), 0.4)
-    np.testing.assert_allclose(found, [[0.5, 0.5], [0.4 + 0.6 * 0.25, 0.6 * 0.75]], rtol=1e-3)
 
 
 def test_what_is_reported_on_or_held_is_not_shown(texts: Path) -> None:
@@ -123,14 +130,14 @@ def test_what_is_reported_on_or_held_is_not_shown(texts: Path) -> None:
     line = " ".join(words)
     aside = [(Tree.right(words), np.full(2 * len(words) - 1, -1))]
     (texts / "texts.txt").write_text(f"{TEXT}{line.upper()}\n{line} twice\n", encoding="utf-8")
-    recipe = recipe_of({"texts": ["texts.txt"]})
-    found = [each.tree.words for each in lessons(recipe, parts(texts)[0], aside, texts)]
+    recipe = recipe_of(TEXTS)
+    found = [each.tree.tree.words for each in taught_trees(recipe, parts(texts)[0], aside, texts)]
     assert (*words, "twice") in found
     assert not [each for each in found if [word.lower() for word in each] == words]
 
 
 def test_texts_get_the_trees_of_the_parser_and_words_their_rows(texts: Path) -> None:
-    found = load_datasets(recipe_of({"texts": ["texts.txt"], "max_text_words": 5}), texts)
+    found = load_datasets(recipe_of(TEXTS | {"max_words": 5}), texts)
     assert found.taught["texts"] == 1
     words = ["I", "liked", "it", "."]
     expected = thinstack.load("sst").trees_and_scores([words], "self")[0].transitions
@@ -158,7 +165,7 @@ class Asked:
 
     def by(self, recipe: Recipe, data: Path, cache: Path) -> int:
         before = self.sentences
-        lessons(recipe, *parts(data), data, cache=cache)
+        taught_trees(recipe, *parts(data), data, cache=cache)
         return self.sentences - before
 
 
@@ -166,24 +173,25 @@ def test_answers_are_kept_until_the_question_changes(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, cache = Asked(monkeypatch), tmp_path / "cache"
-    teacher = {"texts": ["texts.txt"]}
-    assert asked.by(recipe_of(teacher), texts, cache) == 3 * 12 + 2 * 2
+    assert asked.by(recipe_of(*ALL), texts, cache) == 3 * 12 + 2 * 2
     files = set(cache.iterdir())
-    assert asked.by(recipe_of({**teacher, "alpha": 0.9}), texts, cache) == 0
-    assert asked.by(recipe_of({**teacher, "exchanged": 2.0}), texts, cache) == 24
-    assert asked.by(recipe_of({**teacher, "exchanged": 2.0}), texts, cache) == 0
+    assert asked.by(recipe_of(*ALL, teacher={"alpha": 0.9}), texts, cache) == 0
+    more = recipe_of(EXCHANGED | {"share": 2.0}, NEGATED, TEXTS)
+    assert asked.by(more, texts, cache) == 24
+    assert asked.by(more, texts, cache) == 0
     assert len(files & set(cache.iterdir())) == len(files) - 1  # what was not used is gone
-    assert asked.by(recipe_of({**teacher, "bundles": ["sst", "sst"]}), texts, cache) == 2 * 38
+    two = recipe_of(*ALL, teacher={"bundles": ["sst", "sst"]})
+    assert asked.by(two, texts, cache) == 2 * 38
     lines = (texts / "train.txt").read_text(encoding="utf-8").splitlines()
     (texts / "train.txt").write_text("\n".join(lines[1:]), encoding="utf-8")
-    assert asked.by(recipe_of({**teacher, "bundles": ["sst", "sst"]}), texts, cache) == 2 * 3 * 11
+    assert asked.by(two, texts, cache) == 2 * 3 * 11
 
 
 def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("thinstack.training.loop.teacher.AT_ONCE", 5)
-    asked, recipe = Asked(monkeypatch), recipe_of({"negated": 0.0, "exchanged": 0.0})
+    asked, recipe = Asked(monkeypatch), recipe_of()
 
     def stop(what: str, done: int, total: int) -> None:
         assert (what, total) == ("the training trees", 12)
@@ -191,30 +199,26 @@ def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        lessons(recipe, *parts(texts), texts, cache=tmp_path, on_read=stop)
+        taught_trees(recipe, *parts(texts), texts, cache=tmp_path, on_read=stop)
     assert asked.sentences == 10
     assert asked.by(recipe, texts, tmp_path) == 2
-    whole = lessons(recipe, *parts(texts), texts)
+    whole = taught_trees(recipe, *parts(texts), texts)
     for path in tmp_path.glob("*.npy"):
         path.write_bytes(path.read_bytes()[:-3])
-    again = lessons(recipe, *parts(texts), texts, cache=tmp_path)
-    assert all(map(np.array_equal, (one.soft for one in whole), (one.soft for one in again)))
+    again = taught_trees(recipe, *parts(texts), texts, cache=tmp_path)
+    assert all(
+        map(np.array_equal, (one.tree.soft for one in whole), (one.tree.soft for one in again))
+    )
 
 
-def test_a_run_keeps_them_in_its_folder(texts: Path, tmp_path: Path) -> None:
-    console = Console(file=io.StringIO(), width=200)
-    load = partial(run_recipe_module._load, recipe_of(), texts, tmp_path / "teacher", 1, console)
-    found = load(ALONE)
-    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
-    again = load(ALONE)
-    assert kept == {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
-    assert len(kept) == 3
-    assert len(found.train) == len(again.train) == 36
+def test_a_run_keeps_them_in_its_folder_for_all_processes(texts: Path, tmp_path: Path) -> None:
+    console, cache = Console(file=io.StringIO(), width=200), tmp_path / "teacher"
+    recipe = recipe_of(EXCHANGED, NEGATED)
+    load = partial(run_recipe_module._load, recipe, texts, cache, 1, console)
 
+    def times() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in cache.iterdir()}
 
-def test_other_processes_read_what_the_main_one_kept(texts: Path, tmp_path: Path) -> None:
-    console = Console(file=io.StringIO(), width=200)
-    load = partial(run_recipe_module._load, recipe_of(), texts, tmp_path / "teacher", 1, console)
     kept: dict[Path, int] = {}
 
     class Second(Team):
@@ -222,30 +226,27 @@ def test_other_processes_read_what_the_main_one_kept(texts: Path, tmp_path: Path
 
         def shared(self, value: Any) -> Any:
             """The main process has read meanwhile."""
-            assert not (tmp_path / "teacher").exists()
+            assert not cache.exists()
             load(ALONE)
-            kept.update(
-                {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
-            )
+            kept.update(times())
             return True
 
-    found = load(Second())
-    assert kept == {path: path.stat().st_mtime_ns for path in (tmp_path / "teacher").iterdir()}
+    assert len(load(Second()).train) == len(load(ALONE).train) == 36
+    assert kept == times()
     assert len(kept) == 3
-    assert len(found.train) == 36
 
 
 def test_digests_name_the_teachers_files(texts: Path) -> None:
     plain = data_digests(tiny_recipe.recipe(), texts)
-    found = data_digests(recipe_of({"texts": ["texts.txt"], "parser": "sst"}), texts)
-    assert set(found) - set(plain) == {"texts.txt", "the teacher sst"}
+    found = data_digests(recipe_of(NEGATED, TEXTS, teacher={"parser": "sst"}), texts)
+    assert set(found) - set(plain) == {"texts.txt", str(GRAMMAR), "the teacher sst"}
 
 
 # -- the loss
 
 
 def taught(data: Path, **settings: Any) -> tuple[Recipe, Datasets]:
-    recipe = recipe_of(**settings)
+    recipe = recipe_of(EXCHANGED, NEGATED, **settings)
     return recipe, load_datasets(recipe, data)
 
 
@@ -299,7 +300,7 @@ def test_other_trees_keep_the_soft_labels_of_the_phrases_they_share(texts: Path)
 def test_an_epochs_loss_is_that_of_all_sources(texts: Path, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"epochs": 1, "sources": (), "embedding": {"dropout": 0.0}}
     settings |= {"batch_size": 36, "learning_rate": 1e-9, "vector_learning_rate": 0.0}
-    recipe = recipe_of(root_weight=0.2, **settings)
+    recipe = recipe_of(EXCHANGED, NEGATED, root_weight=0.2, **settings)
     plain = recipe.model_dump()
     plain["model"]["head"]["options"] = {}  # no dropout
     recipe = Recipe.parse(plain, source="test")
@@ -353,7 +354,7 @@ def test_the_parser_alone_is_not_taught(texts: Path) -> None:
 
 def test_a_taught_run_that_was_stopped_goes_on_bit_by_bit(texts: Path, tmp_path: Path) -> None:
     settings = {"epochs": 3, "sources": ("self",), "root_weight": 0.1, "parser_learning_rate": 0.02}
-    recipe = recipe_of({"texts": ["texts.txt"]}, model={"parser": PARSER}, **settings)
+    recipe = recipe_of(*ALL, model={"parser": PARSER}, **settings)
     whole = run(recipe, texts, tmp_path / "whole")
     assert same(whole, gone_on(recipe, texts, tmp_path / "stopped"))
     assert whole[1][-1]["loss"] < whole[1][0]["loss"]
@@ -368,83 +369,81 @@ def test_the_page_and_the_card() -> None:
     assert found
     recipe = Recipe.parse(tomllib.loads(found[1]), source="docs/teaching.md")
     assert recipe.teacher is not None
-    also = "(also on exchanged phrases, negated phrases, `reviews.txt`)"
-    assert _taught(recipe) == f", taught by `runs/large/model-best` {also}"
-    assert _taught(recipe_of({"exchanged": 0, "negated": 0})) == ", taught by `sst`"
+    lessons = "lessons `exchanged.v1`, `negated.v1`, `texts.v1`"
+    assert _taught(recipe) == f", taught by `runs/large/model-best`, {lessons}"
+    assert _taught(recipe_of()) == ", taught by `sst`"
     assert _taught(tiny_recipe.recipe()) == ""
 
 
 # -- what is refused
 
 LSTM_HEAD = {"name": "root_classifier.v1"}
+LIGHT = {"name": "alone.v1", "weight": 0.5}
+THREE_CLASSES = tiny_recipe.recipe().model
 
 
 @pytest.mark.parametrize(
-    ("teacher", "settings", "message"),
+    ("lessons", "settings", "named"),
     [
-        ({"bundles": []}, {}, r"teacher\.bundles: .* at least 1"),
-        ({"alpha": 1.5}, {}, r"teacher\.alpha: .*less than or equal to 1"),
-        ({"exchanged": -1}, {}, r"teacher\.exchanged"),
-        ({"weights": {"texts": 0}}, {}, r"teacher\.weights\.texts"),
-        ({"texts": ["dev.txt"]}, {}, r"teacher\.texts: .*'dev\.txt'"),
-        ({"texts": ["train.txt"]}, {}, r"teacher\.texts: .*'train\.txt'"),
-        ({}, {"data": {"task": "sentences"}}, r"teacher: .*data\.task = 'sentences'"),
-        ({}, {"sources": (), "model": {"trees": "sequence"}}, r"teacher: .*'sequence'"),
+        ([], {"teacher": {"bundles": []}}, "teacher.bundles"),
+        ([], {"teacher": {"alpha": 1.5}}, "teacher.alpha"),
+        ([TEXTS | {"weight": 0}], {}, "weight"),
+        ([TEXTS | {"texts": ["dev.txt"]}], {}, "'dev.txt'"),
+        ([TEXTS | {"texts": ["train.txt"]}], {}, "'train.txt'"),
+        ([], {"data": {"task": "sentences"}}, "teacher, lessons: "),
+        ([], {"sources": (), "model": {"trees": "sequence"}}, "'sequence'"),
     ],
 )
 def test_recipes_that_are_refused(
-    teacher: dict[str, Any], settings: dict[str, Any], message: str
+    lessons: list[dict[str, Any]], settings: dict[str, Any], named: str
 ) -> None:
-    with pytest.raises(ConfigError, match=message):
-        recipe_of(teacher, **settings)
+    with pytest.raises(ConfigError, match=re.escape(named)):
+        recipe_of(*lessons, **settings)
 
 
-def test_heads_that_take_no_soft_labels_are_refused(data: Path) -> None:
-    recipe = recipe_of(model={"head": LSTM_HEAD})
-    with pytest.raises(ConfigError, match=r"model\.head: a teacher .*root_classifier\.v1"):
+@pytest.mark.parametrize(
+    ("recipe", "named"),
+    [
+        (recipe_of(model={"head": LSTM_HEAD}), "a teacher"),
+        (tiny_recipe.recipe(model={"head": LSTM_HEAD}, root_weight=0.1), "root_weight"),
+        (tiny_recipe.recipe(model={"head": LSTM_HEAD}, lessons=[LIGHT]), "weights of lessons"),
+    ],
+)
+def test_heads_that_take_no_soft_labels_are_refused(data: Path, recipe: Recipe, named: str) -> None:
+    with pytest.raises(ConfigError, match=rf"model\.head: .*{named}.*root_classifier\.v1"):
         load_datasets(recipe, data)
-    weighted = tiny_recipe.recipe(model={"head": LSTM_HEAD}, root_weight=0.1)
-    with pytest.raises(ConfigError, match=r"training\.root_weight need"):
-        load_datasets(weighted, data)
 
 
-def test_root_weight_is_for_treebanks() -> None:
-    with pytest.raises(ConfigError, match=r"training\.root_weight: .*'relatedness'"):
-        tiny_pairs.recipe("relatedness", root_weight=0.1)
-
-
-def test_bundles_that_cannot_teach(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = tiny_recipe.recipe().model_dump()
-    recipe = Recipe.parse({**other, "teacher": {"bundles": ["sst"]}}, source="test")
-    with pytest.raises(ConfigError, match=r"teacher\.bundles: .*so-so.*but sst has very negative"):
+@pytest.mark.parametrize(
+    ("recipe", "error", "named"),
+    [
+        (recipe_of(teacher={"bundles": ["nobody"]}), UnknownNameError, "nobody"),
+        (recipe_of(TEXTS | {"texts": ["gone.txt"]}), DataError, "gone.txt"),
+        (
+            Recipe.parse(recipe_of().model_dump() | {"model": THREE_CLASSES}, source="test"),
+            ConfigError,
+            "so-so",
+        ),
+    ],
+)
+def test_what_cannot_teach(texts: Path, recipe: Recipe, error: type[Exception], named: str) -> None:
+    with pytest.raises(error, match=re.escape(named)):
         load_datasets(recipe, texts)
-    with pytest.raises(UnknownNameError, match="nobody"):
-        load_datasets(recipe_of({"bundles": ["nobody"]}), texts)
-    with pytest.raises(DataError, match=r"gone\.txt"):
-        load_datasets(recipe_of({"texts": ["gone.txt"]}), texts)
-    config = recipe_of({"texts": ["texts.txt"]}).teacher
-    assert config is not None
-    start = Predictor._start
 
-    def of_no_parser(self: Predictor) -> None:
+
+@pytest.mark.parametrize("lacks", ["teacher.parser", "teacher.bundles"])
+def test_bundles_that_lack_a_parser_or_scores_of_phrases(
+    monkeypatch: pytest.MonkeyPatch, lacks: str
+) -> None:
+    start, teacher = Predictor._start, recipe_of().teacher
+    assert teacher is not None
+
+    def without(self: Predictor) -> None:
         start(self)
+        if lacks == "teacher.bundles":
+            self.phrases = False
         self.config = self.config.model_copy(update={"parser": None})
 
-    monkeypatch.setattr(Predictor, "_start", of_no_parser)
-    with pytest.raises(ConfigError, match=r"sst does not; name one in teacher\.parser"):
-        Teacher(config, FIVE)
-    Teacher(config.model_copy(update={"texts": ()}), FIVE)
-
-
-def test_a_teacher_of_whole_sentences_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    start = Predictor._start
-
-    def of_roots(self: Predictor) -> None:
-        start(self)
-        self.phrases = False
-
-    monkeypatch.setattr(Predictor, "_start", of_roots)
-    config = recipe_of().teacher
-    assert config is not None
-    with pytest.raises(ConfigError, match="scores only whole sentences"):
-        Teacher(config, FIVE)
+    monkeypatch.setattr(Predictor, "_start", without)
+    with pytest.raises(ConfigError, match=rf"{re.escape(lacks)}: .*sst"):
+        Teacher(teacher, FIVE).parse([["a"]])

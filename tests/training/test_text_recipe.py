@@ -9,13 +9,16 @@ import tiny_texts
 from thinstack.bundle import open_bundle, reading
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.training.recipe import DataConfig, Recipe
+from thinstack.training.tasks.texts import Texts
 from thinstack.training.text_recipe import commented, text_recipe
 
-FILES = DataConfig(train='a "b".csv', task="texts", dev_share=0.1, text_column="Überschrift\x7f")
+FILES = DataConfig(train='a "b".csv', dev_share=0.1)
+TASK = Texts(text_column="Überschrift\x7f")
 
 
 def made(labels: tuple[str, ...] = ("x", "y"), **settings: Any) -> Recipe:
-    return text_recipe("mine", FILES, labels, **{"texts": 5000, "init": "sst", **settings})
+    settings = {"texts": 5000, "init": "sst", **settings}
+    return text_recipe("mine", FILES, TASK, labels, **settings)
 
 
 @pytest.mark.parametrize("init", ["sst", "none"])
@@ -48,8 +51,8 @@ def test_the_labels_of_the_bundle_keep_its_phrases() -> None:
     assert recipe.init is not None
     assert "head" in recipe.init.parts
     assert recipe.model.head == start.head
-    assert recipe.training.phrase_penalty > 0
-    assert made(start.labels[::-1]).training.phrase_penalty == 0
+    assert recipe.task.keeps_start
+    assert not made(start.labels[::-1]).task.keeps_start
 
 
 def test_without_a_bundle_nothing_of_one_is_left() -> None:
@@ -78,7 +81,7 @@ def test_the_bundle_to_start_from_is_told_and_an_address_whole(
 
 def test_a_name_is_made_fit(tmp_path: Path) -> None:
     names = {"my reviews!": "my-reviews", "...": "texts", "a.b": "a.b"}
-    found = {text_recipe(name, FILES, "xy", texts=9, init="none").name for name in names}
+    found = {text_recipe(name, FILES, TASK, "xy", texts=9, init="none").name for name in names}
     assert found == set(names.values())
 
 

@@ -6,26 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from thinstack.errors import ConfigError, DataError
-from thinstack.training.examples.datasets import class_of, group_of
-from thinstack.training.examples.texts import (
-    Text,
-    read_texts,
-    repeated,
-    set_aside_share,
-    shared_texts,
-)
-from thinstack.training.publish.rival import plain_rival
-from thinstack.training.recipe import DataConfig
+from thinstack.errors import DataError
+from thinstack.training.examples.set_aside import repeated, set_aside_share
+from thinstack.training.tasks.spans import Spans
+from thinstack.training.tasks.texts import Texts
+from thinstack.training.tasks.texts.reading import Text, read_texts
+from thinstack.training.tasks.texts.rival import plain_rival
 
 LABELS = ("no", "yes")
-FILES = {"train": "t.jsonl", "dev_share": 0.5, "task": "texts"}
+BY_TEXT = Texts().class_of, Texts().group_of
 
 
 def read(folder: Path, *rows: dict, skipped: list[DataError] | None = None, **files) -> list[Text]:
     path = folder / "t.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return read_texts(path, DataConfig.parse(FILES | files, source="test"), LABELS, skipped)
+    task = Spans if files.pop("spans", False) else Texts
+    return read_texts(path, task(**files), LABELS, skipped)
 
 
 def test_a_text_is_its_sentences_in_treebank_words(tmp_path: Path) -> None:
@@ -93,62 +89,43 @@ def text(label: str, number: int = 0) -> Text:
 def test_the_share_that_is_set_aside_is_that_of_every_class() -> None:
     texts = [text(label, n) for label, count in (("a", 200), ("b", 40), ("c", 2), ("d", 1))
              for n in range(count)]  # fmt: skip
-    train, dev = set_aside_share(texts, 0.1, lambda one: one.label)
+    train, dev = set_aside_share(texts, 0.1, lambda one: one.label, id)
     assert Counter(one.label for one in dev) == {"a": 20, "b": 4, "c": 1}
     assert sorted(train + dev) == sorted(texts)
-    assert (train, dev) == set_aside_share(texts, 0.1, lambda one: one.label)
+    assert (train, dev) == set_aside_share(texts, 0.1, lambda one: one.label, id)
 
 
 def test_a_text_that_stands_in_several_rows_goes_to_one_part() -> None:
     texts = [Text(f"A film {n // 3 if n % 5 else n}.", [["A"]], "ab"[n % 2], n) for n in range(120)]
     alike = [one._replace(text=f" {one.text.upper()}\u200b", line=200) for one in texts[:40]]
     given = [*texts, *alike]
-    train, dev = set_aside_share(given, 0.25, class_of, group_of)
+    train, dev = set_aside_share(given, 0.25, *BY_TEXT)
+    group_of = Texts().group_of
     assert not {group_of(one) for one in train} & {group_of(one) for one in dev}
     assert sorted(train + dev) == sorted(given)
-    assert (train, dev) == set_aside_share(given, 0.25, class_of, group_of)
+    assert (train, dev) == set_aside_share(given, 0.25, *BY_TEXT)
     counts = Counter(one.label for one in dev)
     assert all(abs(counts[label] - 20) <= 4 for label in "ab"), counts
-    assert shared_texts(train, dev) == 0
-    assert shared_texts(train, [*dev, train[0]._replace(text=f"{train[0].text}  ")]) == 1
 
 
 def test_groups_larger_than_the_share_leave_some_of_each_class_in_both_parts() -> None:
     texts = [Text(f"{label} {n // 10}", [["A"]], label, n) for label in "ab" for n in range(30)]
-    train, dev = set_aside_share(texts, 0.1, class_of, group_of)
+    train, dev = set_aside_share(texts, 0.1, *BY_TEXT)
     assert Counter(one.label for one in dev) == {"a": 10, "b": 10}
     assert Counter(one.label for one in train) == {"a": 20, "b": 20}
     one_text = [Text("the same", [["A"]], label, 1) for label in "aabb"]
-    assert set_aside_share(one_text, 0.5, class_of, group_of) == (one_text, [])
+    assert set_aside_share(one_text, 0.5, *BY_TEXT) == (one_text, [])
 
 
 def test_rows_with_other_classes_are_counted() -> None:
     texts = [text("a", 1), text("b", 1), text("a", 2), text("a", 2), text("a", 3)]
-    assert repeated(texts, class_of, group_of) == (2, 1)
+    assert repeated(texts, *BY_TEXT) == (2, 1)
 
 
 def test_a_label_that_differs_to_the_machine_alone_is_shown(tmp_path: Path) -> None:
     with pytest.raises(DataError) as raised:
         read(tmp_path, {"text": "Fine.", "label": "yes\u200b"})
     assert r"found 'yes\u200b', which is not 'yes'" in raised.value.args[0]
-
-
-def test_texts_of_both_parts_are_counted() -> None:
-    assert shared_texts([text("a", 1), text("b", 2)], [text("b", 1), text("a", 3)]) == 1
-
-
-@pytest.mark.parametrize(
-    ("files", "problem"),
-    [
-        ({"dev_share": None, "dev_size": 3}, "dev_share"),
-        ({"task": "phrases"}, "dev_size"),
-        ({"span_group": "sc"}, "spans = true"),
-        ({"dev": "d.csv"}, "name the file to report on"),
-    ],
-)
-def test_settings_that_do_not_fit_texts_are_refused(files: dict, problem: str) -> None:
-    with pytest.raises(ConfigError, match=problem):
-        DataConfig.parse(FILES | files, source="test")
 
 
 def test_the_rival_names_classes_as_the_labels_are_in_order() -> None:

@@ -8,7 +8,6 @@ import tiny_recipe
 
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.seeds import train_seed
-from thinstack.training.publish.measuring import evaluate_model
 
 
 @pytest.mark.parametrize("stop_on", ["held", "nothing"])
@@ -28,7 +27,7 @@ def test_traced_examples_are_noted_and_choose_nothing(
         assert [record[name] for name in figures] == [other[name] for name in figures]
     if stop_on == "nothing":  # the averaged weights of the last epoch are kept
         labels = recipe.model.labels
-        last = evaluate_model(model, datasets.dev, "gold", recipe.data.task, labels)[0]
+        last = recipe.task.measure(model, datasets.dev, "gold", labels)[0]
         assert history[-1]["traced"] == {"gold": last}
 
 

@@ -60,9 +60,10 @@ def write_data(folder: Path, *, train: int = 30, dev: int = 10) -> Path:
 
 def recipe(kind: str = "words", *, vectors: str | None = None, **training: Any) -> Recipe:
     """A recipe over `write_data`; `training` are settings of its section, those of five others come
-    in dicts of their name."""
+    in dicts of their name, and `lessons` in a list."""
     sections = ("data", "embedding", "cell", "model", "export")
     nested = {name: training.pop(name, {}) for name in sections}
+    lessons = training.pop("lessons", ())
     files = {"train": "train.txt", "dev": "dev.txt", "vectors": vectors}
     data = {
         "name": "tiny",
@@ -74,6 +75,7 @@ def recipe(kind: str = "words", *, vectors: str | None = None, **training: Any) 
             "head": {"name": "node_classifier.v1", "options": {"dropout": 0.2}},
             **nested["model"],
         },
+        "lessons": lessons,
         "training": {**TRAINING, **training},
         "export": nested["export"],
     }

@@ -2,13 +2,10 @@
 
 import errno
 import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from thinstack.bundle.manifest import MANIFEST_FILE, MEND, Manifest
-from thinstack.bundle.reading import Bundle, open_bundle
+from thinstack.bundle.manifest import MANIFEST_FILE, Manifest
+from thinstack.bundle.reading import Bundle, unpacked
 from thinstack.bundle.writing import replacing_folder, write_files
 from thinstack.errors import BundleError
 
@@ -37,26 +34,6 @@ def write(files: Files, folder: Path) -> None:
         write_files(new, files)
         if folder.is_dir():
             _copy_others(folder, new)
-
-
-@contextmanager
-def unpacked(files: Files, source: str) -> Iterator[Bundle]:
-    """The bundle with these files, in a folder that is removed afterwards.
-
-    Raises BundleError, starting with `source`, unless the files are exactly as their manifest says.
-    """
-    manifest = Manifest.parse(files.get(MANIFEST_FILE, b""), source=source)
-    odd = sorted(set(files) ^ {*manifest.files, MANIFEST_FILE})
-    if odd:  # names that a manifest lists cannot lead out of the folder
-        listed = f"{', '.join(odd):.200}"
-        raise BundleError(f"{source}: its manifest and its files differ: {listed}; {MEND}")
-    with tempfile.TemporaryDirectory() as folder:
-        write_files(Path(folder), files)
-        try:
-            bundle = open_bundle(folder)
-        except BundleError as error:  # of a folder that nobody knows
-            raise BundleError(f"{source}: {str(error).removeprefix(f'{folder}/')}") from None
-        yield bundle
 
 
 def _copy_others(folder: Path, new: Path) -> None:

@@ -5,9 +5,10 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -27,6 +28,7 @@ from thinstack.bundle.manifest import (
 )
 from thinstack.core.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core.config.base import problems
+from thinstack.data.files.content import FileContent
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import (
@@ -49,6 +51,7 @@ __all__ = [
     "open_bundle",
     "read_manifest",
     "unlisted",
+    "unpacked",
 ]
 
 BUNDLED = Path(__file__).parent / "bundled"
@@ -59,22 +62,28 @@ _NAMES = TypeAdapter(dict[str, str])
 class Bundle:
     """A bundle with files that match its manifest. `open_bundle` and `write_bundle` make it.
 
-    `path` is absolute, so the bundle can be read wherever the process goes.
+    `path` is absolute, so the bundle can be read wherever the process goes. A bundle in memory has
+    `contents`, the bytes of its files by name, and its `path` only tells where it came from.
     """
 
     path: Path
     config: ModelConfig
     manifest: Manifest
+    contents: Mapping[str, bytes] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", self.path.absolute())
+        if self.contents is None:
+            object.__setattr__(self, "path", self.path.absolute())
 
     def read(self, name: str) -> bytes:
         """The content of a file of the bundle, such as `onnx/model.onnx`, checked by its digest.
 
         Raises BundleError if the bundle has no such file or the file has changed.
         """
-        return _read(self.path, self.manifest, name)
+        if self.contents is None:
+            return _read(self.path, self.manifest, name)
+        _record(self.path, self.manifest, name)
+        return self.contents[name]
 
     def distances(self) -> DistanceTable | None:
         """The table that makes trees, if there is one. Raises BundleError if the file is not such a
@@ -103,12 +112,11 @@ class Bundle:
         """The vocabulary, of the kind that the configuration names. Raises BundleError if the
         bundle has no such vocabulary."""
         kind = WordVocabulary if self.config.embedding.kind == "words" else WordpieceVocabulary
-        path = self.path / VOCABULARY_FILE
-        entries = self.read(VOCABULARY_FILE).count(b"\n")
-        if entries > MOST_ENTRIES:
+        path, content = self.path / VOCABULARY_FILE, self.read(VOCABULARY_FILE)
+        if (entries := content.count(b"\n")) > MOST_ENTRIES:
             raise BundleError(f"{path}: {entries:,} entries; expected at most {MOST_ENTRIES:,}")
         try:
-            vocabulary = kind.load(path)
+            vocabulary = kind.load(FileContent(path, content))
         except DataError as error:
             raise BundleError(str(error)) from None
         _check_digest(path, vocabulary.digest(), self.manifest.files[VOCABULARY_FILE])
@@ -155,8 +163,30 @@ def _opened(folder: Path) -> Bundle:
         if not any(part.startswith(".") for part in name.split("/")):
             problem = "not listed in the manifest; move what is no part of the bundle out of it"
             raise BundleError(f"{folder / name}: {problem}")
-    _read(folder, manifest, VOCABULARY_FILE)
-    return Bundle(folder, _config(folder, manifest), manifest)
+    return _checked(folder, manifest, _read(folder, manifest, CONFIG_FILE))
+
+
+def unpacked(files: Mapping[str, bytes], source: str) -> Bundle:
+    """The bundle with these files, the manifest included, in memory. `source` leads every message.
+    Raises BundleError unless the files are exactly as their manifest says."""
+    manifest, path = Manifest.parse(files.get(MANIFEST_FILE, b""), source=source), Path(source)
+    odd = sorted(set(files) ^ {*manifest.files, MANIFEST_FILE})
+    if odd:
+        listed = f"{', '.join(odd):.200}"
+        raise BundleError(f"{source}: its manifest and its files differ: {listed}; {MEND}")
+    for name, record in manifest.files.items():
+        place = f"{source}: {name}"
+        _check_size(place, len(files[name]), record)
+        _check_digest(place, hashlib.sha256(files[name]).hexdigest(), record)
+    _record(path, manifest, CONFIG_FILE)
+    return _checked(path, manifest, files[CONFIG_FILE], files)
+
+
+def _checked(
+    path: Path, manifest: Manifest, config: bytes, contents: Mapping[str, bytes] | None = None
+) -> Bundle:
+    _record(path, manifest, VOCABULARY_FILE)
+    return Bundle(path, _config(config, str(path / CONFIG_FILE), manifest), manifest, contents)
 
 
 def bundled_names() -> list[str]:
@@ -173,9 +203,12 @@ def installed_name(folder: Path) -> str | None:
     """The name of the installed bundle in this folder, None if it is another folder."""
     if folder.parent == BUNDLED:
         return folder.name
-    from thinstack.plugins.manager import bundles
+    from thinstack.plugins.manager import manager
 
-    return bundles().name_of(folder)
+    bundles = manager().specs("bundle")
+    names = Counter(bundle.name for bundle in bundles)
+    found = (each.name for each in bundles if each.folder == folder and names[each.name] == 1)
+    return next(found, None)
 
 
 def is_installed(path_or_name: str | Path) -> bool:
@@ -246,16 +279,21 @@ def _named(name: str) -> Path:
     if name in bundled_names():
         return BUNDLED / name
     # Not before: a bundle of our own starts without what finds those of others.
-    from thinstack.plugins.manager import bundles
+    from thinstack.plugins.manager import manager
 
-    return bundles().bundle(name).folder
+    folder: Path = manager().find("bundle", name).folder
+    return folder
 
 
-def _read(folder: Path, manifest: Manifest, name: str) -> bytes:
+def _record(folder: Path, manifest: Manifest, name: str) -> FileRecord:
     if name not in manifest.files:
         found = ", ".join(sorted(manifest.files)) or "no files"
         raise BundleError(f"{folder}: this bundle has no {name}; it has {found}")
-    record = manifest.files[name]
+    return manifest.files[name]
+
+
+def _read(folder: Path, manifest: Manifest, name: str) -> bytes:
+    record = _record(folder, manifest, name)
     path = _checked_path(folder, name, record)
     with _readable(path), path.open("rb") as file:
         content = file.read(record.size + 1)  # it may have grown meanwhile
@@ -269,9 +307,7 @@ def _checked_path(folder: Path, name: str, record: FileRecord) -> Path:
         if inner.is_symlink():
             raise BundleError(f"{inner}: a link; a bundle holds plain folders and files")
     with _readable(path, missing=f"{path}: missing, though the manifest lists it; {MEND}"):
-        size = _file_size(path)
-    if size != record.size:
-        raise BundleError(f"{path}: {size:,} bytes, but the manifest says {record.size:,}; {MEND}")
+        _check_size(path, _file_size(path), record)
     return path
 
 
@@ -295,16 +331,20 @@ def _file_size(path: Path) -> int:
     return status.st_size
 
 
-def _check_digest(path: Path, digest: str, record: FileRecord) -> None:
+def _check_size(path: Path | str, size: int, record: FileRecord) -> None:
+    if size != record.size:
+        raise BundleError(f"{path}: {size:,} bytes, but the manifest says {record.size:,}; {MEND}")
+
+
+def _check_digest(path: Path | str, digest: str, record: FileRecord) -> None:
     if digest != record.sha256:
         problem = "its SHA-256 is not the one in the manifest, so the file is damaged"
         raise BundleError(f"{path}: {problem}; {MEND}")
 
 
-def _config(folder: Path, manifest: Manifest) -> ModelConfig:
-    source = str(folder / CONFIG_FILE)
+def _config(content: bytes, source: str, manifest: Manifest) -> ModelConfig:
     try:
-        raw = json.loads(_read(folder, manifest, CONFIG_FILE))
+        raw = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{source}: not readable as JSON: {error}") from None
     if isinstance(raw, dict):

@@ -16,7 +16,7 @@ from thinstack.data.files.paths import any_path
 from thinstack.data.files.writing import remove_leftovers, staging, sync
 from thinstack.errors import BundleError, DataError
 
-__all__ = ["replacing_folder", "write_bundle", "write_files"]
+__all__ = ["replacing_folder", "seal", "write_bundle", "write_files"]
 
 
 _NEW = (".{}.", ".thinstack-new")
@@ -42,14 +42,7 @@ def write_bundle(
     Raises BundleError if `path` is a folder that holds anything but a bundle, if a name is not a
     plain relative path, or if the files cannot be written. An old bundle is then left as it was.
     """
-    reserved = {CONFIG_FILE, MANIFEST_FILE} & files.keys()
-    if reserved:
-        raise BundleError(
-            f"{min(reserved)}: write_bundle writes this file itself: leave it out of the files"
-        )
-    contents = {CONFIG_FILE: config.to_json().encode(), **files}
-    manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
-    contents[MANIFEST_FILE] = manifest.to_bytes()
+    sealed = seal(files, config=config, metrics=metrics, data=data, created=created)
     try:
         target = any_path(path).resolve()
     except DataError as error:
@@ -57,14 +50,34 @@ def write_bundle(
     try:
         with replacing_folder(target) as new:
             _check_replaceable(target)
-            write_files(new, contents)
+            write_files(new, sealed.contents or {})
             open_bundle(new)
     except OSError as error:
         raise BundleError(f"{target}: the bundle cannot be written: {error}") from None
-    bundle = Bundle(target, config, manifest)
+    bundle = Bundle(target, config, sealed.manifest)
     if own and ONNX_FILE in files:
         note_own(bundle)
     return bundle
+
+
+def seal(
+    files: Mapping[str, bytes],
+    *,
+    config: ModelConfig,
+    metrics: Mapping[str, JsonValue] | None = None,
+    data: str = "",
+    created: str | None = None,
+) -> Bundle:
+    """A bundle in memory with these files, `config.json` and `manifest.json`. It can be run before
+    it is written. Raises BundleError for names and metrics that no bundle can have."""
+    if reserved := {CONFIG_FILE, MANIFEST_FILE} & files.keys():
+        raise BundleError(
+            f"{min(reserved)}: write_bundle writes this file itself: leave it out of the files"
+        )
+    contents = {CONFIG_FILE: config.to_json().encode(), **files}
+    manifest = Manifest.seal(contents, metrics=metrics or {}, data=data, created=created)
+    contents[MANIFEST_FILE] = manifest.to_bytes()
+    return Bundle(Path("the new bundle"), config, manifest, contents)
 
 
 @contextmanager

@@ -120,9 +120,9 @@ def evaluate(
     model, file = _model_and_file((model, file), named, suite)
     read = None
     if tree_format != "brackets.v1":
-        from thinstack.plugins.manager import readers
+        from thinstack.plugins.manager import manager
 
-        read = readers().reader(tree_format).trees
+        read = manager().find("reader", tree_format).plugin.trees
     predictor = load(model, device=device, threads=threads, classes=classes, isolated=isolated)
     if suite is not None:
         if renamed:
@@ -202,6 +202,7 @@ def _evaluate_texts(
 
     from thinstack.evaluate.figures import figure_names, percent
     from thinstack.evaluate.text_evaluation import evaluate_table
+    from thinstack.evaluate.text_figures import NAMES
     from thinstack.integrations.show.confusion import WIDEST, matrix
 
     notes: list[str] = []
@@ -215,7 +216,7 @@ def _evaluate_texts(
         return
     console = Console()
     table = Table("", "percent", title=f"{figures['texts']:,} texts", title_justify="left")
-    for key, name in figure_names("texts", predictor.labels).items():
+    for key, name in figure_names(NAMES, predictor.labels).items():
         table.add_row(name, percent(figures[key]))
     table.add_row("calibration error", percent(figures["calibration_error"]))
     console.print(table)

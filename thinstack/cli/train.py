@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,9 +13,6 @@ from thinstack.cli.options import HeaderOption, SeparatorOption
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
 from thinstack.errors import InputError, StoppedError, escaped, needs_extra
 from thinstack.training.loop.team import Team, joined
-
-if TYPE_CHECKING:
-    from thinstack.training.recipe import Recipe
 
 __all__ = ["train"]
 
@@ -180,10 +177,9 @@ def _train_table(
     with needs_extra("export"):
         from thinstack.training.train_texts import train_table
     with team.alone_in(out):
-        recipe = train_table(file, out, files, console=console, team=team, **settings)
-    for line in (_what_it_scores(recipe), _how_to_run(out / "model-best", recipe)):
-        if line:
-            console.print(Text(escaped(line)), soft_wrap=True)
+        advice = train_table(file, out, files, console=console, team=team, **settings)
+    for line in advice:
+        console.print(Text(escaped(line)), soft_wrap=True)
 
 
 def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
@@ -221,29 +217,3 @@ def _run_recipe(
         run_recipe(
             recipe, data=data, out=out, seeds=chosen, threads=threads, console=console, team=team
         )
-
-
-def _what_it_scores(recipe: "Recipe") -> str:
-    """A line for a model of texts without scores of phrases; else an empty text."""
-    if recipe.data.task != "texts" or recipe.data.spans or _keeps_phrases(recipe):
-        return ""
-    kept = "train on the classes of the start, in its order (--labels), or on labels of phrases"
-    return f"this model scores whole sentences, not their phrases; to have both, {kept} (--spans)"
-
-
-def _keeps_phrases(recipe: "Recipe") -> bool:
-    """Whether the head of the start, which scores phrases, was taken over."""
-    return recipe.init is not None and "head" in recipe.init.parts
-
-
-def _how_to_run(bundle: Path, recipe: "Recipe") -> str:
-    if recipe.data.task == "texts":
-        return f'try it: thinstack predict --model {bundle} "Any text of yours."'
-    model = recipe.model
-    words = "piece_ids, pieces_per_word" if model.embedding.kind == "wordpieces" else "token_ids"
-    trees = "lengths, empty transitions" if model.parses else "transitions"
-    return (
-        f"run {bundle / 'onnx' / 'model.onnx'} with onnxruntime: {words}, {trees} of both "
-        "sentences in, pair_scores out. docs/runtimes.md says how (`thinstack predict` does not "
-        "read pairs)"
-    )

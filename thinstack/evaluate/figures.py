@@ -1,63 +1,22 @@
-"""The figures of a task: their names, how they are printed, and which of them early stopping
-watches."""
+"""Figures: what was measured, by name, and how it is printed."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.config import Task
 from thinstack.core.scale import Scale
 
-__all__ = [
-    "WATCHED",
-    "Figures",
-    "figure_names",
-    "line",
-    "mean_and_std",
-    "percent",
-    "percentage",
-    "selection",
-    "shown",
-]
+__all__ = ["Figures", "figure_names", "line", "mean_and_std", "percent", "percentage", "shown"]
 
 Figures = dict[str, float | None]
 """What was measured, by name; None is undefined, as an accuracy over no case."""
 
-_ACCURACIES = {
-    "root_accuracy": "root",
-    "root_binary_accuracy": "root, binary",
-    "phrase_accuracy": "phrases",
-    "phrase_binary_accuracy": "phrases, binary",
-}
-_NAMES: dict[Task, dict[str, str]] = {
-    "phrases": _ACCURACIES,
-    "sentences": {"root_accuracy": "accuracy"},
-    "texts": {"accuracy": "accuracy", "macro_f1": "macro F1", "binary_accuracy": "binary"},
-    "relatedness": {"pearson": "Pearson's r", "spearman": "Spearman's rho", "mse": "MSE"},
-    "entailment": {"accuracy": "accuracy"},
-}
-WATCHED: Final[dict[Task, tuple[str, ...]]] = {
-    "phrases": ("root_accuracy", "root_binary_accuracy", "phrase_accuracy"),
-    "sentences": ("root_accuracy",),
-    "texts": ("accuracy",),
-    "relatedness": ("pearson",),
-    "entailment": ("accuracy",),
-}
-"""Figures whose sum chooses the epoch, by task."""
 
-
-def figure_names(task: Task, labels: Sequence[str]) -> dict[str, str]:
-    """The names of a task's figures, by key: accuracies in percent, correlations and squared
-    errors. Binary accuracies are there only for labels that are a `Scale`."""
+def figure_names(names: Mapping[str, str], labels: Sequence[str]) -> dict[str, str]:
+    """The `names` of figures by key, with binary accuracies only for labels that are a `Scale`."""
     binary = Scale.of(labels) is not None
-    return {key: name for key, name in _NAMES[task].items() if binary or "binary" not in key}
-
-
-def selection(task: Task, figures: Mapping[str, float | None]) -> float:
-    """The figure that early stopping watches; higher is better. An undefined figure counts 0."""
-    return sum(figures[name] or 0.0 for name in WATCHED[task])
+    return {key: name for key, name in names.items() if binary or "binary" not in key}
 
 
 def percentage(right: NDArray[np.bool_]) -> float | None:
@@ -70,9 +29,8 @@ def percent(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def line(figures: Mapping[str, float | None], task: Task, labels: Sequence[str]) -> str:
-    """The figures of a task as they are printed, each with its name. `labels` are the classes."""
-    names = figure_names(task, labels)
+def line(figures: Mapping[str, float | None], names: Mapping[str, str]) -> str:
+    """The figures as they are printed, each with its name."""
     return ", ".join(f"{shown(key, figures[key])} {name}" for key, name in names.items())
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from thinstack.core.scale import Scale, are_numbers, ordered
 from thinstack.data.tables.alike import meaning
-from thinstack.data.tables.reading import TableRow
+from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError, InputError
 from thinstack.runtime.predictor import Predictor
 

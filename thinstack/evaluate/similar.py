@@ -17,8 +17,8 @@ from thinstack.core.model.model import Model
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, shown
 from thinstack.text.batching import piece_counts
+from thinstack.text.given_trees import tree_maker
 from thinstack.text.sentences import check_text, splitter
-from thinstack.text.tree_sources import tree_maker
 
 __all__ = ["By", "Neighbour", "Texts"]
 

@@ -59,13 +59,14 @@ def suite_names() -> list[str]:
 
 def read_suite(name_or_path: str | Path) -> list[Case]:
     """The texts of a suite. `name_or_path`: the name of a suite that thinstack brings along, or the
-    path of a table (`thinstack.data.tables.reading`) whose columns are the fields of `Case`.
+    path of a table (`thinstack.data.tables`) whose columns are the fields of `Case`.
 
     Raises UnknownNameError for an unknown name. Raises DataError, with file and line, for a row
     that is no case. Also for an id or a text that occurs twice, and a partner that does not fit.
     """
     # Not before: the command line takes the names of the halves from here when it starts.
-    from thinstack.data.tables.reading import is_table, read_table
+    from thinstack.data.tables.table import Table
+    from thinstack.data.tables.table_kinds import is_table
 
     path = Path(name_or_path)
     if not is_table(path):
@@ -75,7 +76,7 @@ def read_suite(name_or_path: str | Path) -> list[Case]:
     lines: dict[str, int] = {}
     cases: dict[str, Case] = {}
     texts: set[str] = set()
-    for row in read_table(path, Case._fields, advice=_ADVICE):
+    for row in Table(path).rows(Case._fields, advice=_ADVICE):
         case, place = Case(**cast(dict[str, Any], row.values)), f"{path}:{row.line}"
         _check_values(case, place)
         for column, value, known in (("id", case.id, cases), ("text", case.text, texts)):

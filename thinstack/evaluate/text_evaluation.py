@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.config import TreeSource
-from thinstack.data.tables.reading import TableRow, columns_of, read_table
-from thinstack.data.tables.table_rows import Classes
+from thinstack.data.tables.table import Table
+from thinstack.data.tables.table_rows import Classes, TableRow
 from thinstack.errors import DataError
 from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.gold_labels import gold_labels
@@ -37,7 +37,7 @@ def evaluate_table(
     notes: list[str] | None = None,
 ) -> tuple[Figures, NDArray[np.int64]]:
     """The figures of `text_figures` over the columns `text` and `label` of a table, and its
-    confusion matrix (C, C). `encoding`, `separator` and `header` are as in `read_table`.
+    confusion matrix (C, C). `encoding`, `separator` and `header` are as in `Table`.
 
     A text is read as a user's text. Its label must mean one of the model's classes (`gold_labels`,
     which also says what `relabel` is). If the predictor shows fewer classes (`View`), labels are
@@ -48,18 +48,18 @@ def evaluate_table(
     class, and InputError for a `relabel` that does not fit.
     """
     renamed = relabel or {}
-    dialect: Any = {"encoding": encoding, "separator": separator, "header": header}
+    table = Table(path, encoding=encoding, separator=separator, header=header)
     meant = Classes(label, (*predictor.config.labels, *renamed), _ADVICE)
 
     def rows() -> Iterator[TableRow]:
-        return read_table(path, [text, label], classes=meant, **dialect)
+        return table.rows([text, label], classes=meant)
 
     # Read before anything is scored, so that a label in the last row is found at once.
     classes, said = gold_labels(rows(), label, predictor, renamed, path)
     if not any(place >= 0 for place in classes.values()):
         shown = ", ".join(predictor.labels)
         raise DataError(f"{path}: expected texts of the classes {shown}, found no text of them")
-    if {"start", "end"} <= {*columns_of(path, **dialect)}:
+    if {"start", "end"} <= {*table.columns}:
         said.append("the columns start and end were not read: texts are measured as a whole")
     if notes is not None:
         notes.extend(said)

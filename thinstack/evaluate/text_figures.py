@@ -1,6 +1,7 @@
 """Figures for the classes of texts, and the confusion matrix."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,10 @@ from thinstack.evaluate.accuracy import binary_right
 from thinstack.evaluate.calibration import calibration_error
 from thinstack.evaluate.figures import Figures, percentage
 
-__all__ = ["confusion", "text_figures"]
+__all__ = ["NAMES", "confusion", "text_figures"]
+
+NAMES: Final = {"accuracy": "accuracy", "macro_f1": "macro F1", "binary_accuracy": "binary"}
+"""The names of the figures that are printed, by key."""
 
 IntArray = NDArray[np.int64]
 

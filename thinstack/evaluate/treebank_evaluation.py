@@ -32,7 +32,7 @@ def evaluate_file(
 ) -> Figures:
     """`evaluate_predictor` on a file of labelled PTB bracket trees, or on one that `read` reads.
 
-    If the model's recipe renamed labels (`data.relabel`), the labels of the file are renamed in the
+    If the model's recipe renamed labels (`task.relabel`), the labels of the file are renamed in the
     same way, and sentences without a class are left out. `relabel` renames further ones.
 
     Raises TreeError with the place of a malformed tree or of a label out of range, DataError for a

@@ -5,15 +5,15 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table
 
-from thinstack.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.bundle.weights import load_model
+from thinstack.bundle.writing import seal
 from thinstack.core.model.model import Model
 from thinstack.core.scale import Scale
 from thinstack.data.files.writing import write_atomically
@@ -122,9 +122,8 @@ def _cost(
     for storage in dict.fromkeys(("none", quantize)):
         exported = export_onnx(model, bundle.config, quantize=storage, vocabulary_digest=digest)
         files = {VOCABULARY_FILE: bundle.read(VOCABULARY_FILE), ONNX_FILE: exported}
-        with TemporaryDirectory() as folder:
-            predictor = Predictor(write_bundle(Path(folder) / "model", files, config=bundle.config))
-            figures = evaluate_predictor(predictor, treebank, source="gold")
+        predictor = Predictor(seal(files, config=bundle.config), isolated=False)
+        figures = evaluate_predictor(predictor, treebank, source="gold")
         found["float32" if storage == "none" else storage] = {"bytes": len(exported), **figures}
     return found
 

@@ -47,8 +47,7 @@ class SparkModel:
     def _open(self) -> Predictor:
         if self.files is None:
             return self._start(open_bundle(self.name))
-        with unpacked(self.files.value, f"the broadcast of {self.name}") as bundle:
-            return self._start(bundle)
+        return self._start(unpacked(self.files.value, f"the broadcast of {self.name}"))
 
     def _start(self, bundle: Bundle) -> Predictor:
         if bundle.manifest.digest != self.digest:

@@ -34,8 +34,7 @@ from thinstack.text.batching import (
     listed,
     piece_counts,
 )
-from thinstack.text.given_trees import GivenTrees, Trees
-from thinstack.text.tree_sources import TreeMaker
+from thinstack.text.given_trees import GivenTrees, TreeMaker, Trees
 
 __all__ = ["Predictor", "Scored", "Trees"]
 

@@ -1,26 +1,50 @@
-"""The trees that a model is given with its sentences: where they come from, and whether it may be
-given any."""
+"""The trees of sentences: made from their words, or given, if the model may be given any."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core import Tree
+from thinstack.core import Tree, transitions
 from thinstack.core.config import ModelConfig, TreeSource
 from thinstack.core.forest import EMPTY
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, TreeError, shown
 from thinstack.text.distances import DistanceTable
-from thinstack.text.tree_sources import TreeMaker, tree_maker
 
-__all__ = ["GivenTrees", "Trees"]
+__all__ = ["GivenTrees", "TreeMaker", "Trees", "tree_maker"]
 
 _READ_BY = "thinstack.from_brackets reads brackets, thinstack.data.trees.nltk trees of nltk"
 
 Trees = TreeSource | Sequence[NDArray[np.integer]]
 """The trees of sentences: where they come from, or the transitions (2n-1,) of each, 0 SHIFT and 1
 REDUCE."""
+
+TreeMaker = Callable[[Sequence[str]], NDArray[np.int8]]
+"""Takes the n >= 1 words of a sentence, and gives the transitions (2n-1,) of its tree."""
+
+SHAPES = {"balanced": transitions.balanced, "left": transitions.left, "right": transitions.right}
+
+
+def tree_maker(
+    source: str, distances: DistanceTable | None = None, parser: TreeMaker | None = None
+) -> TreeMaker:
+    """The function that makes the trees of `source`: "balanced", "left" or "right", "distances" by
+    the table `distances`, or "self" by `parser`.
+
+    Raises InputError for any other source, and if there is no such table or parser.
+    """
+    if not isinstance(source, str):
+        raise InputError(f"expected the name of a tree source, found {shown(source)}")
+    if source in SHAPES:
+        shape = SHAPES[source]
+        return lambda words: shape(len(words))
+    makers = {"distances": None if distances is None else distances.transitions, "self": parser}
+    if (maker := makers.get(source)) is None:
+        known = ", ".join([*SHAPES, *(name for name, there in makers.items() if there)])
+        problem = "no parser for the" if source == "self" else "unknown"
+        raise InputError(f"{problem} tree source {source!r}; this model has {known}")
+    return maker
 
 
 class GivenTrees:

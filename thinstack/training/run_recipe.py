@@ -17,20 +17,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError
-from thinstack.evaluate.figures import Figures, line
 from thinstack.integrations.show.as_text import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
-from thinstack.training.examples.digests import data_digests
+from thinstack.training.examples.inputs import Inputs, data_digests
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary, train_seed
-from thinstack.training.loop.teaching import lessons
+from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import Calibration, calibrate
-from thinstack.training.publish.class_report import say_classes
-from thinstack.training.publish.pair_report import pair_rival
-from thinstack.training.publish.rival import NAME, plain_rival
-from thinstack.training.publish.seed_report import show_seeds
-from thinstack.training.publish.text_report import say_what_is_odd, show_texts
 from thinstack.training.recipe import Recipe
 
 __all__ = ["run_recipe"]
@@ -43,7 +37,7 @@ TEACHER_FOLDER = "teacher"
 def run_recipe(
     recipe: Recipe,
     *,
-    data: Path,
+    data: Path | Inputs,
     out: Path,
     seeds: Sequence[int],
     threads: int | None,
@@ -51,7 +45,7 @@ def run_recipe(
     team: Team = ALONE,
 ) -> None:
     """Train the `seeds` of a recipe in the folder `out`, and write `results.json` and the bundle
-    `model-best` there.
+    `model-best` there. `data`: the folder of the recipe's files, or what was opened there.
 
     The bundle is of the seed with the best watched figure, or of the first seed if nothing was
     watched. Its figures on suites are in `results.json` too. In a `team`, only the main process
@@ -68,31 +62,33 @@ def run_recipe(
     import_onnxruntime()  # The bundle is run at the end: better to fail before training.
     if threads is not None:
         torch.set_num_threads(threads)
-    _claim(out, recipe, data, team)
-    datasets = _load(recipe, data, out / TEACHER_FOLDER, threads, console, team)
+    inputs = Inputs.of(data)
+    _claim(out, recipe, inputs, team)
+    datasets = _load(recipe, inputs, out / TEACHER_FOLDER, threads, console, team)
     folders = {seed: out / SEEDS_FOLDER / str(seed) for seed in seeds}
     if not team.main:
         for seed, folder in folders.items():
             train_seed(recipe, datasets, seed, folder, team=team)
         team.leave()
         return
-    _say_what_is_read(recipe, datasets, team, console)
-    say_what_is_odd(recipe, datasets, out, console)
+    _say_what_is_read(recipe, datasets, team, out, console)
     results = [
         _run_seed(recipe, datasets, seed, folder, console, team) for seed, folder in folders.items()
     ]
     team.leave()
-    _finish(recipe, datasets, results, data=data, out=out, console=console, team=team)
+    _finish(recipe, datasets, results, out=out, console=console, team=team)
 
 
-def _say_what_is_read(recipe: Recipe, datasets: Datasets, team: Team, console: Console) -> None:
+def _say_what_is_read(
+    recipe: Recipe, datasets: Datasets, team: Team, out: Path, console: Console
+) -> None:
     train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
     early = f"{watched:,} to stop early by, " if watched else ""
     console.print(
         f"{as_text(recipe.name)}: {train:,} examples to train on, {early}{dev:,} to report on; "
         f"{len(datasets.table):,} leaf vectors"
     )
-    say_classes(recipe, datasets, console)
+    recipe.task.report_data(recipe, datasets, out, console)
     if recipe.teacher is not None:
         counts = ", ".join(f"{count:,} {source}" for source, count in datasets.taught.items())
         console.print(f"taught by {as_text(', '.join(recipe.teacher.bundles))}: {counts}")
@@ -109,7 +105,6 @@ def _finish(
     datasets: Datasets,
     results: Sequence[SeedResult],
     *,
-    data: Path,
     out: Path,
     console: Console,
     team: Team,
@@ -118,7 +113,7 @@ def _finish(
     best = max(results, key=lambda result: result.selection)
     over_seeds = summary(results)
     calibrations = [calibrate(one.model, datasets.dev, recipe) for one in results]
-    rival = _rival(recipe, datasets)
+    rival = recipe.task.rival(datasets, recipe.model.labels)
     figures: dict[str, Any] = {
         "recipe": recipe.model_dump(mode="json"),
         "seeds": _seeds(results, calibrations),
@@ -130,42 +125,18 @@ def _finish(
     if rival is not None:
         figures["rival"] = dict([rival])
     _write(figures, out)
-    if len(results) > 1 or recipe.data.task != "texts":
-        show_seeds(results, over_seeds, recipe, console)
-    if rival is not None:
-        _show_beside(rival, best, recipe, console)
+    recipe.task.report(results, over_seeds, rival, recipe, console)
     bundle = publish(
         recipe,
         datasets,
         best,
         over_seeds,
         calibrations[results.index(best)],
-        data=data,
         path=out / "model-best",
         console=console,
     )
     if suites := bundle.manifest.metrics["suites"]:
         _write(figures | {"suites": suites}, out)
-
-
-def _rival(recipe: Recipe, datasets: Datasets) -> tuple[str, Figures] | None:
-    """The name and the figures of the plain rival of a table; None for other data."""
-    if recipe.data.task == "texts":
-        return NAME, plain_rival(*datasets.texts, recipe.model.labels)
-    return pair_rival(*datasets.pairs) if recipe.data.from_table else None
-
-
-def _show_beside(
-    rival: tuple[str, Figures], best: SeedResult, recipe: Recipe, console: Console
-) -> None:
-    """Print the figures of the rival, for texts beside those of the best seed."""
-    labels = recipe.model.labels
-    if recipe.data.task == "texts":
-        (source,) = recipe.measured_trees
-        show_texts(best.answers[source], best.dev[source], rival, labels, console)
-    else:
-        name, figures = rival
-        console.print(f"a plain rival, {name}: {line(figures, recipe.data.task, labels)}")
 
 
 def _write(figures: dict[str, Any], out: Path) -> None:
@@ -185,16 +156,16 @@ def _seeds(
     }
 
 
-def _claim(out: Path, recipe: Recipe, data: Path, team: Team) -> None:
+def _claim(out: Path, recipe: Recipe, inputs: Inputs, team: Team) -> None:
     """Note the recipe, its data and the processes in `out`, so that another recipe does not go on
     from the checkpoints in the folder `seeds`."""
-    digests = data_digests(recipe, data)
+    digests = data_digests(recipe, inputs)
     learnt = recipe.model_dump(mode="json", exclude={"card"})  # a card changes no checkpoint
     work: dict[str, Any] = {"recipe": learnt, "data": digests}
     if team.size > 1:
         work["processes"] = team.size
     text = json.dumps(work, indent=2) + "\n"
-    team.check_same(f"the recipe, or its files in {data}", text)
+    team.check_same(f"the recipe, or its files in {inputs.folder}", text)
     note = out / RECIPE_FILE
     if not team.main:
         return
@@ -234,19 +205,19 @@ def _processes(note: str) -> int:
 
 
 def _load(
-    recipe: Recipe, data: Path, cache: Path, threads: int | None, console: Console, team: Team
+    recipe: Recipe, inputs: Inputs, cache: Path, threads: int | None, console: Console, team: Team
 ) -> Datasets:
     """The data sets of the recipe. The main process asks a teacher, and keeps its answers in the
     folder `cache`, where the others find them."""
     if recipe.teacher is None:
-        return load_datasets(recipe, data)
-    found = _load_taught(recipe, data, cache, threads, console) if team.main else None
+        return load_datasets(recipe, inputs)
+    found = _load_taught(recipe, inputs, cache, threads, console) if team.main else None
     team.shared(team.main)  # The others wait here for the teacher's answers.
-    return found or _load_taught(recipe, data, cache, threads, console)
+    return found or _load_taught(recipe, inputs, cache, threads, console)
 
 
 def _load_taught(
-    recipe: Recipe, data: Path, cache: Path, threads: int | None, console: Console
+    recipe: Recipe, inputs: Inputs, cache: Path, threads: int | None, console: Console
 ) -> Datasets:
     with _progress(console) as progress:
         bar = progress.add_task("the teacher reads", total=None)
@@ -255,8 +226,8 @@ def _load_taught(
             description = f"the teacher reads {what}"
             progress.update(bar, completed=done, total=total, description=description)
 
-        teach = partial(lessons, cache=cache, threads=threads, on_read=on_read)
-        return load_datasets(recipe, data, teach=teach)
+        teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read)
+        return load_datasets(recipe, inputs, teach=teach)
 
 
 def _progress(console: Console) -> Progress:
@@ -270,14 +241,16 @@ def _run_seed(
 ) -> SeedResult:
     with _progress(console) as progress:
         bar = progress.add_task(f"seed {seed}", total=len(datasets.train))
-        told = recipe.data.task, recipe.model.labels
+        task, labels = recipe.task, recipe.model.labels
 
         def on_batch(epoch: int, done: int, total: int) -> None:
             progress.update(bar, completed=done, description=f"seed {seed}, epoch {epoch}")
 
         def on_epoch(record: dict[str, Any]) -> None:
-            found = record["watched"].items()
-            watched = "; ".join(f"{source} {line(figures, *told)}" for source, figures in found)
+            parts = record["watched"].items()
+            watched = "; ".join(
+                f"{source} {task.line(figures, labels)}" for source, figures in parts
+            )
             progress.console.out(
                 f"seed {seed}, epoch {record['epoch']}: loss {record['loss']:.4f}, "
                 f"{record['seconds']:.1f} s {watched}"

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from thinstack.bundle import open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.hub.remote import is_address
-from thinstack.core.config import ModelConfig, Task
-from thinstack.core.config.task import PAIR_TASKS
-from thinstack.core.scale import in_order
-from thinstack.errors import ConfigError, InputError
+from thinstack.core.config import ModelConfig
+from thinstack.errors import ConfigError
 from thinstack.training.recipe import DataConfig, Recipe
+from thinstack.training.task import Task
+from thinstack.training.tasks._table import TableTask
 
 __all__ = ["commented", "text_recipe"]
 
@@ -23,12 +23,7 @@ SEEN: Final = 120_000
 """The number of texts that a model is shown. The number of epochs follows from it, within bounds.
 It did well on held-out training texts of TREC and SST, from 500 to 8,000 of them."""
 
-OWN_CLASSES: Final = {
-    "epochs": 5,
-    "learning_rate": 0.002,
-    "vector_learning_rate": 0.1,
-    "phrase_penalty": 5.0,
-}
+OWN_CLASSES: Final = {"epochs": 5, "learning_rate": 0.002, "vector_learning_rate": 0.1}
 """Settings for classes that are the bundle's own. Steps are small: AdaGrad's first steps are as
 large as its rate, and steps of 0.05 undo what the treebank taught."""
 
@@ -47,63 +42,50 @@ IN_CONTEXT: Final = {
     "precision": "auto",
 }
 """Settings for a pretrained encoder that learns on: few epochs with falling rates."""
-OWN_CLASSES_IN_CONTEXT: Final = {
-    "learning_rate": 2e-4,
-    "encoder_learning_rate": 3e-5,
-    "phrase_penalty": 5.0,
-}
-
-NEIGHBOURS: Final = 0.2
-"""The share of the loss on neighbours of ordered classes. On held-out SST sentences it is worth a
-point."""
+OWN_CLASSES_IN_CONTEXT: Final = {"learning_rate": 2e-4, "encoder_learning_rate": 3e-5}
 
 VECTORS: Final = """Word vectors start from the input table of
 sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."""
 STARTED: Final = "Learning started from the bundle {}, whose data and terms hold here too."
 
-PAIR_HEADS: Final[dict[Task, dict[str, Any]]] = {
-    "entailment": {"name": "entailment.v1", "options": {"layers": 1, "width": 200, "dropout": 0.2}},
-    "relatedness": {"name": "similarity.v1"},
-}
-DESCRIPTIONS: Final[dict[Task, str]] = {
-    "texts": "Classes of texts: {}.",
-    "entailment": "Classes of pairs of sentences: {}.",
-    "relatedness": "Scores of pairs of sentences: the mean of {}, weighted by `pair_scores`.",
-}
-
 
 def text_recipe(
     name: str,
     files: DataConfig,
+    task: TableTask,
     labels: Sequence[str],
     *,
     texts: int,
     init: str,
+    start: Bundle | None = None,
     scale: bool | None = None,
+    seeds: Sequence[int] = (1,),
 ) -> Recipe:
-    """The recipe for a table of so many `texts`, or pairs, with these classes.
+    """The recipe of a `task` for a table of so many `texts`, or pairs, with these classes.
 
-    `init`: the name or folder of the bundle where learning starts. "none" starts from the wordpiece
-    vectors that thinstack brings along, a fresh cell and balanced trees. If the classes of texts
-    are the bundle's own, its head is kept too, and its phrases keep their meaning. Models of spans
-    score phrases, models of texts only sentences. `scale`: whether the classes, in their order, are
-    a scale; by default their names tell (`in_order`).
+    `init`: the name or folder of the bundle where learning starts; `start` is that bundle, if it is
+    open already. "none" starts from the wordpiece vectors that thinstack brings along, a fresh cell
+    and balanced trees. If the classes of texts are the bundle's own, its head is kept too, and its
+    phrases keep their meaning. `scale`: whether the classes, in their order, are a scale; by
+    default their names tell (`in_order`).
 
     Raises InputError for a `scale` of pairs or of two classes. Raises what `open_bundle` raises,
     and ConfigError for a bundle whose trees are not binary.
     """
-    pairs = files.task in PAIR_TASKS
-    own = not pairs and init != "none" and tuple(labels) == open_bundle(init).config.labels
-    model = _fresh(labels) if init == "none" else _started(init, labels)
+    if start is None and init != "none":
+        start = open_bundle(init)
+    defaults, predicts = task.defaults, task.predicts
+    own = predicts and start is not None and tuple(labels) == start.config.labels
+    model = _fresh(labels) if start is None else _started(start, init, labels)
     if not own:
-        model["embedding"]["dropout"] = 0.2 if pairs else 0.4
-        model["head"] = _head(files)
+        model["embedding"]["dropout"] = defaults.dropout
+        model["head"] = defaults.head
     context = model["embedding"].get("name") == CONTEXT
     parts = ["embedding", "encoder"]
     parts += ["parser"] if model.get("parser") else []
     parts += ["head"] if own else []
     parses = ModelConfig.parse(model, source="model").parses
-    if init == "none":
+    if start is None:
         vectors = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
         data = files.model_copy(update=vectors)
     else:
@@ -112,42 +94,28 @@ def text_recipe(
         )
     whole: dict[str, Any] = {
         "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
-        "description": DESCRIPTIONS[files.task].format(", ".join(labels)),
+        "schema": 2,
+        "description": defaults.description.format(", ".join(labels)),
         "data": data.model_dump(exclude_defaults=True),
+        "task": task.settled(labels, scale, own=own).model_dump(exclude_defaults=True),
         "model": model,
-        "training": _training(files, texts, parses=parses, own=own, context=context)
-        | _neighbours(files, labels, scale, own=own),
+        "training": {"learning_rate": defaults.learning_rate, "seeds": tuple(seeds)}
+        | _training(texts, parses=parses, own=own, context=context),
         "export": {
-            "inference_only": not pairs,
-            "quantize": "int8" if context and not pairs else "int8-tables",
+            "inference_only": predicts,
+            "quantize": "int8" if context and predicts else "int8-tables",
         },
     }
-    if init != "none":
+    if start is not None:
         frozen = ["parser"] if "parser" in parts else []
         whole["init"] = {"bundle": init, "parts": parts, "frozen": frozen}
     return Recipe.parse(whole, source="the recipe of the table")
 
 
-def _neighbours(
-    files: DataConfig, labels: Sequence[str], scale: bool | None, *, own: bool
-) -> dict[str, float]:
-    """The setting for classes on a scale."""
-    if scale and files.task != "texts":
-        raise InputError("--scale: it is about classes of texts, found pairs; leave it out")
-    if scale and len(labels) < 3:
-        raise InputError(f"--scale: expected three classes or more, found {len(labels)}")
-    if scale is None:
-        scale = files.task == "texts" and not own and in_order(labels)
-    return {"neighbours": NEIGHBOURS} if scale else {}
-
-
-def _training(
-    files: DataConfig, texts: int, *, parses: bool, own: bool, context: bool
-) -> dict[str, Any]:
+def _training(texts: int, *, parses: bool, own: bool, context: bool) -> dict[str, Any]:
     seen, least, most = (SEEN_IN_CONTEXT, 3, 12) if context else (SEEN, 4, 20)
     training: dict[str, Any] = {
         "epochs": min(most, max(least, round(seen / max(texts, 1)))),
-        "learning_rate": 0.1 if files.task == "relatedness" else 0.05,
         "vector_learning_rate": 1.0,
         "stop_on": "nothing",
         "average": 0.7,
@@ -160,13 +128,6 @@ def _training(
     return training
 
 
-def _head(files: DataConfig) -> dict[str, Any]:
-    if files.task in PAIR_TASKS:
-        return PAIR_HEADS[files.task]
-    name = "node_classifier.v1" if files.spans else "root_classifier.v1"
-    return {"name": name, "options": {"hidden": 0, "dropout": 0.6}}
-
-
 def _fresh(labels: Sequence[str]) -> dict[str, Any]:
     return {
         "labels": list(labels),
@@ -176,9 +137,9 @@ def _fresh(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _started(init: str, labels: Sequence[str]) -> dict[str, Any]:
+def _started(start: Bundle, init: str, labels: Sequence[str]) -> dict[str, Any]:
     """The model of a bundle, with these labels."""
-    config = open_bundle(init).config
+    config = start.config
     if config.trees != "binary":
         problem = f"found one of {config.trees} trees; name another bundle, or none"
         raise ConfigError(f"{init}: expected a bundle of binary trees to start from, {problem}")
@@ -196,19 +157,23 @@ def commented(recipe: Recipe, *, first: str) -> str:
 
 def _lines(model: BaseModel, path: str) -> Iterator[str]:
     tables: list[tuple[str, BaseModel]] = []
+    if isinstance(model, Task):
+        yield from _field("name", model.name, f"What is learnt: {model.summary}.")
     for name, field in type(model).model_fields.items():
         value = getattr(model, name)
         if isinstance(value, BaseModel):
             tables.append((name, value))
         elif value is not None and (field.is_required() or name in model.model_fields_set):
-            yield from textwrap.wrap(
-                field.description or name, 98, initial_indent="# ", subsequent_indent="# "
-            )
-            yield f"{name} = {_toml(value)}"
+            yield from _field(field.alias or name, value, field.description or name)
     for name, table in tables:
-        if table.model_fields_set:
+        if table.model_fields_set or isinstance(table, Task):
             inner = f"{path}.{name}" if path else name
             yield from ("", f"[{inner}]", *_lines(table, inner))
+
+
+def _field(name: str, value: Any, description: str) -> Iterator[str]:
+    yield from textwrap.wrap(description, 98, initial_indent="# ", subsequent_indent="# ")
+    yield f"{name} = {_toml(value)}"
 
 
 def _toml(value: Any) -> str:

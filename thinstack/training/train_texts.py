@@ -3,23 +3,24 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from rich.console import Console
 
-from thinstack.core.scale import are_numbers, in_order
+from thinstack.data.files.content import FileContent
 from thinstack.data.files.lock import locked
 from thinstack.data.files.paths import in_resolved_folder
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.containers import check_rows
-from thinstack.data.tables.reading import read_mappings
+from thinstack.data.tables.table import read_mappings
 from thinstack.data.tables.table_rows import Classes
-from thinstack.errors import ConfigError, DataError, InputError
-from thinstack.training.examples.table_data import ask_about_spans, find_classes, table_data
-from thinstack.training.examples.texts import read_rows
+from thinstack.errors import ConfigError, DataError
+from thinstack.training.examples.inputs import Inputs
+from thinstack.training.examples.table_data import ask_about_spans, table_data
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
+from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import commented, text_recipe
 
 __all__ = ["RECIPE", "train_rows", "train_table"]
@@ -31,15 +32,6 @@ _FIRST = """What `thinstack train {file}` runs. Change what you like, and run it
     thinstack train {recipe} --data {folder} --out ANOTHER
 
 docs/recipes.md describes every field that a recipe can have."""
-
-
-class _Told(NamedTuple):
-    """What a recipe is made from, beside the table and its columns."""
-
-    init: str
-    labels: tuple[str, ...]
-    scale: bool | None
-    seeds: tuple[int, ...]
 
 
 def train_table(
@@ -55,56 +47,47 @@ def train_table(
     threads: int = 1,
     console: Console,
     team: Team = ALONE,
-) -> Recipe:
+    inputs: Inputs | None = None,
+) -> list[str]:
     """Train on a table, and write the recipe and what `run_recipe` writes to the folder `out`.
-    Returns the recipe, which the main process of a `team` makes for all.
+    Returns lines on what to do with the bundle.
 
     `files`, `text_columns`: as `table_data` takes them. `labels`: the classes in their order, or
     the whole numbers on the scale of scores; by default they come from the table. `scale`: as
     `text_recipe` takes it; classes without a known order need `labels`. `threads`: keep
     1, because minibatches are so small that several threads wait for each other. On a busy machine
-    they take many times as long. If `out` has the recipe of an earlier call that was stopped, the
-    run goes on.
+    they take many times as long. `inputs`: what was opened of the table's folder before. If `out`
+    has the recipe of an earlier call that was stopped, the run goes on.
 
-    Raises what `table_data`, `find_classes`, `text_recipe` and `run_recipe` raise, and ConfigError
-    if `out` was trained by another recipe.
+    Raises what `table_data`, `TableTask.find_labels`, `text_recipe`, `open_bundle` and `run_recipe`
+    raise, and ConfigError if `out` was trained by another recipe.
     """
-    folder = in_resolved_folder(table).parent
-    made = None
+    inputs = inputs or Inputs(in_resolved_folder(table).parent)
+    recipe: Recipe | None = None
     if team.main:
-        told = _Told(init, tuple(labels), scale, tuple(seeds))
-        made = _made_recipe(table, out, files, text_columns, told)
-    recipe = team.shared(made)
+        data, task = table_data(table, files, text_columns=text_columns, inputs=inputs)
+        file = inputs.table(table.name).named(table)
+        names, count = _classes(file, task, labels, scale)
+        start = None if init == "none" else inputs.bundle(init)
+        settings: dict[str, Any] = {"init": init, "start": start, "scale": scale, "seeds": seeds}
+        recipe = text_recipe(out.name, data, task, names, texts=count, **settings)
+        first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=inputs.folder)
+        _write_recipe(out, commented(recipe, first=first), inputs.folder)
+    recipe = team.shared(recipe)
     run_recipe(
-        recipe, data=folder, out=out, seeds=seeds, threads=threads, console=console, team=team
+        recipe, data=inputs, out=out, seeds=seeds, threads=threads, console=console, team=team
     )
-    return recipe
+    return list(recipe.task.advice_after(out / "model-best", recipe))
 
 
-def _made_recipe(
-    table: Path, out: Path, files: Mapping[str, Any], text_columns: Sequence[str], told: _Told
-) -> Recipe:
-    """The recipe of a table. It is written to `out`, and read again from there."""
-    folder = in_resolved_folder(table).parent
-    data = table_data(table, files, text_columns=text_columns)
-    skipped: list[DataError] = []
-    rows = read_rows(table, data, skipped if data.skip_bad else None, told.labels)
-    found = [row.values[data.target_column] for row in rows]
-    names = told.labels or find_classes(found, data, str(table))
-    known = told.labels or in_order(names) or are_numbers(names)
-    if told.scale and data.task == "texts" and len(names) > 2 and not known:
-        raise InputError(
-            f"--scale: the order of the classes is not known ({', '.join(names):.200}); name them "
-            "in order, from one end to the other: --labels A,B,C (in Python labels=)"
-        )
-    count = len(found)
-    recipe = text_recipe(out.name, data, names, texts=count, init=told.init, scale=told.scale)
-    recipe = recipe.model_copy(
-        update={"training": recipe.training.model_copy(update={"seeds": told.seeds})}
-    )
-    first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=folder)
-    _write_recipe(out, commented(recipe, first=first), folder)
-    return Recipe.read(out / RECIPE)
+def _classes(
+    file: FileContent, task: TableTask, labels: Sequence[str], scale: bool | None
+) -> tuple[tuple[str, ...], int]:
+    """The classes of a table, or the numbers on its scale of scores; and the number of its rows.
+    `labels`: the classes if the user has named them."""
+    skipped: list[DataError] | None = [] if task.skip_bad else None
+    values = [row.values[task.target_column] for row in task.rows(file, skipped, labels)]
+    return tuple(labels) or task.find_labels(values, str(file), scale), len(values)
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:
@@ -142,19 +125,30 @@ def train_rows(
     """
     files: dict[str, Any] = {"label_column": label, "spans": bool(spans)}
     columns, classes = [text, label, *(("start", "end") if spans else ())], Classes(label, labels)
-    for given in (rows, *([] if dev is None else [dev])):
-        check_rows(given)
-
-    def kept(rows: Iterable[object], name: str) -> Path:
-        asked = _asked(rows) if spans is None else rows
-        return _kept(asked, columns, classes, out / "data" / name)
-
+    tables = {"train.jsonl": rows} | ({} if dev is None else {"dev.jsonl": dev})
+    for table in tables.values():
+        check_rows(table)
     with locked(out):
-        table = kept(rows, "train.jsonl")
+        folder = out / "data"
+        inputs = Inputs(folder.resolve())
+        for name, table in tables.items():
+            asked = _asked(table) if spans is None else table
+            content = _as_lines(asked, columns, classes)
+            write_atomically(folder / name, content)
+            inputs.hold(name, content)
         if dev is not None:
-            files["dev"] = str(kept(dev, "dev.jsonl"))
-        told: dict[str, Any] = {"init": init, "labels": labels, "scale": scale}
-        train_table(table, out, files, text_columns=(text,), console=Console(), **told)
+            files["dev"] = str(folder / "dev.jsonl")
+        train_table(
+            folder / "train.jsonl",
+            out,
+            files,
+            text_columns=(text,),
+            init=init,
+            labels=labels,
+            scale=scale,
+            console=Console(),
+            inputs=inputs,
+        )
 
 
 def _asked(rows: Iterable[object]) -> Iterator[object]:
@@ -165,8 +159,8 @@ def _asked(rows: Iterable[object]) -> Iterator[object]:
         yield row
 
 
-def _kept(rows: Iterable[object], columns: Sequence[str], classes: Classes, path: Path) -> Path:
+def _as_lines(rows: Iterable[object], columns: Sequence[str], classes: Classes) -> bytes:
+    """Rows in memory as lines of JSON."""
     advice = "name the columns with text= and label="
     found = read_mappings(rows, columns, advice=advice, classes=classes)
-    write_atomically(path, "".join(f"{json.dumps(row.values)}\n" for row in found))
-    return path
+    return "".join(f"{json.dumps(row.values)}\n" for row in found).encode()

@@ -17,7 +17,6 @@ from thinstack.core.config.model_config import (
     TreeKind,
     TreeSource,
 )
-from thinstack.core.config.task import Task
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -31,7 +30,6 @@ __all__ = [
     "ModelConfig",
     "ParserConfig",
     "Strict",
-    "Task",
     "TrackerConfig",
     "TreeKind",
     "TreeSource",

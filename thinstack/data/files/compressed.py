@@ -11,7 +11,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from thinstack.data.files.paths import file_path, why_unreadable
+from thinstack.data.files.content import FileContent
+from thinstack.data.files.paths import FilePath, file_path, why_unreadable
 from thinstack.errors import DataError
 
 __all__ = ["BUFFER", "COMPRESSED_SUFFIXES", "opened_bytes", "without_compression"]
@@ -35,7 +36,7 @@ _REFUSED: Final[dict[bytes, str]] = {
 }
 
 
-def without_compression(path: str | Path) -> Path:
+def without_compression(path: FilePath) -> Path:
     """The name of a file without the ending that says how it is compressed: reviews.csv for
     reviews.csv.gz."""
     found = Path(path)
@@ -43,14 +44,14 @@ def without_compression(path: str | Path) -> Path:
 
 
 @contextmanager
-def opened_bytes(path: str | Path) -> "Iterator[io.BufferedReader[Any]]":
-    """A stream of the bytes of a file, unpacked while they are read.
+def opened_bytes(path: FilePath) -> "Iterator[io.BufferedReader[Any]]":
+    """A stream of the bytes of a file, or of its content, unpacked while they are read.
 
     Raises DataError for a file that is missing, is damaged, or is an archive of another kind.
     """
     try:
         with ExitStack() as stack:
-            file: Any = stack.enter_context(open(file_path(path), "rb", buffering=BUFFER))
+            file: Any = stack.enter_context(_raw(path))
             unpack = _kind(path, file.peek(32)[:32])
             if unpack is not None:
                 file = stack.enter_context(io.BufferedReader(unpack(file), BUFFER))
@@ -64,7 +65,13 @@ def opened_bytes(path: str | Path) -> "Iterator[io.BufferedReader[Any]]":
         ) from None
 
 
-def _kind(path: str | Path, start: bytes) -> Any:
+def _raw(path: FilePath) -> Any:
+    if isinstance(path, FileContent):
+        return io.BufferedReader(io.BytesIO(path.content()), BUFFER)
+    return open(file_path(path), "rb", buffering=BUFFER)
+
+
+def _kind(path: FilePath, start: bytes) -> Any:
     for mark, what in _REFUSED.items():
         if start.startswith(mark):
             raise DataError(f"{path}: expected text, found {what}")

@@ -3,10 +3,21 @@
 import os
 import stat
 from pathlib import Path
+from typing import TypeAlias
 
 from thinstack.errors import DataError, InputError, shown
 
-__all__ = ["any_path", "check_new_folder", "file_path", "in_resolved_folder", "why_unreadable"]
+__all__ = [
+    "FilePath",
+    "any_path",
+    "check_new_folder",
+    "file_path",
+    "in_resolved_folder",
+    "why_unreadable",
+]
+
+FilePath: TypeAlias = str | os.PathLike[str]
+"""The path of a file that is read; also a `FileContent`, which has been read."""
 
 _FILES = (
     *(".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".feather", ".spacy"),
@@ -71,14 +82,14 @@ def check_new_folder(path: Path, option: str, holds: str) -> None:
         )
 
 
-def in_resolved_folder(path: str | Path) -> Path:
+def in_resolved_folder(path: FilePath) -> Path:
     """The absolute path of a file, whose folder has no links. The name stays, also where the file
     itself is a link: its own name says what it holds, and another file may have it elsewhere."""
     found = file_path(path)
     return found.parent.resolve() / found.name
 
 
-def why_unreadable(path: str | Path, error: OSError) -> str:
+def why_unreadable(path: FilePath, error: OSError) -> str:
     """Why a file cannot be read, in the system's words. Of a link that leads nowhere, also where it
     leads."""
     said = error.strerror or str(error)

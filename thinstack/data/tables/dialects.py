@@ -3,20 +3,33 @@ is the one place that decides it, for every command and recipe."""
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from thinstack.core.config.separator import separator_of
-from thinstack.data.files.compressed import without_compression
-from thinstack.data.tables.table_kinds import NAMED_SEPARATORS, table_kind
-from thinstack.data.tables.text_streams import opened_text
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.table_kinds import named_separator
+from thinstack.data.tables.table_rows import listed
 from thinstack.errors import DataError
 
-__all__ = ["Dialect", "bare", "dialect_of", "find_dialect", "sample_of", "split_line"]
+__all__ = [
+    "Dialect",
+    "bare",
+    "check_header",
+    "find_dialect",
+    "first_width",
+    "header_names",
+    "sample_of",
+    "split_line",
+]
 
 _LINES, _CHARACTERS = 200, 1 << 20  # of a table that are looked at before it is read
+_LONG: Final = 60
+"""Characters of the name of a column; a longer one is likely a text."""
+
+_NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?")
 
 _CHOICES: Final = ("\t", ";", "|", ",")
 _EXCEL = re.compile(r'"?sep=(.)"?\Z', re.IGNORECASE)
@@ -43,21 +56,6 @@ class Dialect(NamedTuple):
         return self.separator == "\t"
 
 
-def dialect_of(
-    path: str | Path,
-    encoding: str = "utf-8",
-    *,
-    separator: str | None = None,
-    header: bool | None = None,
-) -> Dialect | None:
-    """The dialect of a file; None for a table of another kind. Raises what `find_dialect` and
-    `opened_text` raise."""
-    if table_kind(path, separated=separator is not None or header is not None) != ".csv":
-        return None
-    with opened_text(path, encoding) as stream:
-        return find_dialect(path, sample_of(stream), separator, header)
-
-
 def sample_of(lines: Iterable[str]) -> list[str]:
     """The first lines of a table, by which its dialect is found. It takes no more than these."""
     found: list[str] = []
@@ -71,7 +69,7 @@ def sample_of(lines: Iterable[str]) -> list[str]:
 
 
 def find_dialect(
-    path: str | Path, lines: Sequence[str], separator: str | None, header: bool | None
+    path: FilePath, lines: Sequence[str], separator: str | None, header: bool | None
 ) -> Dialect:
     """The dialect of a table with these first lines. A `separator` or a `header` that the user has
     named is taken as it is.
@@ -90,7 +88,7 @@ def find_dialect(
         told, first = told or excel[1], first + 1
         first += next((number for number, row in enumerate(rows[first:]) if row), 0)
     rows = [row for row in rows[first:] if row]
-    named = NAMED_SEPARATORS.get(without_compression(path).suffix.lower())
+    named = named_separator(path)
     found = told or _separator(rows, named)
     return Dialect(found, header is not False, _is_spaced(rows, found), first)
 
@@ -151,3 +149,74 @@ def _is_spaced(rows: Sequence[str], separator: str) -> bool:
     return (bool(header) and all(cell[:1] == " " for cell in header)) or any(
         '"' in row and opened.search(row) for row in rows
     )
+
+
+def header_names(cells: Sequence[str], sample: Sequence[str], dialect: Dialect) -> list[str]:
+    """The names of the columns. `cells`: of the header. `sample`: the lines behind it.
+
+    An empty name comes first if the rows start with one cell more that numbers them, as R writes
+    them by default (`write.table`)."""
+    names = [name.strip(" ") for name in cells] if dialect.spaced else list(cells)
+    rows = _rows(sample, dialect)
+    longer = {row[0].strip('"') for row in rows if len(row) == len(names) + 1}
+    numbered = len(rows) == len(longer) > 1 and all(map(str.isdecimal, longer))
+    return ["", *names] if numbered else names
+
+
+def check_header(
+    path: FilePath,
+    line: int,
+    names: Sequence[str],
+    sample: Sequence[str],
+    wanted: Sequence[str],
+    dialect: Dialect,
+) -> None:
+    """Raise DataError where the header is likely a row, which would be lost. A column that is
+    `wanted` is then not in it, or other rows of the `sample` have its name as its value."""
+    if _numbered(names):
+        return
+    rows = [row for row in _rows(sample, dialect) if len(row) == len(names) and row != [*names]]
+    again = {name for name, *cells in zip(names, *rows, strict=True) if name and name in cells}
+    missing = [name for name in wanted if name not in names]
+    like_a_row = again or any(map(_is_value, names))
+    if (missing and like_a_row) or again.intersection(wanted):
+        expected = f"the column {missing[0]!r}" if missing else "names of columns"
+        raise DataError(
+            f"{path}:{line}: expected {expected}, found {listed(names)}, which looks like a row: "
+            "if the table has no header, add --no-header (in Python header=False) and name "
+            "the columns by their numbers, from 1; if it has one, add --header"
+        )
+
+
+def first_width(sample: Sequence[str], dialect: Dialect) -> int:
+    """The number of columns of a table without a header: that of most of its first rows, or 0 for
+    an empty table."""
+    rows = _rows(sample, dialect) or [split_line(row, dialect) for row in filter(bare, sample)]
+    widths = Counter(map(len, rows))
+    return widths.most_common(1)[0][0] if widths else 0
+
+
+def _rows(sample: Sequence[str], dialect: Dialect) -> list[list[str]]:
+    """The rows of a sample in which nothing is quoted. If there are none, all rows up to the first
+    whose quotes do not fit."""
+    lines = [line for line in sample if bare(line)]
+    plain = [line for line in lines if '"' not in line]
+    if plain or dialect.tabs:
+        return [split_line(line, dialect) for line in plain or lines]
+    found: list[list[str]] = []
+    with suppress(csv.Error):
+        separator, spaced = dialect.separator, dialect.spaced
+        rows = csv.reader(lines, delimiter=separator, skipinitialspace=spaced, strict=True)
+        found.extend(rows)
+    return found
+
+
+def _is_value(name: str) -> bool:
+    """Whether the name of a column looks like a text or a number."""
+    return (len(name) > _LONG and " " in name) or _NUMBER.fullmatch(name) is not None
+
+
+def _numbered(header: Sequence[str]) -> bool:
+    """Whether the names are numbers in order, as pandas writes them where there were no names."""
+    names = list(header[1:] if header[0] == "" else header)
+    return any(names == [str(place + first) for place in range(len(names))] for first in (0, 1))

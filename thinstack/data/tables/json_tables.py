@@ -3,103 +3,80 @@
 import json
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any, TextIO
 
-from thinstack.data.tables.table_rows import Found, Record
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.table_rows import Found, Record, with_columns
 from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError, shown
 
 __all__ = ["json_records"]
 
 
-def json_records(path: str | Path, encoding: str) -> Iterator[Found]:
-    """The columns and the rows of a file of JSON, whatever its name, as `table_records` gives them.
+def json_records(path: FilePath, encoding: str) -> Iterator[Found]:
+    """The columns and the rows of a file of JSON, whatever its name, as `Table.records` gives them.
 
     The file has an object a line, or is one array of objects, which is held in memory. The line of
     a row is then its place in the array, from 1. Raises DataError for a file that starts as an
     array and is none, and for one object over several lines.
     """
-    first = True
     with opened_text(path, encoding) as stream:
-        for record in _records(path, stream, encoding):
-            if first and not record.problem:
-                first = False
-                yield list(record.cells)
-            yield record
+        yield from with_columns(_records(path, stream, encoding))
 
 
-def _records(path: str | Path, stream: TextIO, encoding: str) -> Iterator[Record]:
+def _records(path: FilePath, stream: TextIO, encoding: str) -> Iterator[Record]:
     lines = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
-    first = next(lines, None)
-    if first is None:
+    if (first := next(lines, None)) is None:
         return
     number, line = first
-    second = None
+    value = _parsed(line)
+    ahead = [first]
     if line.lstrip().startswith("["):
-        whole = _is_line(line)
+        whole = not isinstance(value, Exception)
         second = next(lines, None) if whole else None
         if second is None:
-            yield from _array(path, line + ("" if whole else stream.read()))
+            yield from _array(path, value if whole else _parsed(line + stream.read()))
             return
+        ahead.append(second)
     elif line.strip() == "{":
         raise DataError(
             f"{path}:{number}: expected an object a line, or one array of objects, found an object "
             "over several lines; write it without indents (in Python json.dumps without indent=)"
         )
-    elif _is_whole(line):
+    elif isinstance(value, dict) and value and all(map(_is_inner, value.values())):
         raise DataError(
             f"{path}:{number}: expected an object for each row, found one that holds only lists "
             "and other objects; write the rows as one array, or one a line (in pandas "
             "df.to_json(FILE, orient='records', lines=True))"
         )
-    for number, text in chain([first], [second] if second else [], lines):
-        record = _object(path, number, text)
+    for number, text in chain(ahead, lines):
+        record = _row(path, number, _parsed(text), f"{text.strip():.60}")
         problem = undecoded(path, number, text, encoding)
         yield record._replace(problem=problem) if problem else record
 
 
-def _is_line(text: str) -> bool:
-    """Whether a text is JSON by itself."""
+def _parsed(text: str) -> Any:
+    """The value of a text of JSON, or the error of one that is none."""
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _is_whole(text: str) -> bool:
-    """Whether a line is an object that holds a whole table, such as {"data": [...]}: no value is
-    the text of a row."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return (
-        isinstance(value, dict)
-        and all(isinstance(one, dict | list) and one for one in value.values())
-        and bool(value)
-    )
-
-
-def _array(path: str | Path, text: str) -> Iterator[Record]:
-    try:
-        values: list[Any] = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: expected one JSON array of objects: {error}") from None
+        return error
+
+
+def _is_inner(value: object) -> bool:
+    """Whether a value is a list or an object, and not the text of a row."""
+    return isinstance(value, dict | list) and bool(value)
+
+
+def _array(path: FilePath, values: Any) -> Iterator[Record]:
+    if isinstance(values, Exception):
+        raise DataError(f"{path}: expected one JSON array of objects: {values}")
     for number, value in enumerate(values, start=1):
         yield _row(path, number, value, shown(value, 60))
 
 
-def _object(path: str | Path, line: int, text: str) -> Record:
-    try:
-        value: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return Record(line, {}, DataError(f"{path}:{line}: expected a JSON object: {error}"))
-    return _row(path, line, value, f"{text.strip():.60}")
-
-
-def _row(path: str | Path, line: int, value: object, found: str) -> Record:
+def _row(path: FilePath, line: int, value: object, found: str) -> Record:
     if isinstance(value, dict):
         return Record(line, value)
-    return Record(line, {}, DataError(f"{path}:{line}: expected a JSON object, found {found}"))
+    what = f": {value}" if isinstance(value, Exception) else f", found {found}"
+    return Record(line, {}, DataError(f"{path}:{line}: expected a JSON object{what}"))

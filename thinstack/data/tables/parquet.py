@@ -1,10 +1,11 @@
 """Reads the records of Arrow batches, and of a parquet file some rows at a time."""
 
+import io
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from thinstack.data.files.paths import file_path, why_unreadable
+from thinstack.data.files.content import FileContent
+from thinstack.data.files.paths import FilePath, file_path, why_unreadable
 from thinstack.data.tables.table_rows import Found, Record
 from thinstack.errors import DataError, needs_extra
 
@@ -15,7 +16,7 @@ _BUFFER = 1 << 20
 """Bytes read at a time; by default pyarrow reads the columns of a whole row group at once."""
 
 
-def parquet_records(path: str | Path, wanted: Sequence[str]) -> Iterator[Found]:
+def parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:
     """The names of a file's columns, then its rows, which hold only the `wanted` columns.
 
     Raises MissingExtraError without pyarrow (extra `data`), and DataError for a file that is
@@ -25,7 +26,9 @@ def parquet_records(path: str | Path, wanted: Sequence[str]) -> Iterator[Found]:
         import pyarrow as pa
         from pyarrow import parquet
     try:
-        with parquet.ParquetFile(file_path(path), buffer_size=_BUFFER, pre_buffer=False) as file:
+        content = path.content() if isinstance(path, FileContent) else None
+        source = file_path(path) if content is None else io.BytesIO(content)
+        with parquet.ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False) as file:
             yield list(file.schema_arrow.names)
             line = 1
             for batch in file.iter_batches(_ROWS, columns=list(wanted)):

@@ -4,27 +4,26 @@ from pathlib import Path
 from typing import Final
 
 from thinstack.data.files.compressed import opened_bytes, without_compression
+from thinstack.data.files.paths import FilePath
 from thinstack.errors import DataError
 
-__all__ = ["NAMED_SEPARATORS", "TABLE_SUFFIXES", "holds_table", "is_table", "table_kind"]
+__all__ = ["TABLE_SUFFIXES", "holds_table", "is_table", "named_separator", "table_kind"]
 
 TABLE_SUFFIXES: Final = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet")
 """How names of tables end, in any case. Behind them a name may have one of
 `COMPRESSED_SUFFIXES`."""
 
-NAMED_SEPARATORS: Final = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-"""The separators that endings of names promise."""
-
+_NAMED_SEPARATORS: Final = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 SILENT_SUFFIXES: Final = ("", ".txt", ".text", ".data", ".dat")
 """Endings of names that do not say what is in a file."""
 
 
-def is_table(path: str | Path) -> bool:
+def is_table(path: FilePath) -> bool:
     """Whether the name of a file ends as a table's name does (`TABLE_SUFFIXES`)."""
     return _suffix(path) in TABLE_SUFFIXES
 
 
-def holds_table(path: str | Path) -> bool:
+def holds_table(path: FilePath) -> bool:
     """Whether a file is a table. If its name does not say, it is one unless it is missing, blank,
     or begins with a tree in brackets."""
     if is_table(path) or _suffix(path) not in SILENT_SUFFIXES or not Path(path).is_file():
@@ -33,7 +32,7 @@ def holds_table(path: str | Path) -> bool:
     return start != b"" and not start.startswith(b"(")
 
 
-def table_kind(path: str | Path, *, separated: bool = False) -> str:
+def table_kind(path: FilePath, *, separated: bool = False) -> str:
     """The kind of a table: ".parquet", ".json", ".jsonl" or ".csv", which stands for cells with any
     separator between them. `separated`: whether it has a separator or a header to name, as only the
     last kind has.
@@ -53,18 +52,23 @@ def table_kind(path: str | Path, *, separated: bool = False) -> str:
                 "no header line: leave --sep and --no-header out"
             )
         return ".jsonl" if suffix == ".ndjson" else suffix
-    if suffix not in NAMED_SEPARATORS and not separated:
+    if suffix not in _NAMED_SEPARATORS and not separated:
         expected = f"expected a table, whose name ends in one of {', '.join(TABLE_SUFFIXES)}"
         how = "save it as CSV, or say with --sep how its cells are separated"
         raise DataError(f"{path}: {expected}, found {suffix!r}; {how}")
     return ".csv"
 
 
-def _suffix(path: str | Path) -> str:
+def named_separator(path: FilePath) -> str | None:
+    """The separator that the ending of a table's name promises."""
+    return _NAMED_SEPARATORS.get(_suffix(path))
+
+
+def _suffix(path: FilePath) -> str:
     return without_compression(path).suffix.lower()
 
 
-def _start(path: str | Path) -> bytes:
+def _start(path: FilePath) -> bytes:
     """The first bytes of a file behind white space and a byte order mark."""
     with opened_bytes(path) as file:
         return bytes(file.peek(1)).removeprefix(b"\xef\xbb\xbf").lstrip()[:8]

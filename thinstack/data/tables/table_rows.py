@@ -1,4 +1,5 @@
-"""Checks the rows of a table: each gets a text in every column that is wanted."""
+"""Checks the rows of a table: each gets a text in every column that is wanted, and a mark that
+stands for nothing is no text."""
 
 import difflib
 import math
@@ -6,11 +7,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
-from thinstack.data.tables.missing import is_missing, is_no_class
 from thinstack.errors import DataError, shown
 
 __all__ = [
@@ -18,18 +18,28 @@ __all__ = [
     "Classes",
     "Found",
     "Record",
+    "RowChecks",
     "TableRow",
     "cell_text",
     "check_columns",
     "checked_rows",
+    "is_missing",
+    "is_no_class",
     "listed",
     "repeats_header",
+    "with_columns",
 ]
 
 COLUMN_ADVICE = (
     "name the columns with --text-column and --label-column (in Python text= and label=)"
 )
 
+_PANDAS = "#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None"
+_PANDAS += "|n/a|nan|null"
+_OTHERS = r"\N|NaT|NAN|Null|(null)|[null]|<null>|<NULL>|(blank)|undefined|N.A.|n.a.|#n/a"
+_EXCEL = "#NULL!|#DIV/0!|#VALUE!|#REF!|#NAME?|#NUM!"
+_MARKS: Final = frozenset("|".join((_PANDAS, _OTHERS, _EXCEL)).split("|"))
+_NO_CLASS: Final = _MARKS | frozenset(("-", "--", "---", "?", "??", ".", "_", "na", "Na", "nil"))
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _AROUND: Final = " \t\ufeff"
 _MOST, _LONGEST = 50, 60  # columns that a message lists, and characters of each
@@ -81,34 +91,52 @@ class Classes(NamedTuple):
     )
 
 
+class RowChecks(TypedDict, total=False):
+    """What is asked of the rows of a table.
+
+    Attributes:
+        skipped: takes the DataErrors of bad rows, which are then left out; without it, the first
+            one is raised.
+        advice: how to name another column; the end of the message where a column is missing.
+        classes: the column that holds classes.
+    """
+
+    skipped: list[DataError] | None
+    advice: str
+    classes: Classes | None
+
+
 Found = list[str] | Record
 """An item that a file gives, in order: its columns (once, before the first record), or a record."""
 
 
-def checked_rows(
-    source: str,
-    found: Iterable[Found],
-    columns: Sequence[str],
-    *,
-    skipped: list[DataError] | None = None,
-    advice: str = COLUMN_ADVICE,
-    classes: Classes | None = None,
-) -> Iterator[TableRow]:
-    """The records of `found` as rows of texts.
+def with_columns(records: Iterable[Record]) -> Iterator[Found]:
+    """The records of rows that name their cells; before them, the names of the first one."""
+    first = True
+    for record in records:
+        if first and not record.problem:
+            first = False
+            yield list(record.cells)
+        yield record
 
-    `source` leads every message. `advice` says how to name another column, and ends the message
-    where a column is missing. In the column of `classes`, signs such as "-" and "?" count as
-    missing too. A row that repeats the names of the columns is bad. A list `skipped` takes the
-    DataErrors of bad rows, which are then left out; without it the first one is raised.
+
+def checked_rows(
+    source: str, found: Iterable[Found], columns: Sequence[str], **checks: Unpack[RowChecks]
+) -> Iterator[TableRow]:
+    """The records of `found` as rows of texts. `source` leads every message.
+
+    A record is bad if `cell_text` refuses a cell, or if it repeats the names of the columns. In the
+    column of `classes`, signs such as "-" and "?" count as missing too.
 
     Raises DataError for a table without one of `columns`, with two columns of one name, or without
     any row that can be used.
     """
+    skipped, classes = checks.get("skipped"), checks.get("classes")
     known: list[str] | None = None
     good, bad = False, None
     for one in found:
         if isinstance(one, list):
-            check_columns(source, one, columns, advice)
+            check_columns(source, one, columns, checks.get("advice", COLUMN_ADVICE))
             known = one
             continue
         problem = one.problem or repeats_header(source, known, one)
@@ -147,7 +175,7 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
     "3"), a truth value as "true" or "false".
 
     Raises DataError, without the place, for a cell that is missing: None, NaN or blank text. Also
-    for text that stands for a missing value (`thinstack.data.tables.missing`), unless it is a name
+    for text that stands for a missing value (`is_missing`), unless it is a name
     that `classes` has. Also for lists and other objects, and for text that cannot be written in
     UTF-8 or holds a NUL character.
     """
@@ -172,6 +200,19 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
 
 
 _KINDS = {type(None): "nothing", list: "a list", dict: "an object"}
+
+
+def is_missing(text: str) -> bool:
+    """Whether a text is one of the marks that pandas, R, SQL, JavaScript and spreadsheets write for
+    a missing value, such as "NA", "None", "<NA>" or "#N/A". Case counts: many data sets have a
+    class "none"."""
+    return text.strip() in _MARKS
+
+
+def is_no_class(label: str) -> bool:
+    """Whether a label `is_missing`, or is a sign that data sets have in place of a class, such as
+    "-" or "?"."""
+    return label.strip() in _NO_CLASS
 
 
 def _whole(value: int) -> str:

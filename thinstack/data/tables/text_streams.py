@@ -6,11 +6,11 @@ import io
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO, TextIO
 
 from thinstack.data.files.compressed import BUFFER, opened_bytes
+from thinstack.data.files.paths import FilePath
 from thinstack.errors import DataError, shown
 
 __all__ = ["ENCODING_ADVICE", "check_encoding", "lines_of", "opened_text", "undecoded"]
@@ -31,9 +31,7 @@ _UNDECODED = re.compile("[\0\udc80-\udcff]")
 
 
 @contextmanager
-def opened_text(
-    source: str | Path | BinaryIO, encoding: str, *, name: str = ""
-) -> Iterator[TextIO]:
+def opened_text(source: FilePath | BinaryIO, encoding: str, *, name: str = "") -> Iterator[TextIO]:
     """A stream of the text of a file, or of an open stream of bytes, without a byte order mark.
     Messages call it `name`. A file may be compressed (`opened_bytes`). Where UTF-8 is asked for and
     the mark of UTF-16 or UTF-32 stands, which no text in UTF-8 starts with, that is read.
@@ -47,15 +45,20 @@ def opened_text(
     after such a byte, and what `opened_bytes` raises.
     """
     name = name or str(source)
-    utf8 = check_encoding(encoding, name) == "utf-8"
-    codec = "utf-8-sig" if utf8 else encoding
+    codec = "utf-8-sig" if check_encoding(encoding, name) == "utf-8" else encoding
     try:
-        if isinstance(source, str | os.PathLike):
-            with opened_bytes(source) as file, _text(file, codec) as stream:
-                yield stream
-        else:
-            with _peekable(source) as file, _text(file, codec) as stream:
-                yield stream
+        with ExitStack() as stack:
+            file: Any = source
+            if isinstance(source, str | os.PathLike):
+                file = stack.enter_context(opened_bytes(source))
+            elif not isinstance(
+                source, io.BufferedReader
+            ):  # standard input gives lines as they come
+                file = io.BufferedReader(file, BUFFER)
+                stack.callback(file.detach)
+            stream = _text(file, codec)
+            stack.callback(stream.detach)
+            yield stream
     except LookupError:
         raise DataError(f"{name}: unknown encoding {encoding!r}; {ENCODING_ADVICE}") from None
     except OSError as error:
@@ -64,29 +67,12 @@ def opened_text(
         raise DataError(f"{name}: not in {encoding}: {error}; {ENCODING_ADVICE}") from None
 
 
-@contextmanager
-def _peekable(source: BinaryIO) -> "Iterator[io.BufferedReader[Any]]":
-    if isinstance(source, io.BufferedReader):  # as standard input, which gives lines as they come
-        yield source
-        return
-    file: io.BufferedReader[Any] = io.BufferedReader(source, BUFFER)
-    try:
-        yield file
-    finally:
-        file.detach()
-
-
-@contextmanager
-def _text(file: "io.BufferedReader[Any]", codec: str) -> Iterator[TextIO]:
+def _text(file: "io.BufferedReader[Any]", codec: str) -> io.TextIOWrapper:
     start = file.peek(BUFFER)
     if codec == "utf-8-sig":
         codec = next((_MARKS[mark] for mark in _MARKS if start.startswith(mark)), codec)
     old_mac = b"\r" in start[:-1] and b"\n" not in start
-    wrapper = io.TextIOWrapper(file, codec, "surrogateescape", newline="" if old_mac else "\n")
-    try:
-        yield wrapper
-    finally:
-        wrapper.detach()
+    return io.TextIOWrapper(file, codec, "surrogateescape", newline="" if old_mac else "\n")
 
 
 def check_encoding(encoding: str, name: str) -> str:
@@ -98,7 +84,7 @@ def check_encoding(encoding: str, name: str) -> str:
         raise DataError(f"{name}: unknown encoding {shown(encoding)}") from None
 
 
-def undecoded(source: str | Path, line: int, text: str, encoding: str) -> DataError | None:
+def undecoded(source: FilePath, line: int, text: str, encoding: str) -> DataError | None:
     """The DataError of a row that holds bytes that are not in the encoding, or None."""
     odd = _UNDECODED.search(text)
     if odd is None:

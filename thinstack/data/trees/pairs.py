@@ -3,21 +3,23 @@ trees."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from thinstack.core import Tree
-from thinstack.core.config.task import TABLE
 from thinstack.data.trees.json_lines import binary_tree, read_records
 from thinstack.data.trees.sick import TABLES, SickPair, read_sick
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 
-__all__ = ["Pair", "PairTarget", "PairTrees", "read_pairs", "read_snli"]
+__all__ = ["TABLE", "Pair", "PairTarget", "PairTrees", "read_pairs", "read_snli"]
 
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
 """The trees that a model reads. Models of binary trees and of sequences get constituency trees,
 which are binary."""
 
 PairTarget = Literal["relatedness", "entailment"]
+
+TABLE: Final = "table.v1"
+"""The format of pairs of sentences in a table, which has no trees."""
 
 HELD: dict[str, tuple[tuple[PairTrees, ...], tuple[PairTarget, ...]]] = {
     "sick.v1": (

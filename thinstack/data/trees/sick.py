@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thinstack.core import Tree
+from thinstack.data.tables.table import Table
 from thinstack.data.trees.parent_arrays import read_constituency_trees, read_dependency_trees
 from thinstack.data.trees.text_files import read_lines
 from thinstack.errors import DataError
@@ -87,16 +88,9 @@ def _entailment(folder: Path, ids: list[str]) -> list[str] | list[None]:
     path = folder.parent / TABLES.get(folder.name, "")
     if not path.is_file():
         return [None] * len(ids)
-    header, *rows = [line.split("\t") for line in read_lines(path)]
-    if not {ID, ENTAILMENT} <= set(header):
-        raise DataError(f"{path}:1: expected the columns {ID} and {ENTAILMENT}, found {header}")
-    key, value = header.index(ID), header.index(ENTAILMENT)
-    labels = {}
-    for number, row in enumerate(rows, start=2):
-        if len(row) != len(header):
-            expected = f"expected {len(header)} fields between tabs"
-            raise DataError(f"{path}:{number}: {expected}, found {len(row)}")
-        labels[row[key]] = row[value]
+    advice = "take the table of the same download"
+    rows = Table(path, separator="\t").rows([ID, ENTAILMENT], advice=advice)
+    labels = {row.values[ID]: row.values[ENTAILMENT] for row in rows}
     if absent := [pair for pair in ids if pair not in labels]:
         expected = f"a row for every pair of {folder / 'id.txt'}"
         raise DataError(f"{path}: expected {expected}, found none for {absent[0]!r}")

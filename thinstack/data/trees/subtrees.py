@@ -1,14 +1,72 @@
-"""Cuts phrases out of binary trees, and puts phrases together to trees. The new trees have no
-labels."""
+"""Cuts phrases out of binary trees, exchanges them, and puts phrases together to trees."""
 
 from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.core import Tree
 from thinstack.core.transitions import REDUCE
 
-__all__ = ["joined", "left_branching", "phrase_sizes", "replaced", "right_branching", "subtree"]
+__all__ = [
+    "LabelledTree",
+    "joined",
+    "left_branching",
+    "phrase_sizes",
+    "replaced",
+    "right_branching",
+    "subtree",
+]
+
+
+class LabelledTree(NamedTuple):
+    """A binary tree of N nodes, with labels that follow its phrases.
+
+    Attributes:
+        tree: the tree.
+        labels: (N,) the class of each node, -1 where it is unknown.
+        soft: (N, C) how often each class counts in the loss of a node. Without it, its class counts
+            once.
+    """
+
+    tree: Tree
+    labels: NDArray[np.int64]
+    soft: NDArray[np.float16] | None = None
+
+    @classmethod
+    def unlabelled(cls, tree: Tree) -> "LabelledTree":
+        """A tree without any label."""
+        return cls(tree, np.full(len(tree), -1))
+
+    @classmethod
+    def joined(cls, left: "LabelledTree", right: "LabelledTree", label: int = -1) -> "LabelledTree":
+        """The tree whose root has these two trees as children, and this class."""
+        soft = None
+        if left.soft is not None and right.soft is not None:
+            own = np.eye(left.soft.shape[1], dtype=np.float16)[[label]] * (label >= 0)
+            soft = np.concatenate([left.soft, right.soft, own.astype(np.float16)])
+        labels = np.concatenate([left.labels, right.labels, [label]])
+        return cls(joined(left.tree, right.tree), labels, soft)
+
+    def phrase(self, node: int) -> "LabelledTree":
+        """The phrase at a node, as a tree with its labels."""
+        nodes = slice(_first(self.tree, node), node + 1)
+        soft = None if self.soft is None else self.soft[nodes]
+        return LabelledTree(subtree(self.tree, node), self.labels[nodes], soft)
+
+    def replaced(self, node: int, phrase: "LabelledTree") -> "LabelledTree":
+        """The tree with another phrase, and its labels, in the place of the phrase at a node."""
+        first = _first(self.tree, node)
+
+        def spliced(rows: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate([rows[:first], new, rows[node + 1 :]])
+
+        soft = None
+        if self.soft is not None and phrase.soft is not None:
+            soft = spliced(self.soft, phrase.soft)
+        tree = replaced(self.tree, node, phrase.tree)
+        return LabelledTree(tree, spliced(self.labels, phrase.labels), soft)
 
 
 def phrase_sizes(tree: Tree) -> list[int]:

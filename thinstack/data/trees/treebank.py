@@ -95,7 +95,7 @@ def label_ids(tree: Tree, labels: Sequence[str]) -> NDArray[np.int64]:
         raise TreeError(
             f"node {node} ({phrase!r}) has the label {tree.labels[node]!r}; expected one of "
             f"{', '.join(labels)} or a number from 0 to {len(labels) - 1}; mend the label, or "
-            "rename it (data.relabel of a recipe)"
+            "rename it (task.relabel of a recipe)"
         ) from None
 
 

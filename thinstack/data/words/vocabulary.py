@@ -8,7 +8,8 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.data.files.paths import file_path
+from thinstack.data.files.content import FileContent
+from thinstack.data.files.paths import FilePath
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.words import ptb
 from thinstack.data.words.letters import plain_letters
@@ -77,11 +78,11 @@ class Vocabulary:
         write_atomically(Path(path), self.to_bytes())
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: FilePath) -> Self:
         """The vocabulary that `save` wrote. Raises DataError for a file that is missing or holds
         anything else."""
         try:
-            text = file_path(path).read_bytes().decode("utf-8")
+            text = FileContent.of(path).content().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"{path}: cannot be read as a vocabulary: {error}") from None
         if not text:

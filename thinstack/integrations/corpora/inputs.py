@@ -8,7 +8,8 @@ from typing import Final, NamedTuple
 
 from thinstack.data.files.compressed import without_compression
 from thinstack.data.files.paths import file_path, why_unreadable
-from thinstack.data.tables.reading import TABLE_SUFFIXES, table_records
+from thinstack.data.tables.table import Table
+from thinstack.data.tables.table_kinds import TABLE_SUFFIXES
 from thinstack.data.tables.table_rows import Found, Record
 from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError, InputError, needs_extra
@@ -33,7 +34,7 @@ class Corpus(NamedTuple):
         encoding: the encoding of text files; parquet and Docs have their own.
         named: whether an id that is a line number starts with the name of the file.
         kind: the file ending that says how to read the files; by default each file's own.
-        separator, header: of tables, as `read_table` takes them. Either of them says that a file is
+        separator, header: of tables, as `Table` takes them. Either of them says that a file is
             a table, also where its name says lines.
     """
 
@@ -62,9 +63,8 @@ class Corpus(NamedTuple):
             return doc_texts(path)
         if kind == ".txt" and not _told(self.separator, self.header):
             return _lines(path, self.encoding)
-        return table_records(
-            path, self.columns.names, self.encoding, separator=self.separator, header=self.header
-        )
+        table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
+        return table.records(self.columns.names)
 
 
 def open_corpus(

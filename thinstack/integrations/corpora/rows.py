@@ -3,8 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from thinstack.data.tables.missing import is_missing
-from thinstack.data.tables.table_rows import Found, Record, cell_text, check_columns, repeats_header
+from thinstack.data.tables.table_rows import (
+    Found,
+    Record,
+    cell_text,
+    check_columns,
+    is_missing,
+    repeats_header,
+)
 from thinstack.errors import DataError
 
 __all__ = ["DEFAULT_TEXT", "LONGEST_TEXT", "Columns", "Problem", "Row", "rows_of"]
@@ -20,8 +26,7 @@ class Problem(NamedTuple):
 
     - "row": the line is not a row, for example because of broken JSON or too few cells;
     - "id": its id is missing or cannot be read;
-    - "missing": its text is missing (None, NaN, or a mark such as "NA";
-      `thinstack.data.tables.missing`);
+    - "missing": its text is missing (None, NaN, or a mark such as "NA"; `is_missing`);
     - "not_text": its text is something else, such as a list, or bytes in another encoding;
     - "too_long": its text has more than LONGEST_TEXT characters;
     - "failed": the model could not score it;

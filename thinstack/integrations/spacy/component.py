@@ -212,8 +212,7 @@ class TreeSentiment(BatchedPipe):
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)
 
     def _unpack(self, files: Files) -> None:
-        with unpacked(files, SOURCE) as bundle:
-            self._start(bundle)
+        self._start(unpacked(files, SOURCE))
 
     def __reduce__(self) -> tuple[object, ...]:
         """For worker processes: they start the model themselves, from the same bytes."""

@@ -1,14 +1,14 @@
 """Reads texts and labels from spaCy's own files of Docs (`.spacy`)."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from thinstack.data.files.paths import file_path, why_unreadable
-from thinstack.data.tables.table_rows import Classes, Found, Record, TableRow, checked_rows
+from thinstack.data.files.content import FileContent
+from thinstack.data.files.paths import FilePath, why_unreadable
+from thinstack.data.tables.table_rows import Found, Record, RowChecks, TableRow, checked_rows
 from thinstack.errors import DataError, InputError, raised_by_signal_handler, shown
 
 __all__ = ["check_label", "chosen_categories", "doc_texts", "read_doc_bin"]
@@ -17,12 +17,11 @@ _CHOSEN = 0.5
 
 
 def read_doc_bin(
-    path: str | Path,
+    path: FilePath,
     columns: Sequence[str],
     *,
     span_group: str | None = None,
-    skipped: list[DataError] | None = None,
-    classes: Classes | None = None,
+    **checks: Unpack[RowChecks],
 ) -> Iterator[TableRow]:
     """The Docs of a DocBin as rows. The `line` of a row is the number of its Doc, from 1.
 
@@ -31,19 +30,18 @@ def read_doc_bin(
     `end` (characters in it) and `label`. A Doc without the group has no row.
 
     A Doc without a category, or with several, is a bad row. So is a Doc without text or label. The
-    DataErrors of bad rows begin with file and number. They go to the list `skipped`; without it the
-    first one is raised.
+    DataErrors of bad rows begin with file and number.
 
     Raises DataError for a file that is missing, is not a DocBin or has no Doc. Raises it too for
     other `columns`, and if no Doc has the group.
     """
     found = _spans(path, span_group) if span_group else _docs(path)
     advice = "a file of Docs has no others: leave out --text-column, --label-column (text=, label=)"
-    settings: Any = {"skipped": skipped, "advice": advice, "classes": classes}
-    return checked_rows(str(path), found, columns, **settings)
+    checks["advice"] = advice
+    return checked_rows(str(path), found, columns, **checks)
 
 
-def doc_texts(path: str | Path) -> Iterator[Found]:
+def doc_texts(path: FilePath) -> Iterator[Found]:
     """The texts of the Docs of a DocBin, as records of a table with the column `text`. Raises
     DataError for a file that is missing or is not a DocBin."""
     yield ["text"]
@@ -77,7 +75,7 @@ def check_label(label: object) -> None:
         raise InputError(f"{problem}: give its name, such as {str(label)!r:.80}")
 
 
-def _docs(path: str | Path) -> Iterator[Found]:
+def _docs(path: FilePath) -> Iterator[Found]:
     yield ["text", "label"]
     for number, doc in enumerate(_read(path), start=1):
         try:
@@ -94,7 +92,7 @@ def _docs(path: str | Path) -> Iterator[Found]:
             yield Record(number, {"text": doc.text}, DataError(f"{expected}, {found}"))
 
 
-def _spans(path: str | Path, group: str) -> Iterator[Found]:
+def _spans(path: FilePath, group: str) -> Iterator[Found]:
     yield ["text", "start", "end", "label"]
     others: set[str] = set()
     there = False
@@ -111,10 +109,9 @@ def _spans(path: str | Path, group: str) -> Iterator[Found]:
         raise DataError(f"{path}: expected the span group {group!r} in doc.spans, found {names}")
 
 
-def _read(path: str | Path) -> Iterator[Doc]:
-    path = file_path(path)
+def _read(path: FilePath) -> Iterator[Doc]:
     try:
-        yield from DocBin().from_disk(path).get_docs(Vocab())
+        yield from DocBin().from_bytes(FileContent.of(path).content()).get_docs(Vocab())
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
     except Exception as error:  # zlib, msgpack and spaCy raise errors of many kinds

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,9 +14,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 
-from thinstack.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.files import Files, pack, unpacked, write
 from thinstack.bundle.manifest import ONNX_FILE
+from thinstack.bundle.writing import seal
 from thinstack.core.config import Device
 from thinstack.core.scale import ordered
 from thinstack.errors import BundleError, InputError, MissingExtraError, needs_extra
@@ -220,8 +220,7 @@ class TreeClassifier(BatchedPipe):
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
         """Read the bytes that `to_bytes` gave. Raises what `from_disk` raises."""
         if files := from_bytes(data):
-            with unpacked(files, SOURCE) as bundle:
-                self._open(bundle)
+            self._open(unpacked(files, SOURCE))
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -261,8 +260,7 @@ class TreeClassifier(BatchedPipe):
 
     def _learning_model(self) -> "TextLearner":
         if self._learner is None and self._files:
-            with unpacked(self._files, SOURCE) as bundle:
-                self._resume(bundle)
+            self._resume(unpacked(self._files, SOURCE))
         if self._learner is None:
             raise InputError(
                 f"{self.name}: it has no model yet; train it with `spacy train`, or call "
@@ -273,9 +271,7 @@ class TreeClassifier(BatchedPipe):
     def _saved(self) -> Files:
         if self._learner is None:
             return self._files
-        with TemporaryDirectory() as folder:
-            files, config = self._learner.files(), self._learner.config
-            return pack(write_bundle(Path(folder) / "model", files, config=config))
+        return pack(seal(self._learner.files(), config=self._learner.config))
 
     def _categories(self, example: Example) -> Sequence[str]:
         """All classes that an example names."""

@@ -1,6 +1,6 @@
 """Makes training examples, which hold sentences as index arrays, and joins them to minibatches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,31 +10,27 @@ from numpy.typing import NDArray
 
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest, join
-from thinstack.data.trees.pairs import Pair
 from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import Vocabulary
-from thinstack.errors import ConfigError, TreeError
-from thinstack.text.tree_sources import tree_maker
+from thinstack.errors import TreeError
+from thinstack.text.given_trees import tree_maker
 from thinstack.training.examples.labelled import (
     LabelledForest,
     labelled_chains,
-    labelled_pair,
     labelled_text,
     labelled_tree,
 )
-from thinstack.training.examples.texts import Text
 from thinstack.training.loop.oracle import right_transitions
-from thinstack.training.recipe import LabelChoice, TrainingConfig
+from thinstack.training.recipe import TrainingConfig
 
 __all__ = [
     "Example",
     "Minibatch",
     "examples_of",
     "forests_of",
+    "made_examples",
     "minibatch",
     "minibatch_places",
-    "pair_examples_of",
-    "text_examples_of",
 ]
 
 IntArray = NDArray[np.int64]
@@ -57,13 +53,6 @@ class Example:
     def gold(self) -> LabelledForest:
         """Its words over the data's own trees."""
         return self.trees["gold"]
-
-    def with_labels(self, which: LabelChoice) -> "Example":
-        """The example with some of its labels only, as `LabelledForest.with_labels` says."""
-        if which == "all":
-            return self
-        trees = {source: one.with_labels(which) for source, one in self.trees.items()}
-        return Example(trees, self.parsed)
 
     @property
     def words(self) -> int:
@@ -128,32 +117,18 @@ def examples_of(
     return found
 
 
-def pair_examples_of(
-    pairs: Sequence[Pair], vocabulary: Vocabulary, config: ModelConfig
+def made_examples(
+    texts: Iterable[Sequence[Sequence[str]]],
+    targets: Iterable[Any],
+    vocabulary: Vocabulary,
+    config: ModelConfig,
 ) -> list[Example]:
-    """The examples of pairs of sentences. The model of `config` names their classes; ratings go
-    from 1 to the number of its classes.
-
-    Raises ConfigError for a class that the model does not have, and for a rating out of range.
-    Raises TreeError for trees that the model does not take.
-    """
-    targets = [_target(pair, config.labels) for pair in pairs]
-    return [
-        Example({"gold": labelled_pair(pair.trees, target, vocabulary, config)})
-        for pair, target in zip(pairs, targets, strict=True)
-    ]
-
-
-def text_examples_of(
-    texts: Sequence[Text], vocabulary: Vocabulary, config: ModelConfig
-) -> list[Example]:
-    """The examples of texts whose labels are classes of the model. Their trees are made from the
-    words. If the model makes its own trees, they are balanced for now."""
+    """The examples of texts, each the words of its sentences, with their targets. Their trees are
+    made from the words. If the model makes its own trees, they are balanced for now."""
     maker = tree_maker("balanced" if config.parses else config.tree_source)
-    number = {name: place for place, name in enumerate(config.labels)}
     return [
-        Example({"gold": labelled_text(text.sentences, number[text.label], vocabulary, maker)})
-        for text in texts
+        Example({"gold": labelled_text(sentences, target, vocabulary, maker)})
+        for sentences, target in zip(texts, targets, strict=True)
     ]
 
 
@@ -221,17 +196,3 @@ def _right(example: Example, chosen: LabelledForest) -> IntArray:
         return taken
     pairs = zip(gold.by_tree(gold.transitions), gold.by_tree(taken), strict=True)
     return np.concatenate([right_transitions(*pair) for pair in pairs])
-
-
-def _target(pair: Pair, labels: Sequence[str]) -> float | int:
-    if isinstance(pair.target, str):
-        if pair.target in labels:
-            return labels.index(pair.target)
-        expected = f"one of model.labels ({', '.join(labels)})"
-    elif 1 <= pair.target <= len(labels):
-        return float(pair.target)
-    else:
-        expected = f"a rating from 1 to {len(labels)} (model.labels)"
-    raise ConfigError(
-        f"pair {pair.id}: expected {expected}, found {pair.target!r}; mend the pair or model.labels"
-    )

@@ -13,8 +13,7 @@ from thinstack.data.trees.phrases import depths_below, phrases_of, prefixes_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
 from thinstack.evaluate.accuracy import labels_by_span
-from thinstack.text.tree_sources import TreeMaker
-from thinstack.training.recipe import LabelChoice
+from thinstack.text.given_trees import TreeMaker
 
 __all__ = ["LabelledForest", "labelled_chains", "labelled_pair", "labelled_text", "labelled_tree"]
 
@@ -63,13 +62,6 @@ class LabelledForest(NamedTuple):
         words = (wanted[:, 1] - wanted[:, 0]) * 1.0
         soft = None if self.soft is None else self.soft[nodes] * there[:, np.newaxis]
         return LabelledForest(forest, targets, len(steps) - 1, words, depths, soft)
-
-    def with_labels(self, which: LabelChoice) -> "LabelledForest":
-        """The same trees, with the labels of all targets, of the whole sentence ("roots"), or of
-        the whole sentence and of single words ("roots+words"). Others become unknown."""
-        kept = (self.words == 1) & (which != "roots") | (which == "all")
-        kept[self.whole] = True
-        return self._replace(targets=np.where(kept, self.targets, -1))
 
 
 def labelled_tree(
@@ -135,10 +127,10 @@ def labelled_pair(
 
 
 def labelled_text(
-    sentences: Sequence[Sequence[str]], label: int, vocabulary: Vocabulary, maker: TreeMaker
+    sentences: Sequence[Sequence[str]], target: Any, vocabulary: Vocabulary, maker: TreeMaker
 ) -> LabelledForest:
     """The sentences of a text, each over the tree that `maker` makes of its words, with the text's
-    class.
+    target: a class, or whatever the task head's loss takes a row of.
 
     Its arrays have fewer bits than the batches that `join` makes, because tables may hold a million
     texts.
@@ -150,7 +142,7 @@ def labelled_text(
     fields["transitions"] = np.concatenate([maker(words) for words in sentences]).astype(np.int8)
     forest = Forest(**fields)
     words, unknown = np.array([lengths.sum() * 1.0]), np.array([-1.0])
-    return LabelledForest(forest, np.array([label]), 0, words, unknown)
+    return LabelledForest(forest, np.array([target]), 0, words, unknown)
 
 
 def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) -> Forest:

@@ -6,7 +6,7 @@ from typing import Final
 
 from thinstack.core.scale import ordered
 from thinstack.data.tables.alike import alike, difference
-from thinstack.data.tables.missing import is_no_class
+from thinstack.data.tables.table_rows import is_no_class
 from thinstack.errors import DataError
 
 __all__ = ["check_labels", "find_labels"]

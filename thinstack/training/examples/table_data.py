@@ -6,31 +6,35 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from thinstack.core.config import Task
-from thinstack.core.config.task import PAIR_TASKS, TABLE
-from thinstack.data.files.compressed import without_compression
 from thinstack.data.files.paths import in_resolved_folder
-from thinstack.data.tables.dialects import dialect_of
-from thinstack.data.tables.reading import columns_of
-from thinstack.data.tables.table_kinds import NAMED_SEPARATORS
+from thinstack.data.tables.table import Table
+from thinstack.data.tables.table_kinds import named_separator
+from thinstack.data.trees.pairs import TABLE
 from thinstack.errors import DataError, InputError
-from thinstack.training.examples.labels import find_labels
-from thinstack.training.examples.pair_tables import find_scale
+from thinstack.plugins.manager import manager
+from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import DataConfig
+from thinstack.training.tasks._pairs import Pairs
+from thinstack.training.tasks._table import TableTask
 
-__all__ = ["ask_about_spans", "find_classes", "table_data"]
+__all__ = ["ask_about_spans", "table_data"]
 
 BOTH = "label", "score"
 """The columns that say what is learnt from pairs."""
 
 
 def table_data(
-    table: Path, settings: Mapping[str, Any], *, text_columns: Sequence[str] = ()
-) -> DataConfig:
-    """The `data` of a recipe for a table.
+    path: Path,
+    settings: Mapping[str, Any],
+    *,
+    text_columns: Sequence[str] = (),
+    inputs: Inputs | None = None,
+) -> tuple[DataConfig, TableTask]:
+    """The `data` and the `task` of a recipe for a table. `inputs`: what was opened of its folder
+    before.
 
-    `settings`: fields of `DataConfig`, except `train`, `task` and the columns of texts. A value of
-    None counts as not given. `text_columns`: one column of texts, or two columns of pairs. By
+    `settings`: `dev`, `dev_share`, and fields of table tasks, except the columns of texts. A value
+    of None counts as not given. `text_columns`: one column of texts, or two columns of pairs. By
     default it is "text", or "text_a" and "text_b" if the table has these and no "text".
 
     A table of texts with the columns "start" and "end" is asked about: `settings` must say whether
@@ -41,20 +45,18 @@ def table_data(
     InputError for columns that do not go together, and ConfigError for other bad settings.
     """
     given = {name: value for name, value in settings.items() if value is not None}
-    columns = tuple(text_columns) or _columns(table, given)
+    dialect = {name: given[name] for name in ("encoding", "separator", "header") if name in given}
+    inputs = inputs or Inputs(in_resolved_folder(path).parent)
+    table = Table(inputs.table(path.name).named(path), **dialect)
+    columns = tuple(text_columns) or _columns(table)
     if len(columns) > 2:
         raise InputError(
             f"--text-column: expected one, or two for pairs, found {len(columns)}; leave some out"
         )
-    folder = in_resolved_folder(table).parent
-    if "dev" in given:
-        dev = in_resolved_folder(given["dev"])
-        given["dev"] = str(dev.relative_to(folder) if dev.is_relative_to(folder) else dev)
-    else:
-        given.setdefault("dev_share", 0.1)
+    files = {"train": path.name, **_development(inputs.folder, given)}
     if len(columns) == 2:
-        task = _pair_task(table, given)
-        given |= {"task": task, "format": TABLE, "pair_columns": columns}
+        name = _pair_task(table, given)
+        given |= {"format": TABLE, "pair_columns": columns}
     elif "score_column" in given:
         raise InputError(
             "--score-column: scores are of pairs, found one column of texts; name two columns with "
@@ -63,10 +65,23 @@ def table_data(
     else:
         if "spans" not in given:
             with suppress(DataError):
-                ask_about_spans(str(table), _known(table, given))
-        given |= {"task": "texts", "text_column": columns[0]}
-    found = DataConfig.parse({"train": table.name, **given}, source="the settings of the table")
-    return found.model_copy(update={"separator": _separator(found, folder)})
+                ask_about_spans(str(path), table.columns)
+        name = "spans.v1" if given.pop("spans", False) else "texts.v1"
+        given |= {"text_column": columns[0]}
+    kind: type[TableTask] = manager().find("task", name).plugin
+    settings = {key: value for key, value in given.items() if key in kind.model_fields}
+    source = "the settings of the table"
+    data, task = DataConfig.parse(files, source=source), kind.parse(settings, source=source)
+    return data, task.model_copy(update={"separator": _separator(data, task, inputs)})
+
+
+def _development(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of what is reported on, taken out of those `given`."""
+    share, dev = given.pop("dev_share", 0.1), given.pop("dev", None)
+    if dev is None:
+        return {"dev_share": share}
+    path = in_resolved_folder(dev)
+    return {"dev": str(path.relative_to(folder) if path.is_relative_to(folder) else path)}
 
 
 def ask_about_spans(source: str, columns: Iterable[str]) -> None:
@@ -81,75 +96,45 @@ def ask_about_spans(source: str, columns: Iterable[str]) -> None:
         )
 
 
-def _columns(table: Path, given: Mapping[str, Any]) -> tuple[str, ...]:
+def _columns(table: Table) -> tuple[str, ...]:
     """The columns of texts: those of pairs if the table has them. A table that cannot be read is
     left to its reader, which says why."""
-    pair: tuple[str, str] = DataConfig.model_fields["pair_columns"].default
+    pair: tuple[str, str] = Pairs.model_fields["pair_columns"].default
     with suppress(DataError):
-        known = _known(table, given)
+        known = table.columns
         return pair if "text" not in known and {*pair} <= {*known} else ("text",)
     return ("text",)
 
 
-def _known(table: Path, given: Mapping[str, Any]) -> list[str]:
-    named = {name: given[name] for name in ("encoding", "separator", "header") if name in given}
-    return columns_of(table, **named)
-
-
-def _separator(files: DataConfig, folder: Path) -> str | None:
+def _separator(files: DataConfig, task: TableTask, inputs: Inputs) -> str | None:
     """The separator that a recipe names: of all its tables, if the names of these do not tell it.
     Where it is not the same in all, it is found whenever they are read."""
-    if files.separator is not None:
-        return files.separator
+    if task.separator is not None:
+        return task.separator
     names = [name for name in (files.train, files.dev) if name and not name.endswith(".spacy")]
     found: set[tuple[str | None, str]] = set()
     for name in names:
         with suppress(DataError):  # Its reader says why it cannot be read.
-            if dialect := dialect_of(folder / name, files.encoding, header=files.header):
-                found.add((_named(name), dialect.separator))
+            table = Table(inputs.table(name), encoding=task.encoding, header=task.header)
+            if table.dialect:
+                found.add((named_separator(name), table.dialect.separator))
     told = all(named == separator for named, separator in found)
     separators = {separator for _, separator in found}
     return None if told or len(separators) > 1 else separators.pop()
 
 
-def _named(name: str) -> str | None:
-    return NAMED_SEPARATORS.get(without_compression(name).suffix.lower())
-
-
-def _pair_task(table: Path, given: Mapping[str, Any]) -> Task:
+def _pair_task(table: Table, given: Mapping[str, Any]) -> str:
     if odd := [name for name in ("spans", "span_group") if given.get(name)]:
         option = odd[0].replace("_", "-")
         raise InputError(f"--{option}: spans are of texts, found pairs; leave it out")
-    known = _known(table, given)
+    known = table.columns
     label, score = (f"{name}_column" in given for name in BOTH)
     if not (label or score):
         label, score = (name in known for name in BOTH)
     if label == score:
         found = "both" if label else ", ".join(map(repr, known))
         raise DataError(
-            f"{table}: expected the column 'label' (classes) or 'score' (ratings) of pairs, found "
-            f"{found}; name the column to learn with --label-column or --score-column"
+            f"{table.path}: expected the column 'label' (classes) or 'score' (ratings) of pairs, "
+            f"found {found}; name the column to learn with --label-column or --score-column"
         )
-    return "relatedness" if score else "entailment"
-
-
-def find_classes(values: Sequence[str], data: DataConfig, source: str) -> tuple[str, ...]:
-    """The labels of a model that learns these classes or scores. `source` leads messages. Raises
-    DataError as `find_labels` and `find_scale` do, and for classes of pairs that look like
-    scores."""
-    source = f"{source}, {data.target_column}"
-    if data.task == "relatedness":
-        return find_scale(values, source)
-    if data.task in PAIR_TASKS and (numbers := [one for one in values if _is_fraction(one)]):
-        found = f"expected classes, found numbers ({', '.join(numbers[:3])} ...)"
-        raise DataError(
-            f"{source}: {found}; if they are ratings, name the column with --score-column"
-        )
-    return find_labels(values, source)
-
-
-def _is_fraction(text: str) -> bool:
-    try:
-        return not float(text).is_integer()
-    except ValueError:
-        return False
+    return "relatedness.v1" if score else "entailment.v1"

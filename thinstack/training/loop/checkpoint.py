@@ -17,11 +17,17 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.training.loop.optimizers import load_state_tensors, state_tensors
 
-__all__ = ["load_checkpoint", "not_a_checkpoint", "save_checkpoint"]
+__all__ = [
+    "load_checkpoint",
+    "load_optimizers",
+    "not_a_checkpoint",
+    "optimizer_tensors",
+    "save_checkpoint",
+]
 
-SCHEMA: Final = "1"
-"""What files have in their metadata as `schema_version`, beside `state` and `sha256`. Files from
-before it have `state` only, and are read without a digest."""
+SCHEMA: Final = "2"
+"""What files have in their metadata as `schema_version`, beside `state` and `sha256`. Files of
+before, whose cells had their gates in other orders, are refused."""
 
 _DAMAGED = RuntimeError, KeyError, TypeError, ValueError, AttributeError
 _UNREADABLE = (SafetensorError, OSError, *_DAMAGED)
@@ -38,9 +44,7 @@ def save_checkpoint(
     tensors: dict[str, Tensor] = {}
     for name, module in modules.items():
         tensors |= {f"{name}/{key}": value for key, value in state_of(module).items()}
-    for name, optimizer in optimizers.items():
-        found = state_tensors(optimizer).items()
-        tensors |= {f"{name}.optimizer/{key}": value for key, value in found}
+    tensors |= optimizer_tensors(optimizers, ".optimizer")
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
     text = json.dumps(state)
     noted = {"schema_version": SCHEMA, "sha256": _digest(whole, text), "state": text}
@@ -62,11 +66,27 @@ def load_checkpoint(
         state, tensors = _read(path)
         for name, module in modules.items():
             load_state(module, _under(f"{name}/", tensors))
-        for name, optimizer in optimizers.items():
-            load_state_tensors(optimizer, _under(f"{name}.optimizer/", tensors))
+        load_optimizers(optimizers, tensors, ".optimizer")
     except _UNREADABLE as error:
         raise not_a_checkpoint(path, str(error)) from None
     return state
+
+
+def optimizer_tensors(optimizers: Mapping[str, Optimizer], mark: str = "") -> dict[str, Tensor]:
+    """The tensors of all optimisers, named as `NAME/INDEX.KEY`, with `mark` after the name."""
+    return {
+        f"{name}{mark}/{key}": value
+        for name, optimizer in optimizers.items()
+        for key, value in state_tensors(optimizer).items()
+    }
+
+
+def load_optimizers(
+    optimizers: Mapping[str, Optimizer], tensors: Mapping[str, Tensor], mark: str = ""
+) -> None:
+    """Put back what `optimizer_tensors` gave. Raises what `load_state_tensors` raises."""
+    for name, optimizer in optimizers.items():
+        load_state_tensors(optimizer, _under(f"{name}{mark}/", tensors))
 
 
 def not_a_checkpoint(path: Path, problem: str) -> DataError:
@@ -82,12 +102,11 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     with safe_open(path, framework="pt") as file:
         noted = file.metadata()
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
-    if noted.keys() != {"state"}:
-        if (found := noted.get("schema_version")) != SCHEMA:
-            problem = f"expected schema_version {SCHEMA}, found {found!r:.20}"
-            raise ValueError(f"{problem}; a newer thinstack may read it")
-        if noted["sha256"] != _digest(tensors, noted["state"]):
-            raise ValueError("its SHA-256 is another than when it was written: it is damaged")
+    if (found := noted.get("schema_version")) != SCHEMA:
+        problem = f"expected schema_version {SCHEMA}, found {found!r:.20}"
+        raise ValueError(f"{problem}; the thinstack that wrote it can go on")
+    if noted["sha256"] != _digest(tensors, noted["state"]):
+        raise ValueError("its SHA-256 is another than when it was written: it is damaged")
     state = json.loads(noted["state"])
     if not isinstance(state, dict):
         raise ValueError(f"expected a state of named fields, found {state!r:.40}")
@@ -103,7 +122,7 @@ def _digest(tensors: Mapping[str, Tensor], state: str) -> str:
     return found.hexdigest()
 
 
-def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {
         key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)
     }

@@ -5,60 +5,38 @@ import copy
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.optim import Optimizer
 
 from thinstack.core.model.model import Model
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, StoppedError
-from thinstack.evaluate.figures import selection
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.examples.example import Example, Minibatch, minibatch, minibatch_places
-from thinstack.training.lessons.alone import phrases_alone
-from thinstack.training.lessons.turning import TurningPhrases
+from thinstack.training.examples.example import Example, minibatch, minibatch_places
+from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 from thinstack.training.loop.fit_parser import fit_parser
 from thinstack.training.loop.history import read_history
-from thinstack.training.loop.initial import freeze
-from thinstack.training.loop.optimizers import build_optimizers, set_rates
+from thinstack.training.loop.optimizers import set_rates
 from thinstack.training.loop.own_trees import take_own_trees
-from thinstack.training.loop.precision import check_precision, joint_of
-from thinstack.training.loop.task_loss import task_loss
+from thinstack.training.loop.precision import check_precision
+from thinstack.training.loop.teaching import drawn_trees, taught_examples
 from thinstack.training.loop.team import ALONE, Team
-from thinstack.training.loop.text_loss import phrases_of, text_losses
-from thinstack.training.publish.measuring import evaluate_model
 from thinstack.training.recipe import Recipe, TrainingConfig
+from thinstack.training.task import Losses
 
-__all__ = ["Progress", "Report", "best_epoch", "process_settings", "train", "update_average"]
+__all__ = ["Progress", "Report", "best_epoch", "train"]
 
 Progress = Callable[[int, int, int], None]
 """Takes an epoch, how many of its examples are done, and how many there are."""
 
 Report = Callable[[dict[str, Any]], None]
 """Takes the record of an epoch."""
-
-
-@contextmanager
-def process_settings() -> Iterator[None]:
-    """What training wants of the process: denormals flushed, for they slow the backward of long
-    chains many times, and no checks of sparse tensors."""
-    checks: Any = torch.sparse.check_sparse_tensor_invariants
-    checked = checks.is_enabled()
-    torch.set_flush_denormal(True)
-    checks.disable()  # as it is unless said, but torch warns
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(False)
-        if checked:
-            checks.enable()
 
 
 @process_settings()
@@ -87,24 +65,22 @@ def train(
     config = recipe.training
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")
     check_precision(model, config)
-    if recipe.init is not None:
-        freeze(model, recipe.init.frozen)
-    initial = copy.deepcopy(model).eval() if config.phrase_penalty > 0 else None
-    optimizers = build_optimizers(model, config)
-    average, best = copy.deepcopy(model), copy.deepcopy(model)
+    frozen = recipe.init.frozen if recipe.init else ()
+    learner = Learner(model, config, frozen=frozen, keeps_start=recipe.task.keeps_start)
+    average, best = learner.average, copy.deepcopy(model)
     modules = {"model": model, "average": average, "best": best}
     checkpoint = folder / "checkpoint.safetensors"
-    saved = load_checkpoint(checkpoint, modules, optimizers)
+    saved = load_checkpoint(checkpoint, modules, learner.optimizers)
     history = [] if saved is None else read_history(saved, seed, checkpoint)
     team.check_same(str(checkpoint), json.dumps(history))
 
     with _with_last_epoch(history, seed):
         while not _finished(history, config):
             epoch = len(history) + 1
-            drawn = _draw_epoch(model, datasets.train, recipe, seed, epoch, team)
-            record = _one_epoch(model, initial, drawn, recipe, optimizers, on_batch, team)
+            drawn = _draw_epoch(model, datasets, recipe, seed, epoch, team)
+            record = _one_epoch(learner, drawn, recipe, on_batch, team)
             record = {"seed": seed, "epoch": epoch} | record
-            update_average(average, model, weight=max(1.0 - config.average, 1.0 / epoch))
+            learner.update_average(max(1.0 - config.average, 1.0 / epoch))
             if team.main:
                 record |= _watch(average, datasets, recipe)
             records = [*history, team.shared(record)]
@@ -113,7 +89,7 @@ def train(
             if team.main:
                 lines = "".join(json.dumps(past) + "\n" for past in records)
                 write_atomically(folder / "metrics.jsonl", lines)
-                save_checkpoint(checkpoint, modules, optimizers, {"history": records})
+                save_checkpoint(checkpoint, modules, learner.optimizers, {"history": records})
                 on_epoch(records[-1])
             history.append(team.shared(records[-1]))  # it is on the disk
         if config.parser_epochs > 0:
@@ -151,13 +127,13 @@ def _finished(history: Sequence[dict[str, Any]], config: TrainingConfig) -> bool
 def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:
     """The figures that early stopping watches and their sum, and the figures that are only
     traced."""
-    task, own = recipe.data.task, ["self"] if model.parses else []
+    task, own = recipe.task, ["self"] if model.parses else []
     sources = dict.fromkeys((*recipe.training.trees, *own)) if datasets.watched else ()
     figures, traced = (
-        {s: evaluate_model(model, found, s, task, recipe.model.labels)[0] for s, found in given}
-        for given in ([(s, datasets.watched) for s in sources], datasets.traced.items())
+        {s: task.measure(model, examples, s, recipe.model.labels)[0] for s, examples in parts}
+        for parts in ([(s, datasets.watched) for s in sources], datasets.traced.items())
     )
-    total = sum(selection(task, found) for found in figures.values())
+    total = sum(map(task.selection, figures.values()))
     return {"watched": figures, "selection": total} | ({"traced": traced} if traced else {})
 
 
@@ -173,68 +149,55 @@ class _Epoch(NamedTuple):
 
 
 def _draw_epoch(
-    model: Model, examples: Sequence[Example], recipe: Recipe, seed: int, epoch: int, team: Team
+    model: Model, datasets: Datasets, recipe: Recipe, seed: int, epoch: int, team: Team
 ) -> _Epoch:
     """Draw examples, sources and minibatches, and parse this process's share of the examples
     again if the model's own trees are among the sources."""
-    config, draw, given = recipe.training, np.random.default_rng([seed, epoch]), len(examples)
+    config, draw = recipe.training, np.random.default_rng([seed, epoch])
+    examples, given = datasets.train, len(datasets.train)
     dropout = int(draw.integers(2**31)) + team.rank
     kinds = config.trees
     sources = [kinds[number] for number in draw.integers(len(kinds), size=given)]
-    drawn, classes = [*examples], len(recipe.model.labels)
-    if config.alone or config.turning:
-        drawn += phrases_alone(examples, config.alone, classes, draw)
-        if config.turning:
-            drawn += TurningPhrases(examples, classes).draw(config.turning, draw)
-        sources += ["gold"] * (len(drawn) - given)
+    drawn = [*examples]
+    if datasets.treebank is not None:
+        trees = drawn_trees(recipe, datasets.treebank, draw)
+        reads = model.head.reads
+        drawn += taught_examples(trees, datasets.vocabulary, recipe.model, reads)
+        sources += ["gold"] * len(trees)
     order, lengths = draw.permutation(len(drawn)), [example.words for example in drawn]
     wide = config.model_copy(update={"batch_size": team.size * config.batch_size})
     batches = list(minibatch_places(order, lengths, wide, draw))
     if "self" in config.sources:
         mine = sorted(place for chosen in batches for place in team.deal(chosen) if place < given)
-        treeless = recipe.data.from_table
-        take_own_trees(model, [examples[place] for place in mine], None if treeless else epoch)
+        first = epoch if recipe.task.brings_trees else None
+        take_own_trees(model, [examples[place] for place in mine], first)
     return _Epoch(epoch, drawn, sources, batches, dropout)
 
 
 def _one_epoch(
-    model: Model,
-    initial: Model | None,
-    drawn: _Epoch,
-    recipe: Recipe,
-    optimizers: Mapping[str, Optimizer],
-    on_batch: Progress,
-    team: Team,
+    learner: Learner, drawn: _Epoch, recipe: Recipe, on_batch: Progress, team: Team
 ) -> dict[str, Any]:
     """One pass over the examples; returns its record, with the mean loss a case (a labelled node,
     sentence or pair), and, for a model that parses, a choice of transitions."""
-    started, config, treeless = time.perf_counter(), recipe.training, recipe.data.from_table
-    groups = [group for optimizer in optimizers.values() for group in optimizer.param_groups]
-    learnt, whole = [weight for group in groups for weight in group["params"]], len(drawn.examples)
+    started, config = time.perf_counter(), recipe.training
+    model, whole = learner.model, len(drawn.examples)
     torch.manual_seed(drawn.dropout)
     model.train()
     totals, done = np.zeros((2, 2)), 0  # of the task and of a parser: the loss, the cases
     for chosen in drawn.batches:
-        set_rates(optimizers, config, drawn.number - 1 + (done + len(chosen) / 2) / whole)
-        for optimizer in optimizers.values():
-            optimizer.zero_grad(set_to_none=True)
+        epochs = drawn.number - 1 + (done + len(chosen) / 2) / whole
+        set_rates(learner.optimizers, config, epochs)
         if mine := team.deal(chosen):
-            losses, counts = _part_losses(model, initial, drawn, chosen, mine, recipe)
-            loss = (losses[0] + config.alpha * losses[1]) / len(chosen)
-            loss.backward()  # type: ignore[no-untyped-call]
+            losses, counts = _part_losses(model, learner.initial, drawn, chosen, mine, recipe)
+            learner.learn((losses[0] + config.alpha * losses[1]) / len(chosen))
             totals += [[float(loss.detach()) for loss in losses], counts]
-        team.add_gradients(learnt)
-        if config.clip is not None:
-            ruled = [w for group in optimizers["model"].param_groups for w in group["params"]]
-            nn.utils.clip_grad_norm_(ruled, config.clip)
-        for optimizer in optimizers.values():
-            optimizer.step()
+        learner.step(team)
         done += len(chosen)
         on_batch(drawn.number, done, whole)
     sums, cases = team.total(totals)
     loss, parsing_loss = (sums / np.maximum(cases, 1)).tolist()
     _check_finite(loss, model, drawn.number)
-    parsing = {"parsing_loss": parsing_loss} if model.parses and not treeless else {}
+    parsing = {"parsing_loss": parsing_loss} if model.parses and recipe.task.brings_trees else {}
     return {"loss": loss, **parsing, "seconds": time.perf_counter() - started}
 
 
@@ -245,32 +208,16 @@ def _part_losses(
     chosen: Sequence[int],
     mine: Sequence[int],
     recipe: Recipe,
-) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
+) -> Losses:
     """The losses of the part `mine` of a minibatch `chosen`, and over how many cases each is a
     sum."""
     batch = minibatch(
         [drawn.examples[i] for i in mine],
         [drawn.sources[i] for i in mine],
-        None if recipe.data.from_table else model.oracle,
+        model.oracle if recipe.task.brings_trees else None,
     )
-    if recipe.data.task != "texts":
-        return _losses(model, batch, recipe.training)
-    phrases = phrases_of(model, [drawn.examples[i] for i in chosen])
-    return text_losses(model, batch, recipe.training, initial, (len(chosen), phrases))
-
-
-def _losses(
-    model: Model, batch: Minibatch, config: TrainingConfig
-) -> tuple[tuple[Tensor, Tensor], tuple[int, int]]:
-    """The losses of the task and of the transitions, (7) of Bowman et al. 2016, and over how many
-    cases each is a sum. Without right transitions no parser learns."""
-    joint = joint_of(model, model.inputs(batch.forest), config)
-    task, labelled = task_loss(model.head, joint.logits, batch, config.root_weight)
-    if not batch.right.size:
-        return (task, task.new_zeros([])), (labelled, 0)
-    wanted = torch.from_numpy(batch.right)
-    found = model.encoder.judge(joint.choices, joint.free, wanted)
-    return (task, found.loss), (labelled, found.cases)
+    whole = [drawn.examples[i] for i in chosen]
+    return recipe.task.loss(model, batch, whole, recipe.training, initial)
 
 
 def _check_finite(loss: float, model: Model, epoch: int) -> None:
@@ -282,12 +229,3 @@ def _check_finite(loss: float, model: Model, epoch: int) -> None:
             f"the training diverged in epoch {epoch}: {found}; lower training.learning_rate or "
             "training.vector_learning_rate"
         )
-
-
-@torch.no_grad()
-def update_average(average: Model, model: Model, *, weight: float) -> None:
-    """Move the running average of a model's weights by this share (0 to 1) towards it."""
-    for mean, value in zip(average.parameters(), model.parameters(), strict=True):
-        mean.lerp_(value, weight)
-    for kept, buffer in zip(average.buffers(), model.buffers(), strict=True):
-        kept.copy_(buffer)

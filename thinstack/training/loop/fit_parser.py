@@ -10,7 +10,8 @@ from torch import Tensor
 from thinstack.core.model.model import Model
 from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.training.examples.example import Example, minibatch, minibatch_places
-from thinstack.training.loop.optimizers import build_optimizers, lower_parser_rate
+from thinstack.training.learner import Learner
+from thinstack.training.loop.optimizers import lower_parser_rate
 from thinstack.training.loop.precision import lower_precision
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import TrainingConfig
@@ -35,10 +36,9 @@ def fit_parser(
     """
     encoder = cast(ParsingEncoder, model.encoder)
     examples = [example for example in examples if example.parsed]
-    optimizer = build_optimizers(model, config)["parser"]
+    learner = Learner(model, config)
     rates = config.model_copy(update={"epochs": config.parser_epochs})
     wide = config.model_copy(update={"batch_size": team.size * config.batch_size})
-    learnt = [weight for group in optimizer.param_groups for weight in group["params"]]
     lengths = [example.words for example in examples]
     model.eval()
     encoder.parser.train()
@@ -48,13 +48,10 @@ def fit_parser(
         done = 0
         order = draw.permutation(len(examples))
         for chosen in minibatch_places(order, lengths, wide, draw):
-            lower_parser_rate({"parser": optimizer}, rates, epoch + done / len(examples))
-            optimizer.zero_grad(set_to_none=True)
+            lower_parser_rate(learner.optimizers, rates, epoch + done / len(examples))
             if mine := [examples[i] for i in team.deal(chosen)]:
-                loss = _loss(model, encoder, mine, config) / len(chosen)
-                loss.backward()  # type: ignore[no-untyped-call]
-            team.add_gradients(learnt)
-            optimizer.step()
+                learner.learn(_loss(model, encoder, mine, config) / len(chosen))
+            learner.step(team)
             done += len(chosen)
             on_batch(config.epochs + epoch + 1, done, len(examples))
     model.eval()

@@ -7,46 +7,49 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thinstack.bundle import open_bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.weights import load_model, load_state, state_of
 from thinstack.core.model.model import Model
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
-from thinstack.training.loop.glorot import draw_by_glorot
 from thinstack.training.recipe import InitConfig, Recipe
 from thinstack.training.recipe.recipe import Part
 
 __all__ = ["freeze", "initial_model", "start_from", "vocabulary_of"]
 
 
-def vocabulary_of(init: InitConfig, kind: str) -> WordVocabulary | WordpieceVocabulary:
-    """The vocabulary of the bundle where learning starts. `kind`: of the recipe's leaf embedding.
-    Raises ConfigError if the bundle's kind is another one, and what `open_bundle` raises."""
-    config = (bundle := open_bundle(init.bundle)).config
-    if config.embedding.kind != kind:
+def vocabulary_of(
+    init: InitConfig, kind: str, start: Bundle | None = None
+) -> WordVocabulary | WordpieceVocabulary:
+    """The vocabulary of the bundle where learning starts, which `start` is if it is open already.
+    `kind`: of the recipe's leaf embedding. Raises ConfigError if the bundle's kind is another one,
+    and what `open_bundle` raises."""
+    bundle = start or open_bundle(init.bundle)
+    if bundle.config.embedding.kind != kind:
         raise ConfigError(
-            f"init.bundle: expected model.embedding.kind = {config.embedding.kind!r}, as "
+            f"init.bundle: expected model.embedding.kind = {bundle.config.embedding.kind!r}, as "
             f"{init.bundle} has it, found {kind!r}; describe the embedding as the bundle does"
         )
     return bundle.vocabulary()
 
 
 def initial_model(
-    recipe: Recipe, table: NDArray[np.float32], weights: Mapping[str, Tensor] | None = None
+    recipe: Recipe,
+    table: NDArray[np.float32],
+    weights: Mapping[str, Tensor] | None = None,
+    start: Bundle | None = None,
 ) -> Model:
     """The model of a recipe before it learns.
 
-    Its weights come from the recipe's bundle. Without a bundle they are fresh, except for the leaf
-    `table` (V, W) and pretrained `weights`, by name. Raises what `build_model` and `start_from`
-    raise, and ConfigError for a cell that `glorot` cannot draw.
+    Its weights come from the recipe's bundle; `start` is that bundle, if it is open already.
+    Without a bundle they are fresh, except for the leaf `table` (V, W) and pretrained `weights`, by
+    name. Raises what `build_model` and `start_from` raise.
     """
     model = build_model(recipe.model, entries=len(table))
-    if recipe.training.init == "glorot":
-        draw_by_glorot(model)
     if recipe.init is not None:
-        start_from(model, recipe.init)
+        start_from(model, recipe.init, start)
     else:
         model.embedding.table.data.copy_(torch.from_numpy(table))
         own = dict(model.named_parameters())
@@ -55,31 +58,31 @@ def initial_model(
     return model
 
 
-def start_from(model: Model, init: InitConfig) -> None:
-    """Put the bundle's weights into the parts of a model that `init` names.
+def start_from(model: Model, init: InitConfig, start: Bundle | None = None) -> None:
+    """Put the bundle's weights into the parts of a model that `init` names. `start`: the bundle, if
+    it is open already.
 
     Raises ConfigError for a part that the model or the bundle lacks, and for weights of other
     shapes. Raises BundleError for a bundle without torch weights.
     """
-    given, own = state_of(load_model(init.bundle)), state_of(model)
+    state, own = state_of(load_model(start or init.bundle)), state_of(model)
     for part in init.parts:
         names = [name for name in own if part_of(name) == part]
-        found = [name for name in given if part_of(name) == part]
-        if not names or sorted(names) != sorted(found):
-            odd = sorted(set(names) ^ set(found))
-            problem = f"they differ in {', '.join(odd[:3])}" if odd else "neither has one"
+        problem = "" if names else "neither has one"
+        if odd := {name for name in state if part_of(name) == part}.symmetric_difference(names):
+            problem = f"they differ in {', '.join(sorted(odd)[:3])}"
+        for name in () if problem else names:
+            if state[name].shape != own[name].shape:
+                problem = (
+                    f"expected {name} of shape {tuple(own[name].shape)}, found "
+                    f"{tuple(state[name].shape)}"
+                )
+            own[name] = state[name]
+        if problem:
             raise ConfigError(
                 f"init.parts: the {part} of {init.bundle} does not fit the model: {problem}; "
                 "describe the model as the bundle's config.json does, or leave that part out"
             )
-        for name in names:
-            if given[name].shape != own[name].shape:
-                raise ConfigError(
-                    f"init.parts: the {part} of {init.bundle} does not fit the model: expected "
-                    f"{name} of shape {tuple(own[name].shape)}, found {tuple(given[name].shape)}; "
-                    "describe the model as the bundle's config.json does, or leave that part out"
-                )
-            own[name] = given[name]
     load_state(model, own)
 
 

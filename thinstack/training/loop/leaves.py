@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from thinstack.bundle import Bundle
 from thinstack.core.config import EmbeddingConfig
 from thinstack.data.words.vectors import recipe_vectors, standardise
 from thinstack.data.words.vocabulary import WordVocabulary, mean_unknown
@@ -39,9 +40,11 @@ class Leaves(NamedTuple):
     weights: Mapping[str, Tensor] = MappingProxyType({})
 
 
-def first_leaves(recipe: Recipe, data: Path, words_used: Iterable[str], width: int) -> Leaves:
+def first_leaves(
+    recipe: Recipe, data: Path, words_used: Iterable[str], width: int, start: Bundle | None = None
+) -> Leaves:
     """The vocabulary, the leaf table and other pretrained weights of a recipe. `width`: the columns
-    W of the table.
+    W of the table. `start`: the bundle where learning starts, if it is open already.
 
     A table of words holds the pretrained vectors. Words of the training data, `words_used`, that
     these lack get random vectors. Row 0, the unknown word, is the mean of the pretrained vectors,
@@ -53,7 +56,7 @@ def first_leaves(recipe: Recipe, data: Path, words_used: Iterable[str], width: i
     """
     pieces = recipe.model.embedding.kind == "wordpieces"
     if recipe.init is not None:
-        vocabulary = vocabulary_of(recipe.init, recipe.model.embedding.kind)
+        vocabulary = vocabulary_of(recipe.init, recipe.model.embedding.kind, start)
         return Leaves(vocabulary, np.zeros((len(vocabulary), width), np.float32))
     if recipe.data.encoder is not None:
         return _encoder_leaves(recipe, data, recipe.data.encoder)

@@ -6,9 +6,28 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.core.head import TaskHead
+from thinstack.core.model.model import Model
 from thinstack.training.examples.example import Minibatch
+from thinstack.training.loop.precision import joint_of
+from thinstack.training.recipe import TrainingConfig
+from thinstack.training.task import Losses
 
-__all__ = ["soft_labels", "task_loss"]
+__all__ = ["joint_losses", "soft_labels", "task_loss"]
+
+
+def joint_losses(
+    model: Model, batch: Minibatch, training: TrainingConfig, root_weight: float = 0.0
+) -> Losses:
+    """The losses of the head and of the transitions, (7) of Bowman et al. 2016, and over how many
+    cases each is a sum. Without right transitions no parser learns. `root_weight`: as in
+    `soft_labels`."""
+    joint = joint_of(model, model.inputs(batch.forest), training)
+    loss, labelled = task_loss(model.head, joint.logits, batch, root_weight)
+    if not batch.right.size:
+        return (loss, loss.new_zeros([])), (labelled, 0)
+    wanted = torch.from_numpy(batch.right)
+    parsing = model.encoder.judge(joint.choices, joint.free, wanted)
+    return (loss, parsing.loss), (labelled, parsing.cases)
 
 
 def task_loss(

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from thinstack.bundle import open_bundle
 from thinstack.core import Tree
 from thinstack.data.files.writing import replacing
+from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.recipe import TeacherConfig
 
-__all__ = ["OnRead", "Teacher"]
+__all__ = ["OnRead", "Teacher", "with_labels"]
 
 OnRead = Callable[[str, int, int], None]
 """Takes the name of what a teacher reads, how many sentences it has read, and how many there
@@ -39,8 +40,7 @@ class Teacher:
     did not use. `threads`: as a `Predictor` takes them. `on_read` is called after each file.
 
     Raises ConfigError for a bundle that has other classes than `labels` or does not score phrases.
-    Also for a recipe with texts but no bundle that parses. Raises what `open_bundle` and
-    `Predictor` raise.
+    Raises what `open_bundle` and `Predictor` raise.
     """
 
     def __init__(
@@ -53,14 +53,14 @@ class Teacher:
         on_read: OnRead | None = None,
     ):
         self._bundles = [_bundle(name, labels, threads) for name in config.bundles]
-        self._parser = _parser_of(config, self._bundles, threads) if config.texts else None
+        self._parser = partial(_parser_of, config, self._bundles, threads)
+        self._alpha = config.alpha
         self._cache, self._on_read, self._used = cache, on_read, set[Path]()
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[Tree]:
-        """The binary tree of each sentence of words, by the bundle that parses. Only for a recipe
-        with texts."""
-        parser = self._parser
-        assert parser is not None
+        """The binary tree of each sentence of words, by the bundle that parses. Raises ConfigError
+        if no bundle does."""
+        parser = self._parser()
 
         def ask(words: Sequence[Sequence[str]]) -> NDArray[np.int8]:
             found = parser.trees_and_scores(words, "self")
@@ -73,9 +73,12 @@ class Teacher:
             for tree, words in zip(_cut(steps, sizes), sentences, strict=True)
         ]
 
-    def probabilities(self, trees: Sequence[Tree], what: str) -> list[NDArray[np.float16]]:
-        """The probabilities (N, C) of the nodes of each binary tree, as the mean over all bundles.
-        `what` names the trees for `on_read`."""
+    def soft_labels(self, trees: Sequence[LabelledTree], what: str) -> list[NDArray[np.float16]]:
+        """How often each class counts for the nodes of each binary tree, (N, C).
+
+        It is the mean probability over all bundles. Where a tree has a label, that has the share
+        `alpha`, and the probabilities have the rest. `what` names the trees for `on_read`.
+        """
 
         def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
             words, steps = [tree.words for tree in part], [tree.transitions for tree in part]
@@ -83,8 +86,12 @@ class Teacher:
             mean: NDArray[np.float16] = np.mean(scores, axis=0).astype(np.float16)
             return mean
 
-        found = self._answers(what, self._bundles, list(trees), ask)
-        return _cut(found, [len(tree) for tree in trees])
+        answers = self._answers(what, self._bundles, [one.tree for one in trees], ask)
+        means = _cut(answers, [len(one.tree) for one in trees])
+        return [
+            with_labels(mean, one.labels, self._alpha)
+            for mean, one in zip(means, trees, strict=True)
+        ]
 
     def close(self) -> None:
         """Remove the files of the cache that this teacher did not use."""
@@ -113,6 +120,18 @@ class Teacher:
                 self._on_read(what, start + len(part), len(asked))
 
 
+def with_labels(
+    probabilities: NDArray[np.floating], labels: NDArray[np.int64], alpha: float
+) -> NDArray[np.float16]:
+    """Soft labels (N, C): a mixture of the known labels (N,) and the teacher's `probabilities` (N,
+    C). The known labels have the share `alpha`. Where there is no label (-1), the teacher has it
+    all."""
+    known = (labels >= 0)[:, np.newaxis]
+    own = np.eye(probabilities.shape[1])[labels]
+    mixed = alpha * own + (1 - alpha) * probabilities.astype(np.float64)
+    return np.where(known, mixed, probabilities).astype(np.float16)
+
+
 def _bundle(name: str, labels: Sequence[str], threads: int | None) -> Predictor:
     found = Predictor(open_bundle(name), threads=threads)
     if tuple(found.labels) != tuple(labels):
@@ -137,8 +156,8 @@ def _parser_of(
         return parsers[0]
     names = config.parser or ", ".join(config.bundles)
     raise ConfigError(
-        f"teacher.texts: they get the trees of a bundle that parses, which {names} does not; name "
-        "one in teacher.parser, such as sst"
+        f"teacher.parser: expected a bundle that parses, which {names} does not; name one, such as "
+        "sst"
     )
 
 

@@ -1,49 +1,43 @@
-"""Makes the lessons of a teacher: soft labels for every phrase of the training trees, and of
-sentences without labels (Hinton et al. 2015)."""
+"""Gathers the trees that a model learns from: those of the training file and those of lessons, with
+soft labels where a teacher has labelled them (Hinton et al. 2015)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
+from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
 from thinstack.training.examples.example import Example, examples_of
-from thinstack.training.lessons.exchanged_trees import exchanged_trees
-from thinstack.training.lessons.negation import negated_variants
-from thinstack.training.lessons.plain_texts import read_plain_texts
+from thinstack.training.lesson import Lesson, Treebank
 from thinstack.training.loop.teacher import OnRead, Teacher
-from thinstack.training.recipe import Recipe, TeacherConfig
+from thinstack.training.recipe import Recipe
 
-__all__ = ["Lesson", "lessons", "taught_examples"]
+__all__ = ["Taught", "drawn_trees", "needs_soft_labels", "taught_examples", "taught_trees"]
 
 TREEBANK: Final = "trees"
-"""The source of lessons from the training file. Other sources are fields of `SourceWeights`."""
+"""The source of the trees of the training file. Other sources are titles of lessons."""
 
 
-class Lesson(NamedTuple):
+class Taught(NamedTuple):
     """A tree to learn from.
 
     Attributes:
-        source: where the tree comes from: "trees", "exchanged", "negated" or "texts".
-        tree: the binary tree.
-        labels: (N,) the classes that the treebank gives to its nodes, -1 where it gives none.
-        soft: (N, C) how often each class counts in the loss of a node, as in `LabelledForest`.
+        source: where the tree comes from: "trees", or the title of a lesson.
+        tree: the binary tree with its labels.
+        parsed: whether a parser learns from it.
     """
 
     source: str
-    tree: Tree
-    labels: NDArray[np.int64]
-    soft: NDArray[np.float16]
+    tree: LabelledTree
+    parsed: bool
 
 
-def lessons(
+def taught_trees(
     recipe: Recipe,
     train: Sequence[Labelled],
     aside: Sequence[Labelled],
@@ -52,94 +46,92 @@ def lessons(
     cache: Path | None = None,
     threads: int | None = None,
     on_read: OnRead | None = None,
-) -> list[Lesson]:
-    """The lessons of a recipe with a teacher, the same for all seeds.
+) -> list[Taught]:
+    """The trees that a recipe with a teacher or lessons learns from, the same for all seeds: the
+    trees `train`, then those of the lessons that are made once.
 
-    Lessons of the trees `train` come first. Then come lessons of trees made from them, and of
-    texts. Sentences of `aside`, which are kept for measuring, are never taken from texts. `cache`,
+    Sentences of `aside`, which are kept for measuring, are never taken from texts. `cache`,
     `threads` and `on_read` are as a `Teacher` takes them.
 
-    Raises TreeError for trees that are not binary, DataError for texts that cannot be read, and
-    what a `Teacher` raises.
+    Raises TreeError for trees that are not binary, and what a `Teacher` and the lessons raise.
     """
-    assert recipe.teacher is not None
-    config, labels = recipe.teacher, recipe.model.labels
+    known = [LabelledTree(*each) for each in train]
     _check_binary(train, data / recipe.data.train)
-    teacher = Teacher(config, labels, cache=cache, threads=threads, on_read=on_read)
-    made = _unlabelled(config, train, len(labels), teacher, aside, data)
-    known = [tree for tree, _ in train]
-    soft = teacher.probabilities(known, "the training trees")
-    found = [
-        Lesson(TREEBANK, tree, gold, with_labels(each, gold, config.alpha))
-        for (tree, gold), each in zip(train, soft, strict=True)
+    teacher = None
+    if recipe.teacher is not None:
+        labels = recipe.model.labels
+        teacher = Teacher(recipe.teacher, labels, cache=cache, threads=threads, on_read=on_read)
+    treebank = Treebank(
+        known,
+        len(recipe.model.labels),
+        aside=[tree.words for tree, _ in aside],
+        folders=recipe.folders(data),
+        parse=None if teacher is None else teacher.parse,
+    )
+    made = [
+        (lesson, lesson.trees(treebank, np.random.default_rng(lesson.draws_from(place))))
+        for place, lesson in enumerate(recipe.lessons)
+        if not lesson.anew
     ]
-    for source, trees in made.items():
-        weight = getattr(config.weights, source)
-        for tree, each in zip(trees, teacher.probabilities(trees, source), strict=True):
-            unknown = np.full(len(tree), -1)
-            found.append(Lesson(source, tree, unknown, each * np.float16(weight)))
-    teacher.close()
-    return found
+    taught = [Taught(TREEBANK, each, True) for each in _softened(recipe, known, None, teacher)]
+    for lesson, trees in made:
+        softened = _softened(recipe, trees, lesson, teacher if lesson.taught else None)
+        taught += [Taught(lesson.title, each, lesson.parsed) for each in softened]
+    if teacher is not None:
+        teacher.close()
+    return taught
 
 
-def with_labels(
-    probabilities: NDArray[np.floating], labels: NDArray[np.int64], alpha: float
-) -> NDArray[np.float16]:
-    """Soft labels (N, C): a mixture of the known labels (N,) and the teacher's `probabilities` (N,
-    C). The known labels have the share `alpha`. Where there is no label (-1), the teacher has it
-    all."""
-    known = (labels >= 0)[:, np.newaxis]
-    own = np.eye(probabilities.shape[1])[labels]
-    mixed = alpha * own + (1 - alpha) * probabilities.astype(np.float64)
-    return np.where(known, mixed, probabilities).astype(np.float16)
+def drawn_trees(recipe: Recipe, treebank: Treebank, draw: np.random.Generator) -> list[Taught]:
+    """The trees of the lessons that are drawn anew for each epoch. Raises what they raise."""
+    return [
+        Taught(lesson.title, each, lesson.parsed)
+        for lesson in recipe.lessons
+        if lesson.anew
+        for each in _softened(recipe, lesson.trees(treebank, draw), lesson, None)
+    ]
+
+
+def needs_soft_labels(recipe: Recipe) -> bool:
+    """Whether the loss reads soft labels: those of a teacher, or those of lessons with a weight."""
+    return recipe.teacher is not None or any(lesson.weight != 1 for lesson in recipe.lessons)
+
+
+def _softened(
+    recipe: Recipe, trees: Sequence[LabelledTree], lesson: Lesson | None, teacher: Teacher | None
+) -> Sequence[LabelledTree]:
+    """The trees of a lesson, or of the training file without one, with the soft labels that the
+    `teacher` gives, or else their own, times the weight of the lesson."""
+    if not needs_soft_labels(recipe):
+        return trees
+    if teacher is not None:
+        soft = teacher.soft_labels(trees, "the training trees" if lesson is None else lesson.title)
+    else:
+        classes = len(recipe.model.labels)
+        once = np.eye(classes + 1, classes, dtype=np.float16)  # 0 for an unknown label, -1
+        soft = [once[each.labels] if each.soft is None else each.soft for each in trees]
+    weight = np.float16(1.0 if lesson is None else lesson.weight)
+    return [tree._replace(soft=each * weight) for tree, each in zip(trees, soft, strict=True)]
 
 
 def taught_examples(
-    taught: Sequence[Lesson],
+    taught: Sequence[Taught],
     vocabulary: Vocabulary,
     config: ModelConfig,
-    sources: Sequence[str],
-    file: Path,
+    reads: str,
+    sources: Sequence[str] = (),
+    file: Path | None = None,
 ) -> list[Example]:
-    """The examples of lessons, as `examples_of` makes them of trees, for a task head that reads
-    nodes. A parser learns only from lessons of the treebank."""
-    treebank = [(lesson.tree, lesson.labels) for lesson in taught]
-    found = []
-    for lesson, example in zip(
-        taught, examples_of(treebank, vocabulary, config, "nodes", sources, file), strict=True
-    ):
-        gold = example.gold._replace(soft=lesson.soft)
-        others = {
-            source: gold.over(one.forest.transitions)
-            for source, one in example.trees.items()
-            if source != "gold"
-        }
-        trees = {"gold": gold, **others}
-        found.append(replace(example, trees=trees, parsed=lesson.source == TREEBANK))
-    return found
-
-
-def _unlabelled(
-    config: TeacherConfig,
-    train: Sequence[Labelled],
-    classes: int,
-    teacher: Teacher,
-    aside: Sequence[Labelled],
-    data: Path,
-) -> dict[str, list[Tree]]:
-    """The trees that only a teacher labels, by their source. Each source has its own random draws,
-    so that more trees of one source change no other source."""
-    exchanged, negated = (np.random.default_rng(number) for number in range(2))
-    known, size = [tree for tree, _ in train], len(train)
-    made = {
-        "exchanged": exchanged_trees(known, round(config.exchanged * size), exchanged),
-        "negated": negated_variants(train, classes, round(config.negated * size), negated),
-    }
-    if config.texts:
-        kept_back = [tree.words for tree, _ in aside]
-        files = [data / file for file in config.texts]
-        sentences = read_plain_texts(files, config.max_text_words, kept_back)
-        made["texts"] = teacher.parse(sentences)
+    """The examples of trees, as `examples_of` makes them, with their soft labels."""
+    treebank = [(each.tree.tree, each.tree.labels) for each in taught]
+    examples, made = examples_of(treebank, vocabulary, config, reads, sources, file), []
+    for each, example in zip(taught, examples, strict=True):
+        trees = example.trees
+        if each.tree.soft is not None:
+            gold = example.gold._replace(soft=each.tree.soft)
+            steps = {source: one.forest.transitions for source, one in trees.items()}
+            trees = {source: gold.over(own) for source, own in steps.items()} | {"gold": gold}
+        made.append(Example(trees, each.parsed))
     return made
 
 

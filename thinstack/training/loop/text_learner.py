@@ -1,7 +1,6 @@
 """Holds `TextLearner`, a classifier of texts that learns batch by batch, for training loops of
 other programs."""
 
-import copy
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,26 +14,29 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from thinstack.bundle import Bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
-from thinstack.bundle.weights import load_model, weights_of
-from thinstack.core.config import Device, ModelConfig
+from thinstack.bundle.weights import GATES, load_model, metadata_of, weights_of
+from thinstack.core.config import Device, ModelConfig, Strict
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError, ConfigError, DeviceError
 from thinstack.plugins.build import build_model
+from thinstack.plugins.manager import manager
 from thinstack.runtime.documents import mean_scores
-from thinstack.training.examples.example import Example, forests_of, minibatch, text_examples_of
-from thinstack.training.examples.texts import Text
-from thinstack.training.loop.epochs import process_settings, update_average
-from thinstack.training.loop.initial import freeze, initial_model
+from thinstack.training.examples.example import Example, forests_of, minibatch
+from thinstack.training.learner import Learner, process_settings
+from thinstack.training.loop.checkpoint import load_optimizers, optimizer_tensors
+from thinstack.training.loop.initial import initial_model
 from thinstack.training.loop.leaves import first_leaves
-from thinstack.training.loop.optimizers import build_optimizers, load_state_tensors, state_tensors
+from thinstack.training.loop.optimizers import reorder_state
 from thinstack.training.loop.own_trees import take_own_trees
-from thinstack.training.loop.text_loss import text_losses
 from thinstack.training.recipe import DataConfig, TrainingConfig
+from thinstack.training.recipe.schema_1 import converted
+from thinstack.training.task import AnyTask, Task
+from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import text_recipe
 
 __all__ = ["RESUME_FILES", "TextLearner"]
@@ -42,8 +44,8 @@ __all__ = ["RESUME_FILES", "TextLearner"]
 TRAINING_FILE = "training.json"
 OPTIMIZER_FILE = "optimizer.safetensors"
 RESUME_FILES = (TRAINING_FILE, OPTIMIZER_FILE)
-"""Files in the bundle of a learner: a recipe's `[training]` as JSON, and the state of its
-optimisers. Without that state, the first steps of AdaGrad would be as large as at the start."""
+"""Files in the bundle of a learner: a recipe's `[training]` and `[task]` as JSON, and the state of
+its optimisers. Without that state, the first steps of AdaGrad would be as large as at the start."""
 
 Words = Sequence[Sequence[str]]
 """The words of each sentence of a text. It has at least one sentence, and each sentence has
@@ -78,7 +80,7 @@ class TextLearner:
 
     Attributes:
         config: the model's configuration, with its classes.
-        training: the settings that it learns with.
+        training, task: the settings that it learns with.
 
     Raises ConfigError for an `average` that is no share, and DeviceError without a GPU for "cuda".
     """
@@ -89,6 +91,7 @@ class TextLearner:
         vocabulary: Vocabulary,
         config: ModelConfig,
         training: TrainingConfig,
+        task: Task,
         *,
         average: float,
         device: Device,
@@ -97,13 +100,11 @@ class TextLearner:
             raise ConfigError(
                 f"average: expected a share from 0 to 1, found {average}; leave it out for 0.15"
             )
-        self.config, self.training, self._vocabulary = config, training, vocabulary
+        self.config, self.training, self.task = config, training, task
+        self._vocabulary = vocabulary
         self._share, self._steps = average, 0
-        self._model = model.to(_device(device))
-        freeze(self._model, ["parser"])
-        self._initial = copy.deepcopy(self._model).eval() if training.phrase_penalty > 0 else None
-        self._average = copy.deepcopy(self._model).eval()
-        self._optimizers = build_optimizers(self._model, training)
+        model = model.to(_device(device))
+        self._learner = Learner(model, training, frozen=["parser"], keeps_start=task.keeps_start)
 
     @classmethod
     def start(
@@ -121,15 +122,18 @@ class TextLearner:
         for fields of `TrainingConfig`; None leaves the default. Raises what `text_recipe` and
         `initial_model` raise, and ConfigError for values that are no rates.
         """
-        files = DataConfig(train="texts", dev="texts", task="texts")
-        recipe = text_recipe("texts", files, labels, texts=1, init=init)
+        files = DataConfig(train="texts", dev="texts")
+        texts: TableTask = manager().find("task", "texts.v1").plugin()
+        start = None if init == "none" else open_bundle(init)
+        recipe = text_recipe("texts", files, texts, labels, texts=1, init=init, start=start)
         size = build_model(recipe.model, entries=1).embedding.table.shape[1]
-        vocabulary, table, _ = first_leaves(recipe, Path(), (), size)
+        vocabulary, table, _ = first_leaves(recipe, Path(), (), size, start)
         return cls(
-            initial_model(recipe, table),
+            initial_model(recipe, table, start=start),
             vocabulary,
             recipe.model,
             _with(recipe.training, rates),
+            recipe.task,
             average=average,
             device=device,
         )
@@ -151,7 +155,9 @@ class TextLearner:
         source = str(bundle.path / TRAINING_FILE)
         try:
             raw = json.loads(bundle.read(TRAINING_FILE))
-            training = TrainingConfig.parse(raw, source=source)
+            if isinstance(raw, dict) and "training" not in raw:  # as before recipes of schema 2
+                raw = converted({"data": {"task": "texts"}, "training": raw})
+            sections = _Sections.parse(raw, source=source)
         except ConfigError as error:
             raise BundleError(str(error)) from None
         except (ValueError, RecursionError) as error:
@@ -160,7 +166,8 @@ class TextLearner:
             load_model(bundle),
             bundle.vocabulary(),
             bundle.config,
-            _with(training, rates),
+            _with(sections.training, rates),
+            sections.task,
             average=average,
             device=device,
         )
@@ -172,16 +179,17 @@ class TextLearner:
     def learn(self, texts: Sequence[Words], labels: Sequence[str]) -> float:
         """Add the gradients of the mean loss of these texts, at least one, and return that loss.
         `labels`: the class of each text. Raises ConfigError for a loss that is not finite."""
-        examples = self._examples(texts, labels)
+        examples, model = self._examples(texts, labels), self._learner.model
         source = "gold"
-        if self._model.parses:
-            take_own_trees(self._model, examples)
+        if model.parses:
+            take_own_trees(model, examples)
             source = "self"
         batch = minibatch(examples, [source] * len(examples))
-        self._model.train()
-        (total, _), _ = text_losses(self._model, batch, self.training, self._initial)
+        model.train()
+        initial = self._learner.initial
+        (total, _), _ = self.task.loss(model, batch, examples, self.training, initial)
         loss: torch.Tensor = total / batch.size
-        loss.backward()  # type: ignore[no-untyped-call]
+        self._learner.learn(loss)
         if not math.isfinite(value := float(loss.detach())):
             raise ConfigError(
                 f"the training diverged, the loss is {value}; lower learning_rate or "
@@ -193,19 +201,16 @@ class TextLearner:
     @process_settings()
     def step(self) -> None:
         """Move the weights by the gradients since the last step, and their running average."""
-        for optimizer in self._optimizers.values():
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+        self._learner.step()
         self._steps += 1
-        reach = max(1.0, self._share * self._steps)
-        update_average(self._average, self._model, weight=1 / reach)
+        self._learner.update_average(1 / max(1.0, self._share * self._steps))
 
     @_one_thread()
     @torch.inference_mode()
     def scores(self, texts: Sequence[Words]) -> NDArray[np.float32]:
         """The probabilities (T, C) of the C classes for T texts. A model that parses reads each
         sentence over its own tree."""
-        model, found = self._average, [np.zeros((0, len(self.config.labels)), np.float32)]
+        model, found = self._learner.average, [np.zeros((0, len(self.config.labels)), np.float32)]
         examples = self._examples(texts, [self.config.labels[0]] * len(texts))
         for part, forest in forests_of(examples, "gold", 64):
             read = without_trees(forest) if model.parses else forest
@@ -216,40 +221,36 @@ class TextLearner:
 
     def files(self) -> dict[str, bytes]:
         """The files of a bundle that `resume` needs, by name. The bundle also needs `config`."""
+        optimizers = optimizer_tensors(self._learner.optimizers).items()
+        sections = _Sections(training=self.training, task=self.task)
         return {
             VOCABULARY_FILE: self._vocabulary.to_bytes(),
-            WEIGHTS_FILE: weights_of(self._average),
-            TRAINING_FILE: f"{self.training.model_dump_json(indent=2)}\n".encode(),
-            OPTIMIZER_FILE: save(
-                {
-                    f"{name}/{key}": value.cpu().clone().contiguous()
-                    for name, optimizer in self._optimizers.items()
-                    for key, value in state_tensors(optimizer).items()
-                }
-            ),
+            WEIGHTS_FILE: weights_of(self._learner.average),
+            TRAINING_FILE: f"{sections.model_dump_json(indent=2)}\n".encode(),
+            OPTIMIZER_FILE: save({key: each.cpu().contiguous() for key, each in optimizers}, GATES),
         }
 
     def _load_optimizers(self, bundle: Bundle) -> None:
         content, source = bundle.read(OPTIMIZER_FILE), str(bundle.path / OPTIMIZER_FILE)
         check_safetensors(content, source=source)
         try:
-            tensors = load(content)
-            for name, optimizer in self._optimizers.items():
-                start = f"{name}/"
-                own = {key: value for key, value in tensors.items() if key.startswith(start)}
-                state = {key.removeprefix(start): value for key, value in own.items()}
-                load_state_tensors(optimizer, state)
+            optimizers, tensors = self._learner.optimizers, load(content)
+            if not GATES.items() <= metadata_of(content).items():
+                tensors = reorder_state(self._learner.model, optimizers, tensors)
+            load_optimizers(optimizers, tensors)
         except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
             raise BundleError(
                 f"{source}: not the state of this model's optimisers: {error}; train it again"
             ) from None
 
     def _examples(self, texts: Sequence[Words], labels: Sequence[str]) -> list[Example]:
-        given = [
-            Text("", [list(words) for words in sentences], label, 0)
-            for sentences, label in zip(texts, labels, strict=True)
-        ]
-        return text_examples_of(given, self._vocabulary, self.config)
+        targets = [self.config.labels.index(label) for label in labels]
+        return self.task.made_examples(texts, targets, self._vocabulary, self.config)
+
+
+class _Sections(Strict, extra="ignore"):
+    training: TrainingConfig
+    task: AnyTask
 
 
 def _with(training: TrainingConfig, rates: Mapping[str, float | None]) -> TrainingConfig:

@@ -4,28 +4,22 @@ describes it."""
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.text import Text
 
 from thinstack.bundle import Bundle, write_bundle
-from thinstack.bundle.manifest import CARD_FILE, ONNX_FILE, RELABEL_FILE
-from thinstack.core.config import EvaluationSource
-from thinstack.core.config.task import PAIR_TASKS
+from thinstack.bundle.manifest import CARD_FILE, ONNX_FILE
+from thinstack.bundle.writing import seal
 from thinstack.core.forest import Forest, without_trees
 from thinstack.core.model.model import Model
-from thinstack.evaluate.figures import line
-from thinstack.evaluate.text_figures import text_figures
-from thinstack.evaluate.treebank_evaluation import evaluate_predictor
-from thinstack.runtime.documents import mean_scores
+from thinstack.evaluate.figures import Figures
 from thinstack.runtime.predictor import Predictor
-from thinstack.training.examples.datasets import Datasets, read_sentences
+from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, forests_of
 from thinstack.training.loop.seeds import SeedResult
-from thinstack.training.publish.bundle_files import bundle_files, json_file
+from thinstack.training.publish.bundle_files import bundle_files
 from thinstack.training.publish.calibrate import Calibration, calibrated
 from thinstack.training.publish.card import card
 from thinstack.training.publish.ranges import observe_ranges
@@ -39,8 +33,6 @@ VERIFICATION_BATCH = 64
 MOST_VERIFIED = 2000
 """The most development examples that the exported file is compared on."""
 
-Figures = dict[str, dict[str, Any]]
-
 
 def publish(
     recipe: Recipe,
@@ -49,7 +41,6 @@ def publish(
     over_seeds: dict[str, Any],
     calibration: Calibration,
     *,
-    data: Path,
     path: Path,
     console: Console,
 ) -> Bundle:
@@ -72,10 +63,10 @@ def publish(
     model = calibrated(result.model, calibration, datasets.dev)
     result = dataclasses.replace(result, model=model)
     files = _exports(recipe, datasets, result, console)
-    shipped, suites = _measure(files, recipe, datasets, data)
+    shipped, suites = _measure(files, recipe, datasets)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
-        console.print(f"as shipped, {what}: {line(figures, recipe.data.task, recipe.model.labels)}")
+        console.print(f"as shipped, {what}: {recipe.task.line(figures, recipe.model.labels)}")
     size = len(files[ONNX_FILE])
     text = card(recipe, result, shipped, over_seeds, calibration, suites, size=size)
     files[CARD_FILE] = text.encode()
@@ -104,9 +95,7 @@ def _exports(
         encoding = console.encoding
         reason = made.unscripted.encode(encoding, "backslashreplace").decode(encoding)
         console.print(Text(f"the bundle has no TorchScript file: {reason}"))
-    if recipe.data.relabel:
-        made.files[RELABEL_FILE] = json_file(recipe.data.relabel)
-    return made.files
+    return made.files | recipe.task.bundle_files()
 
 
 def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
@@ -119,38 +108,11 @@ def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
 
 
 def _measure(
-    files: dict[str, bytes], recipe: Recipe, datasets: Datasets, data: Path
-) -> tuple[Figures, Figures]:
+    files: dict[str, bytes], recipe: Recipe, datasets: Datasets
+) -> tuple[dict[str, Figures], dict[str, dict[str, Any]]]:
     """The figures of the files as a bundle, on the data and on suites. Both are empty for a model
     that predictors do not take."""
-    taken = recipe.model.trees in ("sequence", "binary")
-    if not taken or recipe.data.task in PAIR_TASKS:
+    if not recipe.task.predicts or recipe.model.trees not in ("sequence", "binary"):
         return {}, {}
-    with TemporaryDirectory() as folder:
-        predictor = Predictor(write_bundle(Path(folder) / recipe.name, files, config=recipe.model))
-        return _measure_data(predictor, recipe, datasets, data), measure_suites(predictor)
-
-
-def _measure_data(predictor: Predictor, recipe: Recipe, datasets: Datasets, data: Path) -> Figures:
-    """The figures by tree source. The source "text" is raw text over automatic trees."""
-    if recipe.data.task == "texts":
-        return {"text": _measure_texts(predictor, recipe, datasets)}
-    plain = recipe.model.trees == "sequence"
-    sources: tuple[EvaluationSource, ...] = ("gold",) if plain else ("gold", "auto")
-    development = read_sentences(recipe, data)[2]
-    figures: Figures = {
-        source: evaluate_predictor(predictor, development, source=source) for source in sources
-    }
-    figures["text"] = evaluate_predictor(predictor, development, source="auto", text=True)
-    return figures
-
-
-def _measure_texts(predictor: Predictor, recipe: Recipe, datasets: Datasets) -> dict[str, Any]:
-    """The figures of texts, from the words of their sentences. A phrase is one sentence."""
-    texts, labels = datasets.texts[1], recipe.model.labels
-    sentences = [sentence for text in texts for sentence in text.sentences]
-    roots = np.stack([found.scores[-1] for found in predictor.predict(sentences)])
-    counts = np.array([len(text.sentences) for text in texts])
-    scores = mean_scores(roots, np.array([len(words) for words in sentences]), counts)
-    gold = np.array([labels.index(text.label) for text in texts], np.int64)
-    return dict(text_figures(scores, gold, labels))
+    predictor = Predictor(seal(files, config=recipe.model), isolated=False)
+    return recipe.task.measure_bundle(predictor, recipe, datasets), measure_suites(predictor)

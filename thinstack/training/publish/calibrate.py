@@ -16,10 +16,19 @@ from thinstack.errors import ExportError
 from thinstack.evaluate.calibration import calibration_error, tempered
 from thinstack.runtime.documents import mean_scores
 from thinstack.training.examples.example import Example, forests_of
-from thinstack.training.publish.measuring import scores_of
+from thinstack.training.examples.labelled import LabelledForest
 from thinstack.training.recipe import Recipe
 
-__all__ = ["FEWEST", "Calibration", "Cases", "calibrate", "calibrated", "fit_temperature"]
+__all__ = [
+    "FEWEST",
+    "Calibration",
+    "Cases",
+    "calibrate",
+    "calibrated",
+    "fit_temperature",
+    "single_cases",
+    "whole_cases",
+]
 
 FEWEST: Final = 50
 """The least number of sentences, texts or pairs with a class that a temperature is fitted on."""
@@ -88,14 +97,14 @@ def calibrate(model: Model, examples: Sequence[Example], recipe: Recipe) -> Cali
     """Fit a temperature on development examples, which no model was trained on.
 
     If the recipe measures the trees that raw words get, it is fitted over these trees. There is no
-    temperature for ratings, because their answer is a mean by the probabilities. Nor is there one
-    for heads that do not scale their logits, and for fewer than `FEWEST` cases.
+    temperature for a task without cases, for heads that do not scale their logits, and for fewer
+    than `FEWEST` cases.
     """
     # The first source is the data's own trees, the second the trees that raw words get.
-    source, task = recipe.measured_trees[:2][-1], recipe.data.task
-    if task == "relatedness":
-        return Calibration(None, [], source, 0, {}, "its scores are read as means of ratings")
-    kinds = _cases(scores_of(model, examples, source, task), examples, source, recipe)
+    source = recipe.measured_trees[:2][-1]
+    kinds = recipe.task.cases(model, examples, source)
+    if not kinds:
+        return Calibration(None, [], source, 0, {}, recipe.task.uncalibrated)
     sizes = [[int((cases.half == half).sum()) for half in (0, 1)] for cases in kinds.values()]
     fewest = sum(sizes[0])
     errors: dict[str, dict[str, float | None]] = {
@@ -161,38 +170,20 @@ def calibrated(model: Model, calibration: Calibration, examples: Sequence[Exampl
     return found
 
 
-def _cases(
-    scores: Sequence[NDArray[np.floating]], examples: Sequence[Example], source: str, recipe: Recipe
-) -> dict[str, Cases]:
-    """The cases by the name of their calibration error: texts, pairs, or sentences. Sentences have
-    labelled phrases beside them if more than whole sentences have labels."""
-    given = [example.trees[source] for example in examples]
-    numbers = np.arange(len(given))
-    if recipe.data.task == "texts":
-        lengths = np.concatenate([one.forest.lengths for one in given])
-        counts = np.array(list(map(len, scores)))
-        gold = np.concatenate([one.targets for one in given])
-        texts = Cases(np.concatenate(scores), lengths, counts, gold, numbers % 2)
-        return {"calibration_error": texts}
+def whole_cases(scores: Sequence[NDArray[np.floating]], given: Sequence[LabelledForest]) -> Cases:
+    """A case for each whole sentence or pair that has a class, from the scores (t, C) of the
+    targets of each example."""
     whole = [one.whole for one in given]
-    roots = _single(
+    return single_cases(
         np.stack([rows[place] for rows, place in zip(scores, whole, strict=True)]),
         np.array([one.targets[place] for one, place in zip(given, whole, strict=True)]),
-        numbers,
+        np.arange(len(given)),
     )
-    if recipe.data.task == "entailment":
-        return {"calibration_error": roots}
-    nodes = _single(
-        np.concatenate(scores),
-        np.concatenate([one.targets for one in given]),
-        np.repeat(numbers, [len(one.targets) for one in given]),
-    )
-    if len(nodes.gold) == len(roots.gold):
-        return {"root_calibration_error": roots}
-    return {"root_calibration_error": roots, "phrase_calibration_error": nodes}
 
 
-def _single(scores: NDArray[np.floating], gold: NDArray[Any], number: NDArray[np.int64]) -> Cases:
+def single_cases(
+    scores: NDArray[np.floating], gold: NDArray[Any], number: NDArray[np.int64]
+) -> Cases:
     """The cases that have a class, each of one row. `number`: the number of each row's example."""
     known = gold >= 0
     ones = np.ones(int(known.sum()), np.int64)

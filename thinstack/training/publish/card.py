@@ -3,21 +3,14 @@
 from typing import Any
 
 from thinstack.bundle.hub.front_matter import front_matter
-from thinstack.core.scale import Scale
 from thinstack.evaluate.calibration import BINS
-from thinstack.evaluate.figures import figure_names, mean_and_std, percent, shown
+from thinstack.evaluate.figures import mean_and_std, percent, shown
 from thinstack.training.loop.seeds import SeedResult
 from thinstack.training.publish.calibrate import Calibration
 from thinstack.training.publish.suite_report import suite_section
 from thinstack.training.recipe import Recipe
 
 __all__ = ["card"]
-
-PHRASE_COLUMNS = {
-    "root_accuracy": "sentences",
-    "root_binary_accuracy": "binary",
-    "phrase_accuracy": "phrases",
-}
 
 ERRORS = {
     "root_calibration_error": "sentences",
@@ -82,9 +75,7 @@ def card(
     `shipped`: the figures of the bundle, by tree source. `over_seeds`: their means over all seeds.
     `suites`: the figures of each suite. `size`: the bytes of the ONNX file.
     """
-    names = figure_names(recipe.data.task, recipe.model.labels)
-    if recipe.data.task == "phrases":
-        names = {key: name for key, name in PHRASE_COLUMNS.items() if key in names}
+    names = recipe.task.columns(recipe.model.labels)
     rows = []
     for source, figures in shipped.items():
         cells = " | ".join(shown(key, figures[key]) for key in names)
@@ -123,12 +114,10 @@ def card(
 
 def _taught(recipe: Recipe) -> str:
     """Who taught it, on what beside the training file."""
-    if recipe.teacher is None:
-        return ""
-    names = ", ".join(f"`{name}`" for name in recipe.teacher.bundles)
-    made = [name for name in ("exchanged", "negated") if getattr(recipe.teacher, name)]
-    more = [*(f"{name} phrases" for name in made), *(f"`{file}`" for file in recipe.teacher.texts)]
-    return f", taught by {names}" + (f" (also on {', '.join(more)})" if more else "")
+    bundles = recipe.teacher.bundles if recipe.teacher else ()
+    names = ", ".join(f"`{name}`" for name in bundles)
+    lessons = ", ".join(f"`{lesson.name}`" for lesson in recipe.lessons)
+    return (f", taught by {names}" if names else "") + (f", lessons {lessons}" if lessons else "")
 
 
 def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
@@ -136,9 +125,8 @@ def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     were set aside."""
     if recipe.data.dev is None:
         return ""
-    format = "" if recipe.data.format == "brackets.v1" else f" --format {recipe.data.format}"
     text = "; for raw text, with `--source auto --text`" if "text" in shipped else ""
-    command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{format}`"
+    command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{recipe.task.evaluate_options}`"
     auto = ", and with `--source auto`" if "auto" in shipped else ""
     return f"""
 The figures of this file come from
@@ -149,14 +137,12 @@ The figures of this file come from
 def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     """What the columns and the trees are, and how well the trees that raw words get agree with
     those of the data."""
-    binary = "*Binary* is positive against negative mass, neutral sentences left out. "
-    if recipe.data.task != "phrases" or Scale.of(recipe.model.labels) is None:
-        binary = ""
+    columns = recipe.task.explained(recipe.model.labels)
     if "auto" not in shipped:
-        return binary
+        return columns
     spans, exact = (percent(shipped["auto"][key]) for key in ("span_f1", "exact_trees"))
     raw = "*Raw text* is the sentences\ndetokenised, and cut into words again. "
-    return f"""{binary}Trees are *gold*, or *auto*:
+    return f"""{columns}Trees are *gold*, or *auto*:
 made from the words, as raw text gets them. Phrases of *auto* are only those that the gold tree \
 has too, so their accuracy cannot be
 compared with that of gold trees. These trees have

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from thinstack.evaluate.figures import figure_names, mean_and_std, shown
+from thinstack.evaluate.figures import mean_and_std, shown
 from thinstack.training.loop.seeds import SeedResult, Spreads
 from thinstack.training.recipe import Recipe
 
@@ -40,7 +40,7 @@ def _table(
     results: Sequence[SeedResult], over_seeds: Spreads, recipe: Recipe, plus_minus: str
 ) -> Table:
     """A row for each tree source and seed, and one for the mean over several seeds."""
-    names = figure_names(recipe.data.task, recipe.model.labels)
+    names = recipe.task.names(recipe.model.labels)
     table = Table(title="on the development data, accuracies in percent", title_justify="left")
     table.add_column("trees")
     table.add_column("seed")

@@ -2,16 +2,7 @@
 
 from thinstack.training.recipe.data_config import DataConfig
 from thinstack.training.recipe.recipe import ExportConfig, InitConfig, Recipe
-from thinstack.training.recipe.teacher_config import SourceWeights, TeacherConfig
-from thinstack.training.recipe.training_config import LabelChoice, TrainingConfig
+from thinstack.training.recipe.teacher_config import TeacherConfig
+from thinstack.training.recipe.training_config import TrainingConfig
 
-__all__ = [
-    "DataConfig",
-    "ExportConfig",
-    "InitConfig",
-    "LabelChoice",
-    "Recipe",
-    "SourceWeights",
-    "TeacherConfig",
-    "TrainingConfig",
-]
+__all__ = ["DataConfig", "ExportConfig", "InitConfig", "Recipe", "TeacherConfig", "TrainingConfig"]

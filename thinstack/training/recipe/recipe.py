@@ -3,15 +3,17 @@
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from thinstack.bundle.hub.card_config import CardConfig
 from thinstack.core.config.base import Strict, read_toml
 from thinstack.core.config.model_config import ModelConfig
-from thinstack.core.config.task import PAIR_TASKS
+from thinstack.training.lesson import Lessons
 from thinstack.training.recipe.data_config import DataConfig
+from thinstack.training.recipe.schema_1 import converted
 from thinstack.training.recipe.teacher_config import TeacherConfig
 from thinstack.training.recipe.training_config import TrainingConfig
+from thinstack.training.task import AnyTask
 
 __all__ = ["ExportConfig", "InitConfig", "Part", "Recipe"]
 
@@ -74,12 +76,18 @@ class ExportConfig(Strict):
 class Recipe(Strict):
     """Everything that one training run needs."""
 
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)
+
+    schema_version: Literal[2] = Field(
+        default=2, alias="schema", description="Version of the fields of recipes."
+    )
     name: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
         description="Name of the bundle: letters, digits and `._-`.",
     )
     description: str = Field(default="", description="What the card of the bundle says first.")
-    data: DataConfig = Field(description="Files and task.")
+    task: AnyTask = Field(description="What is learnt.")
+    data: DataConfig = Field(description="From which files.")
     init: InitConfig | None = Field(
         default=None, description="Where learning starts; fresh weights without it."
     )
@@ -87,89 +95,33 @@ class Recipe(Strict):
         default=None, description="Bundles that label phrases too; none without it."
     )
     model: ModelConfig = Field(description="What is trained.")
+    lessons: Lessons = Field(
+        default=(), description="Trees to learn from beside those of the training file."
+    )
     training: TrainingConfig = Field(default=TrainingConfig(), description="How it learns.")
     export: ExportConfig = Field(default=ExportConfig(), description="What the bundle holds.")
     card: CardConfig = Field(
         default=CardConfig(), description="What the head of the bundle's card says."
     )
+    _folder: Path | None = PrivateAttr(default=None)
 
-    @property
-    def made_trees(self) -> tuple[str, ...]:
-        """The sources of trees that the model is measured with, without the data's own trees."""
-        own = ("self",) if self.model.parses else ()
-        if self.model.trees != "binary" or self.data.task in PAIR_TASKS:
-            return own
-        return tuple(dict.fromkeys((self.model.tree_source, *own)))
+    def __eq__(self, other: object) -> bool:
+        """Whether the settings are the same, wherever the recipes stand."""
+        return isinstance(other, Recipe) and dict(self) == dict(other)
+
+    def folders(self, data: Path) -> tuple[Path, ...]:
+        """Where files of lessons are: the folder of the data, and that of the recipe."""
+        return (data,) if self._folder is None else (data, self._folder)
 
     @property
     def measured_trees(self) -> tuple[str, ...]:
-        """The trees that the model is measured with. For a table, they are the trees that it is
-        trained on."""
-        if self.data.from_table:
-            return self.training.trees
-        return tuple(dict.fromkeys(("gold", *self.made_trees)))
+        """The sources of the trees that the model is measured with."""
+        return self.task.measured_trees(self)
 
-    @model_validator(mode="after")
-    def _table_fits(self) -> Self:
-        if self.data.from_table:
-            pairs = self.data.task in PAIR_TASKS
-            if self.model.trees not in (("binary", "sequence") if pairs else ("binary",)):
-                expected = "'binary' or 'sequence'" if pairs else "'binary'"
-                problem = f"expected {expected}, for a table has no trees"
-                raise ValueError(f"model.trees: {problem}; found {self.model.trees!r}")
-            parser = "encoder" if self.model.parser is None else "parser"  # of SPINN, the first
-            if self.model.parses and (self.init is None or parser not in self.init.parts):
-                raise ValueError("data: a table teaches no parser; start from a bundle ([init])")
-            if self.data.task == "texts" and (found := self.training.stop_on) == "held":
-                raise ValueError(f"training.stop_on: of texts 'dev' or 'nothing', found {found!r}")
-            if self.training.trees != (("self",) if self.model.parses else ("gold",)):
-                wanted = "gold = false, sources = ['self']" if self.model.parses else "gold alone"
-                raise ValueError(f"training: a table has no treebank's trees; expected {wanted}")
-        if (self.training.alone or self.training.turning) and (
-            (self.data.task, self.model.trees, self.training.gold) != ("phrases", "binary", True)
-        ):
-            raise ValueError(
-                "training.alone, training.turning: phrases of a treebank's binary trees are read "
-                "by themselves; expected data.task = 'phrases', model.trees = 'binary', "
-                "training.gold = true"
-            )
-        if self.training.labels != "all" and (
-            self.data.task not in ("phrases", "sentences")
-            or self.teacher is not None
-            or self.training.alone
-            or self.training.turning
-        ):
-            raise ValueError(
-                "training.labels: the loss reads some labels of a treebank only; expected "
-                "data.task = 'phrases' or 'sentences', and no teacher, alone or turning; leave "
-                "these or labels out"
-            )
-        of_texts = self.training.phrase_penalty or self.training.neighbours
-        if of_texts and self.data.task != "texts":
-            raise ValueError(
-                "training.phrase_penalty, training.neighbours: they are for data.task = 'texts'"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _teacher_fits(self) -> Self:
-        if self.training.root_weight and self.data.task not in ("phrases", "sentences"):
-            found = f"found data.task = {self.data.task!r}"
-            raise ValueError(f"training.root_weight: of trees of a treebank alone, {found}")
-        if self.teacher is None:
-            return self
-        found = f"data.task = {self.data.task!r}, model.trees = {self.model.trees!r}"
-        if self.data.task != "phrases" or self.model.trees != "binary":
-            raise ValueError(
-                "teacher: it labels phrases of a treebank's binary trees; expected data.task = "
-                f"'phrases', model.trees = 'binary', found {found}"
-            )
-        if shown := {self.data.train, self.data.dev}.intersection(self.teacher.texts):
-            raise ValueError(
-                f"teacher.texts: a teacher labels other texts than the recipe's own files, found "
-                f"{sorted(map(str, shown))}"
-            )
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _of_schema_2(cls, data: object) -> object:
+        return converted(data) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
     def _trees_fit(self) -> Self:
@@ -182,10 +134,6 @@ class Recipe(Strict):
         if others and self.model.trees != "binary":
             found = f"model.trees = {self.model.trees!r}"
             raise ValueError(f"training.sources: made trees are binary ones, found {found}")
-        if others and self.data.task in PAIR_TASKS and others != ["self"]:
-            raise ValueError(
-                f"training.sources: pairs take their trees or the model's, 'self'; found {others}"
-            )
         if "self" in self.training.sources and not self.model.parses:
             raise ValueError("training.sources: 'self' needs a model.parser")
         if self.training.parser_epochs > 0 and self.model.parser is None:
@@ -198,7 +146,36 @@ class Recipe(Strict):
             raise ValueError("training.parser_epochs: the parser is frozen; leave it out of one")
         return self
 
+    @model_validator(mode="after")
+    def _task_fits(self) -> Self:
+        self.task.check(self)
+        return self
+
+    @model_validator(mode="after")
+    def _lessons_fit(self) -> Self:
+        if not (self.teacher or self.lessons):
+            return self
+        if not self.task.takes_lessons or self.model.trees != "binary":
+            raise ValueError(
+                "teacher, lessons: phrases of a treebank's binary trees are learnt; expected a "
+                f"task such as phrases.v1, and model.trees = 'binary', found {self.task.name}, "
+                f"{self.model.trees!r}"
+            )
+        for lesson in self.lessons:
+            if lesson.anew and not self.training.gold:
+                raise ValueError(f"lessons: {lesson.name} has its own trees; set training.gold")
+            if lesson.taught and self.teacher is None:
+                raise ValueError(f"lessons: a teacher labels {lesson.name}; name one in [teacher]")
+            if shown := {self.data.train, self.data.dev}.intersection(lesson.files):
+                raise ValueError(
+                    f"lessons: {lesson.name} reads other files than the recipe's own, found "
+                    f"{sorted(map(str, shown))}"
+                )
+        return self
+
     @classmethod
     def read(cls, path: str | Path) -> Self:
         """Read a TOML recipe. Raises ConfigError if the file is missing or not valid."""
-        return cls.parse(read_toml(path, "recipe"), source=str(path))
+        recipe = cls.parse(read_toml(path, "recipe"), source=str(path))
+        recipe._folder = Path(path).parent
+        return recipe

@@ -1,17 +1,17 @@
 """The training settings of a recipe: seeds, epochs, optimisers, rates, trees, precision."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from thinstack.core.config.base import Rate, Strict
 from thinstack.core.config.model_config import MadeTree
 
-__all__ = ["LabelChoice", "TrainingConfig"]
+__all__ = ["TrainingConfig"]
 
-LabelChoice = Literal["all", "roots", "roots+words"]
-"""Whose labels in a treebank are learnt: those of all nodes, of whole sentences, or of whole
-sentences and single words."""
+OF_PAPERS: Final = {"init": "own", "decoupled_decay": False, "labels": "all"}
+"""Settings that recipes had, and their defaults. Tables of papers alone used them, and
+`reproduce/learning.py` has them now."""
 
 
 class TrainingConfig(Strict):
@@ -78,13 +78,6 @@ class TrainingConfig(Strict):
         gt=0,
         description="How often `rate_factor` comes in: after so many epochs, or parts of one.",
     )
-    init: Literal["own", "glorot"] = Field(
-        default="own",
-        description='How fresh weights are drawn. With "own" each cell and task head has its own '
-        'way. "glorot" draws their matrices as Glorot & Bengio 2010, (16). It takes each matrix of '
-        "a cell's equations by itself, and a bias of n entries is within sqrt(3 / n). Leaf "
-        "embeddings and parsers keep their way.",
-    )
     clip: float | None = Field(
         default=None,
         gt=0,
@@ -92,34 +85,8 @@ class TrainingConfig(Strict):
         "over the sum of the losses of a minibatch divided by its number of sentences. Without it "
         "they are left as they are.",
     )
-    alone: float = Field(
-        default=0.0,
-        ge=0,
-        description="How many labelled phrases, for each sentence and epoch, are also read outside "
-        "of their sentence, so that a contextual encoder learns them as wholes.",
-    )
-    turning: float = Field(
-        default=0.0,
-        ge=0,
-        description="How many more phrases, for each sentence and epoch, are read outside of their "
-        "sentence because the polarity of a part turns into its opposite ('not bad'): as many to "
-        "the better as to the worse. Every other one has that part exchanged for a phrase of the "
-        "same class and length.",
-    )
     weight_decay: float = Field(
         default=1e-4, ge=0, description="Weight of the L2 term, on the weights that `rule` learns."
-    )
-    decoupled_decay: bool = Field(
-        default=False,
-        description="Each step takes `weight_decay` times the learning rate from each weight "
-        "itself (Loshchilov & Hutter 2019), from biases too. Otherwise the gradients have it. "
-        '"adamw" decouples in a way of its own.',
-    )
-    labels: LabelChoice = Field(
-        default="all",
-        description="Whose labels in a treebank the loss reads: those of all nodes, of whole "
-        "sentences, or of whole sentences and single words (Zhu et al. 2015, Table 2). Figures are "
-        "of all labels.",
     )
     stop_on: Literal["dev", "held", "nothing"] = Field(
         default="held",
@@ -144,13 +111,6 @@ class TrainingConfig(Strict):
         description="For a model that parses: weight of the loss of its trees beside that of the "
         "task, (7) of Bowman et al. 2016.",
     )
-    root_weight: float = Field(
-        default=0.0,
-        ge=0,
-        description="Additional weight of whole sentences where phrases are learnt: how much the "
-        "loss of a root counts beside the mean loss of the labelled nodes of its tree. With 0.2, "
-        "the root of a tree of 40 nodes counts 1 + 8 times.",
-    )
     precision: Literal["float32", "bf16", "auto"] = Field(
         default="float32",
         description='"bf16" computes in bfloat16, on devices that have it; others are refused. '
@@ -168,22 +128,24 @@ class TrainingConfig(Strict):
         description="A running average of the weights is kept; this is how much of it each epoch "
         "leaves standing. 0 keeps the weights of the epoch itself.",
     )
-    neighbours: Rate = Field(
-        default=0.0,
-        description="Of texts whose classes are in an order: the share of a text's target that the "
-        "classes next to its own get.",
-    )
-    phrase_penalty: float = Field(
-        default=0.0,
-        ge=0,
-        description="Of texts, learnt from a bundle's start: how much it counts, beside the loss "
-        "of a text, that its phrases' scores leave those of the start (a mean of divergences).",
-    )
 
     @property
     def trees(self) -> tuple[str, ...]:
         """The names of the trees that the model is trained on."""
         return ("gold", *self.sources) if self.gold else self.sources
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_settings_of_papers(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        for name, default in OF_PAPERS.items():
+            if data.get(name, default) != default:
+                raise ValueError(
+                    f"{name}: recipes have no such setting any more; tables of papers have it "
+                    "(python -m reproduce table); leave it out"
+                )
+        return {name: value for name, value in data.items() if name not in OF_PAPERS}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -191,6 +153,4 @@ class TrainingConfig(Strict):
             raise ValueError(f"seeds must differ, got {list(self.seeds)}")
         if not self.trees:
             raise ValueError("gold = false leaves no trees to train on: name some in sources")
-        if self.decoupled_decay and self.rule == "adamw":
-            raise ValueError("decoupled_decay: adamw decouples by itself; leave it out")
         return self

@@ -1,0 +1,6 @@
+import thinstack
+
+predictor = thinstack.load("run/model-best")
+(prediction,) = predictor.predict([["Songs", "at", "dinner"]])
+pairs = zip(predictor.labels, prediction.scores[-1], strict=True)
+print(" ".join(label for label, score in pairs if score > 0.5))

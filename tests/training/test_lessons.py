@@ -1,0 +1,296 @@
+"""Lessons: what each draws, and what recipes say of them."""
+
+from collections import Counter
+from importlib.metadata import EntryPoint
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tiny_recipe
+from lesson_trees import labelled, treebank
+from pages import blocks
+from runs import run, same
+
+from thinstack.core import Tree
+from thinstack.core.transitions import validate
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.trees.subtrees import LabelledTree, subtree
+from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.errors import ConfigError
+from thinstack.plugins.manager import PluginManager
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.lesson import Treebank
+from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST, Alone
+from thinstack.training.lessons.exchanged import Exchanged
+from thinstack.training.lessons.schema_1 import with_lessons
+from thinstack.training.lessons.turning import MOST_EXCHANGED, Turning
+from thinstack.training.loop.teaching import drawn_trees
+from thinstack.training.recipe import Recipe
+
+# -- alone
+
+
+def chain(length: int, label: int) -> str:
+    """A sentence whose phrases, all of one class, have 1 to `length` words."""
+    text = f"({label} a)"
+    for _ in range(length - 1):
+        text = f"({label} {text} ({label} a))"
+    return text
+
+
+def alone(given: Treebank, share: float) -> list[LabelledTree]:
+    return Alone(share=share).trees(given, np.random.default_rng(0))
+
+
+def test_phrases_are_drawn_of_some_lengths_and_the_middle_class_seldom() -> None:
+    drawn = alone(treebank(chain(30, 0), chain(30, 1), "(2 (2 a) (2 b))"), 600.0)
+    assert {len(one.tree.words) for one in drawn} == set(range(SHORTEST, LONGEST + 1))
+    labels = Counter(int(one.labels[-1]) for one in drawn)
+    # A third of 1,800 draws is of each sentence; that of two words has no phrase that fits.
+    assert labels.keys() == {0, 1}
+    assert 500 < labels[0] < 700
+    assert 500 < labels[1] < 700
+
+
+@pytest.mark.parametrize(("classes", "share"), [(3, MIDDLE_KEPT), (4, 1.0), (5, 1.0)])
+def test_the_middle_class_is_left_out_by_a_share(classes: int, share: float) -> None:
+    given = treebank("(2 (1 (1 a) (1 (1 b) (1 c))) (2 d))", classes=classes)
+    assert len(alone(given, 2000.0)) / 2000 == pytest.approx(share, abs=0.05)
+
+
+def test_unlabelled_phrases_are_not_drawn() -> None:
+    given = treebank(chain(8, 2))
+    given.trees[0].labels[:-1] = -1
+    assert alone(given, 50.0) == []
+
+
+# -- turning
+
+BETTER = "(2 (1 it) (2 (0 not) (0 (1 a) (0 (0 bad) (1 film)))))"
+WORSE = "(0 (1 it) (0 (1 not) (2 (1 a) (2 (2 good) (1 film)))))"
+OTHERS = [
+    "(0 (1 a) (0 (0 dull) (1 film)))",  # may stand for "a bad film": first word, length and class
+    "(0 (0 (0 bad) (1 film)) (1 s))",  # three words as well, but it begins otherwise
+    "(2 (1 a) (2 (1 film) (2 good)))",
+]
+
+
+def turning(given: Treebank, share: float) -> list[LabelledTree]:
+    return Turning(share=share).trees(given, np.random.default_rng(0))
+
+
+def spelled(one: LabelledTree) -> str:
+    return f"{one.labels[-1]} {' '.join(one.tree.words)}"
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+def test_turned_phrases_and_those_around_are_drawn_both_ways(pieces: bool) -> None:
+    known = WordpieceVocabulary(("[UNK]", *"abdfginost")) if pieces else None
+    counts = Counter(
+        map(spelled, turning(treebank(BETTER, WORSE, *OTHERS, vocabulary=known), 4000.0))
+    )
+    exchanges = {"2": ("a bad film", "a dull film"), "0": ("a good film", "a film good")}
+    expected = {
+        f"{side} {around}not {part}": 3750 if part == parts[0] else 1250
+        for side, parts in exchanges.items()
+        for part in parts
+        for around in ("", "it ")
+    }
+    # A half to the better, a half of these the longer phrase; in every other one the part is
+    # exchanged, and that for itself as often as for the other one.
+    assert counts.keys() == expected.keys()
+    assert all(abs(counts[text] - number) < 150 for text, number in expected.items())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("(2 (2 good) (0 bad))", id="what is positive turns nothing"),
+        pytest.param("(2 (0 (0 not) (1 (1 a) (1 it))) (0 bad))", id="three words are no turner"),
+        pytest.param("(1 (0 not) (0 bad))", id="neutral is not the other side"),
+        pytest.param("(2 (0 bad) (1 film))", id="what is turned stands on the right"),
+    ],
+)
+def test_what_does_not_turn(text: str) -> None:
+    with pytest.raises(ConfigError, match="found 0 and 2"):
+        turning(treebank(WORSE, text), 4.0)
+
+
+def test_long_phrases_are_not_drawn_and_long_parts_not_exchanged() -> None:
+    part, other = "(0 bad)", "(0 bad)"
+    for _ in range(MOST_EXCHANGED):
+        part, other = f"(0 {part} (1 a))", f"(0 {other} (1 film))"
+    around = f"(2 (1 not) {part})"
+    for _ in range(LONGEST):
+        around = f"(2 {around} (1 it))"
+    drawn = turning(treebank(around, other, WORSE), 100.0)
+    better = [one.tree.words for one in drawn if one.labels[-1] == 2]
+    assert {len(words) for words in better} == set(range(MOST_EXCHANGED + 2, LONGEST + 1))
+    assert not any("film" in words for words in better)
+
+
+def test_labels_follow_an_exchanged_phrase() -> None:
+    given = treebank(BETTER, WORSE, *OTHERS)
+    soft = [
+        one._replace(soft=np.full((len(one.labels), 3), place))
+        for place, one in enumerate(given.trees)
+    ]
+    given = treebank(BETTER, WORSE, *OTHERS)
+    drawn = turning(Treebank(soft, 3, vocabulary=given.vocabulary), 100.0)
+    dull = next(one for one in drawn if spelled(one) == "2 not a dull film")
+    assert dull.labels.tolist() == [0, 1, 0, 1, 0, 0, 2]
+    assert dull.soft is not None
+    assert dull.soft[:, 0].tolist() == [0, 2, 2, 2, 2, 2, 0]
+
+
+def test_a_phrase_has_the_labels_of_its_brackets() -> None:
+    new, old = "(0 (1 (1 its) (1 dull)) (0 good))", "(0 (1 (1 a) (2 bad)) (0 film))"
+    text = f"(2 (1 not) (2 {old} (1 s)))"
+    soft = np.arange(27, dtype=np.float16).reshape(9, 3)
+    whole, part = labelled(text)._replace(soft=soft), labelled(new)
+    phrase, changed = whole.phrase(5), whole.replaced(5, part._replace(soft=-soft[:5]))
+    for found, expected in ((phrase, labelled(old)), (changed, labelled(text.replace(old, new)))):
+        assert found.tree.words == expected.tree.words
+        assert found.tree.transitions.tolist() == expected.tree.transitions.tolist()
+        assert found.labels.tolist() == expected.labels.tolist()
+    assert phrase.soft is not None
+    assert phrase.soft.tolist() == soft[1:6].tolist()
+    assert changed.soft is not None
+    assert changed.soft[:, 0].tolist() == [0, 0, -3, -6, -9, -12, 18, 21, 24]
+
+
+# -- exchanged
+
+TREES = [from_brackets(line) for line in tiny_recipe.treebank(40, seed=7).splitlines()]
+
+
+def exchanged(trees: list[Tree], share: float, seed: int = 1) -> list[Tree]:
+    given = Treebank([LabelledTree.unlabelled(tree) for tree in trees], 3)
+    return [one.tree for one in Exchanged(share=share).trees(given, np.random.default_rng(seed))]
+
+
+def phrases(tree: Tree) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+    each = (subtree(tree, node) for node in range(len(tree)))
+    return [(one.words, tuple(one.transitions.tolist())) for one in each]
+
+
+def named(tree: Tree, number: int) -> Tree:
+    """The tree with words that tell where they come from."""
+    words = [f"{number}.{place}" for place in range(len(tree.words))]
+    return Tree.from_transitions(tree.transitions, words, tree.labels)
+
+
+def test_exchanged_trees_differ_by_phrases_of_others() -> None:
+    trees = [named(tree, number) for number, tree in enumerate(TREES)]
+    known = {phrase for tree in trees for phrase in phrases(tree)}
+    made = exchanged(trees, 2.5)
+    assert len(made) == 100
+    foreign = 0
+    for place, tree in enumerate(made):
+        validate(tree.transitions, words=len(tree.words))
+        assert set(tree.labels) == {None}
+        old = trees[place % 40]
+        # A tree of up to 6 words has one exchange, of as many words or of one more or less.
+        assert abs(len(tree.words) - len(old.words)) <= (len(old.words) > 1)
+        foreign += any(word.split(".")[0] != tree.words[0].split(".")[0] for word in tree.words)
+        for words, steps in phrases(tree):  # of one sentence alone: one of its phrases
+            assert len({word.split(".")[0] for word in words}) > 1 or (words, steps) in known
+    assert foreign > 50
+    assert made == exchanged(trees, 2.5) != exchanged(trees, 2.5, seed=2)
+
+
+def test_a_long_sentence_has_up_to_three_exchanges_and_a_word_none() -> None:
+    long = named(Tree.right(["x"] * 40), 0)
+    shorts = [named(Tree.right(["x"] * 9), number) for number in range(1, 9)]
+    made = [exchanged([long, *shorts], 1 / 9, seed)[0] for seed in range(20)]
+    runs = [[word.split(".")[0] for word in tree.words] for tree in made]
+    ends = [sum(one != other for one, other in pairwise(run)) for run in runs]
+    assert 2 < max(ends) <= 2 * 3
+    (word,) = exchanged([Tree.right(["good"])], 1.0)
+    assert word.words == ("good",)
+
+
+# -- in recipes
+
+
+def test_lessons_of_schema_1_become_lessons() -> None:
+    plain = {"name": "a", "model": {"labels": ["0", "1"]}}
+    teacher = {"bundles": ["sst"], "alpha": 0.5, "exchanged": 0, "texts": ["t.txt"]}
+    teacher |= {"weights": {"texts": 0.5}}
+    training = {"epochs": 2, "alone": 1.0, "turning": 0.0}
+    expected = [
+        {"name": "negated.v1", "share": 1.0, "seed": 1},
+        {"name": "texts.v1", "texts": ["t.txt"], "max_words": 30, "weight": 0.5},
+        {"name": "alone.v1", "share": 1.0},
+    ]
+    now = with_lessons({**plain, "teacher": teacher, "training": training})
+    assert now == {
+        **plain,
+        "teacher": {"bundles": ["sst"], "alpha": 0.5},
+        "training": {"epochs": 2},
+        "lessons": expected,
+    }
+    assert with_lessons(now) == now
+    assert with_lessons(plain) == plain
+
+
+@pytest.mark.parametrize(
+    ("lesson", "settings", "named"),
+    [
+        ({"name": "alone.v1", "share": -1}, {}, ["lessons.0.share"]),
+        ({"name": "alone.v1", "odd": 1}, {}, ["lessons.0", "odd"]),
+        ({"share": 1}, {}, ["lessons.0", "known: alone.v1"]),
+        ({"name": "nobody.v1"}, {}, ["lessons.0", "'nobody.v1'", "known: alone.v1"]),
+        ({"name": "alone.v1"}, {"gold": False}, ["alone.v1", "training.gold"]),
+        ({"name": "alone.v1"}, {"data": {"task": "sentences"}}, ["lessons", "sentences.v1"]),
+        ({"name": "alone.v1"}, {"sources": (), "model": {"trees": "sequence"}}, ["'sequence'"]),
+        ({"name": "exchanged.v1"}, {}, ["exchanged.v1", "[teacher]"]),
+    ],
+)
+def test_lessons_that_are_refused(
+    lesson: dict[str, Any], settings: dict[str, Any], named: list[str]
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        tiny_recipe.recipe(lessons=[lesson], **settings)
+    assert all(name in str(raised.value) for name in named)
+
+
+def test_the_lesson_of_the_guide_teaches(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another package's lesson, with labels of its own and a weight, and no teacher."""
+    (block,) = (each for each in blocks("docs/teaching.md", "python") if "class Both" in each)
+    (tmp_path / "own_lesson.py").write_text(block, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    point = EntryPoint("both", "own_lesson:Both", "thinstack")
+    plugins = PluginManager(entry_points=[point])
+    monkeypatch.setattr("thinstack.plugins.named.manager", lambda: plugins)
+    lesson = {"name": "both.v1", "share": 0.5, "weight": 0.25}
+    recipe = tiny_recipe.recipe(lessons=[lesson], epochs=2)
+    datasets = load_datasets(recipe, data)
+    assert datasets.treebank is not None
+    drawn = drawn_trees(recipe, datasets.treebank, np.random.default_rng(0))
+    assert [each.source for each in drawn] == ["both"] * 15
+    for _, (tree, labels, soft), parsed in drawn:
+        place = tree.words.index("and")
+        first, second = int(tree.children[tree.root][0]), int(tree.children[tree.root][1])
+        assert tree.spans[first].tolist() == [0, place]
+        assert labels[-1] == labels[first] == labels[int(tree.children[second][1])] >= 0
+        assert soft is not None
+        assert soft[-1].tolist() == [0.25 * (label == labels[-1]) for label in range(3)]
+        assert soft.sum() == 0.25 * (labels >= 0).sum()
+        assert not parsed
+    (weights, history), again = (run(recipe, data, tmp_path / name) for name in "ab")
+    assert same((weights, history), again)
+    assert not same((weights, history), run(tiny_recipe.recipe(epochs=2), data, tmp_path / "c"))
+
+
+def test_files_of_lessons_are_also_looked_for_beside_the_recipe(tmp_path: Path) -> None:
+    file = Path(__file__).parents[2] / "recipes" / "sst.toml"
+    recipe = Recipe.read(file)
+    assert recipe.folders(tmp_path) == (tmp_path, file.parent)
+    negated = next(lesson for lesson in recipe.lessons if lesson.title == "negated")
+    found = negated.path(negated.files[0], recipe.folders(tmp_path))
+    assert found == file.parent / "grammar" / "english.json"

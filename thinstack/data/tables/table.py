@@ -1,0 +1,130 @@
+"""A table of texts: CSV, tab-separated, JSON or parquet; and rows in memory, which are read as its
+rows are."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import starmap
+from typing import Unpack
+
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.dialects import Dialect, find_dialect, sample_of
+from thinstack.data.tables.json_tables import json_records
+from thinstack.data.tables.parquet import parquet_records
+from thinstack.data.tables.separated import separated_records
+from thinstack.data.tables.table_kinds import table_kind
+from thinstack.data.tables.table_rows import (
+    Found,
+    Record,
+    RowChecks,
+    TableRow,
+    checked_rows,
+    with_columns,
+)
+from thinstack.data.tables.text_streams import opened_text
+from thinstack.errors import DataError, shown
+
+__all__ = ["Table", "read_mappings"]
+
+
+class Table:
+    """A table in a file. Nothing is opened before something is asked for.
+
+    The rows of a path stream; only a file that is one JSON array is held in memory. `FileContent`
+    in place of a path is read once, however often the table is gone through.
+
+    `encoding`: of text; parquet is always UTF-8. `separator`: the character between cells; by
+    default it is found (`find_dialect`). `header`: False for a table without a header, whose
+    columns are named "1", "2" and so on; by default there is one, and a first row that looks like
+    another row is an error.
+
+    Whatever reads the file raises DataError if it is missing, damaged or no table, and for a
+    `separator` or `header` of a table that has none. It raises MissingExtraError for parquet
+    without pyarrow (extra `data`).
+    """
+
+    def __init__(
+        self,
+        path: FilePath,
+        *,
+        encoding: str = "utf-8",
+        separator: str | None = None,
+        header: bool | None = None,
+    ):
+        self.path, self.encoding = path, encoding
+        self.separator, self.header = separator, header
+
+    @property
+    def kind(self) -> str:
+        """As `table_kind` has it."""
+        separated = self.separator is not None or self.header is not None
+        return table_kind(self.path, separated=separated)
+
+    @cached_property
+    def dialect(self) -> Dialect | None:
+        """How the cells are written; None for a table of another kind."""
+        if self.kind != ".csv":
+            return None
+        with opened_text(self.path, self.encoding) as stream:
+            return find_dialect(self.path, sample_of(stream), self.separator, self.header)
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns. In JSON they are the keys of the first object; a line before it
+        that is no object raises DataError."""
+        for found in self.records(()):
+            if isinstance(found, list):
+                return found
+            if found.problem:
+                raise found.problem
+        raise DataError(f"{self.path}: expected a table with rows, found nothing")
+
+    def records(self, wanted: Sequence[str]) -> Iterator[Found]:
+        """The columns and the rows, whose cells are not checked. From parquet only the `wanted`
+        columns are read."""
+        if (kind := self.kind) == ".parquet":
+            return parquet_records(self.path, wanted)
+        if kind in (".json", ".jsonl"):
+            return json_records(self.path, self.encoding)
+        return separated_records(
+            self.path, wanted, self.encoding, separator=self.separator, header=self.header
+        )
+
+    def rows(self, columns: Sequence[str], **checks: Unpack[RowChecks]) -> Iterator[TableRow]:
+        """The rows, one after the other, with the texts of `columns`, as `checked_rows` gives them.
+
+        CSV is as in RFC 4180. A cell in quotes may hold separators and line ends, and a quote in it
+        is doubled. Tab-separated text is the same, but a row whose quotes do not fit is read
+        without any: a quote mark in it is text. JSON has one object a line, or one array of
+        objects. A file may be compressed (`opened_bytes`). A byte order mark and blank lines are
+        ignored. Cells become text as `cell_text` says; in CSV they are text already, so 3.0 stays
+        "3.0".
+
+        A row is bad if `cell_text` refuses a cell, or if it has too few or too many cells. So is a
+        row that repeats the header, and one with bytes that are not in `encoding`. A quote makes
+        its row bad if it is not doubled, is never closed or takes other rows along. A line of JSON
+        is bad if it is no object. The DataErrors of bad rows start with file and line.
+        """
+        return checked_rows(str(self.path), self.records(columns), columns, **checks)
+
+
+def read_mappings(
+    rows: Iterable[object],
+    columns: Sequence[str],
+    *,
+    source: str = "rows",
+    **checks: Unpack[RowChecks],
+) -> Iterator[TableRow]:
+    """The rows of a table in memory, as `Table.rows` gives the rows of a file.
+
+    `rows`: mappings of columns to cells, numbered from 1. The columns of the table are the keys of
+    the first row. `source` leads every message. Raises what `checked_rows` raises.
+    """
+
+    def record(line: int, row: object) -> Record:
+        if isinstance(row, Mapping):
+            return Record(line, row)
+        expected = "expected a mapping of columns (of a pandas table df.to_dict('records'))"
+        return Record(line, {}, DataError(f"{source}:{line}: {expected}, found {shown(row, 60)}"))
+
+    records = starmap(record, enumerate(rows, start=1))
+    return checked_rows(source, with_columns(records), columns, **checks)

@@ -1,0 +1,50 @@
+"""Plugins that are their own settings: a pydantic model each, which a recipe names."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import BeforeValidator, SerializerFunctionWrapHandler, model_serializer
+
+from thinstack.core.config.base import Strict
+from thinstack.errors import UnknownNameError
+from thinstack.plugins.manager import manager
+
+__all__ = ["Named", "named"]
+
+
+class Named(Strict):
+    """A plugin whose fields are its settings. It is written as these, with its `name` before them.
+
+    Attributes:
+        name: a versioned name, such as `my_task.v1`, by which recipes find it.
+        summary: a description in one line.
+    """
+
+    plugin_kind: ClassVar[str]
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+
+    @model_serializer(mode="wrap")
+    def _with_name(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {"name": self.name, **handler(self)}
+
+
+def named(kind: str) -> BeforeValidator:
+    """Validates a table with the `name` and the settings of a plugin of this kind."""
+
+    def plugin(table: object) -> object:
+        if not isinstance(table, Mapping):
+            return table
+        try:
+            model: type[Named] = manager().find(kind, str(table.get("name"))).plugin
+        except UnknownNameError as error:
+            raise ValueError(str(error)) from None
+        settings = {name: setting for name, setting in table.items() if name != "name"}
+        if unknown := [str(name) for name in settings if name not in model.model_fields]:
+            raise ValueError(
+                f"{model.name} has no setting {', '.join(unknown):.200}; its settings: "
+                f"{', '.join(model.model_fields)}"
+            )
+        return model.model_validate(settings)
+
+    return BeforeValidator(plugin)

@@ -1,0 +1,109 @@
+"""What a run reads: the tables of a folder, and bundles; and their digests."""
+
+import hashlib
+import os
+from functools import cache
+from pathlib import Path
+
+from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle.manifest import MANIFEST_FILE
+from thinstack.data.files.content import FileContent
+from thinstack.data.files.paths import file_path, why_unreadable
+from thinstack.data.trees.sick import TABLES
+from thinstack.data.words.vectors import vectors_file
+from thinstack.errors import DataError
+from thinstack.training.recipe import Recipe
+
+__all__ = ["Inputs", "data_digests"]
+
+
+class Inputs:
+    """The tables of a folder, and bundles. Each is opened once, when it is first asked for; so what
+    is learnt has the digest that is noted.
+
+    Attributes:
+        folder: where the files of a recipe are.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._tables: dict[str, FileContent] = {}
+        self._bundles: dict[str, Bundle] = {}
+
+    @classmethod
+    def of(cls, data: "Path | Inputs") -> "Inputs":
+        """The inputs of a folder; what are inputs already stay as they are."""
+        return data if isinstance(data, Inputs) else cls(data)
+
+    def table(self, name: str) -> FileContent:
+        """The table of this name in the folder."""
+        return self._tables.setdefault(name, FileContent(self.folder / name))
+
+    def hold(self, name: str, content: bytes) -> None:
+        """Take `content` for what the table of this name holds."""
+        self._tables[name] = FileContent(self.folder / name, content)
+
+    def bundle(self, name: str) -> Bundle:
+        """The bundle of this name, folder or address. Raises what `open_bundle` raises."""
+        if name not in self._bundles:
+            self._bundles[name] = open_bundle(name)
+        return self._bundles[name]
+
+    def start(self, recipe: Recipe) -> Bundle | None:
+        """The bundle where learning starts, if there is one. Raises what `open_bundle` raises."""
+        return None if recipe.init is None else self.bundle(recipe.init.bundle)
+
+
+def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, str]:
+    """The SHA-256 of every file that a recipe names, and of `more`, by name. The files are in the
+    folder `data`. The digest of a table of `Inputs` is that of the bytes that are learnt from.
+
+    A bundle, where learning starts or of a teacher, is told by its manifest, which holds the
+    digests of its files. The digest of a folder covers the names and digests of its files, and the
+    table of SICK that stands beside it.
+
+    Raises DataError for a file that cannot be read, and what `open_bundle` raises.
+    """
+    files, inputs = recipe.data, Inputs.of(data)
+    find = inputs.folder.joinpath if recipe.task.brings_trees else inputs.table
+    paths = {name: find(name) for name in (files.train, files.dev, *more) if name is not None}
+    if files.vectors is not None:
+        paths[files.vectors] = vectors_file(files.vectors, inputs.folder)
+    for lesson in recipe.lessons:
+        paths |= {name: lesson.path(name, recipe.folders(inputs.folder)) for name in lesson.files}
+    if (start := inputs.start(recipe)) is not None:
+        paths["the bundle of init"] = start.path / MANIFEST_FILE
+    if recipe.teacher is not None:
+        parser = [recipe.teacher.parser] if recipe.teacher.parser is not None else []
+        for name in (*recipe.teacher.bundles, *parser):
+            paths[f"the teacher {name}"] = inputs.bundle(name).path / MANIFEST_FILE
+    return {name: _digest(path) for name, path in paths.items()}
+
+
+def _digest(source: Path | FileContent) -> str:
+    # Links are not resolved: a folder that is a link is read with the table beside the link.
+    path = Path(os.path.abspath(source))
+    try:
+        if isinstance(source, FileContent):
+            return source.sha256()
+        if not path.is_dir():
+            found = file_path(path).stat()
+            return _file_digest(path, found.st_size, found.st_mtime_ns)
+        beside = path.parent / TABLES.get(path.name, "")
+        files = sorted(file for file in path.iterdir() if file.is_file())
+        files += [beside] if beside.is_file() else []
+        lines = "".join(f"{file.name} {_digest(file)}\n" for file in files)
+        return hashlib.sha256(lines.encode()).hexdigest()
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be read: {why_unreadable(path, error)}; name the folder of the "
+            "data with --data"
+        ) from None
+
+
+@cache
+def _file_digest(path: Path, size: int, changed: int) -> str:
+    """The digest of a file, which is read once, however many fields name it. A file of another
+    `size`, or `changed` at another time, is read again."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

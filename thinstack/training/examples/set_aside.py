@@ -1,0 +1,96 @@
+"""Sets items aside, to report on or to stop early by, and finds items that repeat one another."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+__all__ = ["repeated", "set_aside", "set_aside_share"]
+
+Item = TypeVar("Item")
+
+
+def set_aside(
+    items: Sequence[Item], count: int, group_of: Callable[[Item], Hashable]
+) -> tuple[list[Item], list[Item]]:
+    """The items without those set aside, and `count` items set aside at equal distances, from the
+    first on; with them all items of their groups."""
+    aside = set((np.arange(count) * len(items) // max(count, 1)).tolist())
+    return _parted(items, aside, group_of)
+
+
+def set_aside_share(
+    items: Sequence[Item],
+    share: float,
+    label_of: Callable[[Item], str],
+    group_of: Callable[[Item], Hashable],
+) -> tuple[list[Item], list[Item]]:
+    """The items without those set aside, and the items set aside: a `share` of each class, as near
+    as groups allow.
+
+    Items of one group go to the same part. A group counts with the class of its first item. A class
+    of two groups or more has at least one set aside, and none loses all its items. They are always
+    drawn with the same seed.
+    """
+    labels = [label_of(item) for item in items]
+    by_label: dict[str, list[list[int]]] = defaultdict(list)
+    for group in _grouped(items, group_of):
+        by_label[labels[group[0]]].append(group)
+    left = Counter(labels)
+    missing = {label: max(round(share * n), min(1, n - 1)) for label, n in left.items()}
+    draw, aside = np.random.default_rng(0), set[int]()
+
+    def take(group: list[int]) -> None:
+        counts = Counter(labels[place] for place in group)
+        if all(left[label] > count for label, count in counts.items()):
+            aside.update(group)
+            left.subtract(counts)
+            for label, count in counts.items():
+                missing[label] -= count
+
+    for label in sorted(by_label):
+        own, before = by_label[label], missing[label]
+        drawn = [own[n] for n in draw.permutation(len(own)).tolist()]
+        for group in drawn:
+            if missing[label] > 0 and _brings_nearer(group, labels, missing):
+                take(group)
+        if 0 < missing[label] == before:
+            take(min(drawn, key=len))
+    return _parted(items, aside)
+
+
+def _brings_nearer(group: Sequence[int], labels: Sequence[str], missing: Mapping[str, int]) -> bool:
+    """Whether the classes are nearer to the numbers that are `missing` with this group than
+    without it."""
+    counts = Counter(labels[place] for place in group)
+    apart = sum(abs(missing[label] - count) for label, count in counts.items())
+    return apart < sum(abs(missing[label]) for label in counts)
+
+
+def _parted(
+    items: Sequence[Item], aside: Collection[int], group_of: Callable[[Item], Hashable] = id
+) -> tuple[list[Item], list[Item]]:
+    """The items without those at the places `aside`, and the others; with them their groups."""
+    groups = {group_of(items[place]) for place in aside}
+    parts: tuple[list[Item], list[Item]] = [], []
+    for item in items:
+        parts[group_of(item) in groups].append(item)
+    return parts
+
+
+def repeated(
+    items: Sequence[Item], label_of: Callable[[Item], str], group_of: Callable[[Item], Hashable]
+) -> tuple[int, int]:
+    """The number of groups of several items, and of such groups whose items have different
+    classes."""
+    groups = [group for group in _grouped(items, group_of) if len(group) > 1]
+    return len(groups), sum(len({label_of(items[n]) for n in group}) > 1 for group in groups)
+
+
+def _grouped(items: Sequence[Item], group_of: Callable[[Item], Hashable]) -> list[list[int]]:
+    """The places of the items, one list for each group."""
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for place, item in enumerate(items):
+        groups[group_of(item)].append(place)
+    return list(groups.values())

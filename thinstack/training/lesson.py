@@ -1,0 +1,114 @@
+"""The contract of a lesson: trees to learn from beside the training file."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, SerializeAsAny
+
+from thinstack.core import Tree
+from thinstack.data.trees.subtrees import LabelledTree
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import DataError
+from thinstack.plugins.named import Named, named
+
+__all__ = ["LabelledTree", "Lesson", "Lessons", "Treebank"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Treebank:
+    """What lessons are made from.
+
+    Attributes:
+        trees: the training sentences over binary trees, with the classes of their nodes.
+        classes: the number of classes, which go from negative to positive.
+        aside: the words of each sentence that is kept for measuring. No lesson may show them.
+        folders: where the files of lessons are, as `Lesson.path` takes them.
+        parse: gives sentences of words their binary trees. It is there with a teacher.
+        vocabulary: of the model. It is known only to lessons that are drawn for each epoch.
+    """
+
+    trees: Sequence[LabelledTree]
+    classes: int
+    aside: Sequence[Sequence[str]] = ()
+    folders: Sequence[Path] = ()
+    parse: Callable[[Sequence[Sequence[str]]], list[Tree]] | None = None
+    vocabulary: Vocabulary | None = None
+
+    def word_ids(self) -> NDArray[np.int64]:
+        """The ids of all words, one tree after the other. For a word of several pieces, it is the
+        id of its first piece."""
+        assert self.vocabulary is not None
+        fields = self.vocabulary.fields([word for one in self.trees for word in one.tree.words])
+        if "token_ids" in fields:
+            return np.asarray(fields["token_ids"])
+        counts = fields["pieces_per_word"]
+        return np.asarray(fields["piece_ids"][np.cumsum(counts) - counts])
+
+
+class Lesson(Named):
+    """Trees to learn from beside those of the training file. The fields of a lesson are its
+    settings in a recipe.
+
+    Attributes:
+        anew: whether its trees are drawn anew for each epoch. Otherwise they are made once, before
+            the first epoch.
+        taught: whether a teacher labels its trees. Labels that the lesson itself gives are mixed
+            with the teacher's, as those of the training file are. Only for lessons made once.
+        parsed: whether a parser learns from its trees.
+    """
+
+    plugin_kind: ClassVar[str] = "lesson"
+    anew: ClassVar[bool] = False
+    taught: ClassVar[bool] = False
+    parsed: ClassVar[bool] = False
+
+    weight: float = Field(
+        default=1.0,
+        gt=0,
+        description="How much its sentences count in the loss; one of the training file counts 1.",
+    )
+    seed: int | None = Field(
+        default=None,
+        ge=0,
+        description="Of the random draws of a lesson that is made once; by default its place among "
+        "the lessons, from 0.",
+    )
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it reads, in the folder of the data or beside the recipe."""
+        return ()
+
+    def path(self, name: str, folders: Sequence[Path]) -> Path:
+        """The path of one of its `files`, in the first folder that has it. Raises DataError if none
+        has it."""
+        paths = [folder / name for folder in folders]
+        if not (there := [path for path in paths if path.exists()]):
+            raise DataError(
+                f"lesson {self.name}: expected the file {' or '.join(map(str, paths))}, found "
+                "none; put it there (recipes/ in the repository of thinstack has a grammar of "
+                "English), or leave the lesson out"
+            )
+        return there[0]
+
+    @abstractmethod
+    def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
+        """The trees of the lesson. Whatever is drawn at random is drawn from `draw`."""
+
+    def draws_from(self, place: int) -> int:
+        """The seed of its random draws, if it stands at this `place` among the lessons."""
+        return place if self.seed is None else self.seed
+
+    @property
+    def title(self) -> str:
+        """Its name without the version."""
+        return self.name.partition(".")[0]
+
+
+Lessons = tuple[Annotated[SerializeAsAny[Lesson], named("lesson")], ...]
+"""The lessons of a recipe."""

@@ -1,0 +1,81 @@
+"""A lesson of sentences of plain English texts, for a teacher to parse and to label."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+import numpy as np
+from pydantic import Field
+
+from thinstack.data.files.compressed import without_compression
+from thinstack.data.trees.conllu import blocks_of
+from thinstack.data.trees.subtrees import LabelledTree
+from thinstack.data.trees.text_files import read_lines
+from thinstack.errors import DataError
+from thinstack.text.sentences import splitter
+from thinstack.training.lesson import Lesson, Treebank
+
+__all__ = ["Texts", "read_plain_texts"]
+
+COMMENT: Final = "# text = "
+
+
+class Texts(Lesson):
+    """Sentences of English texts, over the trees of a teacher."""
+
+    name: ClassVar[str] = "texts.v1"
+    summary: ClassVar[str] = "sentences of texts without labels"
+    taught: ClassVar[bool] = True
+
+    texts: tuple[str, ...] = Field(
+        min_length=1,
+        description="Files of English text, read line by line; of `.conllu` the comments "
+        "`# text`. Their sentences get the trees of `teacher.parser`.",
+    )
+    max_words: int = Field(default=30, gt=1, description="Sentences with more words are left out.")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The texts."""
+        return self.texts
+
+    def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
+        """A tree without labels for each sentence. Raises what `read_plain_texts` raises."""
+        assert treebank.parse is not None, "a lesson that is taught has a teacher"
+        files = [self.path(name, treebank.folders) for name in self.texts]
+        sentences = read_plain_texts(files, self.max_words, treebank.aside)
+        return [LabelledTree.unlabelled(tree) for tree in treebank.parse(sentences)]
+
+
+def read_plain_texts(
+    files: Sequence[Path], most_words: int, known: Collection[Sequence[str]] = ()
+) -> list[tuple[str, ...]]:
+    """The words of the English sentences of some files, as the treebank spells them, each sentence
+    once.
+
+    Each line of a file is a text; in a `.conllu` file, each comment `# text` is one. Left out are
+    sentences of one word or of more than `most_words`, and sentences that are in `known`, ignoring
+    case. Raises DataError for a file that cannot be read or holds no sentence.
+    """
+    cut, seen = splitter(), {_bare(words) for words in known}
+    found: list[tuple[str, ...]] = []
+    for file in files:
+        of_trees = without_compression(file).suffix == ".conllu"
+        texts = _conllu_texts(file) if of_trees else read_lines(file)
+        sentences = [tuple(one.words) for text in cut(texts) for one in text]
+        if not sentences:
+            raise DataError(f"{file}: expected English sentences, found none; leave it out")
+        for words in sentences:
+            if 1 < len(words) <= most_words and _bare(words) not in seen:
+                seen.add(_bare(words))
+                found.append(words)
+    return found
+
+
+def _conllu_texts(file: Path) -> list[str]:
+    comments = (row.text for rows, _ in blocks_of(file) for row in rows)
+    return [text.removeprefix(COMMENT) for text in comments if text.startswith(COMMENT)]
+
+
+def _bare(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.lower() for word in words)

@@ -1,0 +1,268 @@
+"""The contract of a task: what is read, learnt and measured, and with which settings."""
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import SerializeAsAny
+
+from thinstack.data.files.paths import FilePath
+from thinstack.errors import ConfigError, DataError
+from thinstack.evaluate.figures import Figures, figure_names, line
+from thinstack.plugins.named import Named, named
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from rich.console import Console
+    from torch import Tensor
+
+    from thinstack.core.config import ModelConfig
+    from thinstack.core.head import TaskHead
+    from thinstack.core.model.model import Model
+    from thinstack.data.words.vocabulary import Vocabulary
+    from thinstack.runtime.predictor import Predictor
+    from thinstack.training.examples.datasets import Datasets
+    from thinstack.training.examples.example import Example, Minibatch
+    from thinstack.training.loop.seeds import SeedResult, Spreads
+    from thinstack.training.publish.calibrate import Cases
+    from thinstack.training.publish.measuring import Answers
+    from thinstack.training.recipe import Recipe, TrainingConfig
+
+__all__ = ["AnyTask", "Losses", "Task"]
+
+Losses = tuple[tuple["Tensor", "Tensor"], tuple[int, int]]
+"""The losses of a task and of a parser, and over how many cases each is a sum."""
+
+
+class Task(Named):
+    """What a model learns. Its fields are the settings of `[task]` in a recipe.
+
+    A task reads each file into items, such as trees or rows of a table. It makes examples of them,
+    and says how they are learnt, measured and reported.
+
+    Attributes:
+        heads: what a task head may read.
+        figures: the names of figures by key, in the order in which they are printed.
+        watched: the figures whose sum chooses the epoch.
+        items: what a file holds, in the plural.
+        takes_lessons: whether a teacher and lessons may add examples.
+        predicts: whether `thinstack predict` reads what the task learns.
+        uncalibrated: why no temperature is fitted, if `cases` has none.
+    """
+
+    plugin_kind: ClassVar[str] = "task"
+    heads: ClassVar[tuple[str, ...]] = ("nodes", "roots")
+    figures: ClassVar[Mapping[str, str]]
+    watched: ClassVar[tuple[str, ...]]
+    items: ClassVar[str] = "examples"
+    takes_lessons: ClassVar[bool] = False
+    predicts: ClassVar[bool] = True
+    uncalibrated: ClassVar[str] = "its task has no cases to fit one on"
+
+    # -- data
+
+    @property
+    def brings_trees(self) -> bool:
+        """Whether the files have trees. Otherwise trees are made from the words."""
+        return False
+
+    @abstractmethod
+    def read(self, path: FilePath, model: "ModelConfig", skipped: list[DataError]) -> list[Any]:
+        """The items of a file. The list `skipped` takes the errors of items that settings leave
+        out. Raises DataError or TreeError for a file that cannot be used."""
+
+    @abstractmethod
+    def sentences(self, item: Any) -> Iterable[Sequence[str]]:
+        """The words of each sentence of an item."""
+
+    @abstractmethod
+    def examples(
+        self,
+        items: Sequence[Any],
+        vocabulary: "Vocabulary",
+        recipe: "Recipe",
+        *,
+        reads: str,
+        file: Path,
+    ) -> list["Example"]:
+        """The examples of the items of a `file`, with the right answers for a task head that
+        `reads` nodes, roots or pairs."""
+
+    def made_examples(
+        self,
+        texts: Iterable[Sequence[Sequence[str]]],
+        targets: Iterable[Any],
+        vocabulary: "Vocabulary",
+        model: "ModelConfig",
+    ) -> list["Example"]:
+        """The examples of texts without trees, each the words of its sentences, with their
+        `targets`: classes, ratings, or arrays (C,)."""
+        from thinstack.training.examples.example import made_examples
+
+        return made_examples(texts, targets, vocabulary, model)
+
+    def class_of(self, item: Any) -> str:
+        """The class of an item. `data.dev_share` sets aside a share of each class."""
+        return ""
+
+    def group_of(self, item: Any) -> Hashable:
+        """What an item has in common with others that must be set aside together with it."""
+        return id(item)
+
+    # -- what fits
+
+    def check(self, recipe: "Recipe") -> None:
+        """Raise ValueError for settings of other sections that do not fit."""
+        if self.brings_trees:
+            return
+        model, training = recipe.model, recipe.training
+        if model.trees not in self.tree_kinds():
+            expected = " or ".join(map(repr, self.tree_kinds()))
+            problem = f"expected {expected}, for {self.items} have no trees"
+            raise ValueError(f"model.trees: {problem}; found {model.trees!r}")
+        parser = "encoder" if model.parser is None else "parser"  # of SPINN, the first
+        if model.parses and (recipe.init is None or parser not in recipe.init.parts):
+            raise ValueError(f"task: {self.items} teach no parser; start from a bundle ([init])")
+        if training.trees != (("self",) if model.parses else ("gold",)):
+            wanted = "gold = false, sources = ['self']" if model.parses else "gold alone"
+            raise ValueError(f"training: {self.items} have no trees; expected {wanted}")
+
+    def tree_kinds(self) -> tuple[str, ...]:
+        """The `model.trees` that words alone are enough for."""
+        return ("binary",)
+
+    def check_head(self, recipe: "Recipe", head: "TaskHead") -> None:
+        """Raise ConfigError for a task head that does not fit."""
+        if head.reads not in self.heads:
+            needed = f"task {self.name} needs a head that reads {' or '.join(self.heads)}"
+            name = recipe.model.head.name
+            raise ConfigError(f"model.head: {needed}; {name} reads {head.reads}")
+
+    def check_items(self, recipe: "Recipe", train: Sequence[Any]) -> None:
+        """Raise ConfigError or DataError for items to train on that the model cannot learn."""
+
+    # -- learning
+
+    @property
+    def keeps_start(self) -> bool:
+        """Whether `loss` reads the model where learning started."""
+        return False
+
+    def loss(
+        self,
+        model: "Model",
+        batch: "Minibatch",
+        whole: Sequence["Example"],
+        training: "TrainingConfig",
+        initial: "Model | None",
+    ) -> Losses:
+        """The summed losses of the task and of a parser, and the numbers of their cases.
+
+        `whole`: the examples of the whole minibatch, of which `batch` may be a part. `initial`: the
+        model where learning started, if `keeps_start`. By default it is the loss of the head over
+        all targets.
+        """
+        from thinstack.training.loop.task_loss import joint_losses
+
+        return joint_losses(model, batch, training)
+
+    # -- measuring
+
+    def measured_trees(self, recipe: "Recipe") -> tuple[str, ...]:
+        """The sources of the trees that the model is measured with."""
+        if not self.brings_trees:
+            return recipe.training.trees
+        return ("gold", "self") if recipe.model.parses else ("gold",)
+
+    def scores(
+        self, model: "Model", examples: Sequence["Example"], source: str
+    ) -> list["NDArray[np.floating[Any]]"]:
+        """The scores (t, C) of the t targets of each example, over the trees of `source`."""
+        from thinstack.training.publish.measuring import scores_of
+
+        return scores_of(model, examples, source)
+
+    @abstractmethod
+    def measure(
+        self, model: "Model", examples: Sequence["Example"], source: str, labels: Sequence[str]
+    ) -> tuple[Figures, "Answers | None"]:
+        """The figures over the trees of `source`, and the answers for every case, if the task has
+        one answer a case. The source "self" is the model's own trees."""
+
+    def cases(
+        self, model: "Model", examples: Sequence["Example"], source: str
+    ) -> dict[str, "Cases"]:
+        """The cases that a temperature is fitted on, by the name of their calibration error."""
+        return {}
+
+    def measure_bundle(
+        self, predictor: "Predictor", recipe: "Recipe", datasets: "Datasets"
+    ) -> dict[str, Figures]:
+        """The figures of the bundle as shipped, by tree source; "text" is raw text."""
+        return {}
+
+    def selection(self, figures: Mapping[str, float | None]) -> float:
+        """The number that chooses the epoch; higher is better. An undefined figure counts 0."""
+        return sum(figures[name] or 0.0 for name in self.watched)
+
+    def names(self, labels: Sequence[str]) -> dict[str, str]:
+        """The names of the figures that a model of these labels has, by key."""
+        return figure_names(self.figures, labels)
+
+    def line(self, figures: Mapping[str, float | None], labels: Sequence[str]) -> str:
+        """The figures as they are printed, each with its name."""
+        return line(figures, self.names(labels))
+
+    # -- reports
+
+    def rival(self, datasets: "Datasets", labels: Sequence[str]) -> tuple[str, Figures] | None:
+        """The name and the figures of a plain rival, if there is one."""
+        return None
+
+    def report_data(
+        self, recipe: "Recipe", datasets: "Datasets", out: Path, console: "Console"
+    ) -> None:
+        """Print what the data are, and write what was left out to the folder `out`."""
+
+    def report(
+        self,
+        results: Sequence["SeedResult"],
+        over_seeds: "Spreads",
+        rival: tuple[str, Figures] | None,
+        recipe: "Recipe",
+        console: "Console",
+    ) -> None:
+        """Print the figures of all seeds, and of the rival."""
+        from thinstack.training.publish.seed_report import show_seeds
+
+        show_seeds(results, over_seeds, recipe, console)
+        if rival is not None:
+            name, figures = rival
+            console.print(f"a plain rival, {name}: {self.line(figures, recipe.model.labels)}")
+
+    def columns(self, labels: Sequence[str]) -> dict[str, str]:
+        """The figures of the card, with the headings of their columns."""
+        return self.names(labels)
+
+    def explained(self, labels: Sequence[str]) -> str:
+        """What the card says about the columns; an empty text or sentences with a space after."""
+        return ""
+
+    def advice_after(self, bundle: Path, recipe: "Recipe") -> Iterable[str]:
+        """Lines on what to do with the bundle, once it is trained on a table."""
+        return ()
+
+    @property
+    def evaluate_options(self) -> str:
+        """The options with which `thinstack evaluate` reads the same files."""
+        return ""
+
+    def bundle_files(self) -> dict[str, bytes]:
+        """Further files of the bundle."""
+        return {}
+
+
+AnyTask = Annotated[SerializeAsAny[Task], named("task")]
+"""A task, described by its `name` and its settings."""

@@ -1,0 +1,1 @@
+"""The built-in tasks, one in each module or folder without a leading underscore."""

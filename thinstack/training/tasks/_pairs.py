@@ -1,0 +1,170 @@
+"""What tasks over pairs of sentences share: pairs with trees, or rows of a table."""
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar, Final, Literal, Self
+
+from pydantic import Field
+from rich.console import Console
+
+from thinstack.core import Tree
+from thinstack.core.config import ModelConfig
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.alike import likeness
+from thinstack.data.tables.table_rows import TableRow
+from thinstack.data.trees.pairs import TABLE, Pair, PairTarget, read_pairs
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import ConfigError, DataError, InputError
+from thinstack.text.given_trees import TreeMaker, tree_maker
+from thinstack.text.sentences import Splitter, splitter
+from thinstack.training.examples.datasets import Datasets
+from thinstack.training.examples.example import Example
+from thinstack.training.examples.labelled import labelled_pair
+from thinstack.training.publish.class_report import say_classes
+from thinstack.training.recipe import Recipe
+from thinstack.training.tasks._table import TableTask, located
+
+__all__ = ["Pairs"]
+
+ADVICE: Final = (
+    "name the columns of pairs with --text-column, given twice, and --label-column (classes) or "
+    "--score-column (ratings)"
+)
+
+
+class Pairs(TableTask):
+    """Learns from pairs of sentences.
+
+    Attributes:
+        target: what of the pairs of SICK and SNLI is learnt.
+    """
+
+    heads: ClassVar[tuple[str, ...]] = ("pairs",)
+    items: ClassVar[str] = "pairs"
+    predicts: ClassVar[bool] = False
+    advice: ClassVar[str] = ADVICE
+    target: ClassVar[PairTarget]
+
+    format: Literal["sick.v1", "snli.v1", "table.v1"] = Field(
+        description="What the files are: `sick.v1` (folders), `snli.v1` (JSON lines), both with "
+        "trees, or `table.v1` (.csv, .tsv, .json, .jsonl, .parquet). Only tables need the other "
+        "settings."
+    )
+    pair_columns: tuple[str, str] = Field(
+        default=("text_a", "text_b"),
+        description="The columns of the first and the second sentence.",
+    )
+
+    @property
+    def brings_trees(self) -> bool:
+        return self.format != TABLE
+
+    @property
+    def columns_read(self) -> list[str]:
+        return [*self.pair_columns, self.target_column]
+
+    @abstractmethod
+    def value(self, text: str, labels: Sequence[str]) -> float | str:
+        """The rating or the class of a pair whose `target_column` holds `text`. Raises DataError if
+        the model does not have it."""
+
+    # -- data
+
+    def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Pair]:
+        if self.brings_trees:
+            return read_pairs(path, format=self.format, trees=model.trees, target=self.target)
+        bad = skipped if self.skip_bad else None
+        cut, pairs = splitter(sentences=False), list[Pair]()
+        maker = tree_maker("balanced" if model.parses else model.tree_source)
+        for row in self.rows(path, bad, model.labels):
+            with located(path, row, bad):
+                first, second = (_tree(row, column, cut, maker) for column in self.pair_columns)
+                value = self.value(row.values[self.target_column], model.labels)
+                pairs.append(Pair(str(row.line), (first, second), value))
+        return pairs
+
+    def sentences(self, item: Pair) -> Iterable[Sequence[str]]:
+        return [tree.words for tree in item.trees]
+
+    def examples(
+        self,
+        items: Sequence[Pair],
+        vocabulary: Vocabulary,
+        recipe: Recipe,
+        *,
+        reads: str,
+        file: Path,
+    ) -> list[Example]:
+        """Ratings go from 1 to the number of classes. Raises ConfigError for a class that the model
+        does not have, and for a rating out of range."""
+        targets = [_target(pair, recipe.model.labels) for pair in items]
+        return [
+            Example({"gold": labelled_pair(pair.trees, target, vocabulary, recipe.model)})
+            for pair, target in zip(items, targets, strict=True)
+        ]
+
+    def group_of(self, item: Pair) -> Hashable:
+        # Files of trees keep the parts that they always had, though a pair may be there twice.
+        if self.brings_trees:
+            return id(item)
+        return frozenset(likeness(" ".join(tree.words)) for tree in item.trees)
+
+    # -- what fits
+
+    def tree_kinds(self) -> tuple[str, ...]:
+        return ("binary", "sequence")
+
+    def check(self, recipe: Recipe) -> None:
+        super().check(recipe)
+        made = [source for source in recipe.training.trees if source not in ("gold", "self")]
+        if made:
+            raise ValueError(
+                f"training.sources: pairs take their trees or the model's, 'self'; found {made}"
+            )
+
+    # -- reports
+
+    def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
+        if self.brings_trees:
+            say_classes(recipe.model.labels, datasets, console)
+        else:
+            super().report_data(recipe, datasets, out, console)
+
+    def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
+        if scale:
+            raise InputError("--scale: it is about classes of texts, found pairs; leave it out")
+        return self
+
+    def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
+        pieces = recipe.model.embedding.kind == "wordpieces"
+        words = "piece_ids, pieces_per_word" if pieces else "token_ids"
+        trees = "lengths, empty transitions" if recipe.model.parses else "transitions"
+        yield (
+            f"run {bundle / 'onnx' / 'model.onnx'} with onnxruntime: {words}, {trees} of both "
+            "sentences in, pair_scores out. docs/runtimes.md says how (`thinstack predict` does "
+            "not read pairs)"
+        )
+
+
+def _target(pair: Pair, labels: Sequence[str]) -> float | int:
+    if isinstance(pair.target, str):
+        if pair.target in labels:
+            return labels.index(pair.target)
+        expected = f"one of model.labels ({', '.join(labels)})"
+    elif 1 <= pair.target <= len(labels):
+        return float(pair.target)
+    else:
+        expected = f"a rating from 1 to {len(labels)} (model.labels)"
+    raise ConfigError(
+        f"pair {pair.id}: expected {expected}, found {pair.target!r}; mend the pair or model.labels"
+    )
+
+
+def _tree(row: TableRow, column: str, cut: Splitter, maker: TreeMaker) -> Tree:
+    text = row.values[column]
+    (sentences,) = cut([text])
+    if not sentences:
+        raise DataError(f"expected a sentence with words in {column}, found {text!r:.60}")
+    words = sentences[0].words
+    return Tree.from_transitions(maker(words), words)

@@ -1,0 +1,177 @@
+"""What tasks over treebanks share: labelled trees, read by a registered reader."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+from rich.console import Console
+
+from thinstack.bundle.manifest import RELABEL_FILE
+from thinstack.core.config import EvaluationSource, ModelConfig
+from thinstack.core.head import TaskHead
+from thinstack.core.model.model import Model
+from thinstack.core.scale import Scale
+from thinstack.data.files.paths import FilePath
+from thinstack.data.trees.treebank import Labelled, read_labelled
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import ConfigError, DataError
+from thinstack.evaluate.accuracy import accuracy
+from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.treebank_evaluation import evaluate_predictor
+from thinstack.plugins.manager import manager
+from thinstack.runtime.predictor import Predictor
+from thinstack.training.examples.datasets import Datasets
+from thinstack.training.examples.example import Example, Minibatch, examples_of
+from thinstack.training.loop.task_loss import joint_losses
+from thinstack.training.loop.teaching import needs_soft_labels
+from thinstack.training.publish.bundle_files import json_file
+from thinstack.training.publish.calibrate import Cases, single_cases, whole_cases
+from thinstack.training.publish.class_report import say_classes
+from thinstack.training.publish.measuring import Answers, answers_of
+from thinstack.training.recipe import Recipe, TrainingConfig
+from thinstack.training.task import Losses, Task
+
+__all__ = ["Treebank"]
+
+BRACKETS = "brackets.v1"
+
+
+class Treebank(Task):
+    """Learns the classes of the nodes of trees."""
+
+    items: ClassVar[str] = "trees"
+
+    format: str = Field(default=BRACKETS, description="The registered reader of the files.")
+    relabel: dict[str, str] = Field(
+        default_factory=dict,
+        description='New names for classes of the files, "" for no class. Sentences that then have '
+        "no class are left out.",
+    )
+    root_weight: float = Field(
+        default=0.0,
+        ge=0,
+        description="Additional weight of whole sentences where phrases are learnt: how much the "
+        "loss of a root counts beside the mean loss of the labelled nodes of its tree. With 0.2, "
+        "the root of a tree of 40 nodes counts 1 + 8 times.",
+    )
+
+    @property
+    def brings_trees(self) -> bool:
+        return True
+
+    def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Labelled]:
+        # `read_labelled` reads brackets itself, and names the line of a wrong label.
+        brackets = self.format == BRACKETS
+        read = None if brackets else manager().find("reader", self.format).plugin.trees
+        return read_labelled(path, model.labels, read=read, relabel=self.relabel)
+
+    def sentences(self, item: Labelled) -> Iterable[Sequence[str]]:
+        return [item[0].words]
+
+    def examples(
+        self,
+        items: Sequence[Labelled],
+        vocabulary: Vocabulary,
+        recipe: Recipe,
+        *,
+        reads: str,
+        file: Path,
+    ) -> list[Example]:
+        sources = tuple(dict.fromkeys((*recipe.training.sources, *recipe.measured_trees)))
+        return examples_of(items, vocabulary, recipe.model, reads, sources, file)
+
+    def check_head(self, recipe: Recipe, head: TaskHead) -> None:
+        super().check_head(recipe, head)
+        nodes = head.reads == "nodes"
+        soft = needs_soft_labels(recipe) or self.root_weight
+        if soft and not (nodes and head.soft_labels):
+            raise ConfigError(
+                "model.head: a teacher, weights of lessons and task.root_weight need a head of "
+                "nodes that takes soft labels, such as node_classifier.v1; found "
+                f"{recipe.model.head.name}"
+            )
+        chains = recipe.model.trees == "sequence" and nodes
+        if chains and recipe.model.encoder.top_down is not None:
+            raise ConfigError(
+                "model.head: for a head that reads nodes, a sequence model reads phrases as parts "
+                "of longer ones, which does not fit model.encoder.top_down; take a head that reads "
+                "roots"
+            )
+
+    def check_items(self, recipe: Recipe, train: Sequence[Labelled]) -> None:
+        names = set(recipe.model.relations)
+        if names and not any(names.intersection(tree.labels) for tree, _ in train):
+            raise ConfigError(
+                f"model.relations: no node of {recipe.data.train} has one of them, as read by "
+                f"{self.format}: a node has one label, its relation (conllu.v1) or its class "
+                "(labelled_conllu.v1); leave relations out, or name relations of the file"
+            )
+
+    def loss(
+        self,
+        model: Model,
+        batch: Minibatch,
+        whole: Sequence[Example],
+        training: TrainingConfig,
+        initial: Model | None,
+    ) -> Losses:
+        return joint_losses(model, batch, training, self.root_weight)
+
+    def measured_trees(self, recipe: Recipe) -> tuple[str, ...]:
+        gold, *own = super().measured_trees(recipe)
+        made = (recipe.model.tree_source,) if recipe.model.trees == "binary" else ()
+        return tuple(dict.fromkeys((gold, *made, *own)))
+
+    def measure(
+        self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
+    ) -> tuple[Figures, Answers]:
+        """The figures of phrases are None for a model that scores only whole sentences. The binary
+        figures are None if the classes `labels` have no negative and positive side."""
+        scores = self.scores(model, examples, source)
+        given = [example.trees[source] for example in examples]
+        order = [
+            np.argsort(np.arange(len(one.targets)) == one.whole, kind="stable") for one in given
+        ]
+        targets = [one.targets[places] for one, places in zip(given, order, strict=True)]
+        rows = [each[places] for each, places in zip(scores, order, strict=True)]
+        phrases = model.head.reads != "roots" or any(len(one.targets) != 1 for one in given)
+        figures = accuracy(rows, targets, scale=Scale.of(labels), phrases=phrases)
+        return figures, answers_of(scores, examples, source)
+
+    def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
+        """Sentences, with labelled phrases beside them if more than whole sentences have labels."""
+        scores = self.scores(model, examples, source)
+        given = [example.trees[source] for example in examples]
+        roots = whole_cases(scores, given)
+        nodes = single_cases(
+            np.concatenate(scores),
+            np.concatenate([one.targets for one in given]),
+            np.repeat(np.arange(len(given)), [len(one.targets) for one in given]),
+        )
+        if len(nodes.gold) == len(roots.gold):
+            return {"root_calibration_error": roots}
+        return {"root_calibration_error": roots, "phrase_calibration_error": nodes}
+
+    def measure_bundle(
+        self, predictor: Predictor, recipe: Recipe, datasets: Datasets
+    ) -> dict[str, Figures]:
+        plain = recipe.model.trees == "sequence"
+        sources: tuple[EvaluationSource, ...] = ("gold",) if plain else ("gold", "auto")
+        development = datasets.items[1]
+        figures = {
+            source: evaluate_predictor(predictor, development, source=source) for source in sources
+        }
+        text = evaluate_predictor(predictor, development, source="auto", text=True)
+        return {**figures, "text": text}
+
+    def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
+        say_classes(recipe.model.labels, datasets, console)
+
+    @property
+    def evaluate_options(self) -> str:
+        return "" if self.format == BRACKETS else f" --format {self.format}"
+
+    def bundle_files(self) -> dict[str, bytes]:
+        return {RELABEL_FILE: json_file(self.relabel)} if self.relabel else {}

@@ -1,0 +1,94 @@
+"""The task of classes of pairs of sentences."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from thinstack.core.model.model import Model
+from thinstack.data.tables.alike import unknown_label
+from thinstack.data.trees.pairs import Pair
+from thinstack.errors import DataError
+from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.pair_figures import entailment
+from thinstack.training.examples.datasets import Datasets
+from thinstack.training.examples.example import Example
+from thinstack.training.examples.labels import find_labels
+from thinstack.training.publish.calibrate import Cases, whole_cases
+from thinstack.training.publish.measuring import Answers, answers_of
+from thinstack.training.tasks._pairs import Pairs
+from thinstack.training.tasks._table import Defaults
+
+__all__ = ["Entailment", "always_commonest"]
+
+
+class Entailment(Pairs):
+    """Learns the classes of pairs of sentences."""
+
+    name: ClassVar[str] = "entailment.v1"
+    summary: ClassVar[str] = "classes of pairs of sentences"
+    figures: ClassVar = {"accuracy": "accuracy"}
+    watched: ClassVar = ("accuracy",)
+    target: ClassVar = "entailment"
+    defaults: ClassVar = Defaults(
+        head={"name": "entailment.v1", "options": {"layers": 1, "width": 200, "dropout": 0.2}},
+        dropout=0.2,
+        description="Classes of pairs of sentences: {}.",
+    )
+
+    label_column: str = Field(default="label", description="The column of the classes.")
+
+    @property
+    def target_column(self) -> str:
+        return self.label_column
+
+    def value(self, text: str, labels: Sequence[str]) -> str:
+        if text not in labels:
+            expected = f"one of model.labels ({', '.join(labels)})"
+            found = unknown_label(text, labels)
+            raise DataError(f"expected {expected} in {self.label_column}, {found}")
+        return text
+
+    def class_of(self, item: Pair) -> str:
+        return str(item.target)
+
+    def measure(
+        self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
+    ) -> tuple[Figures, Answers]:
+        answers = answers_of(self.scores(model, examples, source), examples, source)
+        return entailment(answers.predicted, answers.gold), answers
+
+    def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
+        given = [example.trees[source] for example in examples]
+        return {"calibration_error": whole_cases(self.scores(model, examples, source), given)}
+
+    def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
+        return None if self.brings_trees else always_commonest(*datasets.items)
+
+    def find_labels(
+        self, values: Sequence[str], source: str, scale: bool | None = None
+    ) -> tuple[str, ...]:
+        source = f"{source}, {self.label_column}"
+        if numbers := [value for value in values if _is_fraction(value)]:
+            found = f"expected classes, found numbers ({', '.join(numbers[:3])} ...)"
+            raise DataError(
+                f"{source}: {found}; if they are ratings, name the column with --score-column"
+            )
+        return find_labels(values, source)
+
+
+def _is_fraction(text: str) -> bool:
+    try:
+        return not float(text).is_integer()
+    except ValueError:
+        return False
+
+
+def always_commonest(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
+    """The name and the figures on `dev` of a rival that always gives the most frequent class of
+    `train`."""
+    commonest = Counter(pair.target for pair in train).most_common(1)[0][0]
+    right = np.array([pair.target == commonest for pair in dev], np.int64)
+    return "always the most frequent class", entailment(right, np.ones_like(right))

@@ -1,0 +1,52 @@
+"""The task of classes of phrases that a table names by their characters."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from thinstack.data.tables.table_rows import COLUMN_ADVICE, TableRow
+from thinstack.text.sentences import Sentence, Splitter, splitter
+from thinstack.training.recipe import Recipe
+from thinstack.training.tasks.texts import Texts
+from thinstack.training.tasks.texts.reading import span_words
+
+__all__ = ["Spans"]
+
+ENDS = "start", "end"
+
+
+class Spans(Texts):
+    """Learns the classes of phrases. Each row of a table labels the characters from column `start`
+    to column `end` of its text."""
+
+    name: ClassVar[str] = "spans.v1"
+    summary: ClassVar[str] = "classes of phrases, which a table names by their characters"
+    defaults: ClassVar = Texts.defaults._replace(
+        head={"name": "node_classifier.v1", "options": {"hidden": 0, "dropout": 0.6}}
+    )
+    advice: ClassVar[str] = f"{COLUMN_ADVICE}; the columns of spans must be named 'start' and 'end'"
+    repeats: ClassVar[bool] = True
+
+    span_group: str | None = Field(
+        default=None, description="Of a .spacy file: the span group that the phrases come from."
+    )
+
+    @property
+    def columns_read(self) -> list[str]:
+        return [*super().columns_read, *ENDS]
+
+    def doc_bin_options(self) -> dict[str, Any]:
+        return {"span_group": self.span_group}
+
+    def splitter(self) -> Splitter:
+        return splitter(sentences=False)
+
+    def words(self, row: TableRow, sentences: Sequence[Sentence]) -> list[Sequence[str]]:
+        text, (start, end) = row.values[self.text_column], (row.values[name] for name in ENDS)
+        return [span_words(text, sentences[0], start, end)]
+
+    def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
+        *_, last = super().advice_after(bundle, recipe)
+        yield last

@@ -1,0 +1,5 @@
+"""The task of classes of texts."""
+
+from thinstack.training.tasks.texts.task import Texts
+
+__all__ = ["Texts"]

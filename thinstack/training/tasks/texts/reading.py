@@ -1,0 +1,90 @@
+"""Reads texts and their classes from a table."""
+
+from collections.abc import Sequence
+from itertools import islice
+from sys import intern
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.alike import unknown_label
+from thinstack.data.tables.table_rows import TableRow
+from thinstack.errors import DataError
+from thinstack.text.sentences import Sentence
+from thinstack.training.tasks._table import located
+
+if TYPE_CHECKING:
+    from thinstack.training.tasks.texts.task import Texts
+
+__all__ = ["Text", "read_texts", "span_words"]
+
+AT_ONCE: Final = 1000
+"""The number of texts that are cut into words at a time."""
+
+
+class Text(NamedTuple):
+    """A text, or a phrase of one, with its class.
+
+    Attributes:
+        text: the text as the table has it.
+        sentences: the words of each of its sentences. A phrase is one sentence.
+        label: its class.
+        line: its line in the table, from 1.
+    """
+
+    text: str
+    sentences: list[list[str]]
+    label: str
+    line: int
+
+
+def read_texts(
+    path: FilePath, task: "Texts", labels: Sequence[str], skipped: list[DataError] | None = None
+) -> list[Text]:
+    """The texts of a table, cut into sentences of words.
+
+    A row is bad if its class is not one of `labels` or its text has no words. So is a row whose
+    span is no phrase of the text. Bad rows go to `skipped` or raise, as in `TableTask.rows`.
+    """
+    found: list[Text] = []
+    rows, cut = task.rows(path, skipped, labels), task.splitter()
+    while batch := list(islice(rows, AT_ONCE)):
+        texts = cut(row.values[task.text_column] for row in batch)
+        for row, sentences in zip(batch, texts, strict=True):
+            with located(path, row, skipped):
+                found.append(_text(row, sentences, task, labels))
+    return found
+
+
+def _text(row: TableRow, sentences: list[Sentence], task: "Texts", labels: Sequence[str]) -> Text:
+    text, label = row.values[task.text_column], row.values[task.label_column]
+    if label not in labels:
+        expected = f"one of model.labels ({', '.join(labels)})"
+        raise DataError(
+            f"expected {expected} in {task.label_column}, {unknown_label(label, labels)}"
+        )
+    if not sentences:
+        raise DataError(f"expected a text with words in {task.text_column}, found {text!r:.60}")
+    # In a million texts most words repeat, so each is kept in memory once.
+    words = [[intern(word) for word in each] for each in task.words(row, sentences)]
+    return Text(text, words, intern(label), row.line)
+
+
+def span_words(text: str, sentence: Sentence, start: str, end: str) -> list[str]:
+    """The words of the characters [start, end) of a text that is one sentence. Raises DataError for
+    what is no phrase of whole words."""
+    try:
+        ends = int(start), int(end)
+    except ValueError:
+        found = f"{start!r:.20} and {end!r:.20}"
+        raise DataError(f"expected numbers of characters in start and end, found {found}") from None
+    offsets = sentence.offsets + text.find(sentence.text)
+    first, last = np.searchsorted(offsets[:, 0], ends[0]), np.searchsorted(offsets[:, 1], ends[1])
+    fits = first < len(offsets) and last < len(offsets) and first <= last
+    if not fits or (offsets[first, 0], offsets[last, 1]) != ends:
+        raise DataError(
+            f"expected start and end of a phrase of whole words, found {ends[0]} to {ends[1]}: "
+            f"{text[max(ends[0], 0) : max(ends[1], 0)]!r:.60}"
+        )
+    return list(sentence.words[first : last + 1])

@@ -1,0 +1,56 @@
+"""Trains the plain rival of a model of texts: TF-IDF and logistic regression, by scikit-learn."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.text_figures import text_figures
+from thinstack.training.tasks.texts.reading import Text
+
+__all__ = ["NAME", "learn_plain", "plain_rival"]
+
+NAME: Final = "TF-IDF, logistic regression"
+
+MOST: Final = 50_000
+"""The most texts that the rival learns from. Of more texts it takes so many, evenly spread."""
+
+
+def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str]) -> Figures:
+    """The figures of the rival on `dev`, after `learn_plain` has learnt from `train`, or from
+    `MOST` of its texts. `labels`: all classes, in order."""
+    learnt = [
+        train[place] for place in np.linspace(0, len(train) - 1, min(len(train), MOST), dtype=int)
+    ]
+    score = learn_plain(list(map(_spaced, learnt)), [text.label for text in learnt], labels)
+    gold = np.array([labels.index(text.label) for text in dev], np.int64)
+    return text_figures(score(list(map(_spaced, dev))), gold, labels)
+
+
+def learn_plain(
+    texts: Sequence[str], names: Sequence[str], labels: Sequence[str]
+) -> Callable[[Sequence[str]], NDArray[np.float64]]:
+    """A function that gives T texts the probabilities (T, C) of `labels`.
+
+    It is a logistic regression (C = 10) over TF-IDF-weighted 1- and 2-grams of words. It learns
+    from `texts` of the classes `names`. Texts are words with spaces between them.
+    """
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+")
+    model = make_pipeline(words, LogisticRegression(C=10.0, max_iter=1000)).fit(texts, names)
+
+    def score(texts: Sequence[str]) -> NDArray[np.float64]:
+        scores = np.zeros((len(texts), len(labels)))
+        scores[:, [labels.index(name) for name in model.classes_]] = model.predict_proba(texts)
+        return scores
+
+    return score
+
+
+def _spaced(text: Text) -> str:
+    """The words of a text with spaces between them."""
+    return " ".join(word for sentence in text.sentences for word in sentence)
