@@ -99,7 +99,7 @@ def _fits(row: Mapping[str, Any], runs: Iterable[Run], data: Path) -> bool:
     now: dict[str, dict[str, Any]] = {}
     for run in runs:
         try:
-            recipe = recipe_digest(run.recipe, run.row.rival)
+            recipe = recipe_digest(run.recipe, run.row.rival, run.learning)
             made_of = {"recipe": recipe, "data": digests_of(run, data)}
         except DataError:
             return False

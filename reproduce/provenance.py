@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from reproduce.learning import AS_RECIPES, Learning
 from thinstack._version import __version__
 from thinstack.training.recipe import Recipe
 
@@ -38,11 +39,15 @@ WATCHED = ("thinstack", "reproduce", "recipes")
 """Folders of a repository where a change that is not committed makes the commit `-dirty`."""
 
 
-def recipe_digest(recipe: Recipe, rival: str | None = None) -> str:
-    """SHA-256 of all in a recipe that its figures depend on, but the seed: those of its model, or
-    of a `rival`, which reads only the data."""
+def recipe_digest(recipe: Recipe, rival: str | None = None, own: Learning = AS_RECIPES) -> str:
+    """SHA-256 of all in a recipe, and in what a table's `own` training adds, that its figures
+    depend on, but the seed: those of its model, or of a `rival`, which reads only the data."""
     include = None if rival is None else READ_BY_RIVALS
     read = recipe.model_dump(mode="json", include=include, exclude=UNREAD, exclude_defaults=True)
+    if rival is None and (training := own.said()):
+        if own.decoupled_decay:
+            del read["training"]["weight_decay"]  # 0, as what `own` has takes its place
+        read["training"] = read.get("training", {}) | training
     said = {part: fields for part, fields in read.items() if fields != {}}
     parts = {"defaults": DEFAULTS, "recipe": said}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -114,7 +114,7 @@ def _runs(variant: str, done: Done, digests: Mapping[str, Mapping[str, str]]) ->
         "split": "test" if run.test else "development",
         "reported_on": run.recipe.data.reported,
         "data": dict(digests[run.path]),
-        "recipe": recipe_digest(run.recipe, run.row.rival),
+        "recipe": recipe_digest(run.recipe, run.row.rival, run.learning),
         "seeds": [outcome.seed for outcome in outcomes],
         "epochs": [outcome.epoch for outcome in outcomes],
         "epochs_run": [outcome.epochs for outcome in outcomes],

@@ -25,8 +25,6 @@ READ_OF_RANKERS = {
     "rate_factor",
     "rate_epochs",
     "weight_decay",
-    "decoupled_decay",
-    "init",
 }
 """Of the settings of a training, those that the loop of rankers reads."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reproduce.attempts import ERROR, Failure, attempted
 from reproduce.cases import Cases
+from reproduce.learning import AS_RECIPES, Learning
 from reproduce.marks import Marks, marks_of
 from reproduce.parser import PARSERS, dependency_trees, train_parser
 from reproduce.provenance import recipe_digest
@@ -32,7 +33,8 @@ CHECKPOINTS = ("checkpoint.safetensors", "metrics.jsonl")
 class Job:
     """A run and where it is done. `digest` is of all that its figures depend on but the seed;
     `commit` is noted with them. `traced`: whose trees it is measured with after each epoch too;
-    `on_train`: whose it is measured with on its training data."""
+    `on_train`: whose it is measured with on its training data. `learning`: how it is trained beside
+    what its recipe says."""
 
     recipe: Recipe
     rival: str | None
@@ -44,6 +46,7 @@ class Job:
     commit: str | None
     traced: str | None = None
     on_train: tuple[str, ...] = ()
+    learning: Learning = AS_RECIPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +74,13 @@ def job_of(run: Run, *, data: Path, folder: Path, commit: str | None) -> Job:
     cannot be read."""
     row = run.row
     traced = row.trees if run.traced else None
-    parts = [recipe_digest(run.recipe, row.rival), row.rival, digests_of(run, data), __version__]
+    recipe = recipe_digest(run.recipe, row.rival, run.learning)
+    parts = [recipe, row.rival, digests_of(run, data), __version__]
     parts += [traced] if traced else []
     if run.on_train and row.rival is None:
         parts.append(" ".join((TRAIN_ACCURACY, *run.on_train)))
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    about = data, folder / run.path, digest, commit, traced, run.on_train
+    about = data, folder / run.path, digest, commit, traced, run.on_train, run.learning
     return Job(run.recipe, row.rival, row.parser, run.seed, *about)
 
 
@@ -158,7 +162,8 @@ def _delete(folder: Path, *names: str) -> None:
 
 def _train(job: Job) -> Outcome:
     datasets, marks = _datasets(job)
-    result = run_seed(job.recipe, datasets, job.seed, job.folder)
+    with job.learning.prepared() as prepare:
+        result = run_seed(job.recipe, datasets, job.seed, job.folder, prepare=prepare)
     for source, answers in result.answers.items():
         assert answers is not None
         cases = Cases.of(answers, marks.negated)
@@ -203,7 +208,7 @@ def _datasets(job: Job) -> tuple[Datasets, Marks]:
     job of this process, which is often another seed of the recipe."""
     if job.digest not in _last:
         _last.clear()
-        datasets = load_datasets(job.recipe, job.data, _convert(job))
+        datasets = job.learning.datasets(load_datasets(job.recipe, job.data, _convert(job)))
         if job.traced is not None:
             datasets = replace(datasets, traced={job.traced: datasets.dev})
         _last[job.digest] = datasets, marks_of(job.recipe, job.data)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from reproduce.learning import AS_RECIPES, Learning
 from reproduce.shown import TRAIN_ACCURACY, Column, Comparison, Curve, Name
 from thinstack.core.config import Strict
 from thinstack.core.config.base import read_toml
@@ -77,7 +78,8 @@ class Row(Strict):
 class Run:
     """One seed of a row, or of a variant of it ("" is the row itself). `test`: whether on a file
     named as test data; `traced`: whether a curve draws its figures after each epoch; `on_train`:
-    the sources of the trees that columns want its accuracy on its training data with."""
+    the sources of the trees that columns want its accuracy on its training data with; `learning`:
+    how it is trained beside what its recipe says."""
 
     row: Row
     variant: str
@@ -86,6 +88,7 @@ class Run:
     test: bool = False
     traced: bool = False
     on_train: tuple[str, ...] = ()
+    learning: Learning = AS_RECIPES
 
     @property
     def path(self) -> str:
@@ -163,11 +166,12 @@ class Table(Strict):
             for variant in self.variants_of(row):
                 test = self._test_of(variant, tests or {})
                 recipe = self.recipe_of(row, variant, test=test)
+                learning = self.learning_of(row, variant)
                 chosen = tuple(dict.fromkeys(seeds or recipe.training.seeds))
                 if row.rival is not None:
                     chosen = chosen[:1]  # nothing is drawn
                 traced = not variant and row.name in over_time
-                kind = test is not None, traced, self._on_train(row, variant)
+                kind = test is not None, traced, self._on_train(row, variant), learning
                 found += [Run(row, variant, seed, recipe, *kind) for seed in chosen]
         return found
 
@@ -182,7 +186,14 @@ class Table(Strict):
             raise ConfigError(f"row {name} is the rival {row.rival!r}, which has no recipe")
         if row.parser is not None:
             raise ConfigError(f"row {name} has trees of a parser, which no recipe can name")
+        if said := self.learning_of(row, variant).said():
+            raise ConfigError(f"row {name} has settings that no recipe has: {', '.join(said)}")
         return self._recipe_data(row, variant)
+
+    def learning_of(self, row: Row, variant: str = "") -> Learning:
+        """How a row is trained beside what its recipe says. Raises ConfigError."""
+        place = f"{self.name}: {_place(row, variant)}"
+        return Learning.split(self._recipe_data(row, variant), source=place)[0]
 
     def recipe_of(
         self, row: Row, variant: str = "", *, test: str | None = None, source: str = ""
@@ -193,7 +204,9 @@ class Table(Strict):
         data = self._recipe_data(row, variant)
         if test is not None:
             data = _laid_over(data, {"data": {"dev": test}})
+        learning, data = Learning.split(data, source=place)
         recipe = Recipe.parse(data, source=place)
+        learning.check(recipe, source=place)
         if test is not None and row.rival is None and recipe.training.stop_on == "dev":
             stop = 'training.stop_on is "dev", which would choose by the test file; "held" does not'
             raise ConfigError(f"{place}: {stop}")

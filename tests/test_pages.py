@@ -105,15 +105,6 @@ def test_the_thin_stack(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"  # {underlined}\n" in blocks("docs/thin-stack.md", "python")[1]
 
 
-def test_the_blocks_of_the_cell_that_the_guide_makes() -> None:
-    page = "docs/writing-a-cell.md"
-    cell = run(page, "class TreeMGU")["TreeMGU"](input_size=3, hidden_size=2)
-    (told,) = re.findall(r"`(\{.w.: .*?\})`", (ROOT / page).read_text(encoding="utf-8"))
-    blocks_of_it = eval(told, {"X": 3, "H": 2})
-    sums = {name: tuple(map(sum, sizes)) for name, sizes in blocks_of_it.items()}
-    assert sums == {name: tuple(weight.shape) for name, weight in cell.named_parameters()}
-
-
 def commands() -> list[tuple[str, str]]:
     """Each call of `thinstack` in a code block or in a line of the README and of docs/, with its
     page."""

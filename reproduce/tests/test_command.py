@@ -220,11 +220,11 @@ def test_a_second_command_in_a_folder_of_work_is_refused(command: Command) -> No
 def test_ctrl_c_is_one_message_and_what_is_done_is_kept(command: Command) -> None:
     done: list[str] = []
 
-    def stop(recipe: Recipe, *rest: Any) -> Any:
+    def stop(recipe: Recipe, *rest: Any, **more: Any) -> Any:
         if done:
             signal.raise_signal(signal.SIGINT)
         done.append(recipe.name)
-        return run_seed(recipe, *rest)
+        return run_seed(recipe, *rest, **more)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("reproduce.run.run_seed", stop)

@@ -36,6 +36,7 @@ from thinstack.errors import DataError
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.inputs import data_digests
+from thinstack.training.loop.checkpoint import SCHEMA, _digest
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 
@@ -193,7 +194,9 @@ def interrupted(done: Job) -> None:
     with safe_open(path, framework="pt") as file:
         state = json.loads(file.metadata()["state"])
     state["history"][0]["seconds"] = 1000.0
-    save_file(load_file(path), path, {"state": json.dumps(state)})
+    tensors, text = load_file(path), json.dumps(state)
+    noted = {"schema_version": SCHEMA, "sha256": _digest(tensors, text), "state": text}
+    save_file(tensors, path, noted)
 
 
 def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been_killed(tmp_path: Path) -> None:

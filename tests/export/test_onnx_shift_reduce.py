@@ -40,7 +40,9 @@ from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE
 
 KINDS = {
     "parser": lambda: plain_spinn(PlainCell(2, inner=True)),
-    "parser, any arity": lambda: plain_spinn(PlainCell(0, inner=True), "roots", lookahead=3),
+    "parser, any arity": lambda: plain_spinn(
+        PlainCell(0, inner=True), "roots", lookahead=3, seed=1
+    ),
     "parser that does not feed": lambda: plain_spinn(PlainCell(2), "pairs", lookahead=2, seed=1),
     "parser of pieces, any arity": lambda: plain_spinn(PlainCell(0), pieces=True),
     "no parser": lambda: plain_spinn(PlainCell(2, inner=True), parses=False, lookahead=2),

@@ -69,12 +69,12 @@ def equal(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
 
 
 def test_the_forget_biases_of_a_configuration() -> None:
-    """f_l and f_r of the composition are the third and fourth of five gates; f of the tracking LSTM
-    is the third of four."""
+    """f_l and f_r of the composition are the second and third of five gates; f of the tracking LSTM
+    is the second of four."""
     cell = {"name": "spinn_lstm.v1", "options": {"forget_bias": 0.5}}
     encoder = build(cell, encoder={"tracker": {"size": 5, "forget_bias": 1}}).encoder
-    assert encoder.cell.b_comp.tolist() == [0] * 2 * H + [0.5] * 2 * H + [0] * H
-    assert encoder.tracker.b.tolist() == [0] * 10 + [1] * 5 + [0] * 5
+    assert encoder.cell.b_comp.tolist() == [0] * H + [0.5] * 2 * H + [0] * 2 * H
+    assert encoder.tracker.b.tolist() == [0] * 5 + [1] * 5 + [0] * 10
 
 
 @pytest.mark.parametrize(

@@ -178,8 +178,8 @@ def written_out(gates: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.nd
     blocks = np.split(gates, gates.shape[1] // WIDTH, axis=1)
     cell = sigmoid(blocks[0]) * np.tanh(blocks[-1])
     for k in range(cells.shape[1]):
-        cell = cell + sigmoid(blocks[2 + k]) * cells[:, k]
-    return sigmoid(blocks[1]) * np.tanh(cell), cell
+        cell = cell + sigmoid(blocks[1 + k]) * cells[:, k]
+    return sigmoid(blocks[-2]) * np.tanh(cell), cell
 
 
 @pytest.mark.parametrize("plain", [True, False])

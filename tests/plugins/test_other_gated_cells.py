@@ -29,19 +29,19 @@ class DualGate:
 
     def __init__(self, cell: DualGateLSTM):
         w, n = parameters(cell), cell.arity
-        gates = [(gate, k) for gate in "fi" for k in range(n)]
+        gates = [(gate, k) for gate in "if" for k in range(n)]
         self.W: dict = {}
-        rows = iter(np.split(w["w_fi"], 2 * n))
+        rows = iter(np.split(w["w_if"], 2 * n))
         for source in "hc":
             for child in range(n):
                 for (gate, k), block in named(gates, next(rows)).items():
                     self.W[source + gate, k, child] = block
-        self.b: dict = named(gates, w["b_fi"]) | {"g": w["b_g"], "o": w["b_o"]}
+        self.b: dict = named(gates, w["b_if"]) | {"g": w["b_g"], "o": w["b_o"]}
         *of_h, self.W["co"] = np.split(w["w_o"], n + 1)
         for child in range(n):
             self.W["g", child], self.W["ho", child] = w["w_g"][child], of_h[child]
-        self.W |= named(["xi", "xg", "xo"], w["w_x"])
-        self.b |= named(["xi", "xg", "xo"], w["b_x"])
+        self.W |= named(["xi", "xo", "xg"], w["w_x"])
+        self.b |= named(["xi", "xo", "xg"], w["b_x"])
 
     def node(self, x: Array | None, children: list[State], kinds: list[int]) -> State:
         """A child of kind 0 is missing."""
@@ -78,7 +78,7 @@ def test_dual_gate_lstm(arity: int) -> None:
 def test_spinn_lstm(inner_size: int) -> None:
     """The left child lies under the right one, which is the top of the stack."""
     cell = random_cell(SpinnLSTM, inner_size=inner_size)
-    part, gates = parameters(cell), ("i", "o", "f_l", "f_r", "g")
+    part, gates = parameters(cell), ("i", "f_l", "f_r", "o", "g")
     w, b = named(gates, part["w_comp"]), named(gates, part["b_comp"])
 
     def node(e: Array | None, children: list[State], kinds: list[int]) -> State:
@@ -102,8 +102,8 @@ def test_spinn_lstm(inner_size: int) -> None:
 def test_tree_gru(inner_size: int) -> None:
     cell = random_cell(TreeGRU, inner_size=inner_size)
     part = parameters(cell)
-    w = named("znr" if inner_size else "zn", part["w"])
-    u, b = named("znr", part["u"]), named("znr", part["b"])
+    w = named("rzn" if inner_size else "zn", part["w"])
+    u, b = named("rzn", part["u"]), named("rzn", part["b"])
 
     def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
         def before(gate: str, hidden: Array) -> Array:
@@ -123,17 +123,13 @@ def test_tree_gru_on_a_chain_is_a_gru_where_the_reset_gate_is_open() -> None:
     n."""
     cell = random_cell(TreeGRU, inner_size=X)
     with torch.no_grad():
-        cell.w[:, 2 * H :] = 0
-        cell.b[2 * H :] = 100
+        cell.w[:, :H] = 0
+        cell.b[:H] = 100
     gru = nn.GRU(X, H).double()
-    w, u, b = (
-        [part.detach().chunk(3, -1)[gate] for gate in (2, 0, 1)]
-        for part in (cell.w, cell.u, cell.b)
-    )
     rows = {
-        "weight_ih_l0": torch.cat(w, 1).T,
-        "weight_hh_l0": torch.cat(u, 1).T,
-        "bias_ih_l0": torch.cat(b),
+        "weight_ih_l0": cell.w.detach().T,
+        "weight_hh_l0": cell.u.detach().T,
+        "bias_ih_l0": cell.b.detach(),
         "bias_hh_l0": torch.zeros(3 * H),
     }
     gru.load_state_dict(rows)

@@ -28,11 +28,11 @@ class ChildSum:
     here."""
 
     def __init__(self, cell: ChildSumLSTM):
-        gates = "iuof" if cell.output_gate else "iuf"
+        gates = "ifou" if cell.output_gate else "ifu"
         part = parameters(cell)
         part.setdefault("b_u", np.zeros_like(part["b"]))
         self.output_gate = cell.output_gate
-        self.w = named(gates if cell.inner_size else gates[:-1], part["w"])
+        self.w = named(gates if cell.inner_size else gates.replace("f", ""), part["w"])
         self.u, self.b, self.b_u = (named(gates, part[name]) for name in ("u", "b", "b_u"))
 
     def node(self, x: Array | None, children: list[State], kinds: list[int]) -> State:
@@ -83,16 +83,17 @@ class Nary:
         self.part = parameters(cell)
         self.own_leaf, self.output_gate = leaf == "own", output_gate
         every, forgets = range(cell.arity), [f"f{k}" for k in range(cell.arity)]
-        first = ["i", "o"] if output_gate else ["i"]
-        self.w, self.b = (self.columns([*first, "u", "f"], name) for name in "wb")
+        last = ["o", "u"] if output_gate else ["u"]
+        self.w = self.columns(["i", *(["f"] if cell.inner_size else []), *last], "w")
+        self.b = self.columns(["i", "f", *last], "b")
         self.maps: dict[str, list[Any]] = {
-            gate: [(gate, child) for child in every] for gate in [*first, "u"]
+            gate: [(gate, child) for child in every] for gate in ["i", *last]
         }
         for k, gate in enumerate(forgets):
             self.maps[gate] = [
                 (gate, child) if forget == "full" or child == k else forget for child in every
             ]
-        blocks = self.columns([*first, *(forgets if forget == "full" else []), "u"], "u")
+        blocks = self.columns(["i", *(forgets if forget == "full" else []), *last], "u")
         self.u: dict[Any, Array] = {
             (gate, child): u
             for gate, block in blocks.items()
@@ -102,7 +103,7 @@ class Nary:
         of_f += ["tied"] if forget == "tied" else []
         if forget != "full":
             self.u |= zip(of_f, self.part["u_f"], strict=True)
-        order = [*(key for gate in first for key in self.maps[gate]), *of_f, *self.maps["u"]]
+        order = [*self.maps["i"], *of_f, *(key for gate in last for key in self.maps[gate])]
         self.b_u: dict[Any, Array] = {}
         if bias == "double":
             self.b_u = dict(zip(order, self.part["b_u"].reshape(-1, H), strict=True))

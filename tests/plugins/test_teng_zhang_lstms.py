@@ -43,9 +43,9 @@ class Sequential:
 
     def __init__(self, cell: PeepholeLSTM):
         w = parameters(cell)
-        self.b = named("figo", w["b"])
+        self.b = named("ifog", w["b"])
         self.W: dict = {}
-        for gate, block in (named("fi", w["w_fi"]) | {"g": w["w_g"], "o": w["w_o"]}).items():
+        for gate, block in (named("if", w["w_if"]) | {"g": w["w_g"], "o": w["w_o"]}).items():
             parts = zip("xhc", np.split(block, [X, X + H]), strict=True)
             self.W.update({source + gate: part for source, part in parts})
 
@@ -61,14 +61,14 @@ class TopDown:
     def __init__(self, cell: TopDownLSTM):
         w = parameters(cell)
         of_x, of_b = (np.split(w[name], w["b"].size // (4 * H), axis=-1) for name in ("w_x", "b"))
-        fi, g, o = (np.split(w[name], cell.kinds, axis=1) for name in ("w_fi", "w_g", "w_o"))
+        i_f, g, o = (np.split(w[name], cell.kinds, axis=1) for name in ("w_if", "w_g", "w_o"))
         self.W: dict[int, dict[str, Array]] = {}
         self.b: dict[int, dict[str, Array]] = {}
         for side in range(cell.kinds):
             own = side if len(of_x) > 1 else 0
-            self.b[side + 1] = named("figo", of_b[own])
-            parts = named(("xf", "xi", "xg", "xo"), of_x[own])
-            for gate, block in named("fi", fi[side]).items():
+            self.b[side + 1] = named("ifog", of_b[own])
+            parts = named(("xi", "xf", "xo", "xg"), of_x[own])
+            for gate, block in named("if", i_f[side]).items():
                 parts[f"h{gate}"], parts[f"c{gate}"] = np.split(block, 2)
             parts["hg"] = g[side]
             parts["ho"], parts["co"] = np.split(o[side], 2)
@@ -87,12 +87,12 @@ class Binary:
     def __init__(self, cell: Cell, lexicalize: str = ""):
         w = parameters(cell)
         self.lexicalize = lexicalize
-        self.b = named(("fl", "fr", "i", "g", "o"), w["b"])
-        gates = ("xf", "xi", "xg", "xo") if lexicalize else ("xi", "xg", "xo")
+        self.b = named(("i", "fl", "fr", "o", "g"), w["b"])
+        gates = ("xi", "xf", "xo", "xg") if lexicalize else ("xi", "xo", "xg")
         self.W: dict = named(gates, w["w_x"])
         sources = [("h", "L"), ("h", "R"), ("c", "L"), ("c", "R")]
-        for (source, side), rows in named(sources, w["w_fi"], axis=0).items():
-            for gate, block in named(("fl", "fr", "i"), rows).items():
+        for (source, side), rows in named(sources, w["w_if"], axis=0).items():
+            for gate, block in named(("i", "fl", "fr"), rows).items():
                 self.W[source + gate, side] = block
         self.W["hg", "L"], self.W["hg", "R"] = np.split(w["w_g"], 2)
         self.W["ho", "L"], self.W["ho", "R"], self.W["co"] = np.split(w["w_o"], 3)
@@ -180,7 +180,7 @@ def test_two_paths_from_the_root(sides: list[int], inputs: str) -> None:
 def test_without_peepholes_it_is_an_lstm() -> None:
     cell = random_cell(PeepholeLSTM)
     with torch.no_grad():
-        cell.w_fi[X + H :] = 0
+        cell.w_if[X + H :] = 0
         cell.w_o[X + H :] = 0
     W, b = Sequential(cell).W, Sequential(cell).b
     assert_lstm(cell, *([W[of + gate] for gate in "ifgo"] for of in "xh"), [b[g] for g in "ifgo"])

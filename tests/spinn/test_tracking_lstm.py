@@ -28,7 +28,7 @@ def by_hand(
     gates = p["b"] + h @ p["u"] + second @ p["w_stack"][:, : 4 * T] + top @ p["w_stack"][:, 4 * T :]
     for ahead, word in enumerate(buffer):
         gates = gates + word @ p["w_buffer"][:, 4 * T * ahead : 4 * T * (ahead + 1)]
-    i, o, f, g = (
+    i, f, o, g = (
         sigmoid(gates[:T]),
         sigmoid(gates[T : 2 * T]),
         sigmoid(gates[2 * T : 3 * T]),
@@ -108,9 +108,9 @@ def test_weights_start_within_one_over_the_root_of_what_a_gate_reads() -> None:
 
 
 def test_forget_bias() -> None:
-    """The third of the gates i, o, f, g starts there, and nothing else does."""
+    """The second of the gates i, f, o, g starts there, and nothing else does."""
     tracker = TrackingLSTM(input_size=H, size=T, parses=True, forget_bias=1.0)
-    assert tracker.b.tolist() == [0] * 2 * T + [1] * T + [0] * T
+    assert tracker.b.tolist() == [0] * T + [1] * T + [0] * 2 * T
     assert tracker.b_transition.tolist() == [0, 0]
 
 

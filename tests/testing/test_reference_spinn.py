@@ -34,13 +34,13 @@ def test_spot_sat_down_by_hand() -> None:
         """The stack's second and its top, the buffer's front and its second."""
         weights = [*np.split(p["w_stack"], 2, axis=1), *np.split(p["w_buffer"], 2, axis=1)]
         a = sum(read @ w for read, w in zip(reads, weights, strict=True)) + h @ p["u"] + p["b"]
-        i, o, f, g = sigmoid(a[0:2]), sigmoid(a[2:4]), sigmoid(a[4:6]), np.tanh(a[6:8])
+        i, f, o, g = sigmoid(a[0:2]), sigmoid(a[2:4]), sigmoid(a[4:6]), np.tanh(a[6:8])
         c = f * c + i * g
         return o * np.tanh(c), c
 
     def compose(left, right, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         a = np.concatenate([left[0], right[0], e]) @ p["w_comp"] + p["b_comp"]
-        i, o, f_left, f_right = np.split(sigmoid(a[: 4 * H]), 4)
+        i, f_left, f_right, o = np.split(sigmoid(a[: 4 * H]), 4)
         c = f_left * left[1] + f_right * right[1] + i * np.tanh(a[4 * H :])
         return o * np.tanh(c), c
 

@@ -59,11 +59,8 @@ def recipes(data: Path, batch: int) -> dict[str, Recipe]:
     papers = tiny_recipe.recipe(
         **{**tree, "average": 0.0},
         rule="adam",
-        decoupled_decay=True,
         vector_rule="adam",
         vector_learning_rate=0.01,
-        init="glorot",
-        labels="roots+words",
         rate_factor=0.75,
         rate_epochs=0.4,
         clip=0.5,

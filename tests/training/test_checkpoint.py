@@ -126,24 +126,13 @@ def rewritten(path: Path, **noted: str) -> None:
     save_file(load_file(path), path, noted)
 
 
-def test_checkpoints_from_before_digests_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "checkpoint.safetensors"
-    saved, other = parts(seed=1), parts(seed=2)
-    save_checkpoint(path, *saved, {})
-    rewritten(path, state='{"history": [3]}')
-    assert load_checkpoint(path, *other) == {"history": [3]}
-    assert state_of(*saved) == state_of(*other)
-
-
 @pytest.mark.parametrize(
     ("noted", "found"),
     [
-        ({"schema_version": "2", "state": "{}"}, "expected schema_version 1, found '2'; a newer"),
-        ({"sha256": "", "state": "{}"}, "expected schema_version 1, found None"),
-        ({"schema_version": "1", "sha256": "", "state": "{}"}, "its SHA-256 is another"),
-        ({"schema_version": "1", "state": "{}"}, "sha256"),
-        ({"state": "[]"}, r"expected a state of named fields, found \[\]"),
-        ({"state": "{"}, "Expecting property name"),
+        ({"schema_version": "1", "state": "{}"}, "expected schema_version 2, found '1'"),
+        ({"state": "{}"}, "expected schema_version 2, found None"),
+        ({"schema_version": "2", "sha256": "", "state": "{}"}, "its SHA-256 is another"),
+        ({"schema_version": "2", "state": "{}"}, "sha256"),
     ],
 )
 def test_odd_metadata_is_refused(tmp_path: Path, noted: dict[str, str], found: str) -> None:

@@ -101,26 +101,6 @@ def test_chains_of_a_head_of_nodes_are_shared_by_phrases_that_start_alike() -> N
     assert lists(given) == [[2, 0, 1, -1, 2], 4, [1, 2, 1, 2, 3], [0, 1, 0, -1, 2]]
 
 
-@pytest.mark.parametrize(
-    ("which", "kept"),
-    [("all", [1, 2, -1, 0, 2]), ("roots", [-1, -1, -1, -1, 2]), ("roots+words", [1, 2, -1, -1, 2])],
-)
-def test_labels_of_roots_and_words_are_kept_over_any_tree(which: Any, kept: list[int]) -> None:
-    given = over(PHRASES, [1, 2, -1, 0, 2], "binary").with_labels(which)
-    assert given.targets.tolist() == kept
-    the, good, film, _, whole = kept  # the left-branching tree has no "good film"
-    steps = left(3)
-    assert given.over(steps).targets.tolist() == [the, good, -1, film, whole]
-
-
-def test_labels_of_chains_are_chosen_by_their_length() -> None:
-    given = labelled_chains(PHRASES, np.array([1, 2, 1, 0, 2]), WORDS, "nodes")
-    # film; good, good film; the, the good, the good film
-    assert given.targets.tolist() == [1, 2, 0, 1, -1, 2]
-    assert given.with_labels("roots").targets.tolist() == [-1, -1, -1, -1, -1, 2]
-    assert given.with_labels("roots+words").targets.tolist() == [1, 2, -1, 1, -1, 2]
-
-
 def test_a_head_of_roots_is_given_a_chain_for_each_phrase() -> None:
     given = labelled_chains(PHRASES, np.array([1, 2, -1, 0, 2]), WORDS, "roots")
     assert given.forest.token_ids.tolist() == [1, 2, 2, 3, 1, 2, 3]

@@ -10,12 +10,13 @@ import torch
 from numpy.typing import NDArray
 from tiny_encoder import contextual_recipe
 
+from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
-from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
 from thinstack.training.loop.optimizers import (
     build_optimizers,
     load_state_tensors,
+    reorder_state,
     set_rates,
     state_tensors,
 )
@@ -111,29 +112,50 @@ def test_a_rate_of_zero_freezes_the_vectors_alone() -> None:
     assert changed == before.keys() - {"embedding.table"}
 
 
-def test_state_of_adam_is_put_back_and_that_of_another_rule_is_not() -> None:
-    rules = "adam", "adam", "adagrad"
-    configs = [tiny_recipe.recipe(vector_rule=rule).training for rule in rules]
-    first, second, other = (build_optimizers(new_model(), one)["vectors"] for one in configs)
-    saved = {name: torch.full_like(value, 3.0) for name, value in state_tensors(first).items()}
-    assert set(saved) == {"0.step", "0.exp_avg", "0.exp_avg_sq"}
-    load_state_tensors(second, saved)
-    assert all(bool((value == 3).all()) for value in state_tensors(second).values())
-    with pytest.raises(KeyError, match="exp_avg"):
-        load_state_tensors(second, state_tensors(other))
-
-
-def test_state_is_put_back_and_only_into_its_own_kind() -> None:
-    config = tiny_recipe.recipe(vector_rule="adagrad").training
-    first, second = (build_optimizers(new_model(), config)["vectors"] for _ in range(2))
-    saved = {name: torch.full_like(value, 3.0) for name, value in state_tensors(first).items()}
-    assert set(saved) == {"0.sum", "0.step"}
-    load_state_tensors(second, saved)
-    assert all(bool((value == 3).all()) for value in state_tensors(second).values())
+@pytest.mark.parametrize(
+    ("rule", "names"), [("adagrad", {"sum", "step"}), ("adam", {"exp_avg", "exp_avg_sq", "step"})]
+)
+def test_state_is_put_back_and_only_into_its_own_kind(rule: str, names: set[str]) -> None:
+    """A copy that goes on after a step ends with the same table."""
+    model, twin = new_model(), new_model()
+    config = tiny_recipe.recipe(vector_rule=rule).training
+    first, second = (build_optimizers(one, config)["vectors"] for one in (model, twin))
+    gradients = torch.randn(3, *model.embedding.table.shape)
+    gradients[1:, 2] = 0
+    for number, gradient in enumerate(gradients):
+        model.embedding.table.grad = gradient
+        first.step()
+        if number == 0:
+            saved = {name: value.clone() for name, value in state_tensors(first).items()}
+            assert set(saved) == {f"0.{name}" for name in names}
+            load_state_tensors(second, saved)
+            rested = model.embedding.table[2].clone()
+            twin.embedding.table.data.copy_(model.embedding.table.data)
+        else:
+            twin.embedding.table.grad = gradient
+            second.step()
+    assert torch.equal(model.embedding.table, twin.embedding.table)
+    assert torch.equal(model.embedding.table[2], rested)  # without a gradient
     with pytest.raises(KeyError, match="step"):
-        load_state_tensors(second, {"0.sum": saved["0.sum"]})
+        load_state_tensors(second, {name: saved[name] for name in saved.keys() - {"0.step"}})
+    first_name = min(saved.keys() - {"0.step"})
     with pytest.raises(RuntimeError, match="size"):
-        load_state_tensors(second, saved | {"0.sum": torch.zeros(2, 3)})
+        load_state_tensors(second, saved | {first_name: torch.zeros(2, 3)})
+
+
+def test_state_of_before_the_gates_stood_in_one_order_follows_its_weights() -> None:
+    model = new_model()
+    optimizer = build_optimizers(model, tiny_recipe.recipe().training)["model"]
+    former = {name: value.detach() for name, value in model.named_parameters()}
+    names = [name for name in former if name != "embedding.table"]
+    tensors = {f"model/{index}.sum": former[name] for index, name in enumerate(names)}
+    tensors |= {"model/0.step": torch.tensor(3.0)}
+    found = reorder_state(model, {"model": optimizer}, tensors)
+    now = reorder_gates(model, former)
+    assert not torch.equal(now["encoder.layers.0.up.cell.u"], former["encoder.layers.0.up.cell.u"])
+    for index, name in enumerate(names):
+        assert torch.equal(found[f"model/{index}.sum"], now[name])
+    assert found["model/0.step"] == 3
 
 
 def contextual_model(layers: int = 3) -> Model:
@@ -173,44 +195,6 @@ def test_adamw_takes_its_decay_from_matrices_and_not_by_way_of_gradients() -> No
             expected = kept * before[name] - RATE * change("adam", gradients[name], states[name])
             np.testing.assert_allclose(after[name], expected, 1e-5, 1e-6, err_msg=name)
         before = after
-
-
-@pytest.mark.parametrize("rule", ["adagrad", "rmsprop", "adam"])
-def test_decoupled_decay_takes_its_share_of_every_weight_and_gradients_have_none(rule: str) -> None:
-    model = new_model()
-    before = weights(model)
-    states: dict[str, dict[str, Any]] = {name: {} for name in before}
-    for gradients, after in steps(model, rule=rule, decoupled_decay=True):
-        for name in before.keys() - {"embedding.table"}:
-            kept, step = (
-                (1 - RATE * DECAY) * before[name],
-                change(rule, gradients[name], states[name]),
-            )
-            np.testing.assert_allclose(after[name], kept - RATE * step, 1e-5, 1e-6, err_msg=name)
-        before = after
-
-
-def test_decoupled_decay_of_adam_is_torch_s_adamw_and_leaves_what_has_no_gradient() -> None:
-    ours, theirs = new_model(), new_model()
-    settings = {"rule": "adam", "learning_rate": RATE, "weight_decay": 0.1, "decoupled_decay": True}
-    one = build_optimizers(ours, tiny_recipe.recipe(**settings).training)["model"]
-    rest = [w for name, w in theirs.named_parameters() if name != "embedding.table"]
-    other = torch.optim.AdamW(rest, lr=RATE, weight_decay=0.1)
-    mine = [w for name, w in ours.named_parameters() if name != "embedding.table"]
-    for step in range(3):
-        for weight, twin in list(zip(mine, rest, strict=True))[step > 0 :]:
-            weight.grad = torch.randn(weight.shape)
-            twin.grad = weight.grad.clone()
-        mine[0].grad = rest[0].grad = None
-        one.step()
-        other.step()
-    for weight, twin in zip(mine, rest, strict=True):
-        torch.testing.assert_close(weight, twin, atol=1e-7, rtol=1e-6)
-
-
-def test_adamw_decouples_by_itself() -> None:
-    with pytest.raises(ConfigError, match="adamw decouples by itself; leave it out"):
-        tiny_recipe.recipe(rule="adamw", decoupled_decay=True)
 
 
 def test_rates_fall_in_steps() -> None:

@@ -129,23 +129,24 @@ def test_a_run_goes_on_with_as_many_processes_as_began_it(data: Path, tmp_path: 
 
 
 def test_a_run_that_an_older_version_began_goes_on(data: Path, tmp_path: Path) -> None:
-    """Its note lacks the settings that came later, whose defaults do what it did."""
+    """Its note lacks the settings that came later, and has those that went to tables of papers."""
     recipe, note = tiny_recipe.recipe(), tmp_path / "recipe.json"
     run_recipe._claim(tmp_path, recipe, Inputs(data), ALONE)
     (tmp_path / "seeds").mkdir()
     begun = json.loads(note.read_text())
-    for name in ("init", "labels", "decoupled_decay", "rate_factor", "rate_epochs"):
+    for name in ("rate_factor", "rate_epochs"):
         del begun["recipe"]["training"][name]
+    begun["recipe"]["training"] |= {"init": "own", "decoupled_decay": False, "labels": "all"}
     note.write_text(json.dumps(begun))
     run_recipe._claim(tmp_path, recipe, Inputs(data), ALONE)
-    assert json.loads(note.read_text())["recipe"]["training"]["labels"] == "all"
+    assert json.loads(note.read_text())["recipe"]["training"]["rate_factor"] == 1
     for text in (json.dumps(begun | {"data": {}}), json.dumps({"recipe": 3}), "[]", "{"):
         note.write_text(text)
         with pytest.raises(ConfigError, match="name another folder"):
             run_recipe._claim(tmp_path, recipe, Inputs(data), ALONE)
     note.write_text(json.dumps(begun))
     with pytest.raises(ConfigError, match="work of another recipe"):
-        run_recipe._claim(tmp_path, tiny_recipe.recipe(labels="roots"), Inputs(data), ALONE)
+        run_recipe._claim(tmp_path, tiny_recipe.recipe(rate_factor=0.5), Inputs(data), ALONE)
 
 
 @pytest.mark.parametrize("file", ["recipe.toml", "texts.csv"])

@@ -18,8 +18,7 @@ TASK = Texts(text_column="Überschrift\x7f")
 
 def made(labels: tuple[str, ...] = ("x", "y"), **settings: Any) -> Recipe:
     settings = {"texts": 5000, "init": "sst", **settings}
-    start = None if settings["init"] == "none" else open_bundle(settings["init"])
-    return text_recipe("mine", FILES, TASK, labels, start=start, **settings)
+    return text_recipe("mine", FILES, TASK, labels, **settings)
 
 
 @pytest.mark.parametrize("init", ["sst", "none"])
@@ -82,10 +81,7 @@ def test_the_bundle_to_start_from_is_told_and_an_address_whole(
 
 def test_a_name_is_made_fit(tmp_path: Path) -> None:
     names = {"my reviews!": "my-reviews", "...": "texts", "a.b": "a.b"}
-    found = {
-        text_recipe(name, FILES, TASK, "xy", texts=9, init="none", start=None).name
-        for name in names
-    }
+    found = {text_recipe(name, FILES, TASK, "xy", texts=9, init="none").name for name in names}
     assert found == set(names.values())
 
 

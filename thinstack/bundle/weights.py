@@ -4,6 +4,7 @@ bundle."""
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import torch
@@ -17,16 +18,30 @@ from thinstack.bundle.gate.onnx_gate import initializers
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import ONNX_FILE, WEIGHTS_FILE
 from thinstack.core.config import ModelConfig
+from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
 from thinstack.errors import BundleError, ThinstackError
 from thinstack.plugins.build import build_model
 
-__all__ = ["LEVELS", "SCALE", "load_model", "load_state", "smoothing", "state_of", "weights_of"]
+__all__ = [
+    "GATES",
+    "LEVELS",
+    "SCALE",
+    "load_model",
+    "load_state",
+    "metadata_of",
+    "smoothing",
+    "state_of",
+    "weights_of",
+]
 
 LEVELS, SCALE = ".int8", ".scale"
 """Ends of the names that the two parts of a weight of 8 bits have in an ONNX file: whole numbers,
 and what to multiply by."""
 ONNX_WEIGHTS = "onnx"
+GATES: Final = {"gates": "i f o u"}
+"""What the metadata of weights say of the order of the gates in a cell; before, each cell had an
+order of its own, and nothing was said."""
 
 
 def state_of(module: nn.Module) -> dict[str, Tensor]:
@@ -59,7 +74,7 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
     """
     state = {name: value.cpu().clone().contiguous() for name, value in state_of(model).items()}
     if beside is None:
-        return save(state)
+        return save(state, GATES)
     held, places = _held(beside), {}
     for name, value in list(state.items()):
         scaled = value.numpy() * _scale_of_rows(name, state)
@@ -71,7 +86,7 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
             del state[name]
         elif torch.equal(value.half().to(value.dtype), value):
             state[name] = value.half()
-    return save(state, {ONNX_WEIGHTS: json.dumps(places)})
+    return save(state, GATES | {ONNX_WEIGHTS: json.dumps(places)})
 
 
 def load_model(bundle: Bundle | str | Path) -> Model:
@@ -88,8 +103,9 @@ def load_model(bundle: Bundle | str | Path) -> Model:
         )
     entries = len(bundle.vocabulary())
     try:
-        state = _stored(bundle)
-        _check_shapes(bundle.config, entries, state)
+        skeleton = _skeleton(bundle.config, entries)
+        state = _stored(bundle, skeleton)
+        _check_shapes(skeleton, state)
         model = build_model(bundle.config, entries=entries)
         load_state(model, state)
     except (SafetensorError, RuntimeError, ValueError, LookupError) as error:
@@ -99,16 +115,19 @@ def load_model(bundle: Bundle | str | Path) -> Model:
     return model.eval()
 
 
-def _check_shapes(config: ModelConfig, entries: int, state: dict[str, Tensor]) -> None:
-    """Raise ValueError unless the state is of such a model, before one is built: its sizes could be
-    those of no memory."""
+def _skeleton(config: ModelConfig, entries: int) -> Model:
+    """The model without memory for its weights: their sizes could be those of no memory."""
     try:
         with torch.device("meta"):
-            model = build_model(config, entries=entries)
+            return build_model(config, entries=entries)
     except ThinstackError:
         raise
     except Exception:  # a part of somebody else's that looks at the values of its fresh weights
-        return
+        return build_model(config, entries=entries)
+
+
+def _check_shapes(model: Model, state: Mapping[str, Tensor]) -> None:
+    """Raise ValueError unless the state is of such a model."""
     expected = {name: tuple(value.shape) for name, value in state_of(model).items()}
     found = {name: tuple(value.shape) for name, value in state.items()}
     if expected != found:
@@ -116,21 +135,28 @@ def _check_shapes(config: ModelConfig, entries: int, state: dict[str, Tensor]) -
         raise ValueError(f"expected {name} of shape {expected.get(name)}, found {found.get(name)}")
 
 
-def _stored(bundle: Bundle) -> dict[str, Tensor]:
+def metadata_of(content: bytes) -> dict[str, str]:
+    """The metadata of a safetensors file that can be read."""
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    return header.get("__metadata__") or {}
+
+
+def _stored(bundle: Bundle, model: Model) -> dict[str, Tensor]:
+    """The state in a bundle, with the gates of the cells of `model` in the order of now."""
     content = bundle.read(WEIGHTS_FILE)
     check_safetensors(content, source=str(bundle.path / WEIGHTS_FILE))
-    state = load(content)
-    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    places = json.loads((header.get("__metadata__") or {}).get(ONNX_WEIGHTS, "{}"))
+    state, metadata = load(content), metadata_of(content)
+    places = json.loads(metadata.get(ONNX_WEIGHTS, "{}"))
     if not isinstance(places, dict) or not all(isinstance(place, str) for place in places.values()):
         raise ValueError(
             f"expected the names that weights have in the ONNX file, found {places!r:.80}"
         )
     held = _held(bundle.read(ONNX_FILE)) if places else {}
-    return state | {
+    state |= {
         name: torch.from_numpy(held[place] / _scale_of_rows(name, state))
         for name, place in places.items()
     }
+    return state if GATES.items() <= metadata.items() else reorder_gates(model, state)
 
 
 def smoothing(bound: NDArray[np.float32]) -> NDArray[np.float32]:

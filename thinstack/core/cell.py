@@ -110,12 +110,6 @@ class Cell(nn.Module):
         of these is (n, N, width), or (E, width) for any arity."""
         raise NotImplementedError("a Cell must define compose")
 
-    def blocks(self) -> dict[str, list[list[int]]]:
-        """The sizes of the blocks that the cell's own weights are cut into, by name, along each of
-        their dimensions. A block is one matrix, or one bias, of the equations. Only a recipe with
-        `training.init = "glorot"` asks for them. By default, no weight is named."""
-        return {}
-
     def output(self, state: list[Tensor]) -> Tensor:
         """The output (n, H) that a task head reads. By default, the first part of the state."""
         return state[0]

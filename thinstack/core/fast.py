@@ -53,7 +53,7 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
         h = o * tanh(c)
 
     Args:
-        gates: (n, (3 + N) H) before squashing, in the order i, o, f_1 .. f_N, g. It may be
+        gates: (n, (3 + N) H) before squashing, in the order i, f_1 .. f_N, o, g. It may be
             overwritten.
         cells: (n, N, H) memory cells c_k of the children.
     """
@@ -66,13 +66,12 @@ def _plain_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     # Few calls, for their number is what a small batch waits for.
     children, width = cells.shape[1], cells.shape[2]
     squashed, update = torch.split(gates, [gates.shape[1] - width, width], 1)
-    sizes = [width, width]
-    sizes += [children * width for _ in range(children)][:1]  # none at a leaf
-    parts = torch.split(squashed.sigmoid(), sizes, 1)
+    forget = [children * width for _ in range(children)][:1]  # none at a leaf
+    parts = torch.split(squashed.sigmoid(), [width] + forget + [width], 1)  # noqa: RUF005
     cell = parts[0] * update.tanh()
-    for f in parts[2:]:
+    for f in parts[1:-1]:
         cell = cell + (f.view(-1, children, width) * cells).sum(1)
-    return parts[1] * cell.tanh(), cell
+    return parts[-1] * cell.tanh(), cell
 
 
 def _is_eager() -> bool:
@@ -184,7 +183,7 @@ def _squash(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     width = cells.shape[2]
     split = gates.shape[1] - width
     squashed, update = gates.split_with_sizes([split, width], 1)
-    enter, leave, *keep = squashed.sigmoid_().chunk(split // width, 1)  # i, o, f_1 .. f_N
+    enter, *keep, leave = squashed.sigmoid_().chunk(split // width, 1)  # i, f_1 .. f_N, o
     cell = enter * _tanh_(update)
     for k, child in enumerate(cells.unbind(1)):
         cell.addcmul_(keep[k], child)
@@ -212,8 +211,8 @@ class _LstmGates(torch.autograd.Function):
         grad_gates, grad_cells = torch.empty_like(gates), torch.empty_like(cells)
         squashed, update = gates.split_with_sizes([split, width], 1)
         grads = grad_gates.split_with_sizes([split, width], 1)
-        enter, leave, *keep = squashed.chunk(split // width, 1)
-        grad_enter, grad_leave, *grad_keep = grads[0].chunk(split // width, 1)
+        enter, *keep, leave = squashed.chunk(split // width, 1)
+        grad_enter, *grad_keep, grad_leave = grads[0].chunk(split // width, 1)
         grad_cell = aten.tanh_backward(grad_hidden * leave, tanh).add_(grad_last)
         torch.mul(grad_cell, update, out=grad_enter)
         torch.mul(grad_hidden, tanh, out=grad_leave)

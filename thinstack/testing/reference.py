@@ -150,7 +150,7 @@ def _track(
     weights = [*tracker.w_stack.chunk(2, 1), *tracker.w_buffer.chunk(tracker.lookahead, 1)]
     for read, weight in zip(reads, weights, strict=True):
         gates = gates + read @ weight
-    i, o, f, g = gates.chunk(4, 1)
+    i, f, o, g = gates.chunk(4, 1)
     memory = f.sigmoid() * memory + i.sigmoid() * g.tanh()
     return o.sigmoid() * memory.tanh(), memory
 

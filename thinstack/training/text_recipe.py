@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from thinstack.bundle import Bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.hub.remote import is_address
 from thinstack.core.config import ModelConfig
 from thinstack.errors import ConfigError
@@ -57,21 +57,23 @@ def text_recipe(
     *,
     texts: int,
     init: str,
-    start: Bundle | None,
+    start: Bundle | None = None,
     scale: bool | None = None,
     seeds: Sequence[int] = (1,),
 ) -> Recipe:
     """The recipe of a `task` for a table of so many `texts`, or pairs, with these classes.
 
-    `init`: the name or folder of the bundle `start`, where learning starts. Without a bundle it
-    starts from the wordpiece vectors that thinstack brings along, a fresh cell and balanced trees.
-    If the classes of texts are the bundle's own, its head is kept too, and its phrases keep their
-    meaning. `scale`: whether the classes, in their order, are a scale; by default their names tell
-    (`in_order`).
+    `init`: the name or folder of the bundle where learning starts; `start` is that bundle, if it is
+    open already. "none" starts from the wordpiece vectors that thinstack brings along, a fresh cell
+    and balanced trees. If the classes of texts are the bundle's own, its head is kept too, and its
+    phrases keep their meaning. `scale`: whether the classes, in their order, are a scale; by
+    default their names tell (`in_order`).
 
-    Raises InputError for a `scale` of pairs or of two classes, and ConfigError for a bundle whose
-    trees are not binary.
+    Raises InputError for a `scale` of pairs or of two classes. Raises what `open_bundle` raises,
+    and ConfigError for a bundle whose trees are not binary.
     """
+    if start is None and init != "none":
+        start = open_bundle(init)
     defaults, predicts = task.defaults, task.predicts
     own = predicts and start is not None and tuple(labels) == start.config.labels
     model = _fresh(labels) if start is None else _started(start, init, labels)

@@ -69,8 +69,8 @@ def train_table(
         file = inputs.table(table.name).named(table)
         names, count = _classes(file, task, labels, scale)
         start = None if init == "none" else inputs.bundle(init)
-        own = {"init": init, "start": start, "scale": scale, "seeds": seeds}
-        recipe = text_recipe(out.name, data, task, names, texts=count, **own)
+        settings: dict[str, Any] = {"init": init, "start": start, "scale": scale, "seeds": seeds}
+        recipe = text_recipe(out.name, data, task, names, texts=count, **settings)
         first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=inputs.folder)
         _write_recipe(out, commented(recipe, first=first), inputs.folder)
     recipe = team.shared(recipe)

@@ -3,12 +3,13 @@
 import errno
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
+
+from filelock import lock_descriptor
 
 from thinstack.data.files.paths import check_new_folder
 from thinstack.errors import InputError
@@ -58,18 +59,7 @@ def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
 def take(handle: int) -> bool:
     """Lock an open file or folder until it is closed. False where another process holds the lock,
     or has removed the file. Raises OSError where the file system has no locks."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-            return True
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return os.fstat(handle).st_nlink > 0
+    return lock_descriptor(handle, blocking=False) and os.fstat(handle).st_nlink > 0
 
 
 def _remove(folder: Path) -> None:

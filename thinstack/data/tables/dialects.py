@@ -171,8 +171,8 @@ def check_header(
     wanted: Sequence[str],
     dialect: Dialect,
 ) -> None:
-    """Raise DataError where the header is likely a row, which would be lost: a column that is
-    `wanted` is not in it, or other rows of the `sample` have its name as its value."""
+    """Raise DataError where the header is likely a row, which would be lost. A column that is
+    `wanted` is then not in it, or other rows of the `sample` have its name as its value."""
     if _numbered(names):
         return
     rows = [row for row in _rows(sample, dialect) if len(row) == len(names) and row != [*names]]

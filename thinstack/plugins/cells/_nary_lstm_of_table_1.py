@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine, lstm_gates
+from thinstack.plugins.cells._gates import repeat_forget
 
 __all__ = ["NaryLSTMOfTable1"]
 
@@ -33,7 +34,6 @@ class NaryLSTMOfTable1(Cell):
     b_u: Tensor
     w_leaf: Tensor
     b_leaf: Tensor
-    columns: Tensor
     uses: Tensor
 
     def __init__(
@@ -72,20 +72,17 @@ class NaryLSTMOfTable1(Cell):
         x, h, n, full = self.input_size, self.hidden_size, self.arity, self.forget == "full"
         gates = 4 if self.output_gate else 3
         uses = _uses(n, self.forget, gates)
-        # i, o, u and, if read, f
+        # To i, f if inner nodes read x, o, u.
         self.w = _parameter(self.reads_x, x, (gates if self.inner_size else gates - 1) * h)
-        # i, o, and if full f_1 .. f_N, u
+        # To i, f_1 .. f_N if full, o, u.
         self.u = nn.Parameter(torch.empty(n * h, (gates - 1 + (n if full else 0)) * h))
-        self.b = _parameter(self.reads_x or not self.double_bias, gates * h)  # i, o, u, f
+        self.b = _parameter(self.reads_x or not self.double_bias, gates * h)  # i, f, o, u
         # Of each child, then the tied one.
         self.u_f = _parameter(not full, n + (self.forget == "tied"), h, h)
-        # Of the maps to i, to o, to f_1 .. f_N, to u.
+        # Of the maps to i, to f_1 .. f_N, to o, to u.
         self.b_u = _parameter(self.double_bias, uses.shape[1] * h)
         self.w_leaf = _parameter(self.own_leaf, x, (gates - 2) * h)  # c, o
         self.b_leaf = _parameter(self.own_leaf, (gates - 2) * h)
-        # Columns of w and b in the order of the gates: one f serves all children.
-        *first, u, f = torch.arange(gates * h).view(gates, h).unbind()
-        self.register_buffer("columns", torch.cat([*first, *[f] * n, u]), persistent=False)
         self.register_buffer("uses", uses, persistent=False)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
@@ -97,12 +94,13 @@ class NaryLSTMOfTable1(Cell):
                 gates[:, width:].sigmoid() * cell.tanh() if self.output_gate else cell.tanh(),
                 cell,
             ]
-        columns = (3 if self.output_gate else 2) * width
-        bias = self.b[:columns]
+        bias = repeat_forget(self.b, width, 0)
         if self.double_bias:
             recurrent = self._recurrent_bias()
-            bias = bias + torch.cat([recurrent[: columns - width], recurrent[-width:]])
-        gates = affine(bias, inputs, self.w[:, :columns])
+            after = (1 + self.arity) * width
+            bias = bias + torch.cat([recurrent[:width], recurrent[after:]])
+        w = repeat_forget(self.w, width, 0) if self.inner_size > 0 else self.w
+        gates = affine(bias, inputs, w)
         return self._state(gates, inputs.new_zeros([inputs.shape[0], 0, width]))
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
@@ -113,37 +111,36 @@ class NaryLSTMOfTable1(Cell):
             else bias + self._sparse(children[0])
         )
         if self.inner_size > 0:
-            gates = gates + (inputs @ self.w).index_select(1, self.columns)
+            gates = gates + repeat_forget(inputs @ self.w, self.hidden_size, self.arity)
         return self._state(gates, children[1])
 
     def _sparse(self, hidden: Tensor) -> Tensor:
-        """What the children give to the gates when not every U_f,kl is there: (n, N, H) -> i, o,
-        f_1 .. f_N, u."""
-        gates = hidden.flatten(1) @ self.u
-        update = gates.shape[1] - self.hidden_size
+        """What the children give to the gates when not every U_f,kl is there: (n, N, H) -> i,
+        f_1 .. f_N, o, u."""
+        gates, width = hidden.flatten(1) @ self.u, self.hidden_size
         total = hidden.sum(1)
-        parts = [gates[:, :update]]
+        parts = [gates[:, :width]]
         for k in range(self.arity):  # onnxruntime dies of a batched product over no rows
             forget = hidden[:, k] @ self.u_f[k]
             if self.forget == "tied":
                 forget = forget + (total - hidden[:, k]) @ self.u_f[self.arity]
             parts.append(forget)
-        parts.append(gates[:, update:])
+        parts.append(gates[:, width:])
         return torch.cat(parts, 1)
 
     def _bias(self) -> Tensor:
-        """All biases of each gate of an inner node, in the order i, o, f_1 .. f_N, u."""
-        if not self.double_bias:
-            return self.b.index_select(0, self.columns)
-        recurrent = self._recurrent_bias()
-        return self.b.index_select(0, self.columns) + recurrent if self.reads_x else recurrent
+        """All biases of each gate of an inner node, in the order i, f_1 .. f_N, o, u."""
+        if self.double_bias and not self.reads_x:
+            return self._recurrent_bias()
+        bias = repeat_forget(self.b, self.hidden_size, self.arity)
+        return bias + self._recurrent_bias() if self.double_bias else bias
 
     def _recurrent_bias(self) -> Tensor:
-        """Sum of the biases of each gate's recurrent maps, in the order i, o, f_1 .. f_N, u."""
+        """Sum of the biases of each gate's recurrent maps, in the order i, f_1 .. f_N, o, u."""
         return (self.uses @ self.b_u.view(-1, self.hidden_size)).flatten()
 
     def _state(self, gates: Tensor, cells: Tensor) -> list[Tensor]:
-        """(13) and (14) from the gates i, o, f_1 .. f_N, u before squashing and the children's
+        """(13) and (14) from the gates i, f_1 .. f_N, o, u before squashing and the children's
         cells (n, N, H)."""
         if self.output_gate:
             hidden, cell = lstm_gates(gates, cells)
@@ -160,7 +157,7 @@ def _parameter(needed: bool, *shape: int) -> Tensor:
 
 
 def _uses(arity: int, forget: str, gates: int) -> Tensor:
-    """How often each gate (i, o, f_1 .. f_N, u) uses each recurrent map, and with it that map's
+    """How often each gate (i, f_1 .. f_N, o, u) uses each recurrent map, and with it that map's
     bias: (gates, maps)."""
     all_children = torch.ones(1, arity)
     of_f = torch.eye(arity)
@@ -168,5 +165,5 @@ def _uses(arity: int, forget: str, gates: int) -> Tensor:
         of_f = torch.kron(of_f, all_children)
     elif forget == "tied":
         of_f = torch.cat([of_f, torch.full([arity, 1], arity - 1.0)], 1)
-    uses: Tensor = torch.block_diag(*[all_children] * (gates - 2), of_f, all_children)  # type: ignore[no-untyped-call]
+    uses: Tensor = torch.block_diag(all_children, of_f, *[all_children] * (gates - 2))  # type: ignore[no-untyped-call]
     return uses

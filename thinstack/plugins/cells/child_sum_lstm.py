@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
 from thinstack.core.fast import affine
+from thinstack.plugins.cells._gates import repeat_forget
 
 __all__ = ["ChildSumLSTM"]
 
@@ -56,40 +57,47 @@ class ChildSumLSTM(Cell):
             arity=0,
         )
         self.double_bias, self.output_gate = bias == "double", output_gate
-        self.columns = (3 if output_gate else 2) * hidden_size  # of all gates but f
-        gates = self.columns + hidden_size
-        # To i, u, o and, if read, f.
-        self.w = nn.Parameter(torch.empty(input_size, gates if inner_size else self.columns))
-        self.u = nn.Parameter(torch.empty(hidden_size, gates))  # i, u, o, f
-        self.b = nn.Parameter(torch.zeros(gates))
+        gates = (4 if output_gate else 3) * hidden_size
+        # To i, f if inner nodes read x, o, u.
+        self.w = nn.Parameter(torch.empty(input_size, gates if inner_size else gates - hidden_size))
+        self.u = nn.Parameter(torch.empty(hidden_size, gates))  # to i, f, o, u
+        self.b = nn.Parameter(torch.zeros(gates))  # i, f, o, u
         self.b_u = nn.Parameter(torch.zeros(gates)) if self.double_bias else torch.empty(0)
         fan_in_uniform_(self.w, self.u)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        gates = affine(self._bias()[: self.columns], inputs, self.w[:, : self.columns])
-        return self._state(gates, torch.zeros_like(gates[:, : self.hidden_size]))
+        width = self.hidden_size
+        w = repeat_forget(self.w, width, 0) if self.inner_size > 0 else self.w
+        gates = affine(repeat_forget(self._bias(), width, 0), inputs, w)
+        return self._state(gates[:, :width], gates[:, width:], torch.zeros_like(gates[:, :width]))
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         h_k, c_k = children
-        owner, n, split = links.owner, inputs.shape[0], self.columns
-        bias = self._bias()
+        owner, n = links.owner, inputs.shape[0]
+        b_i, b_f, b_ou = self._parts(self._bias())
+        u_i, u_f, u_ou = self._parts(self.u)
         h_sum = sum_by_owner(h_k, owner, n)  # (2)
-        gates = affine(bias[:split], h_sum, self.u[:, :split])  # (3), (6), (5)
-        forget = affine(bias[split:], h_k, self.u[:, split:])  # (4)
+        i = affine(b_i, h_sum, u_i)  # (3)
+        f = affine(b_f, h_k, u_f)  # (4)
+        ou = affine(b_ou, h_sum, u_ou)  # (5), (6)
         if self.inner_size > 0:
-            from_x = inputs @ self.w
-            gates = gates + from_x[:, :split]
-            forget = forget + from_x[:, split:].index_select(0, owner)
-        return self._state(gates, sum_by_owner(forget.sigmoid() * c_k, owner, n))
+            x_i, x_f, x_ou = self._parts(inputs @ self.w)
+            i, f, ou = i + x_i, f + x_f.index_select(0, owner), ou + x_ou
+        return self._state(i, ou, sum_by_owner(f.sigmoid() * c_k, owner, n))
+
+    def _parts(self, gates: Tensor) -> list[Tensor]:
+        """The columns of i, of f, and of o and u."""
+        width = self.hidden_size
+        return list(torch.split(gates, [width, width, gates.shape[-1] - 2 * width], -1))
 
     def _bias(self) -> Tensor:
         return self.b + self.b_u if self.double_bias else self.b
 
-    def _state(self, gates: Tensor, kept: Tensor) -> list[Tensor]:
-        """From the gates i, u, o before squashing and what the forget gates keep of the children's
-        cells."""
+    def _state(self, i: Tensor, ou: Tensor, kept: Tensor) -> list[Tensor]:
+        """From the gates i, o and u before squashing, and what the forget gates keep of the
+        children's cells."""
         width = self.hidden_size
-        c = gates[:, :width].sigmoid() * gates[:, width : 2 * width].tanh() + kept  # (7)
+        c = i.sigmoid() * ou[:, -width:].tanh() + kept  # (7)
         if not self.output_gate:
             return [c.tanh(), c]
-        return [gates[:, 2 * width :].sigmoid() * c.tanh(), c]  # (8)
+        return [ou[:, :width].sigmoid() * c.tanh(), c]  # (8)

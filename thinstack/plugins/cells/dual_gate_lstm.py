@@ -29,7 +29,7 @@ class DualGateLSTM(Cell):
     leaf is the bare word vector, with a W of its own in the parent and no c. Here a leaf is
 
         c = i * g,   h = o * tanh(c)
-        i = sigmoid(W_xi x + b_xi),   g = tanh(W_xg x + b_xg),   o = sigmoid(W_xo x + W_co c + b_xo)
+        i = sigmoid(W_xi x + b_xi),   o = sigmoid(W_xo x + W_co c + b_xo),   g = tanh(W_xg x + b_xg)
 
     with matrices and biases of its own, except W_co. Only leaves have an x. A missing child is left
     out of the sums. State: h and c, (n, H) each.
@@ -48,20 +48,20 @@ class DualGateLSTM(Cell):
             arity=arity,
         )
         children = arity * hidden_size
-        self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # of a leaf, to i, g, o
+        self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # of a leaf, to i, o, g
         self.b_x = nn.Parameter(torch.zeros(3 * hidden_size))
-        # From h_1 .. h_N and c_1 .. c_N to f_1 .. f_N and i_1 .. i_N.
-        self.w_fi = nn.Parameter(torch.empty(2 * children, 2 * children))
-        self.b_fi = nn.Parameter(torch.zeros(2 * children))
+        # From h_1 .. h_N and c_1 .. c_N to i_1 .. i_N and f_1 .. f_N.
+        self.w_if = nn.Parameter(torch.empty(2 * children, 2 * children))
+        self.b_if = nn.Parameter(torch.zeros(2 * children))
         self.w_g = nn.Parameter(torch.empty(arity, hidden_size, hidden_size))  # from h_k
         self.b_g = nn.Parameter(torch.zeros(hidden_size))
         # From h_1 .. h_N, c.
         self.w_o = nn.Parameter(torch.empty(children + hidden_size, hidden_size))
         self.b_o = nn.Parameter(torch.zeros(hidden_size))
-        fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
+        fan_in_uniform_(self.w_x, self.w_if, self.w_g, self.w_o)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        i, g, o = affine(self.b_x, inputs, self.w_x).chunk(3, 1)
+        i, o, g = affine(self.b_x, inputs, self.w_x).chunk(3, 1)
         c = i.sigmoid() * g.tanh()
         o = torch.addmm(o, c, self.w_o[self.arity * self.hidden_size :]).sigmoid()
         return [o * c.tanh(), c]
@@ -69,9 +69,9 @@ class DualGateLSTM(Cell):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         h_k, c_k = children
         h_l, c_l = h_k.flatten(1), c_k.flatten(1)  # side by side
-        gates = affine(self.b_fi, torch.cat([h_l, c_l], 1), self.w_fi).sigmoid()
+        gates = affine(self.b_if, torch.cat([h_l, c_l], 1), self.w_if).sigmoid()
         # Not gates.shape[0]: frozen TorchScript gets that wrong.
-        f, i = gates.view(h_k.shape[0], 2, self.arity, self.hidden_size).unbind(1)
+        i, f = gates.view(h_k.shape[0], 2, self.arity, self.hidden_size).unbind(1)
         g = (torch.einsum("nkh,khj->nkj", h_k, self.w_g) + self.b_g).tanh()
         # A missing child has h = c = 0, but b_g would still speak for it.
         there = (links.kind > 0).unsqueeze(2)

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
+from thinstack.plugins.cells._gates import repeat_forget
 
 __all__ = ["Lexicalize", "LexicalizedLSTM"]
 
@@ -36,7 +37,7 @@ class LexicalizedLSTM(Cell):
     1/2 (average). The paper gives no leaf; here it is
 
         c = i * g,   h = o * tanh(c)
-        i = sigmoid(W_xi x + b_i),   g = tanh(W_xg x + b_g),   o = sigmoid(W_xo x + W_co c + b_o)
+        i = sigmoid(W_xi x + b_i),   o = sigmoid(W_xo x + W_co c + b_o),   g = tanh(W_xg x + b_g)
 
     with the inner node's parameters. In the code that the authors published, a leaf has no
     peephole: its o leaves out W_co c. A missing child counts as zeros. State: h and c, (n, H) each,
@@ -59,33 +60,22 @@ class LexicalizedLSTM(Cell):
         )
         self.z = 0.0 if lexicalize == "gate" else FIXED[lexicalize]
         self.w_z, self.b_z = None, None
-        self.w_x = nn.Parameter(torch.empty(input_size, 4 * hidden_size))  # to f, i, g, o
-        # From h_L, h_R, c_L, c_R to f_L, f_R, i.
-        self.w_fi = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))
+        self.w_x = nn.Parameter(torch.empty(input_size, 4 * hidden_size))  # to i, f, o, g
+        # From h_L, h_R, c_L, c_R to i, f_L, f_R.
+        self.w_if = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))
         self.w_g = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))  # from h_L, h_R
         self.w_o = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))  # from h_L, h_R, c
-        self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # f_L, f_R, i, g, o
-        fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
+        self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # i, f_L, f_R, o, g
+        fan_in_uniform_(self.w_x, self.w_if, self.w_g, self.w_o)
         if lexicalize == "gate":
             self.w_z = nn.Parameter(torch.empty(2 * input_size, input_size))  # from x_L, x_R
             self.b_z = nn.Parameter(torch.zeros(input_size))
             fan_in_uniform_(self.w_z)
 
-    def blocks(self) -> dict[str, list[list[int]]]:
-        x, h = [self.input_size], self.hidden_size
-        return {
-            "w_x": [x, [h] * 4],
-            "w_fi": [[h] * 4, [h] * 3],
-            "w_g": [[h] * 2, [h]],
-            "w_o": [[h] * 3, [h]],
-            "b": [[h] * 5],
-            "w_z": [x * 2, x],
-            "b_z": [x],
-        }
-
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size
-        i, g, o = affine(self.b[2 * width :], inputs, self.w_x[:, width:]).chunk(3, 1)
+        b = torch.cat([self.b[:width], self.b[3 * width :]])  # i, o, g
+        i, o, g = affine(b, inputs, repeat_forget(self.w_x, width, 0)).chunk(3, 1)
         c = i.sigmoid() * g.tanh()
         o = torch.addmm(o, c, self.w_o[2 * width :]).sigmoid()
         return [o * c.tanh(), c, inputs]
@@ -95,12 +85,13 @@ class LexicalizedLSTM(Cell):
         hs, cs = children[0].flatten(1), children[1].flatten(1)  # [h_L; h_R], [c_L; c_R]
         x = self._head_word(children[2])
         # A product without a bias; `affine` is the faster one.
-        x_f, x_i, x_g, x_o = affine(x.new_zeros([4 * width]), x, self.w_x).chunk(4, 1)
-        gates = affine(self.b[: 3 * width], torch.cat([hs, cs], 1), self.w_fi)
-        f_l, f_r, i = (gates + torch.cat([x_f, x_f, x_i], 1)).sigmoid().chunk(3, 1)  # (10)
-        g = (affine(self.b[3 * width : 4 * width], hs, self.w_g) + x_g).tanh()  # (11)
+        x_i, x_f, x_o, x_g = affine(x.new_zeros([4 * width]), x, self.w_x).chunk(4, 1)
+        b_if, b_o, b_g = torch.split(self.b, [3 * width, width, width])
+        gates = affine(b_if, torch.cat([hs, cs], 1), self.w_if)
+        i, f_l, f_r = (gates + torch.cat([x_i, x_f, x_f], 1)).sigmoid().chunk(3, 1)  # (10)
+        g = (affine(b_g, hs, self.w_g) + x_g).tanh()  # (11)
         c = f_l * cs[:, :width] + f_r * cs[:, width:] + i * g  # (4)
-        o = (affine(self.b[4 * width :], torch.cat([hs, c], 1), self.w_o) + x_o).sigmoid()  # (10)
+        o = (affine(b_o, torch.cat([hs, c], 1), self.w_o) + x_o).sigmoid()  # (10)
         return [o * c.tanh(), c, x]  # (1)
 
     def _head_word(self, words: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine, lstm_gates
+from thinstack.plugins.cells._gates import repeat_forget
 
 __all__ = ["NaryLSTM"]
 
@@ -34,8 +35,6 @@ class NaryLSTM(Cell):
     summary = "N-ary Tree-LSTM, Tai et al. 2015 (9)-(14)"
     inner_like_leaf = True
 
-    columns: Tensor
-
     def __init__(
         self,
         *,
@@ -52,19 +51,11 @@ class NaryLSTM(Cell):
             arity=arity,
         )
         x, h, n = input_size, hidden_size, arity
-        # To i, o, u and, if read, f.
+        # To i, f if inner nodes read x, o, u.
         self.w = nn.Parameter(torch.empty(x, (4 if inner_size else 3) * h))
-        self.u = nn.Parameter(torch.empty(n * h, (3 + n) * h))  # i, o, f_1 .. f_N, u
-        self.b = nn.Parameter(torch.zeros(4 * h))  # i, o, u, f
-        # Columns of w and b in the order of u: one f serves all children.
-        i, o, u, f = torch.arange(4 * h).view(4, h).unbind()
-        self.register_buffer("columns", torch.cat([i, o, *[f] * n, u]), persistent=False)
+        self.u = nn.Parameter(torch.empty(n * h, (3 + n) * h))  # to i, f_1 .. f_N, o, u
+        self.b = nn.Parameter(torch.zeros(4 * h))  # i, f, o, u
         fan_in_uniform_(self.w, self.u)
-
-    def blocks(self) -> dict[str, list[list[int]]]:
-        x, h, n = self.input_size, self.hidden_size, self.arity
-        gates = [h] * (4 if self.inner_size else 3)
-        return {"w": [[x], gates], "u": [[h] * n, [h] * (3 + n)], "b": [[h] * 4]}
 
     @classmethod
     def build(
@@ -87,16 +78,18 @@ class NaryLSTM(Cell):
         )
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
-        width = 3 * self.hidden_size
-        gates = affine(self.b[:width], inputs, self.w[:, :width])
-        h, c = lstm_gates(gates, inputs.new_zeros([inputs.shape[0], 0, self.hidden_size]))
+        width = self.hidden_size
+        w = repeat_forget(self.w, width, 0) if self.inner_size > 0 else self.w
+        gates = affine(repeat_forget(self.b, width, 0), inputs, w)
+        h, c = lstm_gates(gates, inputs.new_zeros([inputs.shape[0], 0, width]))
         return [h, c]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         h_children, c_children = children
-        # (9)-(12) side by side, in the order of u, before they are squashed.
-        gates = affine(self.b.index_select(0, self.columns), h_children.flatten(1), self.u)
+        # (9)-(12) side by side, before they are squashed.
+        b = repeat_forget(self.b, self.hidden_size, self.arity)
+        gates = affine(b, h_children.flatten(1), self.u)
         if self.inner_size > 0:
-            gates = gates + (inputs @ self.w).index_select(1, self.columns)
+            gates = gates + repeat_forget(inputs @ self.w, self.hidden_size, self.arity)
         h, c = lstm_gates(gates, c_children)  # (13), (14)
         return [h, c]

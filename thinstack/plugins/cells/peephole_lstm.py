@@ -12,12 +12,12 @@ __all__ = ["PeepholeLSTM"]
 class PeepholeLSTM(Cell):
     """The peephole LSTM, equations (1)-(3) of Teng & Zhang 2017, for the word t of a chain:
 
-        h_t = o_t * tanh(c_t)                                             (1)
-        c_t = f_t * c_t-1 + i_t * g_t                                     (2)
-        g_t = tanh(W_xg x_t + W_hg h_t-1 + b_g)                           (2)
         i_t = sigmoid(W_xi x_t + W_hi h_t-1 + W_ci c_t-1 + b_i)           (3)
         f_t = sigmoid(W_xf x_t + W_hf h_t-1 + W_cf c_t-1 + b_f)           (3)
+        g_t = tanh(W_xg x_t + W_hg h_t-1 + b_g)                           (2)
+        c_t = f_t * c_t-1 + i_t * g_t                                     (2)
         o_t = sigmoid(W_xo x_t + W_ho h_t-1 + W_co c_t + b_o)             (3)
+        h_t = o_t * tanh(c_t)                                             (1)
 
     Every W is a full matrix. Every word has an x, so inner inputs are as wide as leaf inputs. The
     first word is a leaf, and its h_t-1 and c_t-1 are zeros. State: h and c, (n, H) each.
@@ -35,29 +35,21 @@ class PeepholeLSTM(Cell):
             arity=1,
         )
         # From x_t, h_t-1, c_t-1.
-        self.w_fi = nn.Parameter(torch.empty(input_size + 2 * hidden_size, 2 * hidden_size))
+        self.w_if = nn.Parameter(torch.empty(input_size + 2 * hidden_size, 2 * hidden_size))
         # From x_t, h_t-1.
         self.w_g = nn.Parameter(torch.empty(input_size + hidden_size, hidden_size))
         # From x_t, h_t-1, c_t.
         self.w_o = nn.Parameter(torch.empty(input_size + 2 * hidden_size, hidden_size))
-        self.b = nn.Parameter(torch.zeros(4 * hidden_size))  # f, i, g, o
-        fan_in_uniform_(self.w_fi, self.w_g, self.w_o)
-
-    def blocks(self) -> dict[str, list[list[int]]]:
-        x, h = self.input_size, self.hidden_size
-        return {
-            "w_fi": [[x, h, h], [h] * 2],
-            "w_g": [[x, h], [h]],
-            "w_o": [[x, h, h], [h]],
-            "b": [[h] * 4],
-        }
+        self.b = nn.Parameter(torch.zeros(4 * hidden_size))  # i, f, o, g
+        fan_in_uniform_(self.w_if, self.w_g, self.w_o)
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
         xh, before = torch.cat([inputs, children[0].flatten(1)], 1), children[1].flatten(1)
-        gates = affine(self.b[: 2 * width], torch.cat([xh, before], 1), self.w_fi).sigmoid()
-        f, i = gates.chunk(2, 1)  # (3)
-        g = affine(self.b[2 * width : 3 * width], xh, self.w_g).tanh()  # (2)
+        b_if, b_o, b_g = torch.split(self.b, [2 * width, width, width])
+        gates = affine(b_if, torch.cat([xh, before], 1), self.w_if).sigmoid()
+        i, f = gates.chunk(2, 1)  # (3)
+        g = affine(b_g, xh, self.w_g).tanh()  # (2)
         c = f * before + i * g  # (2)
-        o = affine(self.b[3 * width :], torch.cat([xh, c], 1), self.w_o).sigmoid()  # (3)
+        o = affine(b_o, torch.cat([xh, c], 1), self.w_o).sigmoid()  # (3)
         return [o * c.tanh(), c]  # (1)

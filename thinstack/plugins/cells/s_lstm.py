@@ -13,18 +13,18 @@ class SLSTM(Cell):
     """The S-LSTM memory block of Zhu et al. 2015, equations (1) and (4)-(7) of Teng & Zhang 2017,
     for children N = L, R:
 
-        c   = f_L * c_L + f_R * c_R + i * g                       (4)
         i   = sigmoid(sum_N (W_hi,N h_N + W_ci,N c_N) + b_i)      (5)
-        o   = sigmoid(sum_N W_ho,N h_N + W_co c + b_o)            (5)
         f_L = sigmoid(sum_N (W_hfl,N h_N + W_cfl,N c_N) + b_fl)   (6)
         f_R = sigmoid(sum_N (W_hfr,N h_N + W_cfr,N c_N) + b_fr)   (6)
         g   = tanh(sum_N W_hg,N h_N + b_g)                        (7)
+        c   = f_L * c_L + f_R * c_R + i * g                       (4)
+        o   = sigmoid(sum_N W_ho,N h_N + W_co c + b_o)            (5)
         h   = o * tanh(c)                                         (1)
 
     Every W is a full matrix. The paper gives no leaf; here it is
 
         c = i * g,   h = o * tanh(c)
-        i = sigmoid(W_xi x + b_i),   g = tanh(W_xg x + b_g),   o = sigmoid(W_xo x + W_co c + b_o)
+        i = sigmoid(W_xi x + b_i),   o = sigmoid(W_xo x + W_co c + b_o),   g = tanh(W_xg x + b_g)
 
     with the inner node's biases and W_co. In the code that Teng & Zhang published, of their
     bidirectional model, a leaf has no peephole: its o leaves out W_co c. Only leaves have an x. A
@@ -38,27 +38,18 @@ class SLSTM(Cell):
         super().__init__(
             input_size=input_size, hidden_size=hidden_size, state_sizes=[hidden_size] * 2, arity=2
         )
-        self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # to i, g, o
-        # From h_L, h_R, c_L, c_R to f_L, f_R, i.
-        self.w_fi = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))
+        self.w_x = nn.Parameter(torch.empty(input_size, 3 * hidden_size))  # to i, o, g
+        # From h_L, h_R, c_L, c_R to i, f_L, f_R.
+        self.w_if = nn.Parameter(torch.empty(4 * hidden_size, 3 * hidden_size))
         self.w_g = nn.Parameter(torch.empty(2 * hidden_size, hidden_size))  # from h_L, h_R
         self.w_o = nn.Parameter(torch.empty(3 * hidden_size, hidden_size))  # from h_L, h_R, c
-        self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # f_L, f_R, i, g, o
-        fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
-
-    def blocks(self) -> dict[str, list[list[int]]]:
-        x, h = [self.input_size], self.hidden_size
-        return {
-            "w_x": [x, [h] * 3],
-            "w_fi": [[h] * 4, [h] * 3],
-            "w_g": [[h] * 2, [h]],
-            "w_o": [[h] * 3, [h]],
-            "b": [[h] * 5],
-        }
+        self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # i, f_L, f_R, o, g
+        fan_in_uniform_(self.w_x, self.w_if, self.w_g, self.w_o)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size
-        i, g, o = affine(self.b[2 * width :], inputs, self.w_x).chunk(3, 1)
+        b = torch.cat([self.b[:width], self.b[3 * width :]])  # i, o, g
+        i, o, g = affine(b, inputs, self.w_x).chunk(3, 1)
         c = i.sigmoid() * g.tanh()
         o = torch.addmm(o, c, self.w_o[2 * width :]).sigmoid()
         return [o * c.tanh(), c]
@@ -66,9 +57,10 @@ class SLSTM(Cell):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
         hs, cs = children[0].flatten(1), children[1].flatten(1)  # [h_L; h_R], [c_L; c_R]
-        gates = affine(self.b[: 3 * width], torch.cat([hs, cs], 1), self.w_fi).sigmoid()
-        f_l, f_r, i = gates.chunk(3, 1)  # (6), (5)
-        g = affine(self.b[3 * width : 4 * width], hs, self.w_g).tanh()  # (7)
+        b_if, b_o, b_g = torch.split(self.b, [3 * width, width, width])
+        gates = affine(b_if, torch.cat([hs, cs], 1), self.w_if).sigmoid()
+        i, f_l, f_r = gates.chunk(3, 1)  # (5), (6)
+        g = affine(b_g, hs, self.w_g).tanh()  # (7)
         c = f_l * cs[:, :width] + f_r * cs[:, width:] + i * g  # (4)
-        o = affine(self.b[4 * width :], torch.cat([hs, c], 1), self.w_o).sigmoid()  # (5)
+        o = affine(b_o, torch.cat([hs, c], 1), self.w_o).sigmoid()  # (5)
         return [o * c.tanh(), c]  # (1)

@@ -44,11 +44,11 @@ class SpinnLSTM(Cell):
         )
         self.w_word = nn.Parameter(torch.empty(input_size, 2 * hidden_size))  # h, c
         self.b_word = nn.Parameter(torch.zeros(2 * hidden_size))
-        # To i, o, f_l, f_r, g.
+        # To i, f_l, f_r, o, g.
         self.w_comp = nn.Parameter(torch.empty(2 * hidden_size + inner_size, 5 * hidden_size))
         self.b_comp = nn.Parameter(torch.zeros(5 * hidden_size))
         fan_in_uniform_(self.w_word, self.w_comp)
-        nn.init.constant_(self.b_comp[2 * hidden_size : 4 * hidden_size], forget_bias)
+        nn.init.constant_(self.b_comp[hidden_size : 3 * hidden_size], forget_bias)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         h, c = affine(self.b_word, inputs, self.w_word).chunk(2, 1)  # (4)

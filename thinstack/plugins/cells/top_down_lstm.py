@@ -18,12 +18,12 @@ class TopDownLSTM(Cell):
     """The top-down LSTM, equations (13)-(14) of Teng & Zhang 2017, for the node t on a path that
     starts at the root:
 
-        h_t = o_t * tanh(c_t)                                                  (13)
-        c_t = f_t * c_t-1 + i_t * g_t                                          (13)
-        g_t = tanh(W_xg,N x_t + W_hg,N h_t-1 + b_g,N)                          (13)
         i_t = sigmoid(W_xi,N x_t + W_hi,N h_t-1 + W_ci,N c_t-1 + b_i,N)        (14)
         f_t = sigmoid(W_xf,N x_t + W_hf,N h_t-1 + W_cf,N c_t-1 + b_f,N)        (14)
+        g_t = tanh(W_xg,N x_t + W_hg,N h_t-1 + b_g,N)                          (13)
+        c_t = f_t * c_t-1 + i_t * g_t                                          (13)
         o_t = sigmoid(W_xo,N x_t + W_ho,N h_t-1 + W_co,N c_t + b_o,N)          (14)
+        h_t = o_t * tanh(c_t)                                                  (13)
 
     t-1 is the parent, which the cell has as its one child. N = L, R says which child of its parent
     t is: `links.kind` 1, 2, up to `kinds` sides. Every W is a full matrix. (13) is printed with
@@ -59,25 +59,14 @@ class TopDownLSTM(Cell):
         self.per_side = inputs == "per_side"
         sets = kinds if self.per_side else 1
         # The columns of one side lie together.
-        self.w_x = nn.Parameter(torch.empty(input_size, sets * 4 * hidden_size))  # to f, i, g, o
+        self.w_x = nn.Parameter(torch.empty(input_size, sets * 4 * hidden_size))  # to i, f, o, g
         self.b = nn.Parameter(torch.zeros(sets * 4 * hidden_size))
-        # From h_t-1, c_t-1.
-        self.w_fi = nn.Parameter(torch.empty(2 * hidden_size, kinds * 2 * hidden_size))
+        # From h_t-1, c_t-1 to i, f.
+        self.w_if = nn.Parameter(torch.empty(2 * hidden_size, kinds * 2 * hidden_size))
         self.w_g = nn.Parameter(torch.empty(hidden_size, kinds * hidden_size))  # from h_t-1
         # From h_t-1, c_t.
         self.w_o = nn.Parameter(torch.empty(2 * hidden_size, kinds * hidden_size))
-        fan_in_uniform_(self.w_x, self.w_fi, self.w_g, self.w_o)
-
-    def blocks(self) -> dict[str, list[list[int]]]:
-        x, h, sides = self.input_size, self.hidden_size, self.kinds
-        gates = [h] * (4 * sides if self.per_side else 4)
-        return {
-            "w_x": [[x], gates],
-            "b": [gates],
-            "w_fi": [[h] * 2, [h] * (2 * sides)],
-            "w_g": [[h], [h] * sides],
-            "w_o": [[h] * 2, [h] * sides],
-        }
+        fan_in_uniform_(self.w_x, self.w_if, self.w_g, self.w_o)
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
@@ -86,12 +75,12 @@ class TopDownLSTM(Cell):
         x = affine(self.b, inputs, self.w_x)
         if self.per_side:
             x = self._of_side(x, side)
-        gates = x[:, : 2 * width] + self._product(torch.cat([h, before], 1), self.w_fi, side)
-        f, i = gates.sigmoid().chunk(2, 1)  # (14)
-        g = (x[:, 2 * width : 3 * width] + self._product(h, self.w_g, side)).tanh()  # (13)
+        x_if, x_o, x_g = torch.split(x, [2 * width, width, width], 1)
+        gates = x_if + self._product(torch.cat([h, before], 1), self.w_if, side)
+        i, f = gates.sigmoid().chunk(2, 1)  # (14)
+        g = (x_g + self._product(h, self.w_g, side)).tanh()  # (13)
         c = f * before + i * g  # (13)
-        from_h_c = self._product(torch.cat([h, c], 1), self.w_o, side)
-        o = (x[:, 3 * width :] + from_h_c).sigmoid()  # (14)
+        o = (x_o + self._product(torch.cat([h, c], 1), self.w_o, side)).sigmoid()  # (14)
         return [o * c.tanh(), c]  # (13)
 
     def _product(self, rows: Tensor, weight: Tensor, side: Tensor) -> Tensor:

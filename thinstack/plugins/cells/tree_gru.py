@@ -37,25 +37,25 @@ class TreeGRU(Cell):
             state_sizes=[hidden_size],
             arity=0,
         )
-        # To z, n and, if read, r.
+        # To r if inner nodes read x, z, n.
         self.w = nn.Parameter(torch.empty(input_size, (3 if inner_size else 2) * hidden_size))
-        self.u = nn.Parameter(torch.empty(hidden_size, 3 * hidden_size))  # z, n, r
-        self.b = nn.Parameter(torch.zeros(3 * hidden_size))  # z, n, r
+        self.u = nn.Parameter(torch.empty(hidden_size, 3 * hidden_size))  # to r, z, n
+        self.b = nn.Parameter(torch.zeros(3 * hidden_size))  # r, z, n
         fan_in_uniform_(self.w, self.u)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = 2 * self.hidden_size
-        z, new = affine(self.b[:width], inputs, self.w[:, :width]).chunk(2, 1)
+        z, new = affine(self.b[-width:], inputs, self.w[:, -width:]).chunk(2, 1)
         return [(1 - z.sigmoid()) * new.tanh()]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         hidden, owner, n = children[0], links.owner, inputs.shape[0]
-        u_z, u_n, u_r = self.u.chunk(3, 1)
-        b_z, b_n, b_r = self.b.chunk(3)
+        u_r, u_z, u_n = self.u.chunk(3, 1)
+        b_r, b_z, b_n = self.b.chunk(3)
         from_x = (
             inputs @ self.w if self.inner_size > 0 else inputs.new_zeros([n, 3 * self.hidden_size])
         )
-        x_z, x_n, x_r = from_x.chunk(3, 1)
+        x_r, x_z, x_n = from_x.chunk(3, 1)
         total = sum_by_owner(hidden, owner, n)
         r = (x_r.index_select(0, owner) + affine(b_r, hidden, u_r)).sigmoid()
         z = (x_z + affine(b_z, total, u_z)).sigmoid()

@@ -113,7 +113,7 @@ def load_datasets(
     return Datasets(
         vocabulary,
         table,
-        [example.with_labels(recipe.training.labels) for example in given],
+        given,
         {"dev": reported, "held": aside, "nothing": []}[recipe.training.stop_on],
         reported,
         items=([] if task.brings_trees else train, dev),

@@ -21,7 +21,7 @@ from thinstack.training.examples.labelled import (
     labelled_tree,
 )
 from thinstack.training.loop.oracle import right_transitions
-from thinstack.training.recipe import LabelChoice, TrainingConfig
+from thinstack.training.recipe import TrainingConfig
 
 __all__ = [
     "Example",
@@ -53,13 +53,6 @@ class Example:
     def gold(self) -> LabelledForest:
         """Its words over the data's own trees."""
         return self.trees["gold"]
-
-    def with_labels(self, which: LabelChoice) -> "Example":
-        """The example with some of its labels only, as `LabelledForest.with_labels` says."""
-        if which == "all":
-            return self
-        trees = {source: one.with_labels(which) for source, one in self.trees.items()}
-        return Example(trees, self.parsed)
 
     @property
     def words(self) -> int:

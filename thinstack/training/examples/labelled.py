@@ -14,7 +14,6 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
 from thinstack.evaluate.accuracy import labels_by_span
 from thinstack.text.given_trees import TreeMaker
-from thinstack.training.recipe import LabelChoice
 
 __all__ = ["LabelledForest", "labelled_chains", "labelled_pair", "labelled_text", "labelled_tree"]
 
@@ -63,13 +62,6 @@ class LabelledForest(NamedTuple):
         words = (wanted[:, 1] - wanted[:, 0]) * 1.0
         soft = None if self.soft is None else self.soft[nodes] * there[:, np.newaxis]
         return LabelledForest(forest, targets, len(steps) - 1, words, depths, soft)
-
-    def with_labels(self, which: LabelChoice) -> "LabelledForest":
-        """The same trees, with the labels of all targets, of the whole sentence ("roots"), or of
-        the whole sentence and of single words ("roots+words"). Others become unknown."""
-        kept = (self.words == 1) & (which != "roots") | (which == "all")
-        kept[self.whole] = True
-        return self._replace(targets=np.where(kept, self.targets, -1))
 
 
 def labelled_tree(

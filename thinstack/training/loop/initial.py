@@ -7,31 +7,32 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thinstack.bundle import Bundle
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.weights import load_model, load_state, state_of
 from thinstack.core.model.model import Model
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
-from thinstack.training.loop.glorot import draw_by_glorot
 from thinstack.training.recipe import InitConfig, Recipe
 from thinstack.training.recipe.recipe import Part
 
 __all__ = ["freeze", "initial_model", "start_from", "vocabulary_of"]
 
 
-def vocabulary_of(start: Bundle, recipe: Recipe) -> WordVocabulary | WordpieceVocabulary:
-    """The vocabulary of the bundle where a recipe starts. Raises ConfigError if the recipe's leaf
-    embedding is of another kind than the bundle's."""
-    kind, found = start.config.embedding.kind, recipe.model.embedding.kind
-    if kind != found:
-        name = start.path if recipe.init is None else recipe.init.bundle
+def vocabulary_of(
+    init: InitConfig, kind: str, start: Bundle | None = None
+) -> WordVocabulary | WordpieceVocabulary:
+    """The vocabulary of the bundle where learning starts, which `start` is if it is open already.
+    `kind`: of the recipe's leaf embedding. Raises ConfigError if the bundle's kind is another one,
+    and what `open_bundle` raises."""
+    bundle = start or open_bundle(init.bundle)
+    if bundle.config.embedding.kind != kind:
         raise ConfigError(
-            f"init.bundle: expected model.embedding.kind = {kind!r}, as {name} has it, found "
-            f"{found!r}; describe the embedding as the bundle does"
+            f"init.bundle: expected model.embedding.kind = {bundle.config.embedding.kind!r}, as "
+            f"{init.bundle} has it, found {kind!r}; describe the embedding as the bundle does"
         )
-    return start.vocabulary()
+    return bundle.vocabulary()
 
 
 def initial_model(
@@ -44,12 +45,9 @@ def initial_model(
 
     Its weights come from the recipe's bundle; `start` is that bundle, if it is open already.
     Without a bundle they are fresh, except for the leaf `table` (V, W) and pretrained `weights`, by
-    name. Raises what `build_model` and `start_from` raise, and ConfigError for a cell that `glorot`
-    cannot draw.
+    name. Raises what `build_model` and `start_from` raise.
     """
     model = build_model(recipe.model, entries=len(table))
-    if recipe.training.init == "glorot":
-        draw_by_glorot(model)
     if recipe.init is not None:
         start_from(model, recipe.init, start)
     else:

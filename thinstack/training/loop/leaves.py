@@ -44,7 +44,7 @@ def first_leaves(
     recipe: Recipe, data: Path, words_used: Iterable[str], width: int, start: Bundle | None = None
 ) -> Leaves:
     """The vocabulary, the leaf table and other pretrained weights of a recipe. `width`: the columns
-    W of the table. `start`: the bundle where learning starts.
+    W of the table. `start`: the bundle where learning starts, if it is open already.
 
     A table of words holds the pretrained vectors. Words of the training data, `words_used`, that
     these lack get random vectors. Row 0, the unknown word, is the mean of the pretrained vectors,
@@ -55,8 +55,8 @@ def first_leaves(
     DataError if they cannot be read. Raises what `read_encoder` raises for a pretrained encoder.
     """
     pieces = recipe.model.embedding.kind == "wordpieces"
-    if start is not None:
-        vocabulary = vocabulary_of(start, recipe)
+    if recipe.init is not None:
+        vocabulary = vocabulary_of(recipe.init, recipe.model.embedding.kind, start)
         return Leaves(vocabulary, np.zeros((len(vocabulary), width), np.float32))
     if recipe.data.encoder is not None:
         return _encoder_leaves(recipe, data, recipe.data.encoder)

@@ -4,20 +4,19 @@ parser in front of the encoder."""
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch import nn
-from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop
+from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop, SparseAdam
 
+from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
-from thinstack.training.loop.row_adam import RowAdam
 from thinstack.training.recipe import TrainingConfig
 
-__all__ = ["build_optimizers", "lower_parser_rate", "set_rates"]
+__all__ = ["build_optimizers", "lower_parser_rate", "reorder_state", "set_rates"]
 
 Named = list[tuple[str, nn.Parameter]]
-DECOUPLED: Final = "decoupled_decay"
 ENCODER, LAYERS = "embedding.encoder.", "embedding.encoder.layers."
 
 
@@ -27,8 +26,8 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     - "model": every weight but the leaf table and the parser's. Its rule is AdaGrad (Tai et al.
       2015, 5.3), RMSProp (Bowman et al. 2016, 4.1), Adam with L2 (Teng & Zhang 2017, 6), or AdamW.
     - "parser": the parser's weights, if there are any, by Adam.
-    - "vectors": the leaf table, by plain SGD, AdaGrad or `RowAdam` on its sparse gradient. If its
-      learning rate is 0 the table is frozen, and there is no such optimiser.
+    - "vectors": the leaf table, by plain SGD, AdaGrad or Adam of the rows that have a gradient. If
+      its learning rate is 0 the table is frozen, and there is no such optimiser.
     """
     table = model.embedding.table
     named = [(name, weight) for name, weight in model.named_parameters() if weight is not table]
@@ -37,14 +36,13 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     rules: dict[str, Callable[..., Optimizer]]
     rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam, "adamw": AdamW}
     optimizers = {"model": rules[config.rule](_groups(rest, config), foreach=True)}
-    if config.decoupled_decay:
-        optimizers["model"].register_step_pre_hook(_decay)
     if parser:
         optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
     if config.vector_learning_rate > 0:
         rate = config.vector_learning_rate
         if config.vector_rule == "adam":
-            optimizers["vectors"] = RowAdam([table], rate)
+            optimizers["vectors"] = SparseAdam([table], rate)
+            optimizers["vectors"].register_step_pre_hook(_sparse_gradients)
         else:
             rule = SGD if config.vector_rule == "sgd" else Adagrad
             optimizers["vectors"] = rule([table], lr=rate, foreach=False)
@@ -72,22 +70,17 @@ def _groups(named: Named, config: TrainingConfig) -> list[dict[str, Any]]:
         if config.rule == "adamw" and (weight.dim() < 2 or name.startswith(f"{ENCODER}position")):
             decay = 0.0
         groups[rate, decay].append(weight)
-    found: list[dict[str, Any]] = [
+    return [
         {"params": weights, "lr": rate, "weight_decay": decay}
         for (rate, decay), weights in groups.items()
     ]
-    for group in found if config.decoupled_decay else ():
-        group |= {"weight_decay": 0.0, DECOUPLED: group["weight_decay"]}
-    return found
 
 
-@torch.no_grad()
-def _decay(optimizer: Optimizer, *_: Any) -> None:
-    """Shrink the weights that are about to move, as Loshchilov & Hutter 2019 do for Adam."""
-    for group in optimizer.param_groups:
-        moved = [weight for weight in group["params"] if weight.grad is not None]
-        if moved:
-            torch._foreach_mul_(moved, 1 - group["lr"] * group[DECOUPLED])
+def _sparse_gradients(optimizer: Optimizer, *_: Any) -> None:
+    """Make dense gradients (V, W) sparse, as `SparseAdam` wants them: a row of zeros has none."""
+    for weight in optimizer.param_groups[0]["params"]:
+        if weight.grad is not None:
+            weight.grad = weight.grad.to_sparse(1)
 
 
 def set_rates(optimizers: Mapping[str, Optimizer], config: TrainingConfig, epochs: float) -> None:
@@ -116,12 +109,13 @@ def lower_parser_rate(
 
 
 def state_tensors(optimizer: Optimizer) -> dict[str, torch.Tensor]:
-    """The tensors of an optimiser's state, named `index.key`, as safetensors takes them."""
+    """An optimiser's state, named `index.key`, as safetensors takes it. Counts that are no tensors
+    become some."""
     return {
-        f"{index}.{key}": value
+        f"{index}.{key}": torch.as_tensor(value)
         for index, state in optimizer.state_dict()["state"].items()
         for key, value in state.items()
-        if isinstance(value, torch.Tensor)
+        if value is not None
     }
 
 
@@ -136,11 +130,27 @@ def load_state_tensors(optimizer: Optimizer, tensors: dict[str, torch.Tensor]) -
     }
     if missing := known ^ tensors.keys():
         raise KeyError(f"the optimiser's {sorted(missing)[0]}")
-    state: dict[int, dict[str, torch.Tensor]] = defaultdict(dict)
+    state: dict[int, dict[str, Any]] = defaultdict(dict)
     for (index, key), value in zip(names, tensors.values(), strict=True):
         shape = parameters[int(index)].shape
         if value.dim() and value.shape != shape:
             sizes = f"size {list(value.shape)}, expected {list(shape)}"
             raise RuntimeError(f"the optimiser's {index}.{key} is of {sizes}")
-        state[int(index)][key] = value
+        state[int(index)][key] = value.item() if value.dtype == torch.int64 else value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+
+
+def reorder_state(
+    model: Model, optimizers: Mapping[str, Optimizer], tensors: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    """What `optimizer_tensors` gave before the gates of cells stood in one order, in the order of
+    now. Raises RuntimeError for tensors of other sizes."""
+    names = {id(weight): name for name, weight in model.named_parameters()}
+    reordered = dict(tensors)
+    for name, optimizer in optimizers.items():
+        weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+        for index, weight in enumerate(weights):
+            start, own = f"{name}/{index}.", names[id(weight)]
+            for key in [key for key in tensors if key.startswith(start) and tensors[key].dim()]:
+                reordered |= {key: reorder_gates(model, {own: tensors[key]})[own]}
+    return reordered

@@ -1,7 +1,7 @@
 """Trains and measures the seeds of a recipe, and takes means over them."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,13 @@ from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.publish.measuring import Answers
 from thinstack.training.recipe import Recipe
 
-__all__ = ["SeedResult", "Spreads", "run_seed", "summary", "train_seed"]
+__all__ = ["Prepare", "SeedResult", "Spreads", "run_seed", "summary", "train_seed"]
 
 Spreads = dict[str, dict[str, dict[str, float | None]]]
 """The "mean" and the "std" over seeds, by tree source and figure."""
+
+Prepare = Callable[[Model], None]
+"""Changes the weights of a model before it learns."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,15 +66,18 @@ def train_seed(
     on_batch: Progress = lambda epoch, done, total: None,
     on_epoch: Report = lambda record: None,
     team: Team = ALONE,
+    prepare: Prepare = lambda model: None,
 ) -> tuple[Model, list[dict[str, Any]]]:
     """Train one seed in `folder`. Returns the model with the weights to keep, and the record of
     every epoch, as `loop.train` gives them.
 
-    If `folder` has a checkpoint, training goes on from it. Raises what `initial_model` and
+    `prepare` is called with the model before it learns. If `folder` has a checkpoint, training goes
+    on from it. Raises what `initial_model` and
     `loop.train` raise.
     """
     torch.manual_seed(seed)
     model = initial_model(recipe, datasets.table, datasets.weights, datasets.start)
+    prepare(model)
     return train(model, datasets, recipe, seed, folder, on_batch, on_epoch, team)
 
 
@@ -84,6 +90,7 @@ def run_seed(
     on_batch: Progress = lambda epoch, done, total: None,
     on_epoch: Report = lambda record: None,
     team: Team = ALONE,
+    prepare: Prepare = lambda model: None,
 ) -> SeedResult:
     """Train one seed as `train_seed` does, and measure it on the development data.
 
@@ -91,7 +98,14 @@ def run_seed(
     `train_seed` raises.
     """
     model, history = train_seed(
-        recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch, team=team
+        recipe,
+        datasets,
+        seed,
+        folder,
+        on_batch=on_batch,
+        on_epoch=on_epoch,
+        team=team,
+        prepare=prepare,
     )
     model = model.cpu()
     dev, labels, sources = datasets.dev, recipe.model.labels, recipe.measured_trees

@@ -17,7 +17,7 @@ from safetensors.torch import load, save
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
-from thinstack.bundle.weights import load_model, weights_of
+from thinstack.bundle.weights import GATES, load_model, metadata_of, weights_of
 from thinstack.core.config import Device, ModelConfig, Strict
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
@@ -31,6 +31,7 @@ from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_optimizers, optimizer_tensors
 from thinstack.training.loop.initial import initial_model
 from thinstack.training.loop.leaves import first_leaves
+from thinstack.training.loop.optimizers import reorder_state
 from thinstack.training.loop.own_trees import take_own_trees
 from thinstack.training.recipe import DataConfig, TrainingConfig
 from thinstack.training.recipe.schema_1 import converted
@@ -226,14 +227,17 @@ class TextLearner:
             VOCABULARY_FILE: self._vocabulary.to_bytes(),
             WEIGHTS_FILE: weights_of(self._learner.average),
             TRAINING_FILE: f"{sections.model_dump_json(indent=2)}\n".encode(),
-            OPTIMIZER_FILE: save({key: value.cpu().contiguous() for key, value in optimizers}),
+            OPTIMIZER_FILE: save({key: each.cpu().contiguous() for key, each in optimizers}, GATES),
         }
 
     def _load_optimizers(self, bundle: Bundle) -> None:
         content, source = bundle.read(OPTIMIZER_FILE), str(bundle.path / OPTIMIZER_FILE)
         check_safetensors(content, source=source)
         try:
-            load_optimizers(self._learner.optimizers, load(content))
+            optimizers, tensors = self._learner.optimizers, load(content)
+            if not GATES.items() <= metadata_of(content).items():
+                tensors = reorder_state(self._learner.model, optimizers, tensors)
+            load_optimizers(optimizers, tensors)
         except (SafetensorError, RuntimeError, LookupError, ValueError) as error:
             raise BundleError(
                 f"{source}: not the state of this model's optimisers: {error}; train it again"

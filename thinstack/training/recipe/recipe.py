@@ -161,8 +161,6 @@ class Recipe(Strict):
                 f"task such as phrases.v1, and model.trees = 'binary', found {self.task.name}, "
                 f"{self.model.trees!r}"
             )
-        if self.training.labels != "all":
-            raise ValueError("training.labels: a teacher and lessons have labels; leave it out")
         for lesson in self.lessons:
             if lesson.anew and not self.training.gold:
                 raise ValueError(f"lessons: {lesson.name} has its own trees; set training.gold")

@@ -1,17 +1,17 @@
 """The training settings of a recipe: seeds, epochs, optimisers, rates, trees, precision."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from thinstack.core.config.base import Rate, Strict
 from thinstack.core.config.model_config import MadeTree
 
-__all__ = ["LabelChoice", "TrainingConfig"]
+__all__ = ["TrainingConfig"]
 
-LabelChoice = Literal["all", "roots", "roots+words"]
-"""Whose labels in a treebank are learnt: those of all nodes, of whole sentences, or of whole
-sentences and single words."""
+OF_PAPERS: Final = {"init": "own", "decoupled_decay": False, "labels": "all"}
+"""Settings that recipes had, and their defaults. Tables of papers alone used them, and
+`reproduce/learning.py` has them now."""
 
 
 class TrainingConfig(Strict):
@@ -78,13 +78,6 @@ class TrainingConfig(Strict):
         gt=0,
         description="How often `rate_factor` comes in: after so many epochs, or parts of one.",
     )
-    init: Literal["own", "glorot"] = Field(
-        default="own",
-        description='How fresh weights are drawn. With "own" each cell and task head has its own '
-        'way. "glorot" draws their matrices as Glorot & Bengio 2010, (16). It takes each matrix of '
-        "a cell's equations by itself, and a bias of n entries is within sqrt(3 / n). Leaf "
-        "embeddings and parsers keep their way.",
-    )
     clip: float | None = Field(
         default=None,
         gt=0,
@@ -94,18 +87,6 @@ class TrainingConfig(Strict):
     )
     weight_decay: float = Field(
         default=1e-4, ge=0, description="Weight of the L2 term, on the weights that `rule` learns."
-    )
-    decoupled_decay: bool = Field(
-        default=False,
-        description="Each step takes `weight_decay` times the learning rate from each weight "
-        "itself (Loshchilov & Hutter 2019), from biases too. Otherwise the gradients have it. "
-        '"adamw" decouples in a way of its own.',
-    )
-    labels: LabelChoice = Field(
-        default="all",
-        description="Whose labels in a treebank the loss reads: those of all nodes, of whole "
-        "sentences, or of whole sentences and single words (Zhu et al. 2015, Table 2). Figures are "
-        "of all labels.",
     )
     stop_on: Literal["dev", "held", "nothing"] = Field(
         default="held",
@@ -153,12 +134,23 @@ class TrainingConfig(Strict):
         """The names of the trees that the model is trained on."""
         return ("gold", *self.sources) if self.gold else self.sources
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_settings_of_papers(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        for name, default in OF_PAPERS.items():
+            if data.get(name, default) != default:
+                raise ValueError(
+                    f"{name}: recipes have no such setting any more; tables of papers have it "
+                    "(python -m reproduce table); leave it out"
+                )
+        return {name: value for name, value in data.items() if name not in OF_PAPERS}
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError(f"seeds must differ, got {list(self.seeds)}")
         if not self.trees:
             raise ValueError("gold = false leaves no trees to train on: name some in sources")
-        if self.decoupled_decay and self.rule == "adamw":
-            raise ValueError("decoupled_decay: adamw decouples by itself; leave it out")
         return self

@@ -48,8 +48,8 @@ class Pairs(TableTask):
 
     format: Literal["sick.v1", "snli.v1", "table.v1"] = Field(
         description="What the files are: `sick.v1` (folders), `snli.v1` (JSON lines), both with "
-        "trees, or `table.v1` (.csv, .tsv, .json, .jsonl, .parquet). Only tables read the settings "
-        "below."
+        "trees, or `table.v1` (.csv, .tsv, .json, .jsonl, .parquet). Only tables need the other "
+        "settings."
     )
     pair_columns: tuple[str, str] = Field(
         default=("text_a", "text_b"),

@@ -60,7 +60,7 @@ def step(
     weight = np.concatenate([_columns(tracker.w_stack, 2), _values(tracker.u)])
     gates = buffer.addmm(Value.cat([read, hidden], 1), _weight(g, weight, "w_stack_u"))
     squashed, update = g.ops("Split", gates, [3 * size, size], outputs=2, axis=1)
-    i, o, f = g.ops("Split", squashed.sigmoid(), outputs=3, axis=1, num_outputs=3)
+    i, f, o = g.ops("Split", squashed.sigmoid(), outputs=3, axis=1, num_outputs=3)
     cell = f * memory + i * update.tanh()
     return o * cell.tanh(), cell
 

@@ -15,7 +15,7 @@ class TrackingLSTM(Tracker):
     """An LSTM of width T that reads, before each transition, the buffer and the top of the stack:
 
         a = W [h_s^2; h_s^1; h_b^1; ..; h_b^k] + U h + b
-        [i; o; f; g] = [sigmoid; sigmoid; sigmoid; tanh](a)
+        [i; f; o; g] = [sigmoid; sigmoid; sigmoid; tanh](a)
         c' = f * c + i * g;  h' = o * tanh(c')
         p  = softmax(W_trans h' + b_trans)                                       (5)
 
@@ -54,7 +54,7 @@ class TrackingLSTM(Tracker):
         self.w_stack = nn.Parameter(torch.empty(self.input_size, 2 * gates))  # h_s^2, h_s^1
         ahead = self.lookahead * gates
         self.w_buffer = nn.Parameter(torch.empty(self.input_size, ahead))  # h_b^1 .. h_b^k
-        self.u = nn.Parameter(torch.empty(self.size, gates))  # i, o, f, g
+        self.u = nn.Parameter(torch.empty(self.size, gates))  # i, f, o, g
         self.b = nn.Parameter(torch.zeros(gates))
         self.w_transition = nn.Parameter(torch.empty(self.size, classes))  # SHIFT, REDUCE
         self.b_transition = nn.Parameter(torch.zeros(classes))
@@ -62,7 +62,7 @@ class TrackingLSTM(Tracker):
         for weight in (self.w_stack, self.w_buffer):
             nn.init.uniform_(weight, -bound, bound)
         fan_in_uniform_(self.u, self.w_transition)
-        nn.init.constant_(self.b[2 * self.size : 3 * self.size], forget_bias)
+        nn.init.constant_(self.b[self.size : 2 * self.size], forget_bias)
 
     def read_nodes(self, outputs: Tensor) -> Tensor:
         return affine(outputs.new_zeros([8 * self.size]), self.dropout(outputs), self.w_stack)
