@@ -117,7 +117,7 @@ class Recipe(Strict):
                 expected = "'binary' or 'sequence'" if pairs else "'binary'"
                 problem = f"expected {expected}, for a table has no trees"
                 raise ValueError(f"model.trees: {problem}; found {self.model.trees!r}")
-            parser = "encoder" if self.model.parser is None else "parser"  # of SPINN, the first
+            parser = "encoder" if self.model.parser is None else "parser"
             if self.model.parses and (self.init is None or parser not in self.init.parts):
                 raise ValueError("data: a table teaches no parser; start from a bundle ([init])")
             if self.data.task == "texts" and (found := self.training.stop_on) == "held":
