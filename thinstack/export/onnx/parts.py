@@ -164,17 +164,17 @@ def export_parser(parser: Parser) -> onnx.GraphProto:
     """The distances (L,) of gaps, exported from words (L, X) and the lengths (B,) of their
     sentences. Raises as `export_cell` does."""
     examples = [torch.rand(ROWS, parser.input_size), torch.tensor([2, ROWS - 2])]
-    name = f"{type(parser).__name__}.forward"
-    return export_module(name, parser, examples, [{0: "words"}, {0: "sentences"}])
+    return export_module(parser, "parser", examples, [{0: "words"}, {0: "sentences"}])
 
 
 def export_module(
-    name: str, module: nn.Module, examples: Sequence[Tensor], sizes: Sequence[Mapping[int, str]]
+    module: nn.Module, prefix: str, examples: Sequence[Tensor], sizes: Sequence[Mapping[int, str]]
 ) -> onnx.GraphProto:
     """What a module gives, exported in evaluation mode from the arguments of its `forward`.
 
     Args:
-        name: what the module is called in errors.
+        module: the module.
+        prefix: what the names of its weights begin with.
         examples: arguments, of sizes that the module has no reason to have built in.
         sizes: for each argument, the names of the sizes that may be any number, by dimension. Sizes
             of one name are equal.
@@ -184,7 +184,8 @@ def export_module(
     module = copy.deepcopy(module).eval()
     known = {size: _size(size) for named in sizes for size in named.values()}
     free = [{place: known[size] for place, size in named.items()} for named in sizes]
-    return _export(name, _Part(module, module=module), examples, free)
+    part = _Part(module, **{prefix: module})
+    return _export(f"{type(module).__name__}.forward", part, examples, free)
 
 
 def _export(

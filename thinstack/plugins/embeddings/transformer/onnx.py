@@ -72,4 +72,4 @@ def _exported(encoder: Bert, width: int) -> onnx.GraphProto:
     ]
     each, grid = {0: "tokens"}, {0: "sentences", 1: "time"}
     mask = {0: "sentences", 3: "time"}
-    return export_module("transformer.v1", encoder, examples, [each, each, grid, mask, each])
+    return export_module(encoder, "encoder", examples, [each, each, grid, mask, each])
