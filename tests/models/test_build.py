@@ -206,7 +206,7 @@ def test_names_that_are_not_registered(fields: dict, message: str) -> None:
         (tracked({"name": "rntn.v1"}), r"^model\.encoder\.tracker: .* width 7 .*RNTN"),
         (tracked(ARITY_3), r"^model\.encoder\.tracker: .* width 7 .*nary_lstm"),
         (tracked(ARITY_3, feeds=False), r"^model\.cell: NaryLSTM has arity 3"),
-        ({**tracked(SPINN), "head": RANKER}, r"^model\.head: tree_ranker\.v1 .* encoder spinn\.v1"),
+        ({**tracked(SPINN), "head": RANKER}, r"^model\.head: tree_ranker\.v1 .* StackEncoder"),
         ({**RANKED, "trees": "dependency"}, r"^model\.head: tree_ranker\.v1 .*'dependency'$"),
         ({**RANKED, "trees": "constituency"}, r"^model\.head: tree_ranker\.v1 .*'constituency'$"),
         ({**RANKED, "trees": "sequence"}, r"^model\.head: tree_ranker\.v1 .*'sequence'$"),

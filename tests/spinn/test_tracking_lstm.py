@@ -107,13 +107,6 @@ def test_weights_start_within_one_over_the_root_of_what_a_gate_reads() -> None:
         assert 0.9 * bound < getattr(tracker, name).abs().max() <= bound
 
 
-def test_forget_bias() -> None:
-    """The third of the gates i, o, f, g starts there, and nothing else does."""
-    tracker = TrackingLSTM(input_size=H, size=T, parses=True, forget_bias=1.0)
-    assert tracker.b.tolist() == [0] * 2 * T + [1] * T + [0] * T
-    assert tracker.b_transition.tolist() == [0, 0]
-
-
 def test_no_words() -> None:
     tracker = new(2)
     none = torch.zeros(0, H, dtype=torch.float64)

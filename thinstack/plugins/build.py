@@ -1,6 +1,7 @@
 """Builds a model from its configuration, with the registered plugins."""
 
 from functools import partial
+from typing import Any
 
 from thinstack.core.cell import Cell
 from thinstack.core.cell_fit import described, misfit
@@ -41,7 +42,8 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
 def build_encoder(config: ModelConfig) -> Encoder:
     """The encoder of a model: a registered encoder if it has one, else layers of its cell. A
     parser, if there is one, comes first. Raises as `build_model` does."""
-    encoder = _tree_encoder(config) if config.encoder.registered is None else _registered(config)
+    registered = config.encoder.registered
+    encoder = _registered(config, *registered) if registered else _tree_encoder(config)
     if config.parser is None:
         return encoder
     try:
@@ -52,9 +54,7 @@ def build_encoder(config: ModelConfig) -> Encoder:
     return ParsingEncoder(encoder, parser)
 
 
-def _registered(config: ModelConfig) -> Encoder:
-    assert config.encoder.registered is not None
-    name, options = config.encoder.registered
+def _registered(config: ModelConfig, name: str, options: dict[str, Any]) -> Encoder:
     spec, kinds = manager().find("encoder", name), 1 + len(config.relations)
     structure, words_at_leaves = STRUCTURES[config.trees], _words_at_leaves(config)
     encoder: Encoder = spec.create(
@@ -92,8 +92,8 @@ def _head(config: ModelConfig, encoder: Encoder) -> TaskHead:
         if config.trees != "binary":
             raise ConfigError(f"{where} binary trees, found trees = {config.trees!r}")
         if not encoder.ranks:
-            name = config.encoder.registered and config.encoder.registered[0]
-            raise ConfigError(f"{where} trees, which a model with the encoder {name} does not")
+            name = type(encoder).__name__
+            raise ConfigError(f"{where} trees, which a model with a {name} does not")
     return head
 
 
