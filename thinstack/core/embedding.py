@@ -90,7 +90,8 @@ class Embedding(nn.Module):
         summary: a description of the embedding in one line.
         vocabulary: the vocabulary that a registered embedding reads, `words` or `wordpieces`.
         onnx: with lookup `context`, the module that exports it, as a dotted path. The module has a
-            function `words`, see `thinstack.export.onnx.embedding`.
+            function `words(g, embedding, inputs, quantize)`, which gives the
+            `thinstack.export.onnx.encoder.Words` of a graph.
         pretrained: the module that reads a pretrained encoder (`data.encoder`), as a dotted path;
             empty if the embedding takes none. The module has a function `leaves`. It takes the
             encoder's name, the folder of the data and, by their names, `size` and all `options` of
