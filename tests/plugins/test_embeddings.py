@@ -93,11 +93,6 @@ def test_dropout_falls_on_words_in_training_only(words, pieces) -> None:
         torch.testing.assert_close(dropped[~zero], 2 * whole[~zero])
 
 
-def test_names_of_the_index_inputs(words, pieces) -> None:
-    assert words.index_names == ["token_ids"]
-    assert pieces.index_names == ["piece_ids", "pieces_per_word"]
-
-
 def test_a_lookup_needs_a_table_of_the_size_and_the_inputs_that_it_reads() -> None:
     for size, names, lookup in (
         (X + 1, ["token_ids"], "rows"),

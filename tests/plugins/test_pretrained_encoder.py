@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from command_line import Answer
 from safetensors.torch import load_file, save_file
-from tiny_encoder import OPTIONS, PIECES, WIDTH, contextual_recipe, write_encoder
-from training import tiny_recipe
+from tiny_encoder import PIECES, WIDTH, contextual_recipe, write_encoder
 
 from thinstack.core.embedding import Leaves
 from thinstack.errors import ConfigError, DataError, MissingExtraError
@@ -211,26 +209,3 @@ def test_without_transformers_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match="install thinstack with its extra 'transformers'"):
         read(saved)
-
-
-def test_the_command_line_says_so(tmp_path: Path, cli: Callable[..., Answer]) -> None:
-    data = tiny_recipe.write_data(tmp_path / "data")
-    recipe = tmp_path / "recipe.toml"
-    recipe.write_text(
-        f"""name = "tiny"
-        data = {{ train = "train.txt", dev = "dev.txt", encoder = "gone" }}
-        [model]
-        labels = ["negative", "so-so", "positive"]
-        cell = {{ name = "nary_lstm.v1", hidden_size = 3 }}
-        head = {{ name = "node_classifier.v1" }}
-        [model.embedding]
-        kind = "wordpieces"
-        name = "transformer.v1"
-        size = {WIDTH}
-        options = {{ {", ".join(f"{name} = {value}" for name, value in OPTIONS.items())} }}
-        """,
-        encoding="utf-8",
-    )
-    found = cli("train", str(recipe), "--data", str(data), "--out", str(tmp_path / "out"))
-    assert found.code == 2
-    assert f"weights in {data / 'gone'}, or the encoder gone on the hub" in found.err

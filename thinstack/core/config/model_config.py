@@ -152,7 +152,7 @@ class EncoderConfig(Strict):
     name: str | None = Field(
         default=None,
         description="A registered encoder. It takes the place of all the fields below but "
-        "`options`.",
+        "`options`. `spinn.v1` is kept as `tracker`.",
     )
     options: dict[str, Any] = Field(
         default_factory=dict, description="Options of the registered encoder."
