@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from thinstack.plugins.embeddings.transformer.pretrained import variant_of
 from thinstack.training.loop.precision import faster_in_bf16
-from thinstack.training.loop.pretrained_encoder import variant_of
 
 __all__ = ["Pieces", "PlainEncoder", "Rates", "fine_tune", "padded", "scores_of"]
 

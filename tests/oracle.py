@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from spinn_reference import encode_spinn
 from torch import Tensor
 
 from thinstack.core import Forest
@@ -158,7 +159,7 @@ def by_reference(
     transitions: Tensor | None = None,
 ) -> Nodes:
     """Sentences by SPINN, one transition at a time."""
-    found = reference.encode_spinn(cell, tracker, words, lengths, transitions)
+    found = encode_spinn(cell, tracker, words, lengths, transitions)
     outputs = _rows([cell.output(state) for state in found.states], cell.hidden_size, words)
     choices = _rows(found.choices, 2 if tracker.parses else 0, words)
     free, steps = torch.tensor(found.free).long(), torch.tensor(found.transitions).long()

@@ -20,9 +20,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from thinstack.core import shift_reduce
-from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.encoder import Encoding
-from thinstack.core.schedule import schedule_transitions
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
@@ -92,51 +90,11 @@ def test_gradcheck(name: str, lookahead: int) -> None:
     assert torch.autograd.gradcheck(outputs, inputs, fast_mode=True)
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)])
-@pytest.mark.parametrize("name", PLAIN)
-def test_where_the_tracking_lstm_feeds_nothing_it_is_the_depth_ordered_executor(
-    name: str, dtype: torch.dtype, tolerance: float
-) -> None:
-    cell = cell_of(name).to(dtype)
-    batch = batch_of([1, 7, 1, 3, 12, 2, 1])
-    words = batch.words.to(dtype)
-    schedule = schedule_transitions(batch.transitions)
-    inner = words.new_zeros(int((batch.transitions == 1).sum()), 0)
-    stacked, roots, _ = DepthOrdered(cell)(words[schedule.leaf_words], inner, schedule)
-    executor = ShiftReduce(cell, tracker_of(cell).to(dtype))
-    found = in_node_order(executor(words, batch.transitions, batch.lengths))
-    torch.testing.assert_close(found.outputs, stacked[schedule.stacked], rtol=0, atol=tolerance)
-    torch.testing.assert_close(found.roots, roots, rtol=0, atol=tolerance)
-
-
-@pytest.mark.parametrize(
-    ("name", "parses"), [("nary_lstm", False), ("child_sum_lstm", True), ("spinn_lstm_fed", True)]
-)
-def test_no_sentences(name: str, parses: bool) -> None:
-    executor = executor_of(name, parses=parses)
-    for grad in (True, False):
-        with torch.set_grad_enabled(grad):
-            found = run(executor, batch_of([]))
-        shapes = [tuple(part.shape) for part in found]
-        assert shapes == [(0, 4), (0, 4), (0, 2 if parses else 0), (0,), (0,)]
-
-
 def test_narrow_integers() -> None:
     executor, batch = executor_of("spinn_lstm_fed"), batch_of([4, 1, 3])
     found = in_node_order(executor(batch.words, batch.transitions.int(), batch.lengths.int()))
     torch.testing.assert_close(found, run(executor, batch), rtol=0, atol=0)
     assert found.transitions.dtype == found.free.dtype == torch.int64
-
-
-def test_a_tracking_lstm_without_a_classifier_feeds_all_the_same() -> None:
-    with_scores = executor_of("spinn_lstm_fed")
-    without = executor_of("spinn_lstm_fed", parses=False)
-    weights = {k: part for k, part in with_scores.state_dict().items() if "transition" not in k}
-    assert not without.load_state_dict(weights, strict=False).unexpected_keys
-    batch = batch_of([4, 1, 3])
-    found, expected = run(without, batch), run(with_scores, batch)
-    torch.testing.assert_close(found[:2], expected[:2], rtol=0, atol=0)
-    assert found.choices.shape == (13, 0)
 
 
 @pytest.mark.parametrize("own", [False, True])

@@ -28,14 +28,14 @@ from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest
 from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
-from thinstack.export.onnx import shift_reduce as onnx_shift_reduce
 from thinstack.export.onnx import verify as onnx_verify
 from thinstack.export.onnx.graph import subgraphs, walk
-from thinstack.export.onnx.shift_reduce import Timetable
 from thinstack.export.onnx.value import Value
 from thinstack.export.onnx.verify import verify_onnx
 from thinstack.export.quantize import dequantised
+from thinstack.plugins.encoders.spinn import onnx_shift_reduce
 from thinstack.plugins.encoders.spinn import onnx_tracker as onnx_tracker
+from thinstack.plugins.encoders.spinn.onnx_shift_reduce import Timetable
 from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE
 
 KINDS = {

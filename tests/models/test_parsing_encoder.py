@@ -190,7 +190,8 @@ def test_transitions_is_the_tracking_lstm() -> None:
     options = {"size": 8, "lookahead": 2, "feeds": False}
     by_parser = config_of(parser={"name": "transitions.v1", "options": options})
     by_tracker = config_of(parser=None, encoder={"tracker": {**options, "parses": True}})
-    assert by_parser == by_tracker
+    by_name = config_of(parser=None, encoder={"name": "spinn.v1", "options": options})
+    assert by_parser == by_tracker == by_name
     assert by_parser.tree_source == "self"
 
 

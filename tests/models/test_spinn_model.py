@@ -9,9 +9,7 @@ from models.configured import ENTRIES, H, X, build, far_from_zero
 from oracle import Nodes, by_reference
 from torch import Tensor
 
-from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Model
-from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 LENGTHS = [3, 1, 4, 2]
@@ -215,26 +213,6 @@ def test_inputs_that_do_not_go_together(
 def test_an_odd_number_of_parsed_sentences_is_no_pairs() -> None:
     with pytest.raises(ValueError, match="found 1"):
         model_of("pairs")({"token_ids": torch.tensor([1, 2]), "lengths": torch.tensor([2])})
-
-
-class Root(TaskHead):
-    """The outputs themselves."""
-
-    def forward(self, rows: Tensor) -> Tensor:
-        return rows
-
-    def scores(self, rows: Tensor) -> Tensor:
-        return rows
-
-
-def test_models_from_parts() -> None:
-    """By hand as by configuration."""
-    built = model_of(feeds=False)
-    cell = SpinnLSTM(input_size=X, hidden_size=H).double()
-    encoder = StackEncoder(cell, built.encoder.tracker)
-    model = Model(embedding=built.embedding, encoder=encoder, head=Root(hidden_size=H, classes=H))
-    inputs = inputs_of(model)
-    equal(model(inputs), expected_of(model, inputs))
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.:DeprecationWarning")

@@ -15,8 +15,7 @@ from command_line import Answer
 from last_word_model import LABELS, expected, write_last_word_bundle
 
 import thinstack
-from thinstack.bundle import bundled_names, open_bundle
-from thinstack.bundle.bundled import thinstack_bundles
+from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError, PluginError, UnknownNameError
 from thinstack.plugins.manager import PluginManager, PluginWarning, manager
 
@@ -121,14 +120,6 @@ def test_a_name_that_two_distributions_bring_along_is_refused(model: Path, site)
     both = r"by rival 1.0.0 \(entry point 'shop-mail'\) and by thinstack-shop-mail 1.0.0"
     with pytest.warns(PluginWarning), pytest.raises(PluginError, match=both):
         thinstack.load("shop-mail")
-
-
-def test_a_builtin_model_keeps_its_name(site) -> None:
-    site.install("rival", "rival_sst", HOOK.replace("shop-mail", "sst"))
-    with pytest.warns(PluginWarning, match="rival 1.2 was left out: bundle 'sst' is provided by"):
-        plugins = site.manager(builtins=("thinstack.bundle.bundled",))
-    assert plugins.find("bundle", "sst").folder == open_bundle("sst").path
-    assert thinstack_bundles().keys() == set(bundled_names())
 
 
 def test_a_folder_that_is_gone_or_no_bundle_is_told_with_its_distribution(

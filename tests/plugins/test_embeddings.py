@@ -93,11 +93,6 @@ def test_dropout_falls_on_words_in_training_only(words, pieces) -> None:
         torch.testing.assert_close(dropped[~zero], 2 * whole[~zero])
 
 
-def test_names_of_the_index_inputs(words, pieces) -> None:
-    assert words.index_names == ["token_ids"]
-    assert pieces.index_names == ["piece_ids", "pieces_per_word"]
-
-
 def test_a_lookup_needs_a_table_of_the_size_and_the_inputs_that_it_reads() -> None:
     for size, names, lookup in (
         (X + 1, ["token_ids"], "rows"),
@@ -194,6 +189,7 @@ KINDS = {
     "sums.v1": "wordpieces",
     "branching.v1": "words",
     "wrong.v1": "words",
+    "whole.v1": "words",
 }
 SIZE = 6
 
@@ -234,6 +230,85 @@ def test_a_third_partys_embedding_is_exported_as_it_is_written(name: str, quanti
     np.testing.assert_array_equal(
         table.astype(np.float32), dequantised(model, quantize).embedding.table.detach()
     )
+
+
+# A leaf embedding whose package brings along all that a slice may have.
+SLICE = """
+from torch import nn
+from thinstack.core.embedding import FineTuning
+from narrow_embeddings import Narrow
+
+class Whole(Narrow):
+    name, onnx, pretrained = "whole.v1", "whole_onnx", "whole_pretrained"
+    fine_tuning = FineTuning(10, (1, 2), {"learning_rate": 0.25}, {"clip": 7.0}, "fp16")
+    undecayed = ("linear.weight",)
+
+    def __init__(self, *, entries: int, size: int, width: int = 4):
+        super().__init__(entries=entries, size=size, width=width)
+        self.lookup = "context"
+
+    def layers_above(self):
+        return {"linear.weight": 2, "linear.bias": 0}
+"""
+SLICE_ONNX = """
+from thinstack.export.onnx.embedding import Table
+from thinstack.export.onnx.encoder import Words
+
+def words(g, embedding, inputs, quantize):
+    rows = Table(g, embedding.table.detach().numpy(), quantize).rows(inputs["token_ids"].long())
+    weight, bias = (each.detach().numpy() for each in embedding.linear.parameters())
+    vectors = g.weight(bias, "bias").addmm(rows, g.weight(weight.T, "weight")).tanh()
+    return Words(vectors, vectors)
+"""
+SLICE_PRETRAINED = """
+import numpy as np
+from thinstack.core.embedding import Leaves
+from thinstack.data.words.vocabulary import WordVocabulary
+
+def leaves(name, data, *, size, options, vectors):
+    words, columns = vectors(options["width"])
+    return Leaves(WordVocabulary(words), np.full((len(words) + 1, len(columns[0])), size, "f4"))
+"""
+
+
+@pytest.fixture
+def whole(site, third_party) -> None:
+    for name, text in (("whole_onnx", SLICE_ONNX), ("whole_pretrained", SLICE_PRETRAINED)):
+        site.write(name, text)
+    site.install("whole-embedding", "whole_embedding", SLICE, names="Whole")
+
+
+@pytest.mark.usefixtures("whole")
+@pytest.mark.parametrize("quantize", ["none", "int8-tables"])
+def test_a_third_partys_package_writes_its_own_onnx(quantize: str) -> None:
+    report = export_verified_onnx(
+        model_of("whole.v1"), recipe("whole.v1").model, quantize=quantize, vocabulary_digest=""
+    )[1]
+    assert max(each.max_error for each in report.runtimes) < 1e-5
+
+
+@pytest.mark.usefixtures("whole")
+def test_a_third_partys_package_reads_its_own_pretrained_encoder(tmp_path: Path) -> None:
+    data = tiny_recipe.write_data(tmp_path / "data")
+    datasets = load_datasets(recipe("whole.v1", vectors="words.txt", data={"encoder": "any"}), data)
+    assert datasets.vocabulary.entries == tiny_recipe.VECTORS["words.txt"]
+    assert (datasets.table == SIZE).all()
+
+
+@pytest.mark.usefixtures("whole")
+def test_a_third_partys_package_says_how_it_learns() -> None:
+    rates = {"encoder_learning_rate": 0.1, "layer_decay": 0.5, "rule": "adamw", "weight_decay": 1}
+    training = recipe("whole.v1", learning_rate=0.3, **rates).training
+    model = model_of("whole.v1")
+    names = {id(weight): name for name, weight in model.named_parameters()}
+    groups = {
+        names[id(weight)]: (group["lr"], group["weight_decay"])
+        for group in build_optimizers(model, training)["model"].param_groups
+        for weight in group["params"]
+    }
+    assert groups["embedding.linear.weight"] == (0.025, 0)
+    assert groups["embedding.linear.bias"] == (0.1, 0)
+    assert groups["head.linear.weight"] == (0.3, 1)
 
 
 @pytest.mark.usefixtures("third_party")

@@ -170,11 +170,7 @@ def test_what_goes_wrong_in_a_reader_is_an_error_of_that_plugin(
         reading(read).trees(path)
 
 
-def test_the_error_that_was_raised_is_kept(path: Path) -> None:
-    with pytest.raises(PluginError) as caught:
-        reading(read_badly).trees(path)
-    assert isinstance(caught.value.__cause__, KeyError)
-
+def test_a_readers_own_typed_error_is_kept(path: Path) -> None:
     def read(path: Path) -> Iterator[Tree]:
         yield from_brackets("(2 a", source=str(path), line=7)
 

@@ -14,7 +14,7 @@ from thinstack.core.embedding import Embedding
 from thinstack.errors import ConfigError
 from thinstack.plugins.manager import manager
 from thinstack.training.loop.initial import initial_model
-from thinstack.training.loop.pretrained_encoder import read_encoder
+from thinstack.training.loop.leaves import first_leaves
 
 Sentences = Sequence[Sequence[Sequence[int]]]
 """The ids of the pieces of each word of each sentence."""
@@ -34,7 +34,7 @@ class Pretrained(NamedTuple):
     def embedding(self, options: dict[str, Any] | None = None, **sizes: Any) -> Embedding:
         """What training starts from, in evaluation mode."""
         recipe = contextual_recipe(options, embedding=sizes)
-        read = read_encoder("encoder", self.folder, recipe.model.embedding)
+        read = first_leaves(recipe, self.folder, [], WIDTH)
         assert read.vocabulary.entries == PIECES
         return initial_model(recipe, read.table, read.weights).embedding.eval()
 

@@ -2,19 +2,8 @@
 
 import pytest
 import torch
-from core.stacks import (
-    FED,
-    PLAIN,
-    SCRIPT_WARNING,
-    H,
-    batch_of,
-    cell_of,
-    in_node_order,
-    mixed_sizes,
-    tracker_of,
-)
+from core.stacks import FED, PLAIN, H, batch_of, cell_of, in_node_order, mixed_sizes, tracker_of
 from oracle import by_reference, gradients
-from torch import Tensor
 
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
@@ -82,62 +71,3 @@ def test_gradients(name: str) -> None:
     found = in_node_order(encoder(words, batch.transitions, batch.lengths))[:3]
     for _ in range(2):
         torch.testing.assert_close(gradients(found, wanted), expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", ["spinn_lstm", "spinn_lstm_fed"])
-def test_gradcheck(name: str) -> None:
-    """Of all weights, of the cell and of the tracking LSTM."""
-    encoder, batch = encoder_of(name, lookahead=2), batch_of([4, 1, 3])
-    names, weights = zip(*encoder.named_parameters(), strict=True)
-
-    def outputs(words: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
-        inputs = (words, batch.transitions, batch.lengths)
-        encoding = torch.func.functional_call(
-            encoder, dict(zip(names, values, strict=True)), inputs
-        )
-        return encoding.stacked, encoding.roots, encoding.choices
-
-    assert torch.autograd.gradcheck(
-        outputs, (batch.words.requires_grad_(), *weights), fast_mode=True
-    )
-
-
-def test_gradcheck_of_following() -> None:
-    encoder, batch = encoder_of("nary_lstm", lookahead=2), batch_of([4, 1, 3])
-    tracker, places = encoder.tracker, torch.arange(13).flip(0)
-    names, weights = zip(*tracker.named_parameters(), strict=True)
-    outputs = torch.randn(
-        13, H, dtype=torch.float64, generator=torch.Generator().manual_seed(3)
-    ).requires_grad_()
-
-    def choices(outputs: Tensor, *values: Tensor) -> Tensor:
-        with torch.nn.utils.stateless._reparametrize_module(
-            tracker, dict(zip(names, values, strict=True))
-        ):
-            return encoder.follow(outputs, places, batch.transitions, batch.lengths)[0]
-
-    assert torch.autograd.gradcheck(choices, (outputs, *weights), fast_mode=True)
-
-
-@pytest.mark.parametrize("name", ["nary_lstm", "spinn_lstm_fed"])
-def test_no_sentences(name: str) -> None:
-    encoder, (words, lengths, transitions) = encoder_of(name), batch_of([])
-    for found in (
-        in_node_order(encoder(words, transitions, lengths)),
-        in_node_order(encoder.parse(words, lengths)),
-    ):
-        assert [tuple(part.shape) for part in found] == [(0, H), (0, H), (0, 2), (0,), (0,)]
-
-
-@pytest.mark.filterwarnings(SCRIPT_WARNING)
-@pytest.mark.parametrize("name", ["child_sum_lstm", "two_widths_fed"])
-def test_scripted(name: str) -> None:
-    encoder = encoder_of(name, lookahead=2)
-    scripted = torch.jit.script(encoder)
-    for batch in (batch_of([4, 1, 7, 2]), batch_of([]), batch_of([1, 1]), batch_of([4, 1, 7, 2])):
-        words, lengths, transitions = batch
-        with torch.no_grad():
-            for track in (True, False):
-                expected = in_node_order(encoder(words, transitions, lengths, track))
-                found = in_node_order(scripted(words, transitions, lengths, track))
-                torch.testing.assert_close(found, expected, rtol=0, atol=1e-13)

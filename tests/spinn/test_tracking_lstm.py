@@ -105,20 +105,3 @@ def test_weights_start_within_one_over_the_root_of_what_a_gate_reads() -> None:
     bounds = {"w_stack": 200**-0.5, "w_buffer": 200**-0.5, "u": 40**-0.5, "w_transition": 40**-0.5}
     for name, bound in bounds.items():
         assert 0.9 * bound < getattr(tracker, name).abs().max() <= bound
-
-
-def test_forget_bias() -> None:
-    """The second of the gates i, f, o, g starts there, and nothing else does."""
-    tracker = TrackingLSTM(input_size=H, size=T, parses=True, forget_bias=1.0)
-    assert tracker.b.tolist() == [0] * T + [1] * T + [0] * 2 * T
-    assert tracker.b_transition.tolist() == [0, 0]
-
-
-def test_no_words() -> None:
-    tracker = new(2)
-    none = torch.zeros(0, H, dtype=torch.float64)
-    assert tracker.read_nodes(none).shape == (0, 8 * T)
-    assert tracker.read_buffer(none, torch.zeros(0, dtype=torch.long)).shape == (1, 4 * T)
-    h, c = tracker.step(torch.zeros(0, 4 * T, dtype=torch.float64), none[:, :T], none[:, :T])
-    assert tracker.choices(h).shape == (0, 2)
-    assert c.shape == (0, T)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import tiny_texts
+from tiny_encoder import OPTIONS, WIDTH
 
 from thinstack.bundle import open_bundle, reading
 from thinstack.errors import ConfigError, UnknownNameError
@@ -65,6 +66,15 @@ def test_without_a_bundle_nothing_of_one_is_left() -> None:
 @pytest.mark.parametrize(("texts", "epochs"), [(10, 20), (6000, 20), (12000, 10), (10**6, 4)])
 def test_many_texts_take_fewer_epochs(texts: int, epochs: int) -> None:
     assert made(texts=texts).training.epochs == epochs
+
+
+def test_an_embedding_says_how_it_learns_on(tmp_path: Path) -> None:
+    embedding = {"kind": "wordpieces", "name": "transformer.v1", "size": WIDTH, "options": OPTIONS}
+    bundle = str(tiny_texts.start(tmp_path / "b", embedding=embedding))
+    found, own = made(init=bundle, texts=10), made(("bad", "so-so", "good"), init=bundle)
+    assert (found.training.rule, found.training.epochs) == ("adamw", 12)
+    assert (found.training.encoder_learning_rate, found.export.quantize) == (1e-4, "int8")
+    assert own.training.encoder_learning_rate == 3e-5
 
 
 def test_the_bundle_to_start_from_is_told_and_an_address_whole(

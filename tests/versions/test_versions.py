@@ -42,7 +42,7 @@ TESTS = [
     "tests/test_cli_train.py",
     "tests/test_config.py",
     "tests/training/test_calibrate.py",
-    "tests/training/test_pretrained_encoder.py",
+    "tests/plugins/test_pretrained_encoder.py",
 ]
 
 

@@ -55,6 +55,7 @@ __all__ = [
 ]
 
 BUNDLED = Path(__file__).parent / "bundled"
+MORE = "pip install a package that brings it along, or give the path of a bundle's folder"
 _NAMES = TypeAdapter(dict[str, str])
 
 
@@ -281,7 +282,10 @@ def _named(name: str) -> Path:
     # Not before: a bundle of our own starts without what finds those of others.
     from thinstack.plugins.manager import manager
 
-    folder: Path = manager().find("bundle", name).folder
+    try:
+        folder: Path = manager().find("bundle", name).folder
+    except UnknownNameError as error:
+        raise UnknownNameError("model", name, error.known, [MORE, *error.more]) from None
     return folder
 
 

@@ -1,15 +1,23 @@
 """The contract of a leaf embedding, which turns the ids of words, or of their pieces, into the
 inputs of an encoder."""
 
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from thinstack.core.forest import WORD_FIELDS
 from thinstack.errors import PluginError
 
-__all__ = ["Embedding", "Lookup"]
+if TYPE_CHECKING:
+    from thinstack.data.words.vocabulary import WordVocabulary
+    from thinstack.data.words.wordpiece import WordpieceVocabulary
+
+__all__ = ["Embedding", "FineTuning", "Leaves", "Lookup", "Vectors"]
 
 Lookup = Literal["rows", "mean", "context", "none"]
 """What `Embedding.forward` gives in evaluation mode:
@@ -22,6 +30,42 @@ Lookup = Literal["rows", "mean", "context", "none"]
 """
 
 READ = {"rows": WORD_FIELDS["words"], "mean": WORD_FIELDS["wordpieces"]}
+
+
+Vectors = Callable[[int], tuple[tuple[str, ...], NDArray[np.float32]]]
+"""Gives the words of `data.vectors`, and so many columns of their vectors."""
+
+
+class Leaves(NamedTuple):
+    """The vocabulary of a leaf embedding, and its pretrained weights.
+
+    Attributes:
+        vocabulary: V words, or pieces.
+        table: (V, W) their vectors.
+        weights: other pretrained weights, by their names in a model.
+    """
+
+    vocabulary: "WordVocabulary | WordpieceVocabulary"
+    table: NDArray[np.float32]
+    weights: Mapping[str, Tensor] = MappingProxyType({})
+
+
+class FineTuning(NamedTuple):
+    """What suits a model that goes on learning, from a table of texts.
+
+    Attributes:
+        texts: how many texts it is shown; the number of epochs follows from it.
+        epochs: the least and the greatest number of them.
+        training: fields of a recipe's `[training]`.
+        own_classes: what differs if the classes of the table are those of the model.
+        quantize: how the weights of a model of texts are stored, as in a recipe's `[export]`.
+    """
+
+    texts: int
+    epochs: tuple[int, int]
+    training: Mapping[str, Any]
+    own_classes: Mapping[str, Any]
+    quantize: str
 
 
 class Embedding(nn.Module):
@@ -46,7 +90,14 @@ class Embedding(nn.Module):
         summary: a description of the embedding in one line.
         vocabulary: the vocabulary that a registered embedding reads, `words` or `wordpieces`.
         onnx: with lookup `context`, the module that exports it, as a dotted path. The module has a
-            function `words`, see `thinstack.plugins.embeddings.transformer.onnx`.
+            function `words(g, embedding, inputs, quantize)`, which gives the
+            `thinstack.export.onnx.encoder.Words` of a graph.
+        pretrained: the module that reads a pretrained encoder (`data.encoder`), as a dotted path;
+            empty if the embedding takes none. The module has a function `leaves`. It takes the
+            encoder's name, the folder of the data and, by their names, `size` and all `options` of
+            the embedding, and `vectors` (`Vectors`, or None). It returns `Leaves`.
+        fine_tuning: what suits a model with this embedding, None for the usual settings.
+        undecayed: names of weights that AdamW does not shrink, beside all biases.
         table: (V, W), drawn at random.
         entries: V.
         max_pieces: how many pieces of a sentence it tells apart, 0 without a limit.
@@ -60,6 +111,9 @@ class Embedding(nn.Module):
     summary: ClassVar[str] = ""
     vocabulary: ClassVar[Literal["words", "wordpieces"]] = "words"
     onnx: ClassVar[str] = ""
+    pretrained: ClassVar[str] = ""
+    fine_tuning: ClassVar[FineTuning | None] = None
+    undecayed: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **keywords: Any):
         super().__init_subclass__(**keywords)
@@ -91,6 +145,12 @@ class Embedding(nn.Module):
         self.lookup: str = lookup
         self.max_pieces = 0
         self.table = nn.Parameter(torch.empty(table_size).normal_(std=0.05))
+
+    def layers_above(self) -> dict[str, int]:
+        """How many layers of a pretrained encoder lie above each of its weights, by name. The
+        learning rate falls from layer to layer. Weights that are not listed have the rate of the
+        model."""
+        return {}
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """The vectors (L, X) of words, from the index inputs by name, int32 or int64.

@@ -21,7 +21,7 @@ __all__ = ["ShiftReduce", "Tracker"]
 
 
 class Tracker(nn.Module):
-    """The contract of a tracker, such as `TrackingLSTM`. It reads buffer and stack before each
+    """The contract of a tracker, such as a tracking LSTM. It reads buffer and stack before each
     transition.
 
     Attributes:

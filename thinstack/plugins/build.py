@@ -1,9 +1,11 @@
 """Builds a model from its configuration, with the registered plugins."""
 
 from functools import partial
+from typing import Any
 
 from thinstack.core.cell import Cell
-from thinstack.core.config import CellConfig, EmbeddingConfig, ModelConfig, TrackerConfig, TreeKind
+from thinstack.core.cell_fit import described, misfit
+from thinstack.core.config import CellConfig, EmbeddingConfig, ModelConfig, TreeKind
 from thinstack.core.config.model_config import TRANSITIONS
 from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Structure
@@ -13,8 +15,6 @@ from thinstack.core.model.model import Model
 from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.errors import ConfigError, PluginError, UnknownNameError
-from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
-from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 from thinstack.plugins.manager import manager
 
 __all__ = ["build_encoder", "build_model"]
@@ -40,15 +40,10 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
 
 
 def build_encoder(config: ModelConfig) -> Encoder:
-    """The encoder of a model: a registered encoder if it names one, SPINN's if it has a tracking
-    LSTM, and else layers of its cell. A parser, if there is one, comes first. Raises as
-    `build_model` does."""
-    if config.encoder.name is not None:
-        encoder = _registered(config, config.encoder.name)
-    elif config.encoder.tracker is not None:
-        return _stack_encoder(config, config.encoder.tracker)
-    else:
-        encoder = _tree_encoder(config)
+    """The encoder of a model: a registered encoder if it has one, else layers of its cell. A
+    parser, if there is one, comes first. Raises as `build_model` does."""
+    registered = config.encoder.registered
+    encoder = _registered(config, *registered) if registered else _tree_encoder(config)
     if config.parser is None:
         return encoder
     try:
@@ -59,11 +54,11 @@ def build_encoder(config: ModelConfig) -> Encoder:
     return ParsingEncoder(encoder, parser)
 
 
-def _registered(config: ModelConfig, name: str) -> Encoder:
+def _registered(config: ModelConfig, name: str, options: dict[str, Any]) -> Encoder:
     spec, kinds = manager().find("encoder", name), 1 + len(config.relations)
     structure, words_at_leaves = STRUCTURES[config.trees], _words_at_leaves(config)
     encoder: Encoder = spec.create(
-        config.encoder.options,
+        options,
         input_size=config.embedding.size,
         hidden_size=config.cell.hidden_size,
         structure=structure,
@@ -71,7 +66,7 @@ def _registered(config: ModelConfig, name: str) -> Encoder:
         kinds=kinds,
         cell=partial(_create, config.cell, kinds=kinds),
     )
-    expected = (structure, words_at_leaves, False)
+    expected = (structure, words_at_leaves, config.parses and config.parser is None)
     if (found := (encoder.structure, encoder.words_at_leaves, encoder.parses)) != expected:
         raise ConfigError(
             f"model.encoder: {name} does not read trees = {config.trees!r}: expected structure, "
@@ -97,9 +92,8 @@ def _head(config: ModelConfig, encoder: Encoder) -> TaskHead:
         if config.trees != "binary":
             raise ConfigError(f"{where} binary trees, found trees = {config.trees!r}")
         if not encoder.ranks:
-            name = config.encoder.name
-            kind = f"the encoder {name}" if name else "a tracking LSTM"
-            raise ConfigError(f"{where} trees, which a model with {kind} does not")
+            name = type(encoder).__name__
+            raise ConfigError(f"{where} trees, which a model with a {name} does not")
     return head
 
 
@@ -132,7 +126,7 @@ def _tree_encoder(config: ModelConfig) -> TreeEncoder:
     layers: list[Layer] = []
     for _ in range(encoder.layers):
         cell = _create(config.cell, size, inner_size, kinds=kinds)
-        if problem := _misfit(cell, config.trees, inner_size, layer=len(layers) + 1):
+        if problem := misfit(cell, config.trees, inner_size, layer=len(layers) + 1):
             raise ConfigError(f"model.cell: {problem}")
         if config.relations and cell.kinds < kinds:
             remedy = "leave them out, or take sdt_rnn.v1"
@@ -147,33 +141,6 @@ def _tree_encoder(config: ModelConfig) -> TreeEncoder:
         separate=encoder.separate,
         readout=encoder.readout,
     )
-
-
-def _stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEncoder:
-    inner_size = tracker.size if tracker.feeds else 0
-    try:
-        cell = _create(config.cell, config.embedding.size, inner_size)
-        problem = _misfit(cell, config.trees, inner_size, layer=1)
-    except PluginError as error:
-        if not tracker.feeds:
-            raise
-        problem = str(error)
-    if problem and tracker.feeds:
-        raise ConfigError(
-            f"model.encoder.tracker: {config.cell.name} cannot be fed a context of width "
-            f"{tracker.size} ({problem}); take a cell that can (spinn_lstm.v1), or feeds = false"
-        )
-    if problem:
-        raise ConfigError(f"model.cell: {problem}")
-    tracking = TrackingLSTM(
-        input_size=cell.hidden_size,
-        size=tracker.size,
-        lookahead=tracker.lookahead,
-        parses=tracker.parses,
-        dropout=tracker.dropout,
-        forget_bias=tracker.forget_bias,
-    )
-    return StackEncoder(cell, tracking)
 
 
 def _create(config: CellConfig, input_size: int, inner_size: int = 0, *, kinds: int = 1) -> Cell:
@@ -207,32 +174,7 @@ def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:
     down = up if wanted == "shared" else _create(wanted, size, size, kinds=sides)
     if down.arity > 1 or (down.input_size, down.inner_size) != (size, size):
         raise ConfigError(
-            f"model.encoder.top_down: {_described(down)}; a top-down cell has one predecessor "
+            f"model.encoder.top_down: {described(down)}; a top-down cell has one predecessor "
             f"(arity 1, or 0, any number) and at every node an input of width {size}"
         )
     return down
-
-
-def _misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
-    """Why a cell cannot be that of this layer of a model of such trees; empty where it can."""
-    arity = {"binary": 2, "sequence": 1}.get(trees)
-    if arity and cell.arity not in (0, arity):
-        problem = f"a model of {trees} trees needs arity {arity} (or 0, any number)"
-    elif not arity and cell.arity == 1:
-        problem = f"a model of {trees} trees needs arity 0 (any number) or above 1"
-    elif cell.inner_size == inner_size:
-        return ""
-    elif inner_size == 0:
-        problem = f"{trees} trees have words at their leaves only, so it needs inner_size 0"
-    else:
-        place = f"layer {layer} of a deep encoder" if layer > 1 else f"a model of {trees} trees"
-        input_ = f"an input of width {inner_size} at every node"
-        problem = f"{place} has {input_}, which it does not read"
-    return f"{_described(cell)}; {problem}"
-
-
-def _described(cell: Cell) -> str:
-    return (
-        f"{type(cell).__name__} has arity {cell.arity}, input_size {cell.input_size} and "
-        f"inner_size {cell.inner_size}"
-    )

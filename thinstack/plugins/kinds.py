@@ -30,8 +30,6 @@ class Kind:
         sizes: what thinstack passes to constructors, each with the value that it has unless it is
             said; None if it always is.
         needs_torch: whether the built-in plugins need torch.
-        noun: what it is called in messages, if not by its name.
-        advice: what helps if there is no plugin of a name.
     """
 
     name: str
@@ -39,8 +37,6 @@ class Kind:
     builtins: str
     sizes: Mapping[str, Any] = field(default_factory=dict)
     needs_torch: bool = True
-    noun: str = ""
-    advice: str = ""
 
     @property
     def hook(self) -> str:
@@ -48,56 +44,27 @@ class Kind:
         return f"thinstack_{self.name}s"
 
 
-KINDS: Final = {
-    kind.name: kind
-    for kind in (
-        Kind(
-            "cell",
-            "thinstack.core.cell.Cell",
-            "thinstack.plugins.cells",
-            {"input_size": None, "hidden_size": None, "inner_size": 0, "kinds": 1},
-        ),
-        Kind(
-            "head",
-            "thinstack.core.head.TaskHead",
-            "thinstack.plugins.heads",
-            {"hidden_size": None, "classes": None, "word_size": 0},
-        ),
-        Kind(
-            "embedding",
-            "thinstack.core.embedding.Embedding",
-            "thinstack.plugins.embeddings",
-            {"entries": None, "size": None, "dropout": 0.0},
-        ),
-        Kind(
-            "encoder",
-            "thinstack.core.encoder.Encoder",
-            "thinstack.plugins.encoders",
-            dict.fromkeys(
-                ("input_size", "hidden_size", "structure", "words_at_leaves", "kinds", "cell")
-            ),
-        ),
-        Kind(
-            "parser",
-            "thinstack.core.parser.Parser",
-            "thinstack.plugins.parsers",
-            {"input_size": None},
-        ),
-        Kind("reader", "thinstack.plugins.Reader", "thinstack.plugins.readers", needs_torch=False),
-        Kind("task", "thinstack.training.task.Task", "thinstack.training.tasks"),
-        Kind("lesson", "thinstack.training.lesson.Lesson", "thinstack.training.lessons"),
-        Kind(
-            "bundle",
-            "",
-            "thinstack.bundle.bundled",
-            needs_torch=False,
-            noun="model",
-            advice="pip install a package that brings it along, or give the path of a bundle's "
-            "folder",
-        ),
-    )
-}
-"""The kinds by name, in the order in which plugins are listed."""
+CELL: Final = {"input_size": None, "hidden_size": None, "inner_size": 0, "kinds": 1}
+ENCODER: Final = ("input_size", "hidden_size", "structure", "words_at_leaves", "kinds", "cell")
+HEAD: Final = {"hidden_size": None, "classes": None, "word_size": 0}
+EMBEDDING: Final = {"entries": None, "size": None, "dropout": 0.0}
+PLUGINS, CORE, TRAINING = "thinstack.plugins", "thinstack.core", "thinstack.training"
+
+TABLE: Final = (
+    Kind("cell", f"{CORE}.cell.Cell", f"{PLUGINS}.cells", CELL),
+    Kind("head", f"{CORE}.head.TaskHead", f"{PLUGINS}.heads", HEAD),
+    Kind("embedding", f"{CORE}.embedding.Embedding", f"{PLUGINS}.embeddings", EMBEDDING),
+    Kind("encoder", f"{CORE}.encoder.Encoder", f"{PLUGINS}.encoders", dict.fromkeys(ENCODER)),
+    Kind("parser", f"{CORE}.parser.Parser", f"{PLUGINS}.parsers", {"input_size": None}),
+    Kind("reader", f"{PLUGINS}.Reader", f"{PLUGINS}.readers", needs_torch=False),
+    Kind("task", f"{TRAINING}.task.Task", f"{TRAINING}.tasks"),
+    Kind("lesson", f"{TRAINING}.lesson.Lesson", f"{TRAINING}.lessons"),
+    Kind("bundle", "", "thinstack.bundle.bundled", needs_torch=False),
+)
+"""The kinds, in the order in which plugins are listed."""
+
+KINDS: Final = {kind.name: kind for kind in TABLE}
+"""The kinds by name."""
 
 HOOKS: Final = {kind.hook: kind for kind in KINDS.values()}
 """The kinds by the names of their hooks."""

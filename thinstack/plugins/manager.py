@@ -91,12 +91,10 @@ class PluginManager:
                     raise PluginError(fault)
                 return spec
         records = [record for _, failures in self._loaded.values() for record in failures]
-        row = KINDS[kind]
-        if row.needs_torch and any(record.status == "unavailable" for record in records):
+        if KINDS[kind].needs_torch and any(record.status == "unavailable" for record in records):
             raise MissingExtraError("torch", "train")
-        advice = [row.advice] if row.advice else []
-        advice += [str(record) for record in records if record.error]
-        raise UnknownNameError(row.noun or kind, name, {spec.name for spec in specs}, advice)
+        left_out = [str(record) for record in records if record.error]
+        raise UnknownNameError(kind, name, {spec.name for spec in specs}, left_out)
 
     def specs(self, kind: str) -> list[Any]:
         """All plugins of this kind, in the order of loading, even if two have one name."""

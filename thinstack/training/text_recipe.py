@@ -11,38 +11,26 @@ from pydantic import BaseModel
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.hub.remote import is_address
-from thinstack.core.config import ModelConfig
+from thinstack.core.config import EmbeddingConfig, ModelConfig
+from thinstack.core.embedding import FineTuning
 from thinstack.errors import ConfigError
+from thinstack.plugins.manager import manager
 from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.task import Task
 from thinstack.training.tasks._table import TableTask
 
 __all__ = ["commented", "text_recipe"]
 
-SEEN: Final = 120_000
-"""The number of texts that a model is shown. The number of epochs follows from it, within bounds.
-It did well on held-out training texts of TREC and SST, from 500 to 8,000 of them."""
-
-OWN_CLASSES: Final = {"epochs": 5, "learning_rate": 0.002, "vector_learning_rate": 0.1}
-"""Settings for classes that are the bundle's own. Steps are small: AdaGrad's first steps are as
-large as its rate, and steps of 0.05 undo what the treebank taught."""
-
-SEEN_IN_CONTEXT: Final = 20_000
-CONTEXT: Final = "transformer.v1"
-IN_CONTEXT: Final = {
-    "batch_size": 16,
-    "rule": "adamw",
-    "learning_rate": 1e-3,
-    "encoder_learning_rate": 1e-4,
-    "vector_learning_rate": 1e-4,
-    "vector_rule": "adagrad",
-    "weight_decay": 0.01,
-    "warm_up": 0.1,
-    "clip": 5.0,
-    "precision": "auto",
-}
-"""Settings for a pretrained encoder that learns on: few epochs with falling rates."""
-OWN_CLASSES_IN_CONTEXT: Final = {"learning_rate": 2e-4, "encoder_learning_rate": 3e-5}
+TEXTS: Final = FineTuning(
+    texts=120_000,
+    epochs=(4, 20),
+    training={"vector_learning_rate": 1.0, "average": 0.7},
+    own_classes={"epochs": 5, "learning_rate": 0.002, "vector_learning_rate": 0.1},
+    quantize="int8-tables",
+)
+"""The settings, unless the embedding has others. They did well on held-out training texts of TREC
+and SST, from 500 to 8,000 of them. For classes that are the bundle's own, steps are small:
+AdaGrad's first steps are as large as its rate, and steps of 0.05 undo what the treebank taught."""
 
 VECTORS: Final = """Word vectors start from the input table of
 sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."""
@@ -80,7 +68,7 @@ def text_recipe(
     if not own:
         model["embedding"]["dropout"] = defaults.dropout
         model["head"] = defaults.head
-    context = model["embedding"].get("name") == CONTEXT
+    tuning = _tuning(model)
     parts = ["embedding", "encoder"]
     parts += ["parser"] if model.get("parser") else []
     parts += ["head"] if own else []
@@ -100,10 +88,10 @@ def text_recipe(
         "task": task.settled(labels, scale, own=own).model_dump(exclude_defaults=True),
         "model": model,
         "training": {"learning_rate": defaults.learning_rate, "seeds": tuple(seeds)}
-        | _training(texts, parses=parses, own=own, context=context),
+        | _training(tuning, texts, parses=parses, own=own),
         "export": {
             "inference_only": predicts,
-            "quantize": "int8" if context and predicts else "int8-tables",
+            "quantize": tuning.quantize if predicts else TEXTS.quantize,
         },
     }
     if start is not None:
@@ -112,20 +100,23 @@ def text_recipe(
     return Recipe.parse(whole, source="the recipe of the table")
 
 
-def _training(texts: int, *, parses: bool, own: bool, context: bool) -> dict[str, Any]:
-    seen, least, most = (SEEN_IN_CONTEXT, 3, 12) if context else (SEEN, 4, 20)
+def _tuning(model: Mapping[str, Any]) -> FineTuning:
+    """What suits the embedding of a model."""
+    embedding = EmbeddingConfig.model_validate(model["embedding"])
+    own: FineTuning | None
+    own = manager().find("embedding", embedding.registered).plugin.fine_tuning
+    return own or TEXTS
+
+
+def _training(tuning: FineTuning, texts: int, *, parses: bool, own: bool) -> dict[str, Any]:
+    least, most = tuning.epochs
     training: dict[str, Any] = {
-        "epochs": min(most, max(least, round(seen / max(texts, 1)))),
-        "vector_learning_rate": 1.0,
+        "epochs": min(most, max(least, round(tuning.texts / max(texts, 1)))),
         "stop_on": "nothing",
-        "average": 0.7,
+        **tuning.training,
     }
-    if context:
-        training |= IN_CONTEXT | {"average": 0.0}
     training |= {"gold": False, "sources": ["self"]} if parses else {}
-    if own:
-        training |= OWN_CLASSES_IN_CONTEXT if context else OWN_CLASSES
-    return training
+    return training | (dict(tuning.own_classes) if own else {})
 
 
 def _fresh(labels: Sequence[str]) -> dict[str, Any]:

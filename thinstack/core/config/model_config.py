@@ -29,6 +29,8 @@ __all__ = [
 SCHEMA_VERSION: Final = 1
 
 TRANSITIONS: Final = "transitions.v1"
+TRACKING: Final = "spinn.v1"
+"""The registered encoder of a model with a tracker."""
 
 Device = Literal["cpu", "cuda", "auto"]
 """Where a model runs; `auto` is CUDA where it works, else the CPU."""
@@ -150,7 +152,7 @@ class EncoderConfig(Strict):
     name: str | None = Field(
         default=None,
         description="A registered encoder. It takes the place of all the fields below but "
-        "`options`.",
+        "`options`. `spinn.v1` is kept as `tracker`.",
     )
     options: dict[str, Any] = Field(
         default_factory=dict, description="Options of the registered encoder."
@@ -183,6 +185,20 @@ class EncoderConfig(Strict):
         default=None,
         description="SPINN's tracking LSTM, for binary trees, one layer and no top-down pass.",
     )
+
+    @property
+    def registered(self) -> tuple[str, dict[str, Any]] | None:
+        """Name and options of the registered encoder; None for layers of the cell."""
+        if self.tracker is not None:
+            return TRACKING, self.tracker.model_dump()
+        return None if self.name is None else (self.name, self.options)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_as_a_tracker(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or data.get("name") != TRACKING:
+            return data
+        return {**data, "name": None, "options": {}, "tracker": data.get("options", {})}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.bundle.weights import LEVELS, SCALE
-from thinstack.core.embedding import Embedding
-from thinstack.export.onnx.encoder import Words, writer_of
+from thinstack.export.onnx.encoder import Words
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, quantize_rows
 
-__all__ = ["Table", "distinct", "mean_by_word", "mean_of_pieces", "words_of", "written_words"]
+__all__ = ["Table", "distinct", "mean_by_word", "mean_of_pieces", "words_of"]
 
 TABLE = "embedding.table"
 
@@ -43,17 +42,6 @@ class Table:
         if not self._is_float:
             rows = rows.float()
         return rows * self._scale.index_select(0, ids) if self._scale else rows
-
-
-def written_words(
-    g: Graph, embedding: Embedding, inputs: dict[str, Value], quantize: Quantize
-) -> Words:
-    """Vectors of the words, as written by the function `words` of the module that the embedding
-    names as `onnx`. It takes the same arguments. Raises ExportError if there is no such module or
-    function."""
-    written = writer_of(embedding, embedding.onnx, "words")
-    found: Words = written(g, embedding, inputs, quantize)
-    return found
 
 
 def mean_of_pieces(table: Table, piece_ids: Value, pieces_per_word: Value) -> Words:

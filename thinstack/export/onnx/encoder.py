@@ -5,8 +5,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder
 from thinstack.core.head import TaskHead
+from thinstack.core.parser import Parser
 from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
@@ -63,19 +65,20 @@ def encode(
 
     Raises ExportError if there is no such module or function.
     """
-    written = writer_of(encoder, encoder.onnx, "encode")
+    written = writer_of(encoder, "encode")
     encoding: Encoding = written(g, encoder, words, inputs, head=head, roots_only=roots_only)
     return encoding
 
 
-def writer_of(part: object, module: str, function: str) -> Callable[..., Any]:
+def writer_of(part: Encoder | Embedding | Parser, function: str) -> Callable[..., Any]:
     """The function that exports a part of a model, from the module that the part's class names as
     `onnx`. Raises ExportError if the module or the function is missing."""
     try:
-        written: Callable[..., Any] = getattr(import_module(module or "without a module"), function)
+        module = import_module(part.onnx or "without a module")
+        written: Callable[..., Any] = getattr(module, function)
     except (ImportError, AttributeError) as error:
         raise ExportError(
             f"{type(part).__name__} cannot be exported to ONNX: its class must name a module "
-            f"with a function `{function}` as `onnx`, found {module!r} ({error})"
+            f"with a function `{function}` as `onnx`, found {part.onnx!r} ({error})"
         ) from error
     return written

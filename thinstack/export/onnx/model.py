@@ -16,8 +16,8 @@ from thinstack.core.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core.model.model import Model
 from thinstack.core.schedule import tree_numbers
 from thinstack.errors import ExportError
-from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces, written_words
-from thinstack.export.onnx.encoder import Encoding, Words, encode
+from thinstack.export.onnx.embedding import Table, distinct, mean_of_pieces
+from thinstack.export.onnx.encoder import Encoding, Words, encode, writer_of
 from thinstack.export.onnx.folding import fold_constants
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.int8 import quantize_products
@@ -185,7 +185,8 @@ def _words(
     them."""
     embedding = model.embedding
     if embedding.lookup == "context":
-        return written_words(g, stored.embedding, inputs, quantize)
+        words: Words = writer_of(embedding, "words")(g, stored.embedding, inputs, quantize)
+        return words
     if embedding.lookup == "none":
         indices = [inputs[name].long() for name in embedding.index_names]
         (vectors,) = inline(g, export_embedding(stored.embedding), indices)

@@ -72,7 +72,7 @@ def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
     """
     if not parser.onnx:
         return inline(g, export_parser(parser), [words, lengths])[0]
-    written = writer_of(parser, parser.onnx, "distances")
+    written = writer_of(parser, "distances")
     found: Value = written(g, parser, words, lengths)
     return found
 

@@ -5,7 +5,7 @@ import copy
 import logging
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -28,9 +28,9 @@ __all__ = [
     "export_cell",
     "export_embedding",
     "export_head",
+    "export_module",
     "export_parser",
     "export_reading",
-    "export_transformer",
     "inline",
 ]
 
@@ -160,29 +160,32 @@ def export_embedding(embedding: Embedding) -> onnx.GraphProto:
     return _export(name, part, [examples[one] for one in names], [sizes[one] for one in names])
 
 
-def export_transformer(encoder: nn.Module, width: int) -> onnx.GraphProto:
-    """The vectors (M, D) of tokens in their context, exported from the arguments of `Bert.forward`.
-    Raises as `export_cell` does."""
-    encoder, tokens = copy.deepcopy(encoder).eval(), _any("tokens")
-    examples = [
-        torch.rand(EDGES, width),
-        torch.arange(EDGES),
-        torch.zeros(2, ROWS, dtype=torch.long),
-        torch.zeros(2, 1, 1, ROWS),
-        torch.zeros(EDGES, dtype=torch.long),
-    ]
-    batch, time = _size("sentences"), _size("time")
-    sizes = [tokens, tokens, {0: batch, 1: time}, {0: batch, 3: time}, tokens]
-    return _export("transformer.v1", _Part(encoder, encoder=encoder), examples, sizes)
-
-
 def export_parser(parser: Parser) -> onnx.GraphProto:
     """The distances (L,) of gaps, exported from words (L, X) and the lengths (B,) of their
     sentences. Raises as `export_cell` does."""
-    parser = copy.deepcopy(parser).eval()
     examples = [torch.rand(ROWS, parser.input_size), torch.tensor([2, ROWS - 2])]
-    part, sizes = _Part(parser, parser=parser), [_any("words"), _any("sentences")]
-    return _export(f"{type(parser).__name__}.forward", part, examples, sizes)
+    return export_module(parser, "parser", examples, [{0: "words"}, {0: "sentences"}])
+
+
+def export_module(
+    module: nn.Module, prefix: str, examples: Sequence[Tensor], sizes: Sequence[Mapping[int, str]]
+) -> onnx.GraphProto:
+    """What a module gives, exported in evaluation mode from the arguments of its `forward`.
+
+    Args:
+        module: the module.
+        prefix: what the names of its weights begin with.
+        examples: arguments, of sizes that the module has no reason to have built in.
+        sizes: for each argument, the names of the sizes that may be any number, by dimension. Sizes
+            of one name are equal.
+
+    Raises as `export_cell` does.
+    """
+    module = copy.deepcopy(module).eval()
+    known = {size: _size(size) for named in sizes for size in named.values()}
+    free = [{place: known[size] for place, size in named.items()} for named in sizes]
+    part = _Part(module, **{prefix: module})
+    return _export(f"{type(module).__name__}.forward", part, examples, free)
 
 
 def _export(

@@ -39,7 +39,7 @@ __all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
 
 LONGEST = {"onnxruntime": 512, "onnx.reference": 64}  # words of a tree; the second is slow
 LONGEST_IN_CONTEXT = LONGEST | {"onnx.reference": 7}
-"""The longest trees if words go through a transformer. The reference evaluator multiplies integers
+"""The longest trees if words are read in their context. The reference evaluator multiplies integers
 one by one, and longer trees would take a quarter of an hour. It gets no real inputs then."""
 
 

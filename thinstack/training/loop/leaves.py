@@ -1,43 +1,27 @@
 """Gives the leaf embedding of a recipe its vocabulary and pretrained weights."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from thinstack.bundle import Bundle
 from thinstack.core.config import EmbeddingConfig
+from thinstack.core.embedding import Leaves
 from thinstack.data.words.vectors import recipe_vectors, standardise
 from thinstack.data.words.vocabulary import WordVocabulary, mean_unknown
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError
+from thinstack.plugins.manager import manager
 from thinstack.training.loop.initial import vocabulary_of
-from thinstack.training.loop.pretrained_encoder import read_encoder
 from thinstack.training.recipe import DataConfig, Recipe
 
-__all__ = ["Leaves", "first_leaves"]
+__all__ = ["first_leaves"]
 
 UNSEEN_STD = 0.05
-STATIC: Final = "embedding.static"
-
-
-class Leaves(NamedTuple):
-    """The vocabulary and the pretrained weights of a leaf embedding.
-
-    Attributes:
-        vocabulary: V words, or pieces.
-        table: (V, W) their vectors.
-        weights: other pretrained weights, by their names in a model.
-    """
-
-    vocabulary: WordVocabulary | WordpieceVocabulary
-    table: NDArray[np.float32]
-    weights: Mapping[str, Tensor] = MappingProxyType({})
 
 
 def first_leaves(
@@ -52,7 +36,8 @@ def first_leaves(
     table is 0 and not used.
 
     Raises ConfigError if the vectors are narrower than the table or do not fit the encoder, and
-    DataError if they cannot be read. Raises what `read_encoder` raises for a pretrained encoder.
+    DataError if they cannot be read. Raises what the embedding raises for a
+    pretrained encoder.
     """
     pieces = recipe.model.embedding.kind == "wordpieces"
     if recipe.init is not None:
@@ -81,20 +66,23 @@ def first_leaves(
 
 
 def _encoder_leaves(recipe: Recipe, data: Path, encoder: str) -> Leaves:
-    """The leaves of a pretrained encoder, with its static columns."""
+    """The leaves of a pretrained encoder, read by the module that the embedding names."""
     embedding = recipe.model.embedding
-    read = read_encoder(encoder, data, embedding)
-    weights, static = dict(read.weights), int(embedding.options.get("static", 0))
-    if static and recipe.data.vectors is not None:
-        pieces, vectors = _pretrained(recipe.data, embedding, data, static)
-        if pieces != read.vocabulary.entries:
-            raise ConfigError(
-                f"data.vectors: expected vectors of the pieces of {encoder}, in their order; the "
-                f"pieces of {recipe.data.vectors} differ; name another file, or leave out vectors "
-                "and the embedding's option static"
-            )
-        weights[STATIC] = torch.from_numpy(np.array(vectors, np.float32))
-    return Leaves(read.vocabulary, read.table, weights)
+    spec = manager().find("embedding", embedding.registered)
+    if not spec.plugin.pretrained:
+        raise ConfigError(
+            f"data.encoder: model.embedding {spec.name} takes no pretrained encoder, found "
+            f"{encoder!r}; leave it out, or name an embedding that takes one"
+        )
+    vectors = partial(_pretrained, recipe.data, embedding, data)
+    read: Leaves = import_module(spec.plugin.pretrained).leaves(
+        encoder,
+        data,
+        size=embedding.size,
+        options=spec.validate(embedding.options).model_dump(),
+        vectors=None if recipe.data.vectors is None else vectors,
+    )
+    return read
 
 
 def _pretrained(

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop, SparseAdam
 
+from thinstack.core.embedding import Embedding
 from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
 from thinstack.training.recipe import TrainingConfig
@@ -17,7 +18,6 @@ from thinstack.training.recipe import TrainingConfig
 __all__ = ["build_optimizers", "lower_parser_rate", "reorder_state", "set_rates"]
 
 Named = list[tuple[str, nn.Parameter]]
-ENCODER, LAYERS = "embedding.encoder.", "embedding.encoder.layers."
 
 
 def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimizer]:
@@ -35,7 +35,7 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     rest = [(name, weight) for name, weight in named if not name.startswith("encoder.parser.")]
     rules: dict[str, Callable[..., Optimizer]]
     rules = {"adagrad": Adagrad, "rmsprop": RMSprop, "adam": Adam, "adamw": AdamW}
-    optimizers = {"model": rules[config.rule](_groups(rest, config), foreach=True)}
+    optimizers = {"model": rules[config.rule](_groups(rest, model.embedding, config), foreach=True)}
     if parser:
         optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
     if config.vector_learning_rate > 0:
@@ -54,20 +54,17 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     return optimizers
 
 
-def _groups(named: Named, config: TrainingConfig) -> list[dict[str, Any]]:
+def _groups(named: Named, embedding: Embedding, config: TrainingConfig) -> list[dict[str, Any]]:
     """The weights grouped by learning rate and weight decay. The rates of a pretrained encoder's
     layers fall from the top down (Howard & Ruder 2018, 3.2)."""
-    encoder = [name for name, _ in named if name.startswith(LAYERS)]
-    layers = len({name.removeprefix(LAYERS).partition(".")[0] for name in encoder})
+    above = {f"embedding.{name}": count for name, count in embedding.layers_above().items()}
+    undecayed = {f"embedding.{name}" for name in embedding.undecayed}
     groups: dict[tuple[float, float], list[nn.Parameter]] = defaultdict(list)
     for name, weight in named:
         rate, decay = config.learning_rate, config.weight_decay
-        if name.startswith(LAYERS):
-            number = int(name.removeprefix(LAYERS).partition(".")[0])
-            rate = config.encoder_learning_rate * config.layer_decay ** (layers - 1 - number)
-        elif name.startswith(ENCODER):
-            rate = config.encoder_learning_rate * config.layer_decay**layers
-        if config.rule == "adamw" and (weight.dim() < 2 or name.startswith(f"{ENCODER}position")):
+        if name in above:
+            rate = config.encoder_learning_rate * config.layer_decay ** above[name]
+        if config.rule == "adamw" and (weight.dim() < 2 or name in undecayed):
             decay = 0.0
         groups[rate, decay].append(weight)
     return [

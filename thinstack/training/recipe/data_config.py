@@ -40,9 +40,9 @@ class DataConfig(Strict):
     )
     encoder: str | None = Field(
         default=None,
-        description="Pretrained encoder of `transformer.v1`, which brings its pieces too: a folder "
-        "with a BERT and an uncased WordPiece tokeniser, or the name of one on the Hugging Face "
-        "hub. `vectors` then fill its static columns.",
+        description="Pretrained encoder, for a leaf embedding that takes one: a folder, or the "
+        "name of one on the Hugging Face hub. It brings its pieces too. `vectors` then fill the "
+        "static columns of the embedding.",
     )
     vector_std: float | None = Field(
         default=None,

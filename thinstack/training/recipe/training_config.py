@@ -50,9 +50,7 @@ class TrainingConfig(Strict):
         description="Further epochs for `model.parser` alone, once the weights to keep are chosen.",
     )
     encoder_learning_rate: float = Field(
-        default=1.5e-4,
-        gt=0,
-        description="Learning rate of the top layer of the pretrained encoder of `transformer.v1`.",
+        default=1.5e-4, gt=0, description="Learning rate of the top layer of a pretrained encoder."
     )
     layer_decay: float = Field(
         default=0.9,

@@ -1,6 +1,6 @@
 """A leaf embedding of words in their context, by a transformer."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import torch
 from pydantic import Field
@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.core.arange import arange
-from thinstack.core.embedding import Embedding
+from thinstack.core.embedding import Embedding, FineTuning
 from thinstack.errors import ConfigError
 from thinstack.plugins.embeddings.transformer.bert import Bert
 
@@ -17,6 +17,28 @@ __all__ = ["FAR_BELOW", "Tokens", "TransformerEmbedding", "grid_of", "tokens_of"
 Size = Annotated[int, Field(gt=0)]
 FAR_BELOW = -1e9
 """What is added to the attention to padding. Its exponential is 0."""
+
+
+FINE_TUNING: Final = FineTuning(
+    texts=20_000,
+    epochs=(3, 12),
+    training={
+        "batch_size": 16,
+        "rule": "adamw",
+        "learning_rate": 1e-3,
+        "encoder_learning_rate": 1e-4,
+        "vector_learning_rate": 1e-4,
+        "vector_rule": "adagrad",
+        "weight_decay": 0.01,
+        "warm_up": 0.1,
+        "clip": 5.0,
+        "precision": "auto",
+        "average": 0.0,
+    },
+    own_classes={"learning_rate": 2e-4, "encoder_learning_rate": 3e-5},
+    quantize="int8",
+)
+"""Few epochs, with rates that fall."""
 
 
 class Tokens(NamedTuple):
@@ -67,6 +89,9 @@ class TransformerEmbedding(Embedding):
     summary = "the mean of a word's pieces in their context, by a BERT"
     vocabulary = "wordpieces"
     onnx = "thinstack.plugins.embeddings.transformer.onnx"
+    pretrained = "thinstack.plugins.embeddings.transformer.pretrained"
+    fine_tuning = FINE_TUNING
+    undecayed = ("encoder.position",)
 
     def __init__(
         self,
@@ -108,6 +133,14 @@ class TransformerEmbedding(Embedding):
             positions=positions,
             dropout=encoder_dropout,
         )
+
+    def layers_above(self) -> dict[str, int]:
+        layers, inside = len(self.encoder.layers), "encoder.layers."
+        names = [name for name, _ in self.named_parameters() if name.startswith("encoder.")]
+        return {
+            name: layers - 1 - int(name.split(".")[2]) if name.startswith(inside) else layers
+            for name in names
+        }
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """Vectors (L, X) of words, from `piece_ids` (P,) of all pieces, `pieces_per_word` (L,) and

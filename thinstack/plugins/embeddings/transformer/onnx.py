@@ -4,13 +4,16 @@ graph."""
 from typing import Any
 
 import numpy as np
+import onnx
+import torch
 
 from thinstack.export.onnx.embedding import TABLE, Table, mean_by_word, words_of
 from thinstack.export.onnx.encoder import Words
 from thinstack.export.onnx.graph import Graph
-from thinstack.export.onnx.parts import export_transformer, inline
+from thinstack.export.onnx.parts import export_module, inline
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize
+from thinstack.plugins.embeddings.transformer.bert import Bert
 from thinstack.plugins.embeddings.transformer.embedding import (
     FAR_BELOW,
     TransformerEmbedding,
@@ -39,7 +42,7 @@ def words(
     rows, places = table.rows(tokens.ids), tokens.sentence * longest + tokens.positions
     read = [rows, tokens.positions, grid, mask, places]
     width = embedding.table.shape[1]
-    (states,) = inline(g, export_transformer(embedding.encoder, width), read)
+    (states,) = inline(g, _exported(embedding.encoder, width), read)
 
     beside = [states]
     if embedding.rows:
@@ -55,3 +58,18 @@ def words(
     )
     found = mean_by_word(firsts, added, of_words)
     return Words(found, found)
+
+
+def _exported(encoder: Bert, width: int) -> onnx.GraphProto:
+    """The vectors (M, D) of tokens in their context, from the arguments of `Bert.forward`."""
+    tokens, batch, time = 7, 2, 5
+    examples = [
+        torch.rand(tokens, width),
+        torch.arange(tokens),
+        torch.zeros(batch, time, dtype=torch.long),
+        torch.zeros(batch, 1, 1, time),
+        torch.zeros(tokens, dtype=torch.long),
+    ]
+    each, grid = {0: "tokens"}, {0: "sentences", 1: "time"}
+    mask = {0: "sentences", 3: "time"}
+    return export_module(encoder, "encoder", examples, [each, each, grid, mask, each])

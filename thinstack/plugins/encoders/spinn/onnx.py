@@ -9,9 +9,9 @@ from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parser import is_unparsed
 from thinstack.export.onnx.parts import export_cell, export_reading
-from thinstack.export.onnx.shift_reduce import shift_reduce
 from thinstack.export.onnx.tree_encoder import in_one_pass
 from thinstack.export.onnx.value import Value
+from thinstack.plugins.encoders.spinn.onnx_shift_reduce import shift_reduce
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 __all__ = ["encode"]

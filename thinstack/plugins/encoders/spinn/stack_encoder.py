@@ -2,12 +2,14 @@
 over given binary trees, or over trees that the encoder makes."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from thinstack.core.cell import Cell
+from thinstack.core.cell_fit import misfit
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.encoder import Encoder, Encoding, Judgement, plain_encoding
 from thinstack.core.model.sentences import check_sentences
@@ -15,6 +17,7 @@ from thinstack.core.schedule import schedule_transitions
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.core.stack_schedule import schedule_stack, timetable
 from thinstack.core.transfer import moved
+from thinstack.errors import ConfigError, PluginError
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 __all__ = ["StackEncoder"]
@@ -33,7 +36,49 @@ class StackEncoder(Encoder):
         feeds: whether the tracking LSTM feeds the composition.
     """
 
+    name = "spinn.v1"
+    summary = "parses as it composes, with a tracking LSTM, Bowman et al. 2016"
     onnx = "thinstack.plugins.encoders.spinn.onnx"
+
+    @classmethod
+    def build(
+        cls,
+        *,
+        input_size: int,
+        cell: Callable[[int, int], Cell],
+        size: int,
+        lookahead: int,
+        feeds: bool,
+        parses: bool,
+        dropout: float,
+        forget_bias: float,
+    ) -> "StackEncoder":
+        """The encoder of a configuration; `thinstack.core.config.TrackerConfig` has the options.
+        Raises ConfigError for a cell that does not go with them."""
+        inner_size = size if feeds else 0
+        try:
+            composition = cell(input_size, inner_size)
+            problem = misfit(composition, "binary", inner_size, layer=1)
+        except PluginError as error:
+            if not feeds:
+                raise
+            problem = str(error)
+        if problem and feeds:
+            raise ConfigError(
+                f"model.encoder.tracker: the cell cannot be fed a context of width {size} "
+                f"({problem}); take a cell that can (spinn_lstm.v1), or feeds = false"
+            )
+        if problem:
+            raise ConfigError(f"model.cell: {problem}")
+        tracker = TrackingLSTM(
+            input_size=composition.hidden_size,
+            size=size,
+            lookahead=lookahead,
+            parses=parses,
+            dropout=dropout,
+            forget_bias=forget_bias,
+        )
+        return cls(composition, tracker)
 
     def __init__(self, cell: Cell, tracker: TrackingLSTM):
         super().__init__(hidden_size=cell.hidden_size, parses=tracker.parses)

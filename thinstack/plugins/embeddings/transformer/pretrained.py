@@ -4,7 +4,7 @@ import pickle
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from torch import Tensor
 
-from thinstack.core.config import EmbeddingConfig
+from thinstack.core.embedding import Leaves, Vectors
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, needs_extra
-from thinstack.plugins.manager import manager
 
-__all__ = ["PretrainedEncoder", "read_encoder", "variant_of"]
+__all__ = ["leaves", "variant_of"]
 
-NAME = "transformer.v1"
 PROBES: Final = (
     "Good",
     "wasn't",
@@ -47,40 +45,23 @@ TOKENISERS: Final = ("tokenizer.json", "vocab.txt")
 NORMS: Final = {"attention.output.LayerNorm": "attended", "output.LayerNorm": "transformed"}
 
 
-class PretrainedEncoder(NamedTuple):
-    """A pretrained encoder.
+def leaves(
+    name: str, data: Path, *, size: int, options: Mapping[str, Any], vectors: Vectors | None
+) -> Leaves:
+    """What the encoder `name` gives a `transformer.v1` of these sizes and options. It is a folder
+    under `data`, or else an encoder of the hub. `vectors` fill the static columns.
 
-    Attributes:
-        vocabulary: its V pieces.
-        table: (V, D) their vectors.
-        weights: all other weights of a `transformer.v1`, by their names in a model.
+    Raises DataError if the encoder is not there or lacks files. Raises ConfigError for an encoder
+    that is no BERT, that has no uncased WordPiece tokeniser, or that has other sizes than the
+    embedding, and for vectors of other pieces. Raises MissingExtraError without transformers (extra
+    `transformers`).
     """
-
-    vocabulary: WordpieceVocabulary
-    table: NDArray[np.float32]
-    weights: dict[str, Tensor]
-
-
-def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> PretrainedEncoder:
-    """Read the encoder `name`: a folder under `data`, or else an encoder of the hub.
-
-    Raises DataError if it is not there or lacks files. Raises ConfigError for an encoder that is no
-    BERT, that has no uncased WordPiece tokeniser, or that has other sizes than the embedding.
-    Raises MissingExtraError without transformers (extra `transformers`).
-    """
-    if embedding.registered != NAME:
-        found = f"found {embedding.registered}"
-        raise ConfigError(
-            f"data.encoder: it is for model.embedding.name = {NAME!r}, {found}; leave one of them "
-            "out"
-        )
     with needs_extra("transformers"):
         import transformers
     folder = data / name
     with _quiet(transformers), _readable(name, folder):
         config, tokenizer, whole = _loaded(transformers, name, folder)
-    options = manager().find("embedding", NAME).validate(embedding.options).model_dump()
-    _check_sizes(name, embedding.size, options, config, tokenizer)
+    _check_sizes(name, size, options, config, tokenizer)
     vocabulary = _vocabulary(name, tokenizer)
     state = whole.state_dict()
     table = state["embeddings.word_embeddings.weight"].numpy()
@@ -89,7 +70,25 @@ def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> Pretraine
             f"data.encoder: {name} has vectors of {len(table)} pieces, but its tokeniser has "
             f"{len(vocabulary)}; take the weights and the tokeniser of the same encoder"
         )
-    return PretrainedEncoder(vocabulary, table, _weights(state, options["layers"]))
+    weights = _weights(state, options["layers"])
+    if options["static"] and vectors is not None:
+        weights["embedding.static"] = _static(name, vocabulary, *vectors(options["static"]))
+    return Leaves(vocabulary, table, weights)
+
+
+def _static(
+    name: str,
+    vocabulary: WordpieceVocabulary,
+    pieces: tuple[str, ...],
+    vectors: NDArray[np.float32],
+) -> Tensor:
+    """The static columns (V, static), from vectors of the encoder's pieces."""
+    if pieces != vocabulary.entries:
+        raise ConfigError(
+            f"data.vectors: expected vectors of the pieces of {name}, in their order, found "
+            "others; name another file, or leave out vectors and the embedding's option static"
+        )
+    return torch.from_numpy(np.array(vectors, np.float32))
 
 
 def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:

@@ -10,15 +10,13 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from command_line import Answer
 from safetensors.torch import load_file, save_file
-from tiny_encoder import OPTIONS, PIECES, WIDTH, contextual_recipe, write_encoder
-from training import tiny_recipe
+from tiny_encoder import PIECES, WIDTH, contextual_recipe, write_encoder
 
+from thinstack.core.embedding import Leaves
 from thinstack.errors import ConfigError, DataError, MissingExtraError
-from thinstack.training.loop import pretrained_encoder
+from thinstack.plugins.embeddings.transformer import pretrained
 from thinstack.training.loop.leaves import first_leaves
-from thinstack.training.loop.pretrained_encoder import PretrainedEncoder, read_encoder
 from thinstack.training.recipe import Recipe
 
 
@@ -35,12 +33,11 @@ def encoder(saved: Path, tmp_path: Path) -> Path:
     return shutil.copytree(saved, tmp_path / "encoder")
 
 
-def read(folder: Path, recipe: Recipe | None = None) -> PretrainedEncoder:
-    recipe = recipe or contextual_recipe()
-    return read_encoder(folder.name, folder.parent, recipe.model.embedding)
+def read(folder: Path, recipe: Recipe | None = None) -> Leaves:
+    return first_leaves(recipe or contextual_recipe(), folder.parent, [], WIDTH)
 
 
-def same(found: PretrainedEncoder, expected: PretrainedEncoder) -> bool:
+def same(found: Leaves, expected: Leaves) -> bool:
     assert found.weights.keys() == expected.weights.keys()
     pairs = [(value, expected.weights[name]) for name, value in found.weights.items()]
     return (found.table == expected.table).all() and all(torch.equal(*pair) for pair in pairs)
@@ -154,7 +151,7 @@ def test_sizes_of_another_encoder_are_told_as_they_are_to_be_written(saved: Path
     with pytest.raises(ConfigError, match="encoder has 2 layers, found layers = 3"):
         read(saved, contextual_recipe({"layers": 3}))
     other = contextual_recipe(embedding={"name": "wordpieces.v1", "options": {}})
-    with pytest.raises(ConfigError, match=r"'transformer\.v1', found wordpieces\.v1"):
+    with pytest.raises(ConfigError, match=r"wordpieces\.v1 takes no pretrained .*'encoder'"):
         read(saved, other)
 
 
@@ -200,9 +197,9 @@ def test_a_hub_that_does_not_answer_is_not_asked_twice(
         raise ConnectionRefusedError
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(pretrained_encoder, "urlopen", refused)
+    monkeypatch.setattr(pretrained, "urlopen", refused)
     with pytest.raises(DataError, match="or the encoder no/such on the hub"):
-        read_encoder("no/such", tmp_path, contextual_recipe().model.embedding)
+        read(tmp_path / "no", contextual_recipe(data={"encoder": "no/such"}))
     assert len(asked) == 1
 
 
@@ -212,26 +209,3 @@ def test_without_transformers_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match="install thinstack with its extra 'transformers'"):
         read(saved)
-
-
-def test_the_command_line_says_so(tmp_path: Path, cli: Callable[..., Answer]) -> None:
-    data = tiny_recipe.write_data(tmp_path / "data")
-    recipe = tmp_path / "recipe.toml"
-    recipe.write_text(
-        f"""name = "tiny"
-        data = {{ train = "train.txt", dev = "dev.txt", encoder = "gone" }}
-        [model]
-        labels = ["negative", "so-so", "positive"]
-        cell = {{ name = "nary_lstm.v1", hidden_size = 3 }}
-        head = {{ name = "node_classifier.v1" }}
-        [model.embedding]
-        kind = "wordpieces"
-        name = "transformer.v1"
-        size = {WIDTH}
-        options = {{ {", ".join(f"{name} = {value}" for name, value in OPTIONS.items())} }}
-        """,
-        encoding="utf-8",
-    )
-    found = cli("train", str(recipe), "--data", str(data), "--out", str(tmp_path / "out"))
-    assert found.code == 2
-    assert f"weights in {data / 'gone'}, or the encoder gone on the hub" in found.err
