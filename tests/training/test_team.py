@@ -21,6 +21,7 @@ import thinstack
 from thinstack.data.files.lock import LOCK, locked
 from thinstack.errors import ConfigError, InputError
 from thinstack.training import run_recipe
+from thinstack.training.examples.inputs import Inputs
 from thinstack.training.loop.team import ALONE, Team, joined
 
 HERE = Path(__file__).parent
@@ -117,11 +118,11 @@ def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_run_goes_on_with_as_many_processes_as_began_it(data: Path, tmp_path: Path) -> None:
     recipe = tiny_recipe.recipe()
-    run_recipe._claim(tmp_path, recipe, data, OfTwo())
+    run_recipe._claim(tmp_path, recipe, Inputs(data), OfTwo())
     (tmp_path / "seeds").mkdir()
-    run_recipe._claim(tmp_path, recipe, data, OfTwo())
+    run_recipe._claim(tmp_path, recipe, Inputs(data), OfTwo())
     with pytest.raises(ConfigError, match=r"expected as many .* began this run, 2, .* found 1; "):
-        run_recipe._claim(tmp_path, recipe, data, ALONE)
+        run_recipe._claim(tmp_path, recipe, Inputs(data), ALONE)
 
 
 # -- one run in a folder
@@ -130,18 +131,18 @@ def test_a_run_goes_on_with_as_many_processes_as_began_it(data: Path, tmp_path: 
 def test_a_run_that_an_older_version_began_goes_on(data: Path, tmp_path: Path) -> None:
     """Its note lacks the settings that came later, whose defaults do what it did."""
     recipe, note = tiny_recipe.recipe(), tmp_path / "recipe.json"
-    run_recipe._claim(tmp_path, recipe, data, ALONE)
+    run_recipe._claim(tmp_path, recipe, Inputs(data), ALONE)
     (tmp_path / "seeds").mkdir()
     begun = json.loads(note.read_text())
     for name in ("init", "labels", "decoupled_decay", "rate_factor", "rate_epochs"):
         del begun["recipe"]["training"][name]
     note.write_text(json.dumps(begun))
-    run_recipe._claim(tmp_path, recipe, data, ALONE)
+    run_recipe._claim(tmp_path, recipe, Inputs(data), ALONE)
     assert json.loads(note.read_text())["recipe"]["training"]["labels"] == "all"
     for text in (json.dumps(begun | {"data": {}}), json.dumps({"recipe": 3}), "[]", "{"):
         note.write_text(text)
         with pytest.raises(ConfigError, match="name another folder"):
-            run_recipe._claim(tmp_path, recipe, data, ALONE)
+            run_recipe._claim(tmp_path, recipe, Inputs(data), ALONE)
     note.write_text(json.dumps(begun))
     with pytest.raises(ConfigError, match="work of another recipe"):
         run_recipe._claim(tmp_path, tiny_recipe.recipe(labels="roots"), data, ALONE)
