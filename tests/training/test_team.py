@@ -145,7 +145,7 @@ def test_a_run_that_an_older_version_began_goes_on(data: Path, tmp_path: Path) -
             run_recipe._claim(tmp_path, recipe, Inputs(data), ALONE)
     note.write_text(json.dumps(begun))
     with pytest.raises(ConfigError, match="work of another recipe"):
-        run_recipe._claim(tmp_path, tiny_recipe.recipe(labels="roots"), data, ALONE)
+        run_recipe._claim(tmp_path, tiny_recipe.recipe(labels="roots"), Inputs(data), ALONE)
 
 
 @pytest.mark.parametrize("file", ["recipe.toml", "texts.csv"])
