@@ -91,11 +91,11 @@ def test_a_text_that_the_model_cannot_score_costs_no_other(
     monkeypatch.setattr(predictor, "trees_and_scores", fail)
     problem = Problem("missing", "no text")
     rows = [Row("a", "good"), Row("b", "", problem), Row("c", "poison. film"), Row("d", "a. b")]
-    found, failed = TextScorer(predictor, "sentences")(rows)
+    found, problems = TextScorer(predictor, "sentences")(rows)
     assert found.text.tolist() == [0, 3, 3]
-    assert failed[0] == (rows[1], problem)
-    ((row, other),) = failed[1:]
-    assert (row, other.kind) == (rows[2], "failed")
+    assert problems[1] == problem
+    other = problems[2]
+    assert other.kind == "failed"
     assert other.message.startswith("BundleError: the model failed!!!")
     assert len(other.message) == 500
     by_itself, _ = TextScorer(predictor, "sentences")(rows[3:])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from thinstack.core.config import TreeSource
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, ThinstackError, shown
+from thinstack.runtime.culprit import each_part
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
@@ -74,25 +75,23 @@ class _Reader(NamedTuple):
             return place, ""
 
     def scored(self, batch: Sequence[tuple[int, str]]) -> Iterator[list[Prediction]]:
-        """The predictions for each text. If the batch fails, its texts are tried one by one."""
-        try:
-            yield from self._predictions([text for _, text in batch])
-        except ThinstackError as error:
-            if self.on_error is None:
-                raise
-            if len(batch) > 1:
-                for each in batch:
-                    yield from self.scored([each])
-            else:
-                self.on_error(batch[0][0], error)
+        """The predictions for each text."""
+        if self.on_error is None:
+            yield from self._predictions(batch)
+            return
+        for part, result in each_part(batch, self._predictions, ThinstackError):
+            if isinstance(result, ThinstackError):
+                self.on_error(part[0][0], result)
                 yield []
+            else:
+                yield from result
 
-    def _predictions(self, texts: Sequence[str]) -> list[list[Prediction]]:
-        batch, predictor = list(self.cut(texts)), self.predictor
+    def _predictions(self, numbered: Sequence[tuple[int, str]]) -> list[list[Prediction]]:
+        texts, predictor = list(self.cut([text for _, text in numbered])), self.predictor
         shown = predictor.labels, predictor.view.abstain
-        flat = list(chain.from_iterable(batch))
+        flat = list(chain.from_iterable(texts))
         scored = predictor.trees_and_scores([sentence.words for sentence in flat], self.source)
-        found = (
+        predictions = (
             Prediction(
                 *(text, tuple(words), offsets, *each[:2], *shown),
                 weight=each.weight,
@@ -101,4 +100,4 @@ class _Reader(NamedTuple):
             )
             for (text, words, offsets, _), each in zip(flat, scored, strict=True)
         )
-        return [list(islice(found, len(sentences))) for sentences in batch]
+        return [list(islice(predictions, len(sentences))) for sentences in texts]

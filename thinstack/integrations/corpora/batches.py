@@ -100,10 +100,10 @@ def _scored(
 ) -> Iterator["pa.RecordBatch"]:
     for rows in _rows(batches, columns):
         for some in batches_of(rows):
-            found, problems = _with_failed(scorer, some)
+            scored, problems = _with_failed(scorer, some)
             ids = [row.id for row in some]
-            for start in range(0, len(found.text), MOST_ROWS):
-                part = found.at(slice(start, start + MOST_ROWS))
+            for start in range(0, len(scored.text), MOST_ROWS):
+                part = scored.at(slice(start, start + MOST_ROWS))
                 yield rows_batch(schema, ids, part, problems)
 
 
@@ -126,19 +126,13 @@ def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Seq
             line += part.num_rows
 
 
-def _with_failed(
-    scorer: TextScorer, rows: Sequence[Row]
-) -> tuple[ScoredRows, list[Problem | None]]:
+def _with_failed(scorer: TextScorer, rows: Sequence[Row]) -> tuple[ScoredRows, dict[int, Problem]]:
     """The rows of all texts in order, one of NOTHING for each that failed; and by text what was
     wrong."""
-    found, failed = scorer(rows)
-    problems: list[Problem | None] = [None] * len(rows)
-    places = np.setdiff1d(np.arange(len(rows)), found.text)  # both are in the order of the rows
-    for place, (_, problem) in zip(places.tolist(), failed, strict=True):
-        problems[place] = problem
+    scored, problems = scorer(rows)
+    places = np.array(sorted(problems), np.int64)
     nothing = np.full(len(places), NOTHING, np.int64)
     scores = np.full((len(places), len(scorer.labels)), np.nan, np.float32)
     whole = (places, nothing, nothing, nothing, nothing)
-    none = ScoredRows(*whole, scores, nothing, nothing)
-    joined = ScoredRows.joined([found, none], [0, 0])
-    return joined.at(np.argsort(joined.text, kind="stable")), problems
+    failed = ScoredRows(*whole, scores, nothing, nothing)
+    return ScoredRows.merged([scored, failed]), problems

@@ -1,7 +1,8 @@
 """Finds the rows that kill a process. Their shard is tried again, then halved until each such row
 is tried by itself."""
 
-from typing import NamedTuple
+from collections.abc import Generator
+from typing import NamedTuple, NoReturn, TypeVar
 
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora.rows import Problem
@@ -9,6 +10,7 @@ from thinstack.integrations.corpora.shards import Shard
 
 __all__ = ["Case", "Task"]
 
+T = TypeVar("T")
 _TRIES = 2
 
 
@@ -20,54 +22,56 @@ class Task(NamedTuple):
 
 
 class Case:
-    """A shard that is not written yet. It says what to try next, from the result of the last
-    try."""
+    """A shard that is not written yet. `task` is what to try next, which the result of the last
+    try decides: the shard and each of its rows have two tries, the parts between them one."""
 
     def __init__(self, shard: Shard):
-        self._shard = shard
-        self._suspects: list[tuple[int, int]] = []  # rows [start, end) to try, the next one last
-        self._deaths = 0  # of what is tried now
-        self._fruitless = False
-
-    @property
-    def task(self) -> Task:
-        """The rows to try next."""
-        if not self._suspects:
-            return Task(self._shard, write=True)
-        start, end = self._suspects[-1]
-        return Task(Shard(self._shard.number, self._shard.rows[start:end]), write=False)
+        self._search = _search(shard)
+        self.task = next(self._search)
 
     def survived(self) -> None:
         """Note that a part of the shard was tried, and the process survived."""
-        self._suspects.pop()
-        self._deaths = 0
+        self.task = self._search.send("")
 
     def died(self, how: str) -> None:
         """Note that the process died, because of the rows or by chance. `how` names the signal.
 
-        The shard and each of its rows have two tries. Raises StoppedError if the shard kills the
-        process, but no single row does.
+        Raises StoppedError if the shard kills the process, but no single row does.
         """
-        self._deaths += 1
-        whole = not self._suspects
-        start, end = (0, len(self._shard.rows)) if whole else self._suspects[-1]
-        if self._deaths < _TRIES and (whole or end - start == 1):
-            return
-        if whole and self._fruitless:
+        self.task = self._search.send(how)
+
+
+Search = Generator[Task, str, T]
+"""Tasks to try, each sent back how the process died, or "" if it survived."""
+
+
+def _search(shard: Shard) -> Search[NoReturn]:
+    size, fruitless = len(shard.rows), False
+    while True:
+        for _ in range(_TRIES):
+            how = yield Task(shard, write=True)
+        if fruitless:
             raise StoppedError(
-                f"shard {self._shard.number} of {end:,} rows: its process dies ({how}), but not on "
-                "any single row; is there too little memory? Continue with fewer --jobs"
+                f"shard {shard.number} of {size:,} rows: its process dies ({how}), but not on any "
+                "single row; is there too little memory? Continue with fewer --jobs"
             )
-        self._deaths = 0
-        self._suspects[-1:] = []
-        if whole:
-            self._fruitless = True
-        if end - start > 1:
-            middle = (start + end) // 2
-            self._suspects += [(middle, end), (start, middle)]
-            return
-        self._fruitless = False
-        problem = Problem("killed", f"the process that scored it died {_TRIES} times: {how}")
-        rows = list(self._shard.rows)
-        rows[start] = rows[start]._replace(text="", problem=problem)
-        self._shard = self._shard._replace(rows=rows)
+        deadly = {0: how} if size == 1 else (yield from _deadly(shard, 0, size))
+        fruitless = not deadly
+        rows = list(shard.rows)
+        for place, how in deadly.items():
+            message = f"the process that scored it died {_TRIES} times: {how}"
+            rows[place] = rows[place]._replace(text="", problem=Problem("killed", message))
+        shard = shard._replace(rows=rows)
+
+
+def _deadly(shard: Shard, start: int, end: int) -> Search[dict[int, str]]:
+    """The rows of a deadly part that kill by themselves, by place, and how."""
+    rows, middle = dict[int, str](), (start + end) // 2
+    for first, last in ((start, middle), (middle, end)):
+        for _ in range(_TRIES if last - first == 1 else 1):
+            how = yield Task(Shard(shard.number, shard.rows[first:last]), write=False)
+            if not how:
+                break
+        else:
+            rows |= {first: how} if last - first == 1 else (yield from _deadly(shard, first, last))
+    return rows

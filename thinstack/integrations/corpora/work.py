@@ -1,6 +1,6 @@
 """Scores the rows of one shard and writes them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -69,22 +69,20 @@ def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> Done:
     with folder.writing(shard.number) as path:
         with open_part(path, folder.format, scorer.labels, phrases=phrases) as write:
             for rows in batches_of(shard.rows):
-                found, problems = scorer(rows)
-                _check_complete(rows, found, problems)
-                failed += problems
-                write([row.id for row in rows], found)
+                scored, problems = scorer(rows)
+                _check_complete(len(rows), scored, problems)
+                failed += [(rows[place], problems[place]) for place in sorted(problems)]
+                write([row.id for row in rows], scored)
         folder.write_failed(shard.number, failed_lines(failed))
     return Done(shard.number, len(shard.rows), len(failed))
 
 
-def _check_complete(
-    rows: Sequence[Row], found: ScoredRows, problems: Sequence[tuple[Row, Problem]]
-) -> None:
-    left = np.setdiff1d(np.arange(len(rows)), found.text).tolist()
-    if [rows[place].id for place in left] != [row.id for row, _ in problems]:
+def _check_complete(rows: int, scored: ScoredRows, problems: Collection[int]) -> None:
+    texts = np.unique(scored.text).tolist()
+    if sorted([*texts, *problems]) != list(range(rows)):
         raise StoppedError(
-            f"expected scores or an error of each of {len(rows):,} rows, found scores of "
-            f"{len(rows) - len(left):,} and {len(problems):,} errors; please report this"
+            f"expected scores or an error of each of {rows:,} rows, found scores of "
+            f"{len(texts):,} and {len(problems):,} errors; please report this"
         )
 
 
