@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 import thinstack.core.config
+import thinstack.training.recipe
 from thinstack.core.config import Strict
 from thinstack.training.recipe import Recipe
 
@@ -28,7 +29,8 @@ def test_the_page_is_what_the_script_writes(script: dict[str, Any]) -> None:
 
 
 def test_every_field_has_a_description_and_a_row() -> None:
-    named = (getattr(thinstack.core.config, name) for name in thinstack.core.config.__all__)
+    modules = thinstack.core.config, thinstack.training.recipe
+    named = [getattr(module, name) for module in modules for name in module.__all__]
     models = [each for each in named if isinstance(each, type) and issubclass(each, Strict)]
     rows = PAGE.read_text(encoding="utf-8").splitlines()
     assert Recipe in models
