@@ -40,7 +40,7 @@ def distances_of_all_words(subject: ParserSubject) -> None:
     created = subject.create()
     if not isinstance(created, Parser):
         raise AssertionError(
-            f"it is a {type(created).__name__}; derive it from thinstack.core.parser.Parser"
+            f"it is a {type(created).__name__}; derive it from thinstack.plugins.Parser"
         )
     if created.input_size != subject.sizes["input_size"]:
         raise AssertionError(

@@ -16,7 +16,7 @@ from thinstack.text.tree_sources import TreeMaker, tree_maker
 
 __all__ = ["GivenTrees", "Trees"]
 
-_READ_BY = "thinstack.from_brackets reads brackets, thinstack.data.trees.nltk trees of nltk"
+_READ_BY = "thinstack.from_brackets reads brackets, thinstack.from_nltk trees of nltk"
 
 Trees = TreeSource | Sequence[NDArray[np.integer]]
 """The trees of sentences: where they come from, or the transitions (2n-1,) of each, 0 SHIFT and 1

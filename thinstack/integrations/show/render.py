@@ -80,7 +80,7 @@ def predictions_of(x: Any) -> list[Prediction]:
     if isinstance(x, Tree):
         return [_of_tree(x)]
     if type(x).__module__ in ("spacy.tokens.doc", "spacy.tokens.span"):
-        from thinstack.integrations.spacy.results import predictions
+        from thinstack.integrations.spacy.doc_results import predictions
 
         return predictions(x)
     if isinstance(x, Iterable):
