@@ -6,8 +6,8 @@ from thinstack._lazy import lazy
 
 if TYPE_CHECKING:
     from thinstack.integrations.spacy.component import TreeSentiment
-    from thinstack.integrations.spacy.phrases import Phrase
     from thinstack.integrations.spacy.doc_results import Results, predictions, results
+    from thinstack.integrations.spacy.phrases import Phrase
     from thinstack.integrations.spacy.trees import (
         constituency_tree,
         constituency_trees,

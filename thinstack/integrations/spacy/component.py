@@ -57,9 +57,6 @@ from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.files import Files, pack, unpacked, write
 from thinstack.core.config import Device
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
-from thinstack.integrations.spacy.pipe import BatchedPipe
-from thinstack.integrations.spacy.reading import Reading, read, scored, warn_of_no_sentences
-from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.integrations.spacy.doc_results import (
     Results,
     contributions_of,
@@ -67,6 +64,9 @@ from thinstack.integrations.spacy.doc_results import (
     register_extensions,
     results,
 )
+from thinstack.integrations.spacy.pipe import BatchedPipe
+from thinstack.integrations.spacy.reading import Reading, read, scored, warn_of_no_sentences
+from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.integrations.spacy.span_groups import fill_group
 from thinstack.integrations.spacy.stored import Annotated, store
 from thinstack.runtime.long_sentences import MAX_WORDS
