@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thinstack.errors import StoppedError
-from thinstack.integrations.corpora.manifest import Settings
 from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.run_manifest import Settings
 from thinstack.integrations.corpora.scoring import ScoredRows, TextScorer
-from thinstack.integrations.corpora.work import Model
+from thinstack.integrations.corpora.work import ModelSource
 
 
 class DeadlyScorer(TextScorer):
@@ -36,14 +36,14 @@ class DeadlyScorer(TextScorer):
 
 
 @dataclass(frozen=True, slots=True)
-class DeadlyModel(Model):
+class DeadlyModel(ModelSource):
     def scorer(self, settings: Settings) -> TextScorer:
-        made = Model.scorer(self, settings)
+        made = ModelSource.scorer(self, settings)
         return DeadlyScorer(made.predictor, made.output, made.source)
 
 
 @dataclass(frozen=True, slots=True)
-class StillbornModel(Model):
+class StillbornModel(ModelSource):
     """It kills any process but that of the test."""
 
     parent: int = 0
@@ -51,7 +51,7 @@ class StillbornModel(Model):
     def scorer(self, settings: Settings) -> TextScorer:
         if os.getpid() != self.parent:
             os._exit(7)
-        return Model.scorer(self, settings)
+        return ModelSource.scorer(self, settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +59,4 @@ class UnloadableModel(StillbornModel):
     def scorer(self, settings: Settings) -> TextScorer:
         if os.getpid() != self.parent:
             raise StoppedError("the model cannot be loaded")
-        return Model.scorer(self, settings)
+        return ModelSource.scorer(self, settings)

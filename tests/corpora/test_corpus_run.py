@@ -329,12 +329,12 @@ def test_the_lock_of_a_dead_process_is_taken_over(
 def test_input_that_changes_meanwhile_is_told(
     predict: Cli, texts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "cut", lambda rows: [Shard(0, [Row("a", "good")])])
+    monkeypatch.setattr(running, "shards_of", lambda rows: [Shard(0, [Row("a", "good")])])
     stopped(predict(texts), "the input has changed", "of its rows from 1 on, some are others")
 
 
 def test_shards_are_bounded_by_characters_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "SHARD_CHARACTERS", 5)
     rows = [Row(None, size * "a") for size in (9, 1, 1, 4, 1, 0, 0, 0, 0)]
-    found = [(one.number, [len(row.text) for row in one.rows]) for one in shards.cut(rows)]
+    found = [(one.number, [len(row.text) for row in one.rows]) for one in shards.shards_of(rows)]
     assert found == [(0, [9]), (1, [1, 1]), (2, [4, 1, 0, 0]), (3, [0, 0])]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from thinstack.integrations.corpora import parts
-from thinstack.integrations.corpora.parts import PartFormat, failed_lines, open_part
+from thinstack.integrations.corpora import part_files as parts
+from thinstack.integrations.corpora.part_files import PartFormat, failed_lines, open_part
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 

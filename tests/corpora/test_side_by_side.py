@@ -16,9 +16,9 @@ from deadly_model import DeadlyModel, StillbornModel, UnloadableModel
 from thinstack.bundle import Bundle, reading
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora import shards
-from thinstack.integrations.corpora.manifest import Settings
 from thinstack.integrations.corpora.run import Progress, Request, score_corpus
-from thinstack.integrations.corpora.work import Model
+from thinstack.integrations.corpora.run_manifest import Settings
+from thinstack.integrations.corpora.work import ModelSource
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,7 +35,9 @@ def written(path: Path, texts: list[str]) -> Path:
     return path
 
 
-def run(texts: list[str], folder: Path, model: Model, **how: Any) -> tuple[Progress, list[int]]:
+def run(
+    texts: list[str], folder: Path, model: ModelSource, **how: Any
+) -> tuple[Progress, list[int]]:
     """How it ends, and the rows that were done whenever it told of them."""
     told: list[int] = []
     source = written(folder / "texts.txt", texts)
@@ -54,7 +56,7 @@ def test_an_address_is_asked_for_once_for_all_processes(
 ) -> None:
     # The other processes have the real one, which would find no such bundle.
     monkeypatch.setattr(reading, "fetch", lambda address: last_word.path)
-    last, _ = run(["good"] * 20, tmp_path, Model("hf://user/nobody"))
+    last, _ = run(["good"] * 20, tmp_path, ModelSource("hf://user/nobody"))
     assert (last.done, last.failed) == (20, 0)
 
 
@@ -119,9 +121,9 @@ import sys
 from pathlib import Path
 from deadly_model import DeadlyModel
 from thinstack.integrations.corpora import shards
-from thinstack.integrations.corpora.manifest import Settings
+from thinstack.integrations.corpora.run_manifest import Settings
 from thinstack.integrations.corpora.run import Request, score_corpus
-from thinstack.integrations.corpora.work import Model
+from thinstack.integrations.corpora.work import ModelSource
 
 if __name__ == "__main__":
     shards.SHARD_ROWS = 8
@@ -147,6 +149,6 @@ def test_processes_end_with_their_parent(last_word: Bundle, tmp_path: Path) -> N
         # Its end comes once no process has it any more.
         assert process.communicate(timeout=300)[0] == ""
     assert len(list((tmp_path / "out").glob("part*.jsonl"))) == 2
-    last, told = run(texts.read_text().split(), tmp_path, Model(str(last_word.path)))
+    last, told = run(texts.read_text().split(), tmp_path, ModelSource(str(last_word.path)))
     assert (last.before, last.done, told[0]) == (16, 24, 16)
     assert ids_in(tmp_path / "out") == [str(i) for i in range(1, 25)]

@@ -16,10 +16,10 @@ from last_word_model import TABLE, write_last_word_bundle
 from thinstack.bundle import Bundle
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora import shards
-from thinstack.integrations.corpora.manifest import Settings, read_manifest
 from thinstack.integrations.corpora.run import Progress, Request, score_corpus
+from thinstack.integrations.corpora.run_manifest import Settings, read_run_manifest
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.work import Model
+from thinstack.integrations.corpora.work import ModelSource
 
 Change = Callable[[Path], object]
 
@@ -39,7 +39,7 @@ def written(path: Path, word: str = "good", rows: int = 40) -> Path:
 def run(
     input: Path | BinaryIO,
     out: Path,
-    model: Model,
+    model: ModelSource,
     changes: Mapping[int, Callable[[], object]] = MappingProxyType({}),
     *,
     jobs: int = 0,
@@ -54,7 +54,7 @@ def run(
 
 
 def finished(out: Path) -> bool:
-    found = read_manifest(out)
+    found = read_run_manifest(out)
     assert found is not None
     return found.finished is not None
 
@@ -94,7 +94,11 @@ CHANGES: list[Change] = [with_its_time, longer, shorter, cut_last_line_end, repl
 def test_an_input_that_changes_ends_the_run(
     change: Change, at: int, last_word: Bundle, tmp_path: Path
 ) -> None:
-    path, out, model = written(tmp_path / "in.txt"), tmp_path / "out", Model(str(last_word.path))
+    path, out, model = (
+        written(tmp_path / "in.txt"),
+        tmp_path / "out",
+        ModelSource(str(last_word.path)),
+    )
     with pytest.raises(StoppedError, match=r"the input has changed since the run began: .*--out"):
         run(path, out, model, {at: lambda: change(path)})
     assert not finished(out)
@@ -107,7 +111,7 @@ def test_an_input_that_changes_ends_the_run(
 
 
 def test_a_change_that_is_undone_is_found(last_word: Bundle, tmp_path: Path) -> None:
-    path, model = written(tmp_path / "in.txt"), Model(str(last_word.path))
+    path, model = written(tmp_path / "in.txt"), ModelSource(str(last_word.path))
     changes = {8: lambda: with_its_time(path), 40: lambda: written(path)}
     with pytest.raises(StoppedError, match=r"of its rows from [0-9]+ on, some are others"):
         run(path, tmp_path / "out", model, changes)
@@ -119,7 +123,7 @@ def test_no_row_of_another_input_is_in_a_run_that_goes_on(
     def kill() -> None:
         raise KeyboardInterrupt
 
-    path, model = written(tmp_path / "in.txt"), Model(str(last_word.path))
+    path, model = written(tmp_path / "in.txt"), ModelSource(str(last_word.path))
     with pytest.raises((StoppedError, KeyboardInterrupt)):
         run(path, tmp_path / "out", model, {8: lambda: with_its_time(path), 32: kill})
     written(path)
@@ -142,13 +146,19 @@ def test_a_folder_that_changes(change: str, jobs: int, last_word: Bundle, tmp_pa
         "has another": lambda: with_its_time(files["a"]),
     }
     with pytest.raises(StoppedError, match=f"the input has changed .*{name}"):
-        run(folder, tmp_path / "out", Model(str(last_word.path)), {16: changed[what]}, jobs=jobs)
+        run(
+            folder,
+            tmp_path / "out",
+            ModelSource(str(last_word.path)),
+            {16: changed[what]},
+            jobs=jobs,
+        )
     assert not finished(tmp_path / "out")
 
 
 def test_what_is_kept_of_standard_input_is_compared_too(last_word: Bundle, tmp_path: Path) -> None:
     out, content = tmp_path / "out", written(tmp_path / "in.txt").read_bytes()
-    model = Model(str(last_word.path))
+    model = ModelSource(str(last_word.path))
     with pytest.raises(StoppedError, match=r"the input has changed .*'standard-input'"):
         run(BytesIO(content), out, model, {40: lambda: longer(out / "standard-input")})
     assert not finished(out)
@@ -172,11 +182,11 @@ def test_a_model_that_changes_ends_the_run(what: str, jobs: int, tmp_path: Path)
             (folder / "onnx" / "model.onnx").write_bytes(b"half")
 
     with pytest.raises(StoppedError, match=r"the model has changed since the run began: .*--out"):
-        run(path, out, Model(str(folder)), {40: change}, jobs=jobs)
+        run(path, out, ModelSource(str(folder)), {40: change}, jobs=jobs)
     assert not finished(out)
     shutil.rmtree(folder, ignore_errors=True)
     (tmp_path / "old").rename(folder)
-    assert run(path, out, Model(str(folder))).before == 40
+    assert run(path, out, ModelSource(str(folder))).before == 40
     assert finished(out)
 
 
@@ -202,7 +212,11 @@ def test_a_process_that_starts_takes_no_other_model(changed: bool, tmp_path: Pat
 
 
 def test_a_part_that_is_gone_at_the_end_is_told(last_word: Bundle, tmp_path: Path) -> None:
-    path, out, model = written(tmp_path / "in.txt"), tmp_path / "out", Model(str(last_word.path))
+    path, out, model = (
+        written(tmp_path / "in.txt"),
+        tmp_path / "out",
+        ModelSource(str(last_word.path)),
+    )
     with pytest.raises(StoppedError, match=r"expected all 40 rows .* not whole: \[1\]"):
         run(path, out, model, {32: (out / "part-000001.jsonl").unlink})
     (out / "errors").mkdir()
@@ -221,12 +235,12 @@ def test_a_row_that_is_lost_is_told(
     def losing(self: TextScorer, rows: Any) -> Any:
         found, problems = call(self, rows)
         kept = np.flatnonzero(found.text != (0 if lost == "the first" else 7))
-        return (found, problems[1:]) if lost == "a problem" else (found.at(kept), problems)
+        return (found, {}) if lost == "a problem" else (found.at(kept), problems)
 
     call = TextScorer.__call__
     monkeypatch.setattr(TextScorer, "__call__", losing)
     path = tmp_path / "in.txt"
     path.write_bytes(b"good\n" * 3 + b"bad \xff\n" + b"good\n" * 20)
     with pytest.raises(StoppedError, match="expected scores or an error of each of 8 rows"):
-        run(path, tmp_path / "out", Model(str(last_word.path)), jobs=jobs)
+        run(path, tmp_path / "out", ModelSource(str(last_word.path)), jobs=jobs)
     assert not parts_in(tmp_path / "out")

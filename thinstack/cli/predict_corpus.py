@@ -151,11 +151,11 @@ def _request(
     allow_repeated_ids: bool | None,
     **others: Any,
 ) -> "Request":
-    """`others`: fields of `thinstack.integrations.corpora.manifest.Settings`, where None means the
-    default, and options that are ignored here."""
-    from thinstack.integrations.corpora.manifest import Settings
+    """`others`: fields of `thinstack.integrations.corpora.run_manifest.Settings`, where None means
+    the default, and options that are ignored here."""
     from thinstack.integrations.corpora.run import FAIL_AFTER, Request
-    from thinstack.integrations.corpora.work import Model
+    from thinstack.integrations.corpora.run_manifest import Settings
+    from thinstack.integrations.corpora.work import ModelSource
 
     if str(input) == STANDARD_INPUT and sys.stdin.isatty():
         raise InputError(
@@ -170,7 +170,7 @@ def _request(
         input=sys.stdin.buffer if str(input) == STANDARD_INPUT else input,
         out=out,
         settings=Settings.parse(given, source="options"),
-        model=Model(model, device, threads or 1, isolated=isolated),
+        model=ModelSource(model, device, threads or 1, isolated=isolated),
         jobs=1 if jobs is None else jobs,
         fail_after=FAIL_AFTER if fail_after is None else fail_after,
         named=bool(given.keys() & {"text", "id"}),

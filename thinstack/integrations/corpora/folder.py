@@ -10,8 +10,8 @@ from thinstack.data.files.lock import LOCK
 from thinstack.data.files.paths import check_new_folder
 from thinstack.data.files.writing import replacing
 from thinstack.errors import InputError
-from thinstack.integrations.corpora.manifest import MANIFEST
-from thinstack.integrations.corpora.parts import PartFormat
+from thinstack.integrations.corpora.part_files import PartFormat
+from thinstack.integrations.corpora.run_manifest import MANIFEST
 
 __all__ = ["SPOOL", "OutFolder"]
 

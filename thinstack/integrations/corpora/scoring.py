@@ -59,7 +59,7 @@ class ScoredRows(NamedTuple):
         order = np.argsort(columns[0], kind="stable")
         return cls._make(column[order] for column in columns)
 
-    def at(self, places: slice) -> Self:
+    def at(self, places: slice | IntArray) -> Self:
         """The rows at some places."""
         return self._make(column[places] for column in self)
 

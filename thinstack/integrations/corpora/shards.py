@@ -12,7 +12,7 @@ from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Corpus
 from thinstack.integrations.corpora.rows import Row
 
-__all__ = ["SHARD_CHARACTERS", "SHARD_ROWS", "Planned", "Shard", "cut", "plan", "rows_digest"]
+__all__ = ["SHARD_CHARACTERS", "SHARD_ROWS", "Planned", "Shard", "plan", "rows_digest", "shards_of"]
 
 SHARD_ROWS: Final = 1 << 12
 """Rows of a shard at most."""
@@ -38,7 +38,7 @@ class Shard(NamedTuple):
     rows: list[Row]
 
 
-def cut(rows: Iterable[Row]) -> Iterator[Shard]:
+def shards_of(rows: Iterable[Row]) -> Iterator[Shard]:
     """The rows in shards, each as large as it may be. No shard is empty."""
     numbers, piece, characters = count(), list[Row](), 0
     for row in rows:
@@ -68,7 +68,7 @@ def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> Plan
     """
     ids, planned, total = bytearray(), Planned([], []), 0
     watched = corpus.columns.id is not None and not repeated
-    for shard in cut(corpus.rows()):
+    for shard in shards_of(corpus.rows()):
         planned.rows.append(len(shard.rows))
         planned.digests.append(rows_digest(shard.rows))
         total += len(shard.rows)

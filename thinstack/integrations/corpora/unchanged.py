@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.errors import DataError, StoppedError, ThinstackError
 from thinstack.integrations.corpora.inputs import Corpus, digest
-from thinstack.integrations.corpora.manifest import InputFile, RunManifest
+from thinstack.integrations.corpora.run_manifest import InputFile, RunManifest
 from thinstack.integrations.corpora.shards import Shard, rows_digest
 
 __all__ = ["as_planned", "check_input", "check_model", "input_files", "opened_again"]

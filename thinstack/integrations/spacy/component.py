@@ -57,6 +57,7 @@ from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.files import Files, pack, unpacked, write
 from thinstack.core.config import Device
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
+from thinstack.integrations.spacy.doc_reading import Reading, read, scored, warn_of_no_sentences
 from thinstack.integrations.spacy.doc_results import (
     Results,
     contributions_of,
@@ -65,7 +66,6 @@ from thinstack.integrations.spacy.doc_results import (
     results,
 )
 from thinstack.integrations.spacy.pipe import BatchedPipe
-from thinstack.integrations.spacy.reading import Reading, read, scored, warn_of_no_sentences
 from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.integrations.spacy.span_groups import fill_group
 from thinstack.integrations.spacy.stored import Annotated, store

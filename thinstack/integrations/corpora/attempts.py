@@ -8,48 +8,48 @@ from thinstack.errors import StoppedError
 from thinstack.integrations.corpora.rows import Problem
 from thinstack.integrations.corpora.shards import Shard
 
-__all__ = ["Case", "Task"]
+__all__ = ["Attempt", "OpenShard"]
 
 T = TypeVar("T")
 _TRIES = 2
 
 
-class Task(NamedTuple):
+class Attempt(NamedTuple):
     """Rows to score, and whether to write them. A part of a shard is tried, but not written."""
 
     shard: Shard
     write: bool
 
 
-class Case:
-    """A shard that is not written yet. `task` is what to try next, which the result of the last
-    try decides: the shard and each of its rows have two tries, the parts between them one."""
+class OpenShard:
+    """A shard that is not written yet. `attempt` is what to try next, by the result of the last
+    one: the shard and each of its rows have two tries, the parts between them one."""
 
     def __init__(self, shard: Shard):
         self._search = _search(shard)
-        self.task = next(self._search)
+        self.attempt = next(self._search)
 
     def survived(self) -> None:
         """Note that a part of the shard was tried, and the process survived."""
-        self.task = self._search.send("")
+        self.attempt = self._search.send("")
 
     def died(self, how: str) -> None:
         """Note that the process died, because of the rows or by chance. `how` names the signal.
 
         Raises StoppedError if the shard kills the process, but no single row does.
         """
-        self.task = self._search.send(how)
+        self.attempt = self._search.send(how)
 
 
-Search = Generator[Task, str, T]
-"""Tasks to try, each sent back how the process died, or "" if it survived."""
+Search = Generator[Attempt, str, T]
+"""Attempts, each sent back how the process died, or "" if it survived."""
 
 
 def _search(shard: Shard) -> Search[NoReturn]:
     size, fruitless = len(shard.rows), False
     while True:
         for _ in range(_TRIES):
-            how = yield Task(shard, write=True)
+            how = yield Attempt(shard, write=True)
         if fruitless:
             raise StoppedError(
                 f"shard {shard.number} of {size:,} rows: its process dies ({how}), but not on any "
@@ -69,7 +69,7 @@ def _deadly(shard: Shard, start: int, end: int) -> Search[dict[int, str]]:
     rows, middle = dict[int, str](), (start + end) // 2
     for first, last in ((start, middle), (middle, end)):
         for _ in range(_TRIES if last - first == 1 else 1):
-            how = yield Task(Shard(shard.number, shard.rows[first:last]), write=False)
+            how = yield Attempt(Shard(shard.number, shard.rows[first:last]), write=False)
             if not how:
                 break
         else:

@@ -12,11 +12,11 @@ from thinstack.core.config.base import Strict, problems
 from thinstack.core.config.separator import Separator
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import InputError
-from thinstack.integrations.corpora.parts import PartFormat
+from thinstack.integrations.corpora.part_files import PartFormat
 from thinstack.integrations.corpora.rows import DEFAULT_TEXT
 from thinstack.integrations.corpora.scoring import Output
 
-__all__ = ["MANIFEST", "Finished", "InputFile", "RunManifest", "Settings", "read_manifest"]
+__all__ = ["MANIFEST", "Finished", "InputFile", "RunManifest", "Settings", "read_run_manifest"]
 
 MANIFEST: Final = "manifest.json"
 
@@ -94,7 +94,7 @@ class RunManifest(Strict):
         )
 
 
-def read_manifest(folder: Path) -> RunManifest | None:
+def read_run_manifest(folder: Path) -> RunManifest | None:
     """The manifest in a folder, or None without one. Raises InputError for a manifest of another
     kind."""
     try:
