@@ -97,9 +97,7 @@ def plugins() -> Iterator[str]:
     manager = PluginManager(entry_points=())
     yield PLUGINS
     for kind, title in KINDS.items():
-        specs = [
-            getattr(manager, kind)(each.name) for each in manager.records() if each.kind == kind
-        ]
+        specs = manager.specs(kind)
         rows = [(f"`{spec.name}`", spec.summary, options(spec.options)) for spec in specs]
         used = any(given for _, _, given in rows)
         heads = ("name", "what it is", "options (default)")

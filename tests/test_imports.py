@@ -77,7 +77,7 @@ def test_torch_free_modules_import_where_the_extras_are_missing() -> None:
     names = ["thinstack", "thinstack.cli"]
     names += [name for name in modules() if f"{name}.".startswith(tuple(f"{at}." for at in free))]
     names = [name for name in names if not name.startswith("thinstack.integrations.spacy")]
-    assert {"thinstack.runtime.predictor", "thinstack.plugins.readers.brackets"} <= set(names)
+    assert {"thinstack.runtime.predictor", "thinstack.plugins.readers"} <= set(names)
     python(
         f"import importlib, sys\nfor name in {EXTRAS}: sys.modules[name] = None\n"
         f"for name in {names}: importlib.import_module(name)"

@@ -150,8 +150,8 @@ def test_the_page_has_the_count_of_every_cell_and_head() -> None:
             hidden = {"rntn.v1": 25, "mv_rnn.v1": 25, "word_mean.v1": 300}.get(record.name, 150)
             kinds = 2 if record.name == "top_down_lstm.v1" else 1
             sizes = {"input_size": 300, "hidden_size": hidden, "kinds": kinds}
-            found[record.name] = count(manager().cell(record.name).create({}, **sizes))
+            found[record.name] = count(manager().find("cell", record.name).create({}, **sizes))
         elif (record.distribution, record.kind) == ("thinstack", "head"):
-            head = manager().head(record.name).create({}, hidden_size=150, classes=5)
+            head = manager().find("head", record.name).create({}, hidden_size=150, classes=5)
             found[record.name] = count(head)
     assert page_counts() == found

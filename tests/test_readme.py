@@ -19,7 +19,7 @@ from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.plugins.embeddings.words import WordEmbedding
 from thinstack.plugins.heads.node_classifier import NodeClassifier
-from thinstack.plugins.specs import CellSpec
+from thinstack.plugins.specs import Spec
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PICTURE = ROOT / "docs" / "assets" / "tree.svg"
@@ -98,7 +98,7 @@ def test_onnx(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_plugin_builds_a_cell_that_exports() -> None:
-    spec = CellSpec(run("README.md", "class Mean")["Mean"])
+    spec = Spec("cell", run("README.md", "class Mean")["Mean"])
     assert spec.name == "mean.v1"
     torch.manual_seed(0)
     cell = spec.create({}, input_size=6, hidden_size=4)

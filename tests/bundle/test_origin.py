@@ -29,7 +29,7 @@ from thinstack.integrations.corpora.work import ModelSource
 from thinstack.integrations.push import _with
 from thinstack.integrations.serving.server import PageServer
 from thinstack.integrations.spacy_training.component import TreeClassifier
-from thinstack.plugins.manager import bundles
+from thinstack.plugins.manager import manager
 from thinstack.runtime import predictor, reference
 from thinstack.runtime.isolation.isolated import IsolatedSession
 from thinstack.runtime.predictor import Predictor
@@ -78,9 +78,9 @@ def test_what_is_installed_is_own_by_every_byte_of_it(tmp_path: Path) -> None:
 
 @pytest.fixture
 def _fresh_plugins() -> Iterator[None]:
-    bundles.cache_clear()
+    manager.cache_clear()
     yield
-    bundles.cache_clear()
+    manager.cache_clear()
 
 
 @pytest.mark.usefixtures("_fresh_plugins")
@@ -88,7 +88,7 @@ def test_what_another_distribution_brings_is_own(
     foreign: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not is_own(foreign)
-    bundles.cache_clear()
+    manager.cache_clear()
     hook = "from pathlib import Path\nfrom thinstack.plugins import hookimpl\n@hookimpl\n"
     hook += f"def thinstack_bundles():\n    return {{'mine': Path({str(foreign.path)!r})}}\n"
     (tmp_path / "brings_mine.py").write_text(hook)

@@ -52,7 +52,7 @@ def batch() -> dict[str, torch.Tensor]:
 
 
 def test_it_is_listed(plugins: PluginManager) -> None:
-    assert plugins.encoder("running_mean.v1").plugin is RunningMean
+    assert plugins.find("encoder", "running_mean.v1").plugin is RunningMean
     assert ("encoder", "running_mean.v1", "ok") in [
         (record.kind, record.name, record.status) for record in plugins.records()
     ]

@@ -56,9 +56,11 @@ class Site:
         return [point for distribution in found for point in distribution.entry_points]
 
     def manager(self, **changes: Any) -> PluginManager:
-        """The plugin manager of these distributions, without built-ins."""
+        """The plugin manager of these distributions, without built-ins; all of them are loaded."""
         asked = {"builtins": (), "entry_points": self.entry_points(), "blocked": ()}
-        return PluginManager(**asked | changes)
+        plugins = PluginManager(**asked | changes)
+        plugins.records()
+        return plugins
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import thinstack
 from thinstack.bundle import bundled_names, open_bundle
 from thinstack.bundle.bundled import thinstack_bundles
 from thinstack.errors import BundleError, PluginError, UnknownNameError
-from thinstack.plugins.manager import PluginManager, PluginWarning, bundles, manager
+from thinstack.plugins.manager import PluginManager, PluginWarning, manager
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "publishing-a-model.md").read_text(encoding="utf-8")
@@ -34,11 +34,9 @@ Cli = Callable[..., Answer]
 
 @pytest.fixture(autouse=True)
 def _entry_points_of_the_test() -> Iterator[None]:
-    for plugins in (bundles, manager):
-        plugins.cache_clear()
+    manager.cache_clear()
     yield
-    for plugins in (bundles, manager):
-        plugins.cache_clear()
+    manager.cache_clear()
 
 
 def install(site, distribution: str = PROJECT["name"], module: str = "shop_mail") -> None:
@@ -129,7 +127,7 @@ def test_a_builtin_model_keeps_its_name(site) -> None:
     site.install("rival", "rival_sst", HOOK.replace("shop-mail", "sst"))
     with pytest.warns(PluginWarning, match="rival 1.2 was left out: bundle 'sst' is provided by"):
         plugins = site.manager(builtins=("thinstack.bundle.bundled",))
-    assert plugins.bundle("sst").folder == open_bundle("sst").path
+    assert plugins.find("bundle", "sst").folder == open_bundle("sst").path
     assert thinstack_bundles().keys() == set(bundled_names())
 
 
@@ -144,7 +142,7 @@ def test_a_folder_that_is_gone_or_no_bundle_is_told_with_its_distribution(
     with pytest.warns(PluginWarning, match=gone):
         plugins = site.manager()
     with pytest.raises(PluginError, match=gone):
-        plugins.bundle("shop-mail")
+        plugins.find("bundle", "shop-mail")
     ((status, summary),) = {(each.status, each.summary) for each in plugins.records()}
     assert (status, summary) == ("failed", "")
 
@@ -179,6 +177,6 @@ def test_our_own_distribution_names_its_folder(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.syspath_prepend(OURS)
     point = metadata.EntryPoint(name, module, "thinstack")
     plugins = PluginManager(builtins=(), entry_points=[point])
-    folder = plugins.bundle(name).folder
+    folder = plugins.find("bundle", name).folder
     assert folder == OURS / module / "model"
     assert open_bundle(folder).manifest.metrics["recipe"] == name

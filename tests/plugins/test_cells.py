@@ -96,7 +96,7 @@ def test_contract(name: str, asked: dict[str, Any], check: str) -> None:
 
 def cell_of(name: str, options: dict[str, Any] | None = None, **sizes: int) -> Any:
     sizes = {"input_size": X, "hidden_size": H} | sizes
-    return manager().cell(name).create(options or {}, **sizes)
+    return manager().find("cell", name).create(options or {}, **sizes)
 
 
 BUILTIN = {

@@ -16,7 +16,7 @@ X = 7
 def drawn() -> Distances:
     torch.manual_seed(0)
     options = {"width": 6, "dilations": [1, 2, 3], "lstm": 5, "hidden": 4}
-    parser = manager().parser("distances.v1").create(options, input_size=X)
+    parser = manager().find("parser", "distances.v1").create(options, input_size=X)
     assert isinstance(parser, Distances)
     return parser.double().eval()
 

@@ -67,7 +67,7 @@ def test_what_is_not_a_number_stays_in_its_row() -> None:
 
 @pytest.mark.parametrize("kappa", [0.1, 2.0])
 def test_the_loss_of_more_sentences_is_a_sum(kappa: float) -> None:
-    head = manager().head("tree_ranker.v1").create({"kappa": kappa}, **SIZES)
+    head = manager().find("head", "tree_ranker.v1").create({"kappa": kappa}, **SIZES)
     labels = torch.tensor([[1, 2], [0, -1], [0, 0], [1, 0], [0, 3], [2, 0], [-1, 1]])
     generator = torch.Generator().manual_seed(2)
     scores = torch.randn(len(labels), generator=generator).double() + labels[:, 1]
@@ -79,7 +79,11 @@ def test_the_loss_of_more_sentences_is_a_sum(kappa: float) -> None:
 
 
 def head_of(name: str, options: dict[str, Any] | None = None, **sizes: int) -> Any:
-    return manager().head(name).create(options or {}, **{"hidden_size": 4, "classes": 3} | sizes)
+    return (
+        manager()
+        .find("head", name)
+        .create(options or {}, **{"hidden_size": 4, "classes": 3} | sizes)
+    )
 
 
 READS = {

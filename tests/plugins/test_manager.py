@@ -4,17 +4,18 @@ manager is under test."""
 import re
 import sys
 import warnings
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from thinstack._version import __version__
-from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
+from thinstack.errors import ConfigError, MissingExtraError, PluginError, UnknownNameError
 from thinstack.plugins import HOOK_VERSION
 from thinstack.plugins import manager as manager_module
-from thinstack.plugins.isolation import HOOKS
-from thinstack.plugins.manager import BUILTINS, BUNDLES, PluginManager, PluginRecord, PluginWarning
+from thinstack.plugins.kinds import HOOKS, KINDS
+from thinstack.plugins.manager import PluginManager, PluginRecord, PluginWarning, builtin_modules
 
 SPECS = """
 from pathlib import Path
@@ -122,8 +123,8 @@ def test_a_broken_plugin_is_recorded_and_reported_and_harms_no_other(site, case:
     assert (after.name, after.distribution, after.status) == ("after.v1", "z-good-dist", "ok")
     assert failed == PluginRecord(case, "plugin", "broken-dist", "1.2", "failed", failed.error)
     assert error in failed.error
-    assert plugins.cell("before.v1").summary == "good_before"
-    assert plugins.cell("after.v1").summary == "good_after"
+    assert plugins.find("cell", "before.v1").summary == "good_before"
+    assert plugins.find("cell", "after.v1").summary == "good_after"
 
 
 def test_a_plugin_written_for_these_hooks_or_older_ones_works(site) -> None:
@@ -154,7 +155,7 @@ def test_a_wrapper_of_one_plugin_does_not_reach_another(site) -> None:
     site.install("a-thief", "thief", hook(stolen, marker="hookimpl(wrapper=True)"))
     site.install("victim", "victim", cells("mine.v1"))
     plugins = site.manager()
-    assert plugins.cell("mine.v1").summary == "victim"
+    assert plugins.find("cell", "mine.v1").summary == "victim"
 
 
 def test_a_plugin_may_wrap_its_own_hook_and_may_provide_nothing(site) -> None:
@@ -178,7 +179,7 @@ def test_builtins_come_first_then_distributions_in_order(site) -> None:
         ("a.v1", "cell", "alpha"),
         ("z.v1", "cell", "zeta"),
     ]
-    assert plugins.head("own.v1").summary == "fake_builtin"
+    assert plugins.find("head", "own.v1").summary == "fake_builtin"
 
 
 def test_an_unknown_name_lists_the_known_ones_of_its_kind(site) -> None:
@@ -186,9 +187,9 @@ def test_an_unknown_name_lists_the_known_ones_of_its_kind(site) -> None:
     site.install("mine", "m_mine", cells("b.v1", "a.v1") + heads)
     plugins = site.manager()
     with pytest.raises(UnknownNameError, match=r"unknown cell 'h\.v1'; known: a\.v1, b\.v1$"):
-        plugins.cell("h.v1")
+        plugins.find("cell", "h.v1")
     with pytest.raises(UnknownNameError, match=r"unknown head 'a\.v1'; known: h\.v1$"):
-        plugins.head("a.v1")
+        plugins.find("head", "a.v1")
 
 
 def test_two_providers_of_one_name_are_both_named(site) -> None:
@@ -201,10 +202,10 @@ def test_two_providers_of_one_name_are_both_named(site) -> None:
     assert second.startswith("cell 'same.v1' of second 7.0 was")
     both = r"first 1\.2 \(entry point 'm_first'\) and by second 7\.0 \(entry point 'm_second'\)"
     with pytest.raises(PluginError, match=both):
-        plugins.cell("same.v1")
+        plugins.find("cell", "same.v1")
     same = ("same.v1", "failed")
     assert outcomes(plugins, "name", "status") == [same, ("only_first.v1", "ok"), same]
-    assert plugins.cell("only_first.v1").summary == "m_first"
+    assert plugins.find("cell", "only_first.v1").summary == "m_first"
 
 
 def test_a_builtin_keeps_its_name(site) -> None:
@@ -214,7 +215,7 @@ def test_a_builtin_keeps_its_name(site) -> None:
     with pytest.warns(PluginWarning, match=said) as caught:
         plugins = site.manager(builtins=("fake_builtin",))
     assert len(caught) == 1
-    assert plugins.cell("own.v1").summary == "fake_builtin"
+    assert plugins.find("cell", "own.v1").summary == "fake_builtin"
     found = outcomes(plugins, "distribution", "status")
     assert found == [("thinstack", "ok"), ("a-rival", "failed")]
 
@@ -234,25 +235,25 @@ def test_an_entry_point_may_name_a_class(site) -> None:
         plugins = site.manager()
     good, *failed = plugins.records()
     assert good == PluginRecord("mine.v1", "cell", "a-good", "1.2", "ok", None, "", "m_mine")
-    assert plugins.cell("mine.v1").summary == "m_mine"
+    assert plugins.find("cell", "mine.v1").summary == "m_mine"
     said = ["cell name 'bad'", "upgrade thinstack", "'Yours'"]
     assert all(part in each.error for part, each in zip(said, failed, strict=True))
 
 
 def test_a_broken_builtin_harms_no_other(site) -> None:
     site.write("fake_builtin", "raise OSError('disk on fire')")
-    names = ("fake_builtin", "thinstack.plugins.readers.brackets")
+    names = ("fake_builtin", "thinstack.plugins.readers")
     with pytest.warns(PluginWarning, match="disk on fire"):
-        plugins = PluginManager(builtins=names, entry_points=(), blocked=())
-    assert [record.status for record in plugins.records()] == ["failed", "ok"]
-    assert plugins.reader("brackets.v1").summary
+        plugins = site.manager(builtins=names, entry_points=())
+    assert [record.status for record in plugins.records()] == ["failed", *["ok"] * 5]
+    assert plugins.find("reader", "brackets.v1").summary
 
 
 def test_two_entry_points_of_one_name_both_load(site) -> None:
     site.install("first", "m_first", cells("one.v1"), entry="cells")
     site.install("second", "m_second", cells("two.v1"), entry="cells")
     plugins = site.manager()
-    found = [plugins.cell(name).summary for name in ("one.v1", "two.v1")]
+    found = [plugins.find("cell", name).summary for name in ("one.v1", "two.v1")]
     assert found == ["m_first", "m_second"]
 
 
@@ -284,11 +285,11 @@ def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(
     assert (unavailable.name, unavailable.status) == ("fake_builtin", "unavailable")
     assert light.status == "ok"
     assert "pip install torch, or install thinstack with its extra 'train'" in unavailable.error
-    assert plugins.cell("light.v1").summary == "m_mine"
+    assert plugins.find("cell", "light.v1").summary == "m_mine"
     with pytest.raises(MissingExtraError, match="torch"):
-        plugins.cell("own.v1")
+        plugins.find("cell", "own.v1")
     with pytest.raises(UnknownNameError, match=r"unknown reader 'own\.v1'; known: none"):
-        plugins.reader("own.v1")
+        plugins.find("reader", "own.v1")
 
 
 # Plugins that are there for real may warn.
@@ -301,27 +302,74 @@ def test_the_manager_finds_installed_entry_points_and_loads_once(
     manager_module.manager.cache_clear()
     try:
         plugins = manager_module.manager()
-        assert plugins.cell("found_on_the_path.v1").summary == "m_found"
+        assert plugins.find("cell", "found_on_the_path.v1").summary == "m_found"
         assert manager_module.manager() is plugins
     finally:
         manager_module.manager.cache_clear()
 
 
-@pytest.mark.parametrize("module", [module for module in BUILTINS if module != BUNDLES])
-def test_a_builtin_module_provides_one_class_named_after_its_file(module: str) -> None:
-    plugins = PluginManager(builtins=(module,), entry_points=(), blocked=())
-    [record] = plugins.records()
-    folder, _, file = module.rpartition(".")
-    assert re.fullmatch(rf"{file}\.v[0-9]+", record.name)
-    assert f"thinstack.plugins.{record.kind}s" == folder
-    assert (record.distribution, record.version, record.status) == ("thinstack", __version__, "ok")
-    assert getattr(plugins, record.kind)(record.name).summary
+@pytest.mark.parametrize("kind", ["cell", "head", "embedding", "parser"])
+def test_a_file_in_the_folder_of_a_kind_is_a_plugin_named_after_it(kind: str) -> None:
+    plugins = PluginManager(entry_points=(), blocked=())
+    folder = Path(manager_module.__file__).parent / f"{kind}s"
+    files = sorted(path.stem for path in folder.glob("[!_]*"))
+    assert builtin_modules(kind) == [f"{KINDS[kind].builtins}.{file}" for file in files]
+    assert [spec.name.partition(".v")[0] for spec in plugins.specs(kind)] == files
+    assert all(spec.summary for spec in plugins.specs(kind))
 
 
-def test_every_file_of_each_kind_is_a_builtin() -> None:
-    folder = Path(manager_module.__file__).parent
-    places = (*folder.glob("*/[!_]*.py"), *(p.parent for p in folder.glob("*/[!_]*/__init__.py")))
-    files = [f"thinstack.plugins.{p.parent.name}.{p.stem}" for p in places]
-    files.remove("thinstack.plugins.encoders.spinn")
-    assert sorted(BUILTINS) == sorted([*files, BUNDLES])
-    assert len(PluginManager(entry_points=(), blocked=()).records()) == len(files) + 1
+def test_all_builtins_work() -> None:
+    records = PluginManager(entry_points=(), blocked=()).records()
+    origin = {(each.distribution, each.version, each.status) for each in records}
+    assert origin == {("thinstack", __version__, "ok")}
+    assert {"cell", "head", "embedding", "parser", "reader", "bundle"} <= {r.kind for r in records}
+
+
+def test_a_folder_that_is_not_there_has_no_builtins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(KINDS, "cell", replace(KINDS["cell"], builtins="thinstack.training.none"))
+    assert builtin_modules("cell") == []
+
+
+LEVELS = """
+from pydantic import BaseModel
+from thinstack.plugins import hookimpl
+
+class Settings(BaseModel, extra="forbid"):
+    share: float = 0.5
+
+class Mine:
+    plugin_kind, name, settings = {kind!r}, "mine.v1", Settings
+    def __init__(self, settings):
+        self.share = settings.share
+
+@hookimpl
+def thinstack_{kind}s():
+    return [Mine]
+"""
+
+
+@pytest.mark.parametrize("kind", ["task", "lesson"])
+def test_a_task_or_lesson_has_settings(site, kind: str) -> None:
+    site.install("mine", "m_mine", LEVELS.format(kind=kind))
+    spec = site.manager().find(kind, "mine.v1")
+    assert list(spec.options.model_fields) == ["share"]
+    assert (spec.create({}).share, spec.create({"share": 1}).share) == (0.5, 1)
+    with pytest.raises(ConfigError, match=f"{kind} 'mine.v1': shares: .*; known options: share"):
+        spec.create({"shares": 1})
+
+
+def test_looking_a_plugin_up_imports_what_may_provide_it(site) -> None:
+    site.install("light", "m_light", hook("return {}", "thinstack_bundles"))
+    site.install("heavy", "m_heavy", CLASS.format(name="heavy.v1"), names="Mine")
+    builtins = ("thinstack.plugins.cells.rntn", "thinstack.plugins.readers")
+    plugins = PluginManager(builtins=builtins, entry_points=site.entry_points(), blocked=())
+    assert plugins.specs("bundle") == []
+    assert ("m_light" in sys.modules, "m_heavy" in sys.modules) == (True, False)
+    assert len(plugins.specs("reader")) == 5
+    assert [spec.name for spec in plugins.specs("cell")] == ["rntn.v1", "heavy.v1"]
+
+
+def test_the_page_of_the_api_lists_the_hooks() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "api" / "plugins.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (?:`(.+)` )?\|$", page, re.MULTILINE)
+    assert rows == [(hook, kind.contract) for hook, kind in HOOKS.items()]

@@ -14,7 +14,7 @@ NONE = torch.zeros(1, 0)
 def cell_of(**options: object) -> Cell:
     torch.manual_seed(0)
     sizes = {"input_size": X, "hidden_size": H, "inner_size": 0}
-    return manager().cell("mean_beside.v1").create(options, **sizes).double()
+    return manager().find("cell", "mean_beside.v1").create(options, **sizes).double()
 
 
 def joined(cell: Cell, left: list[torch.Tensor], right: list[torch.Tensor]) -> list[torch.Tensor]:

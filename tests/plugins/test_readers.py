@@ -17,8 +17,7 @@ from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import DataError, PluginError, TreeError
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.plugins import Reader, manager
-from thinstack.plugins.manager import READERS, PluginManager
-from thinstack.plugins.specs import ReaderSpec
+from thinstack.plugins.manager import PluginManager, builtin_modules
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example
@@ -72,7 +71,7 @@ def thinstack_readers():
 
 @pytest.fixture
 def builtin() -> PluginManager:
-    return PluginManager(builtins=READERS, entry_points=(), blocked=())
+    return PluginManager(builtins=builtin_modules("reader"), entry_points=(), blocked=())
 
 
 @pytest.fixture
@@ -80,15 +79,15 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "trees.txt"
 
 
-def spec(read: Callable[..., object]) -> ReaderSpec:
-    return ReaderSpec(type("Fake", (Reader,), {"name": "fake.v1", "read": staticmethod(read)}))
+def reading(read: Callable[..., object]) -> type[Reader]:
+    return type("Fake", (Reader,), {"name": "fake.v1", "read": staticmethod(read)})
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_a_builtin_reads_its_format_and_skips_what_is_malformed(
     builtin: PluginManager, path: Path, name: str
 ) -> None:
-    reader, (text, tree) = builtin.reader(name), GOOD[name]
+    reader, (text, tree) = builtin.find("reader", name).plugin, GOOD[name]
     path.write_text(text + BAD[name] + text, encoding="utf-8")
     with pytest.raises(TreeError) as caught:
         reader.trees(path)
@@ -117,10 +116,10 @@ def test_reading_imports_nothing_heavy(path: Path, missing: str) -> None:
         "from importlib import metadata\n"
         # a plugin that is installed for real may import what it likes
         "metadata.entry_points = lambda **_: ()\n"
-        "from thinstack.plugins.manager import readers\n"
+        "from thinstack.plugins.manager import manager\n"
         f"for name, text in {[(name, text) for name, (text, _) in GOOD.items()]}:\n"
         f"    open({str(path)!r}, 'w').write(text)\n"
-        f"    assert len(readers().reader(name).trees({str(path)!r})) == 1\n"
+        f"    assert len(manager().find('reader', name).plugin.trees({str(path)!r})) == 1\n"
         f"print([name for name in {heavy} if sys.modules.get(name)])\n"
     )
     answer = subprocess.run(
@@ -130,14 +129,12 @@ def test_reading_imports_nothing_heavy(path: Path, missing: str) -> None:
 
 
 def test_a_class_is_validated() -> None:
-    with pytest.raises(PluginError, match=r"^reader name 'fake' .*'my_name\.v1'"):
-        ReaderSpec(type("Fake", (Reader,), {"name": "fake", "read": staticmethod(list)}))
-    with pytest.raises(PluginError, match=r"^reader 'fake\.v1' must define .* `read`"):
-        ReaderSpec(type("Fake", (Reader,), {"name": "fake.v1"}))
+    with pytest.raises(PluginError, match=r"reader Fake must define .* `read`"):
+        type("Fake", (Reader,), {"name": "fake.v1"})
 
 
 def test_a_function_without_skipped_reads_but_cannot_skip(path: Path) -> None:
-    reader = spec(lambda path: (Tree.left([part]) for part in (path.name, "b")))
+    reader = reading(lambda path: (Tree.left([part]) for part in (path.name, "b")))
     assert reader.trees(path) == [Tree.left(["trees.txt"]), Tree.left(["b"])]
     with pytest.raises(PluginError, match=r"'fake\.v1' cannot skip .* no `skipped`"):
         reader.trees(path, skipped=[])
@@ -145,7 +142,7 @@ def test_a_function_without_skipped_reads_but_cannot_skip(path: Path) -> None:
 
 def test_skipped_is_handed_over_only_if_asked_for(path: Path) -> None:
     given: list[object] = []
-    reader = spec(lambda path, skipped="nothing": given.append(skipped) or [])
+    reader = reading(lambda path, skipped="nothing": given.append(skipped) or [])
     skipped: list[TreeError] = []
     assert reader.trees(path) == reader.trees(path, skipped=skipped) == []
     assert given == ["nothing", skipped]
@@ -170,28 +167,28 @@ def test_what_goes_wrong_in_a_reader_is_an_error_of_that_plugin(
     path: Path, read: Callable[..., object], message: str
 ) -> None:
     with pytest.raises(PluginError, match=rf"^reader 'fake\.v1' {message}"):
-        spec(read).trees(path)
+        reading(read).trees(path)
 
 
 def test_the_error_that_was_raised_is_kept(path: Path) -> None:
     with pytest.raises(PluginError) as caught:
-        spec(read_badly).trees(path)
+        reading(read_badly).trees(path)
     assert isinstance(caught.value.__cause__, KeyError)
 
     def read(path: Path) -> Iterator[Tree]:
         yield from_brackets("(2 a", source=str(path), line=7)
 
     with pytest.raises(TreeError, match=r"trees\.txt:7:5: unbalanced"):
-        spec(read).trees(path)
+        reading(read).trees(path)
 
 
 @pytest.fixture
 def square(site) -> Iterator[None]:
     """The distribution of `square.v1` is installed."""
     site.install("square-brackets", "square_brackets", SQUARE)
-    manager.readers.cache_clear()
+    manager.manager.cache_clear()
     yield
-    manager.readers.cache_clear()
+    manager.manager.cache_clear()
 
 
 @pytest.fixture

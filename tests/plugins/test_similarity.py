@@ -108,4 +108,4 @@ def test_ratings_can_be_scripted(head) -> None:
 
 def test_one_rating_is_no_scale() -> None:
     with pytest.raises(PluginError, match=r"similarity\.v1.*at least 2 ratings.*found 1"):
-        manager().head("similarity.v1").create({}, hidden_size=H, classes=1)
+        manager().find("head", "similarity.v1").create({}, hidden_size=H, classes=1)

@@ -6,7 +6,8 @@ import pytest
 from pydantic import Field
 
 from thinstack.errors import ConfigError, DataError, PluginError
-from thinstack.plugins.specs import CellSpec, HeadSpec
+from thinstack.plugins import specs
+from thinstack.plugins.specs import Spec
 
 SIZES = {"input_size": 5, "inner_size": 4, "hidden_size": 7, "kinds": 3}
 
@@ -26,8 +27,8 @@ class FakeCell:
         self.arguments = {"hidden_size": hidden_size, "kinds": kinds, "arity": arity, "gate": gate}
 
 
-def cell(base: type = FakeCell, **changes: object) -> CellSpec:
-    return CellSpec(type("Changed", (base,), changes))
+def cell(base: type = FakeCell, **changes: object) -> Spec:
+    return Spec("cell", type("Changed", (base,), changes))
 
 
 def test_versioned_names_are_taken() -> None:
@@ -45,17 +46,17 @@ def test_other_names_are_refused(name: object) -> None:
     with pytest.raises(PluginError, match=r"'my_name\.v1'"):
         cell(name=name)
     with pytest.raises(PluginError, match="head name"):
-        HeadSpec(type("Head", (), {"plugin_kind": "head", "name": name}))
+        Spec("head", type("Head", (), {"plugin_kind": "head", "name": name}))
     with pytest.raises(PluginError, match="cell name '' of Nameless"):
-        CellSpec(type("Nameless", (), {"plugin_kind": "cell"}))
+        Spec("cell", type("Nameless", (), {"plugin_kind": "cell"}))
 
 
 @pytest.mark.parametrize("plugin", [None, "module:Cell", FakeCell(hidden_size=1), dict])
 def test_what_is_no_class_of_the_contract_is_refused(plugin: Any) -> None:
     with pytest.raises(PluginError, match=r"derived from thinstack\.core\.cell\.Cell, found "):
-        CellSpec(plugin)
+        Spec("cell", plugin)
     with pytest.raises(PluginError, match=r"thinstack\.core\.head\.TaskHead, found .*FakeCell"):
-        HeadSpec(FakeCell)
+        Spec("head", FakeCell)
 
 
 def test_a_constructor_gets_the_sizes_that_it_names_and_validated_options() -> None:
@@ -78,8 +79,8 @@ def test_a_constructor_with_keywords_gets_all_sizes() -> None:
         plugin_kind = "head"
 
     sizes = {"hidden_size": 7, "word_size": 4, "classes": 2}
-    assert HeadSpec(OpenHead).create({}, **sizes).arguments == sizes
-    assert HeadSpec(OpenHead).create({}, hidden_size=7, classes=2).arguments["word_size"] == 0
+    assert Spec("head", OpenHead).create({}, **sizes).arguments == sizes
+    assert Spec("head", OpenHead).create({}, hidden_size=7, classes=2).arguments["word_size"] == 0
 
 
 def test_a_class_may_choose_another_by_its_options() -> None:
@@ -154,3 +155,10 @@ def test_what_goes_wrong_in_a_class_is_named(
     with pytest.raises(error, match=said) as caught:
         cell(**{name: method}).create({}, **SIZES)
     assert isinstance(caught.value.__cause__, cause)
+
+
+def test_what_took_the_place_of_a_former_name_is_named() -> None:
+    with pytest.raises(ImportError, match=r"Spec\('cell', plugin\)"):
+        _ = specs.CellSpec
+    with pytest.raises(AttributeError, match="NoSuchSpec"):
+        _ = specs.NoSuchSpec

@@ -135,7 +135,7 @@ def test_encoder_dropout_is_of_the_encoder_in_training_alone(pretrained: Pretrai
     ("size", "options"), [(34, {}), (2, {}), (33, {}), (67, {"rows": True}), (32, {"static": 3})]
 )
 def test_sizes_that_do_not_go_together_are_refused(size: int, options: dict[str, Any]) -> None:
-    spec = manager().embedding("transformer.v1")
+    spec = manager().find("embedding", "transformer.v1")
     with pytest.raises(ConfigError, match=rf"4 heads share evenly; found size = {size}, static"):
         spec.create(OPTIONS | options, entries=9, size=size, dropout=0.0)
     fits = size + {34: 2, 2: 2, 33: 3, 67: -3, 32: 3}[size]

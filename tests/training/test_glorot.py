@@ -94,7 +94,7 @@ def test_weights_of_a_seed_are_the_same_and_others_by_default() -> None:
 def test_the_blocks_of_a_cell_make_up_its_weights(name: str) -> None:
     sizes = dict(CELLS[name])
     options = sizes.pop("options", {})
-    cell = manager().cell(name).create(options, input_size=7, hidden_size=5, **sizes)
+    cell = manager().find("cell", name).create(options, input_size=7, hidden_size=5, **sizes)
     own = {key: list(value.shape) for key, value in cell.named_parameters()}
     blocks = cell.blocks()
     assert {key: [sum(sizes) for sizes in blocks[key]] for key in own} == own

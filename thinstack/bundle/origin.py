@@ -60,9 +60,9 @@ def _installed() -> Iterator[str]:
     """The digests of the installed bundles. Those of thinstack come first, because finding those of
     other distributions takes longer."""
     yield from map(_digest, bundled_folders())
-    from thinstack.plugins.manager import bundles
+    from thinstack.plugins.manager import manager
 
-    yield from map(_digest, bundles().folders())
+    yield from (_digest(bundle.folder) for bundle in manager().specs("bundle"))
 
 
 def _digest(folder: Path) -> str:

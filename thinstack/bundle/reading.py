@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -173,9 +174,12 @@ def installed_name(folder: Path) -> str | None:
     """The name of the installed bundle in this folder, None if it is another folder."""
     if folder.parent == BUNDLED:
         return folder.name
-    from thinstack.plugins.manager import bundles
+    from thinstack.plugins.manager import manager
 
-    return bundles().name_of(folder)
+    bundles = manager().specs("bundle")
+    names = Counter(bundle.name for bundle in bundles)
+    found = (each.name for each in bundles if each.folder == folder and names[each.name] == 1)
+    return next(found, None)
 
 
 def is_installed(path_or_name: str | Path) -> bool:
@@ -246,9 +250,10 @@ def _named(name: str) -> Path:
     if name in bundled_names():
         return BUNDLED / name
     # Not before: a bundle of our own starts without what finds those of others.
-    from thinstack.plugins.manager import bundles
+    from thinstack.plugins.manager import manager
 
-    return bundles().bundle(name).folder
+    folder: Path = manager().find("bundle", name).folder
+    return folder
 
 
 def _read(folder: Path, manifest: Manifest, name: str) -> bytes:

@@ -120,9 +120,9 @@ def evaluate(
     model, file = _model_and_file((model, file), named, suite)
     read = None
     if tree_format != "brackets.v1":
-        from thinstack.plugins.manager import readers
+        from thinstack.plugins.manager import manager
 
-        read = readers().reader(tree_format).trees
+        read = manager().find("reader", tree_format).plugin.trees
     predictor = load(model, device=device, threads=threads, classes=classes, isolated=isolated)
     if suite is not None:
         if renamed:

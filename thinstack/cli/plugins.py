@@ -10,7 +10,7 @@ __all__ = ["plugins"]
 
 
 def plugins(as_json: JsonOption = False) -> None:
-    """List the plugins: cells, task heads, leaf embeddings, readers and named models.
+    """List the plugins, such as cells, task heads, readers and named models.
 
     A plugin that failed to load is listed with its error.
     """

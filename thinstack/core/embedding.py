@@ -1,12 +1,13 @@
 """The contract of a leaf embedding, which turns the ids of words, or of their pieces, into the
 inputs of an encoder."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
 from thinstack.core.forest import WORD_FIELDS
+from thinstack.errors import PluginError
 
 __all__ = ["Embedding", "Lookup"]
 
@@ -50,7 +51,8 @@ class Embedding(nn.Module):
         entries: V.
         max_pieces: how many pieces of a sentence it tells apart, 0 without a limit.
 
-    Raises ValueError for an unknown `lookup`, and for sizes or names that do not fit it.
+    Raises ValueError for an unknown `lookup`, and for sizes or names that do not fit it. Raises
+    PluginError for a class of another vocabulary.
     """
 
     plugin_kind: ClassVar[str] = "embedding"
@@ -58,6 +60,13 @@ class Embedding(nn.Module):
     summary: ClassVar[str] = ""
     vocabulary: ClassVar[Literal["words", "wordpieces"]] = "words"
     onnx: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **keywords: Any):
+        super().__init_subclass__(**keywords)
+        if cls.vocabulary not in WORD_FIELDS:
+            raise PluginError(
+                f"{cls.__name__}: vocabulary must be words or wordpieces, found {cls.vocabulary!r}"
+            )
 
     def __init__(
         self,

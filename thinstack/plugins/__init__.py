@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from thinstack._lazy import lazy
 from thinstack.plugins.hookspecs import HOOK_VERSION, hookimpl
-from thinstack.plugins.specs import Reader
+from thinstack.plugins.reader import Reader
 
 if TYPE_CHECKING:
     from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner

@@ -7,6 +7,7 @@ from thinstack.core.config import CellConfig, EmbeddingConfig, ModelConfig, Trac
 from thinstack.core.config.model_config import TRANSITIONS
 from thinstack.core.embedding import Embedding
 from thinstack.core.encoder import Encoder, Structure
+from thinstack.core.forest import WORD_FIELDS
 from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Model
 from thinstack.core.model.parsing_encoder import ParsingEncoder
@@ -51,7 +52,7 @@ def build_encoder(config: ModelConfig) -> Encoder:
     if config.parser is None:
         return encoder
     try:
-        spec = manager().parser(config.parser.name)
+        spec = manager().find("parser", config.parser.name)
     except UnknownNameError as error:
         raise UnknownNameError("parser", error.name, [*error.known, TRANSITIONS]) from None
     parser = spec.create(config.parser.options, input_size=config.embedding.size)
@@ -59,9 +60,9 @@ def build_encoder(config: ModelConfig) -> Encoder:
 
 
 def _registered(config: ModelConfig, name: str) -> Encoder:
-    spec, kinds = manager().encoder(name), 1 + len(config.relations)
+    spec, kinds = manager().find("encoder", name), 1 + len(config.relations)
     structure, words_at_leaves = STRUCTURES[config.trees], _words_at_leaves(config)
-    encoder = spec.create(
+    encoder: Encoder = spec.create(
         config.encoder.options,
         input_size=config.embedding.size,
         hidden_size=config.cell.hidden_size,
@@ -84,8 +85,8 @@ def _words_at_leaves(config: ModelConfig) -> bool:
 
 
 def _head(config: ModelConfig, encoder: Encoder) -> TaskHead:
-    spec = manager().head(config.head.name)
-    head = spec.create(
+    spec = manager().find("head", config.head.name)
+    head: TaskHead = spec.create(
         config.head.options,
         hidden_size=encoder.hidden_size,
         word_size=encoder.word_size,
@@ -103,13 +104,25 @@ def _head(config: ModelConfig, encoder: Encoder) -> TaskHead:
 
 
 def _embedding(config: EmbeddingConfig, entries: int) -> Embedding:
-    spec = manager().embedding(config.registered)
-    if spec.vocabulary != config.kind:
+    spec = manager().find("embedding", config.registered)
+    vocabulary = spec.plugin.vocabulary
+    if vocabulary != config.kind:
         raise ConfigError(
-            f"model.embedding: {spec.name} is for kind = {spec.vocabulary!r}, found kind = "
+            f"model.embedding: {spec.name} is for kind = {vocabulary!r}, found kind = "
             f"{config.kind!r}"
         )
-    return spec.create(config.options, entries=entries, size=config.size, dropout=config.dropout)
+    if config.dropout > 0 and not spec.takes("dropout"):
+        raise ConfigError(
+            f"embedding {spec.name!r} has no dropout, found {config.dropout}: leave it out"
+        )
+    sizes = {"entries": entries, "size": config.size}
+    embedding: Embedding = spec.create(config.options, dropout=config.dropout, **sizes)
+    names = [*WORD_FIELDS[vocabulary], *(["lengths"] if "lengths" in embedding.index_names else [])]
+    expected = {"index_names": names, **sizes}
+    found = {name: getattr(embedding, name) for name in expected}
+    if found != expected:
+        raise PluginError(f"embedding {spec.name!r} must have {expected}, found {found}")
+    return embedding
 
 
 def _tree_encoder(config: ModelConfig) -> TreeEncoder:
@@ -165,7 +178,8 @@ def _stack_encoder(config: ModelConfig, tracker: TrackerConfig) -> StackEncoder:
 
 def _create(config: CellConfig, input_size: int, inner_size: int = 0, *, kinds: int = 1) -> Cell:
     sizes = {"input_size": input_size, "inner_size": inner_size, "hidden_size": config.hidden_size}
-    return manager().cell(config.name).create(config.options, **sizes, kinds=kinds)
+    cell: Cell = manager().find("cell", config.name).create(config.options, **sizes, kinds=kinds)
+    return cell
 
 
 def _top_down(config: ModelConfig, up: Cell, input_size: int) -> Cell | None:

@@ -4,7 +4,7 @@ work."""
 import difflib
 import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,33 +12,16 @@ import pluggy
 
 from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, ThinstackError
-from thinstack.plugins import hookspecs
 from thinstack.plugins.bundle_spec import BundleSpec
-from thinstack.plugins.hookspecs import HOOK_VERSION
-from thinstack.plugins.specs import (
-    CellSpec,
-    EmbeddingSpec,
-    EncoderSpec,
-    HeadSpec,
-    ParserSpec,
-    ReaderSpec,
-)
+from thinstack.plugins.hookspecs import HOOK_VERSION, PROJECT
+from thinstack.plugins.kinds import HOOKS, KINDS, Kind
+from thinstack.plugins.specs import Spec
 
 __all__ = ["AnySpec", "PluginRecord", "Source", "collect"]
 
-AnySpec = CellSpec | HeadSpec | EmbeddingSpec | EncoderSpec | ParserSpec | ReaderSpec | BundleSpec
+AnySpec = Spec | BundleSpec
+Callers = Mapping[str, pluggy.HookCaller]
 Status = Literal["ok", "failed", "blocked", "unavailable"]
-
-HOOKS: dict[str, Any] = {
-    "thinstack_cells": CellSpec,
-    "thinstack_heads": HeadSpec,
-    "thinstack_embeddings": EmbeddingSpec,
-    "thinstack_encoders": EncoderSpec,
-    "thinstack_parsers": ParserSpec,
-    "thinstack_readers": ReaderSpec,
-    "thinstack_bundles": BundleSpec,
-}
-"""The hooks by name, each with the kind of spec that is made of what it returns."""
 
 OTHER_VERSION = (
     f"the plugin may be written for another version of thinstack; this thinstack {__version__} has "
@@ -50,12 +33,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PluginRecord:
-    """The outcome of loading one cell, head, embedding, encoder, parser, reader or bundle, or a
-    plugin that failed before it provided one.
+    """The outcome of loading one plugin, or of an entry point that failed before it provided one.
 
     Attributes:
-        name: the versioned name of the thing provided, or the name of the entry point.
-        kind: `cell`, `head`, `embedding`, `encoder`, `parser`, `reader`, `bundle` or `plugin`.
+        name: the name of the plugin, or of the entry point.
+        kind: the name of the plugin's kind, or `plugin` for an entry point.
         distribution: the installed distribution that it came with.
         version: the version of that distribution.
         status: `ok`, `failed`, `blocked` (by THINSTACK_BLOCK_PLUGINS) or `unavailable` (torch is
@@ -81,12 +63,14 @@ class PluginRecord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """Where a plugin comes from, and how to import it."""
+    """Where plugins come from, and how to import them. `kinds` are the names of those that it may
+    provide."""
 
     name: str
     distribution: str
     version: str
     load: Callable[[], object]
+    kinds: Collection[str] = tuple(KINDS)
     builtin: bool = False
     licence: str = ""
 
@@ -112,38 +96,41 @@ class Source:
         if not isinstance(error, ThinstackError):
             reason = f"{type(error).__name__}: {error}"
         missing = error.name or "" if isinstance(error, ImportError) else ""
-        if missing.split(".")[0] == hookspecs.PROJECT:
+        if missing.split(".")[0] == PROJECT:
             reason += f"; {OTHER_VERSION}"
         return self.record("failed", f"{doing}: {reason}")
 
 
 def collect(source: Source) -> tuple[list[AnySpec], list[PluginRecord]]:
-    """The specs that one plugin provides, and a record of each failure.
+    """The specs that one source provides, and a record of each failure.
 
-    The plugin is a class or a module of hooks. It is imported, and its hooks are called one by one.
+    The source is a class or a module of hooks. It is imported, and its hooks are called one by one.
     An exception of the plugin becomes such a record.
     """
-    # A pluggy manager of its own: what a plugin registers (hook wrappers too) can touch no other,
-    # and pluggy neither skips a second plugin of the same name in silence nor aborts a call that
-    # other plugins share.
-    plugins = pluggy.PluginManager(hookspecs.PROJECT)
     try:
         plugin = source.load()
         if (misfit := _other_version(plugin)) is not None:
             return [], [source.record("failed", misfit)]
-        for spec in HOOKS.values():
-            if spec.kind == getattr(plugin, "plugin_kind", None):
-                return [spec(plugin)], []
-        misfit = _register(plugin, source.name, plugins)
-        if misfit is not None:
+        if (kind := getattr(plugin, "plugin_kind", None)) in KINDS:
+            return [Spec(kind, plugin)], []
+        # A pluggy manager of its own: what a plugin registers (hook wrappers too) can touch no
+        # other, and pluggy neither skips a second plugin of the same name in silence nor aborts a
+        # call that other plugins share.
+        pluggy_manager = pluggy.PluginManager(PROJECT)
+        pluggy_manager.register(plugin, name=source.name)
+        callers = {each.name: each for each in pluggy_manager.get_hookcallers(plugin) or []}
+        if source.builtin and not callers:  # a helper beside plugins
+            return [], []
+        if (misfit := _arguments(callers)) is not None:
             return [], [source.record("failed", misfit)]
-        failures = [source.record("failed", problem) for problem in _problems(plugin, plugins)]
+        failures = [source.record("failed", problem) for problem in _problems(plugin, callers)]
     except (Exception, SystemExit) as error:
         return [], [source.failure("on import", error)]
     specs: list[AnySpec] = []
-    for hook in HOOKS:
+    for hook, kind_of_hook in HOOKS.items():
         try:
-            specs += _call(hook, plugins)
+            if hook in callers:
+                specs += _call(callers[hook], kind_of_hook)
         except (Exception, SystemExit) as error:
             failures.append(source.failure(f"in hook {hook}", error))
     return specs, failures
@@ -166,33 +153,26 @@ def _other_version(plugin: object) -> str | None:
     return None
 
 
-def _register(plugin: object, name: str, plugins: pluggy.PluginManager) -> str | None:
-    """Register the one plugin of `plugins`. Returns why its hooks do not fit, if so."""
-    plugins.register(plugin, name=name)
-    # Before pluggy compares them with the hooks, whose error says nothing of versions.
-    for caller in plugins.get_hookcallers(plugin) or []:
+def _arguments(callers: Callers) -> str | None:
+    """Which arguments a hook asks for, if any does."""
+    for name, caller in callers.items():
         asked = [argument for impl in caller.get_hookimpls() for argument in impl.argnames]
-        if caller.name in HOOKS and asked:
-            return (
-                f"hook {caller.name} takes no argument, found {', '.join(map(repr, asked))}: "
-                f"{OTHER_VERSION}"
-            )
-    plugins.add_hookspecs(hookspecs)
+        if name in HOOKS and asked:
+            listed = ", ".join(map(repr, asked))
+            return f"hook {name} takes no argument, found {listed}: {OTHER_VERSION}"
     return None
 
 
-def _problems(plugin: object, plugins: pluggy.PluginManager) -> list[str]:
+def _problems(plugin: object, callers: Callers) -> list[str]:
     """What pluggy would pass over in silence: unknown hooks, hooks without the marker, no hook at
     all."""
-    callers = plugins.get_hookcallers(plugin) or []
     known, problems = ", ".join(HOOKS), []
-    for caller in callers:
-        if not caller.has_spec() and not all(impl.optionalhook for impl in caller.get_hookimpls()):
-            close = difflib.get_close_matches(caller.name, HOOKS, n=1)
+    for name, caller in callers.items():
+        if name not in HOOKS and not all(impl.optionalhook for impl in caller.get_hookimpls()):
+            close = difflib.get_close_matches(name, HOOKS, n=1)
             advice = f"did you mean {close[0]}?" if close else f"known hooks: {known}"
-            problems.append(f"unknown hook {caller.name}: {advice}")
-    names = {caller.name for caller in callers}
-    bare = [hook for hook in HOOKS if hook not in names and callable(getattr(plugin, hook, None))]
+            problems.append(f"unknown hook {name}: {advice}")
+    bare = [hook for hook in HOOKS if hook not in callers and callable(getattr(plugin, hook, None))]
     problems += [f"{hook} lacks the decorator @thinstack.plugins.hookimpl" for hook in bare]
     if not callers and not bare:
         problems.append(
@@ -201,28 +181,25 @@ def _problems(plugin: object, plugins: pluggy.PluginManager) -> list[str]:
     return problems
 
 
-def _call(hook: str, plugins: pluggy.PluginManager) -> list[AnySpec]:
-    """Call one hook of the only plugin in `plugins`. Raises PluginError unless it returns what it
-    should."""
-    caller: pluggy.HookCaller = getattr(plugins.hook, hook)
-    implementations = [
-        impl for impl in caller.get_hookimpls() if not (impl.wrapper or impl.hookwrapper)
-    ]
+def _call(caller: pluggy.HookCaller, kind: Kind) -> list[AnySpec]:
+    """Call one hook of one plugin. Raises PluginError unless it returns an iterable of classes of
+    the kind's contract, or a mapping of names to folders."""
+    wrappers = [impl.wrapper or impl.hookwrapper for impl in caller.get_hookimpls()]
     results: list[Any] = caller()
-    if len(results) < len(implementations):  # pluggy drops every None
+    if len(results) < wrappers.count(False):  # pluggy drops every None
         results.append(None)
-    return [each for result in results for each in _specs(HOOKS[hook], result)]
-
-
-def _specs(spec: Any, result: Any) -> list[AnySpec]:
-    """What a hook returned, one by one. Raises PluginError unless that is an iterable of classes of
-    its contract, or a mapping of names to folders."""
-    if spec is BundleSpec:
-        if not isinstance(result, Mapping):
-            raise PluginError(f"must return a mapping of names to folders, found {result!r:.80}")
-        return [BundleSpec(name, folder) for name, folder in result.items()]
-    if isinstance(result, type) or not hasattr(result, "__iter__"):
-        raise PluginError(
-            f"must return a list of classes derived from {spec.contract}, found {result!r:.80}"
-        )
-    return [spec(plugin) for plugin in result]
+    specs: list[AnySpec] = []
+    for result in results:
+        if not kind.contract:
+            if not isinstance(result, Mapping):
+                raise PluginError(
+                    f"must return a mapping of names to folders, found {result!r:.80}"
+                )
+            specs += [BundleSpec(name, folder) for name, folder in result.items()]
+        elif isinstance(result, type) or not hasattr(result, "__iter__"):
+            raise PluginError(
+                f"must return a list of classes derived from {kind.contract}, found {result!r:.80}"
+            )
+        else:
+            specs += [Spec(kind.name, plugin) for plugin in result]
+    return specs

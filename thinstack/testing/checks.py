@@ -50,7 +50,7 @@ class CellCheck(Protocol):
             examples: how many batches `neighbours` draws, the same at every call.
 
         Raises AssertionError that says what is wrong and what to change in the cell; what
-        `PluginManager.cell` and `CellSpec.create` raise where there is no cell to check;
+        `PluginManager.find` and `Spec.create` raise where there is no cell to check;
         MissingExtraError where a package is not installed.
         """
 

@@ -219,10 +219,14 @@ def _model(cell: Cell, subject: CellSubject) -> Model:
     size = subject.sizes["input_size"]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        embedding = manager().embedding(EMBEDDING).create({}, entries=WORDS, size=size)
+        embedding = manager().find("embedding", EMBEDDING).create({}, entries=WORDS, size=size)
         nn.init.normal_(embedding.table)
         nn.init.zeros_(embedding.table[0])  # as unknown words are
-        head = manager().head(HEAD).create({}, hidden_size=cell.hidden_size, classes=len(LABELS))
+        head = (
+            manager()
+            .find("head", HEAD)
+            .create({}, hidden_size=cell.hidden_size, classes=len(LABELS))
+        )
     encoder = TreeEncoder([Layer(cell)], structure="parents", words_at_leaves=cell.inner_size == 0)
     return Model(embedding=embedding, encoder=encoder, head=head).eval()
 

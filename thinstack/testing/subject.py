@@ -14,7 +14,7 @@ from thinstack.core.head import Reads, TaskHead
 from thinstack.core.parser import Parser
 from thinstack.errors import ThinstackError
 from thinstack.plugins.manager import manager
-from thinstack.plugins.specs import CellSpec, HeadSpec, ParserSpec
+from thinstack.plugins.specs import Spec
 from thinstack.testing.forests import random_forest
 from thinstack.testing.methods import Change, Method, methods_of_cell, methods_of_head
 
@@ -61,7 +61,7 @@ class Subject(Generic[Plugin]):
 
     def create(self, seed: int = SEED) -> Plugin:
         """The plugin as a model gets it, with the weights that it starts with; what no one fills
-        is NaN. Raises as `CellSpec.create` does."""
+        is NaN. Raises as `Spec.create` does."""
         with torch.random.fork_rng(devices=[]), empty_is_nan():
             torch.manual_seed(seed)
             plugin: Plugin = self.spec.create(self.options, **self.sizes)
@@ -125,7 +125,7 @@ class CellSubject(Subject[Cell]):
         inner_size: int | None = None,
         **sizes: int,
     ):
-        spec = manager().cell(cell) if isinstance(cell, str) else CellSpec(cell)
+        spec = manager().find("cell", cell) if isinstance(cell, str) else Spec("cell", cell)
         super().__init__(spec, options, inner_size=inner_size or 0, **sizes)
         self.examples, self.open = examples, inner_size is None
         if self.sizes["inner_size"] not in (0, self.sizes["input_size"]):
@@ -199,7 +199,7 @@ class HeadSubject(Subject[TaskHead]):
     defaults: ClassVar = {"hidden_size": 4, "word_size": 0, "classes": 3}
 
     def __init__(self, head: str | type[TaskHead], options: Mapping[str, Any] = {}, **sizes: int):
-        spec = manager().head(head) if isinstance(head, str) else HeadSpec(head)
+        spec = manager().find("head", head) if isinstance(head, str) else Spec("head", head)
         super().__init__(spec, options, **sizes)
 
     def random(self, dtype: torch.dtype = torch.float64) -> TaskHead:
@@ -272,7 +272,9 @@ class ParserSubject(Subject[Parser]):
     defaults: ClassVar = {"input_size": 5}
 
     def __init__(self, parser: str | type[Parser], options: Mapping[str, Any] = {}, **sizes: int):
-        spec = manager().parser(parser) if isinstance(parser, str) else ParserSpec(parser)
+        spec = (
+            manager().find("parser", parser) if isinstance(parser, str) else Spec("parser", parser)
+        )
         super().__init__(spec, options, **sizes)
 
     def batch(self, lengths: Sequence[int]) -> tuple[Tensor, Tensor]:

@@ -11,7 +11,7 @@ from thinstack.bundle.manifest import CASES_FILE
 from thinstack.cli.checks.check import Check
 from thinstack.cli.checks.packages import DISTRIBUTION, package_checks
 from thinstack.errors import DeviceError, ThinstackError, UnknownNameError, shown
-from thinstack.plugins.manager import PluginManager, PluginRecord, manager
+from thinstack.plugins.manager import PluginRecord, manager
 from thinstack.runtime.pool import usable_cores
 from thinstack.runtime.reference import check_cases
 from thinstack.runtime.session import available_providers
@@ -40,17 +40,17 @@ def examine(model: str = "sst", *, isolated: bool | None = None) -> Iterator[Che
         yield _telemetry()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a record tells what the warning would
-        plugins = manager()
-    yield _plugins(plugins.records())
+        records = manager().records()
+    yield _plugins(records)
     try:
         (bundle := open_bundle(model)).vocabulary()
     except ThinstackError as error:
         listing = "thinstack plugins" if isinstance(error, UnknownNameError) else ""
-        yield Check("model", "wrong", str(error), _mend(model, plugins) or listing)
+        yield Check("model", "wrong", str(error), _mend(model, records) or listing)
         return
     yield _model(model, bundle)
     if usable:
-        yield from _answers(model, bundle, plugins, isolated)
+        yield from _answers(model, bundle, records, isolated)
 
 
 def _telemetry() -> Check:
@@ -96,14 +96,14 @@ def _model(name: str, bundle: Bundle) -> Check:
 
 
 def _answers(
-    name: str, bundle: Bundle, plugins: PluginManager, isolated: bool | None
+    name: str, bundle: Bundle, records: list[PluginRecord], isolated: bool | None
 ) -> Iterator[Check]:
     """Whether the model answers as it should, on each device that onnxruntime was built for."""
     if CASES_FILE not in bundle.manifest.files:
         found = f"the bundle has no {CASES_FILE}, so its answers cannot be checked"
         yield Check("prediction", "missing", found)
         return
-    yield _prediction(bundle, "cpu", _mend(name, plugins), isolated=isolated)
+    yield _prediction(bundle, "cpu", _mend(name, records), isolated=isolated)
     if CUDA in available_providers():
         yield _prediction(bundle, "cuda", CUDA_LIBRARIES, isolated=isolated)
 
@@ -129,8 +129,7 @@ def _prediction(
     return Check(name, "wrong", f"{found}: the answers are wrong", mend, details=details)
 
 
-def _mend(name: str, plugins: PluginManager) -> str:
+def _mend(name: str, records: list[PluginRecord]) -> str:
     """The command that installs the package of a named model again; "" for a folder."""
-    records = plugins.records()
     owners = {one.name: one.distribution for one in records if one.kind == "bundle"}
     return f"{REINSTALL} {owners[name]}" if name in owners else ""

@@ -47,7 +47,7 @@ class MeanBeside(Cell):
         columns: Annotated[int, Field(gt=0)] | None = None,
     ):
         sizes = {"input_size": input_size, "hidden_size": hidden_size, "kinds": kinds}
-        inner = manager().cell(cell).create(options, **sizes)
+        inner: Cell = manager().find("cell", cell).create(options, **sizes)
         width = input_size if columns is None else columns
         if width > input_size:
             raise ConfigError(

@@ -20,7 +20,7 @@ from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError
 from thinstack.plugins.build import build_model
-from thinstack.plugins.manager import readers
+from thinstack.plugins.manager import manager
 from thinstack.training.examples.example import (
     Example,
     examples_of,
@@ -180,7 +180,10 @@ def tree_reader(files: DataConfig) -> Callable[[str | Path], list[Tree]] | None:
     """The function that reads the tree files of a recipe. None for brackets: `read_labelled` reads
     these itself, and names the line of a wrong label. Raises UnknownNameError for an unknown
     format."""
-    return None if files.format == "brackets.v1" else readers().reader(files.format).trees
+    if files.format == "brackets.v1":
+        return None
+    read: Callable[[str | Path], list[Tree]] = manager().find("reader", files.format).plugin.trees
+    return read
 
 
 def read_sentences(recipe: Recipe, data: Path, convert: Convert | None = None) -> Split[Labelled]:

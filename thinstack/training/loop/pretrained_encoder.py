@@ -79,7 +79,7 @@ def read_encoder(name: str, data: Path, embedding: EmbeddingConfig) -> Pretraine
     folder = data / name
     with _quiet(transformers), _readable(name, folder):
         config, tokenizer, whole = _loaded(transformers, name, folder)
-    options = manager().embedding(NAME).parse(embedding.options)
+    options = manager().find("embedding", NAME).validate(embedding.options).model_dump()
     _check_sizes(name, embedding.size, options, config, tokenizer)
     vocabulary = _vocabulary(name, tokenizer)
     state = whole.state_dict()

@@ -1,0 +1,66 @@
+"""The contract of a reader of tree files."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from thinstack.core import Tree
+from thinstack.errors import PluginError, ThinstackError, TreeError, raised_by_signal_handler
+
+__all__ = ["Reader"]
+
+
+class Reader:
+    """The contract of a reader of tree files. A reader needs no torch.
+
+    Attributes:
+        name: a versioned name, such as `my_format.v1`, for recipes and `thinstack evaluate`.
+        summary: a description of the format in one line.
+        read: a static method that takes the path and returns the `thinstack.Tree`s. It raises
+            TreeError for the first malformed tree. It may also take `skipped`. If that is a list,
+            the reader leaves malformed trees out, and appends their errors to the list.
+
+    Raises PluginError for a class without `read`.
+    """
+
+    plugin_kind: ClassVar[str] = "reader"
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    read: ClassVar[Callable[..., list[Tree]]]
+
+    def __init_subclass__(cls, **keywords: Any):
+        super().__init_subclass__(**keywords)
+        if not callable(getattr(cls, "read", None)):
+            raise PluginError(f"reader {cls.__name__} must define the static method `read`")
+
+    @classmethod
+    def trees(cls, path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
+        """Read the trees of a file. A list `skipped` takes the errors of malformed trees, which are
+        then left out.
+
+        Raises the reader's error if it comes from thinstack.errors. Raises PluginError for any
+        other error, for a result that is not a list of trees, and if the reader cannot skip.
+        """
+        keywords = {} if skipped is None else {"skipped": skipped}
+        if keywords and "skipped" not in inspect.signature(cls.read).parameters:
+            raise PluginError(
+                f"reader {cls.name!r} cannot skip malformed trees: its `read` takes no `skipped`"
+            )
+        try:
+            trees = list(cls.read(path, **keywords))
+        except ThinstackError:
+            raise
+        except Exception as error:
+            if raised_by_signal_handler(error):
+                raise
+            raise PluginError(
+                f"reader {cls.name!r} failed on {path}: {type(error).__name__}: {error}"
+            ) from error
+        for tree in trees:
+            if not isinstance(tree, Tree):
+                raise PluginError(
+                    f"reader {cls.name!r} must return a list of thinstack.Tree, found {tree!r:.80} "
+                    "in it"
+                )
+        return trees
