@@ -12,18 +12,15 @@ PLACES: Final = {
     "corpora": "thinstack.integrations.corpora",
     "data": "thinstack, as thinstack.read_trees",
     "doctor": "the command `thinstack doctor`",
-    "export": "the command `thinstack export`",
     "hub": "the command `thinstack push`",
     "integrations": "thinstack.integrations.spacy and thinstack.integrations.spark",
     "measure": "the command `thinstack evaluate`",
     "models": "thinstack.plugins.build_model",
-    "plugins": "thinstack.plugins",
     "runtime": "thinstack.runtime",
     "serving": "the command `thinstack serve`",
     "show": "thinstack.render",
     "spacy_training": "the factory `tree_classifier` of spaCy",
     "spinn": "thinstack.plugins.Encoder",
-    "training": "thinstack.train_texts",
 }
 """By the room of a module that is not there: where to look for what it had."""
 
