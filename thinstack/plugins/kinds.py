@@ -54,25 +54,25 @@ KINDS: Final = {
     for kind in (
         Kind(
             "cell",
-            "thinstack.core.cell.Cell",
+            "thinstack.plugins.Cell",
             "thinstack.plugins.cells",
             {"input_size": None, "hidden_size": None, "inner_size": 0, "kinds": 1},
         ),
         Kind(
             "head",
-            "thinstack.core.head.TaskHead",
+            "thinstack.plugins.TaskHead",
             "thinstack.plugins.heads",
             {"hidden_size": None, "classes": None, "word_size": 0},
         ),
         Kind(
             "embedding",
-            "thinstack.core.embedding.Embedding",
+            "thinstack.plugins.Embedding",
             "thinstack.plugins.embeddings",
             {"entries": None, "size": None, "dropout": 0.0},
         ),
         Kind(
             "encoder",
-            "thinstack.core.encoder.Encoder",
+            "thinstack.plugins.Encoder",
             "thinstack.plugins.encoders",
             dict.fromkeys(
                 ("input_size", "hidden_size", "structure", "words_at_leaves", "kinds", "cell")
@@ -80,7 +80,7 @@ KINDS: Final = {
         ),
         Kind(
             "parser",
-            "thinstack.core.parser.Parser",
+            "thinstack.plugins.Parser",
             "thinstack.plugins.parsers",
             {"input_size": None},
         ),
