@@ -97,8 +97,8 @@ def _number(label: str) -> float | None:
     try:
         number = float(label)
     except ValueError:
-        found = re.match(r"\s*([+-]?\d{1,15}(\.\d{1,15})?)\b", label, re.ASCII)
-        return float(found[1]) if found else None
+        match = re.match(r"\s*([+-]?\d{1,15}(\.\d{1,15})?)\b", label, re.ASCII)
+        return float(match[1]) if match else None
     return number if abs(number) < float("inf") else None
 
 

@@ -121,8 +121,8 @@ def schedule_stack(transitions: Tensor, numbers: Tensor, table: Timetable) -> St
     """
     steps = transitions.long()
     position = torch.arange(steps.shape[0], device=steps.device)
-    # The node below a node is the latest earlier node at depth - 1. At height 1, the lowest of its
-    # sentence, nothing lies below it.
+    # The node below i is the latest earlier node of the same sentence at depth - 1; at height 1
+    # there is none.
     depth = torch.cumsum(1 - 2 * steps, 0)
     height = depth - (torch.cumsum(table.firsts, 0) - 1)
     key = depth * (steps.shape[0] + 1) + position

@@ -117,12 +117,12 @@ def first_fault(
     if value not in (SHIFT, REDUCE):
         return tree, f"transition {step} is {value}; expected 0 (SHIFT) or 1 (REDUCE)"
     if height[place] < 1:
-        found = "is a REDUCE, but there are fewer than two nodes on the stack"
+        fault = "is a REDUCE, but there are fewer than two nodes on the stack"
     else:
-        found = (
+        fault = (
             f"is the last, but it leaves {height[place]} nodes on the stack; expected 1, the root"
         )
-    return tree, f"transition {step} {found}"
+    return tree, f"transition {step} {fault}"
 
 
 def _stack_depth(transitions: NDArray[np.integer]) -> IntArray:

@@ -223,12 +223,12 @@ def _frozen(array: Array) -> Array:
 def _labels(labels: Iterable[str | None] | None, nodes: int) -> tuple[str | None, ...]:
     if labels is None:
         return (None,) * nodes
-    found = tuple(labels)
-    if len(found) != nodes:
+    names = tuple(labels)
+    if len(names) != nodes:
         raise TreeError(
-            f"{nodes} nodes need {nodes} labels (None where there is none), got {len(found)}"
+            f"{nodes} nodes need {nodes} labels (None where there is none), got {len(names)}"
         )
-    return found
+    return names
 
 
 def depths(parents: IntArray) -> IntArray:
@@ -246,12 +246,12 @@ def depths(parents: IntArray) -> IntArray:
 
 def _children(parents: IntArray, nodes: Iterable[int]) -> list[list[int]]:
     """The children of each node, in the order that they have among `nodes`."""
-    found: list[list[int]] = [[] for _ in range(len(parents))]
+    children: list[list[int]] = [[] for _ in range(len(parents))]
     above = parents.tolist()
     for node in nodes:
         if above[node] >= 0:
-            found[above[node]].append(node)
-    return found
+            children[above[node]].append(node)
+    return children
 
 
 def _with_those_below(

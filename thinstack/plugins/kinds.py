@@ -79,10 +79,7 @@ KINDS: Final = {
             ),
         ),
         Kind(
-            "parser",
-            "thinstack.plugins.Parser",
-            "thinstack.plugins.parsers",
-            {"input_size": None},
+            "parser", "thinstack.plugins.Parser", "thinstack.plugins.parsers", {"input_size": None}
         ),
         Kind("reader", "thinstack.plugins.Reader", "thinstack.plugins.readers", needs_torch=False),
         Kind("task", "thinstack.training.task.Task", "thinstack.training.tasks"),

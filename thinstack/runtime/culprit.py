@@ -7,7 +7,9 @@ from thinstack.errors import raised_by_signal_handler
 
 __all__ = ["each_part"]
 
-T, R, E = TypeVar("T"), TypeVar("R"), TypeVar("E", bound=Exception)
+T = TypeVar("T")
+R = TypeVar("R")
+E = TypeVar("E", bound=Exception)
 
 
 def each_part(

@@ -40,13 +40,13 @@ class OnnxSession:
         options.log_severity_level = 4  # it raises what it would print
         try:
             with stopped_at_end(options):
-                found: list[NDArray[Any]] = self._session.run(names, feeds, options)
+                outputs: list[NDArray[Any]] = self._session.run(names, feeds, options)
         except Exception as error:
             if not is_of_onnxruntime(error):
                 raise
             end_with_program()  # which stopped the run
             raise BundleError(str(error)) from None
-        return found
+        return outputs
 
 
 class Started(NamedTuple):

@@ -77,8 +77,8 @@ class Prediction:
             object.__setattr__(self, "parts", ((0, len(self.words)),))
 
     def __reduce__(self) -> tuple[object, ...]:
-        kept = [each.name for each in fields(self) if each.name != "predictor"]  # the last field
-        return type(self), tuple(getattr(self, name) for name in kept)
+        names = [each.name for each in fields(self) if each.name != "predictor"]  # the last field
+        return type(self), tuple(getattr(self, name) for name in names)
 
     @classmethod
     def of_words(
@@ -120,8 +120,8 @@ class Prediction:
         """Whether each phrase has a label, (N,): its class is as probable as `abstain`."""
         if not self.abstain:
             return np.ones(len(self.scores), np.bool_)
-        found: NDArray[np.bool_] = self.scores.max(axis=1) >= self.abstain
-        return found
+        certain: NDArray[np.bool_] = self.scores.max(axis=1) >= self.abstain
+        return certain
 
     @property
     def label(self) -> str | None:

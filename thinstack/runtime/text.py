@@ -41,10 +41,10 @@ def predict_text(
     is no predictor, and for a source that the model does not have. Raises BundleError if the model
     fails.
     """
-    given: object = predictor
-    if not isinstance(given, Predictor):
-        found = shown(given, 60)
-        raise InputError(f"expected a Predictor, found {found}: predict_text(predictor, texts)")
+    other: object = predictor
+    if not isinstance(other, Predictor):
+        what = shown(other, 60)
+        raise InputError(f"expected a Predictor, found {what}: predict_text(predictor, texts)")
     predictor.tree_maker(source)  # an unknown source is an error without texts too
     check_container(texts, "texts")
     reader = _Reader(predictor, splitter(sentences=split), source, on_error)

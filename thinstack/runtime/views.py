@@ -39,8 +39,8 @@ class View(NamedTuple):
         """
         number = isinstance(abstain, float | int | np.floating)
         if abstain is not None and not (number and 0 < abstain < 1):
-            found = shown(abstain)
-            raise InputError(f"abstain: expected a probability between 0 and 1, found {found}")
+            value = shown(abstain)
+            raise InputError(f"abstain: expected a probability between 0 and 1, found {value}")
         share = 0.0 if abstain is None else float(abstain)
         if classes is None:
             return cls(labels, share)
@@ -53,8 +53,8 @@ class View(NamedTuple):
         if merged is None:
             expected = f"a model of the five classes {', '.join(FIVE)}"
             expected += "" if classes == len(FIVE) else ", or another one from negative to positive"
-            found = f"this one has {', '.join(labels):.200}"
-            raise InputError(f"classes: expected {expected}; {found}: leave classes out")
+            actual = f"this one has {', '.join(labels):.200}"
+            raise InputError(f"classes: expected {expected}; {actual}: leave classes out")
         names, places = merged
         return cls(names, share, places)
 

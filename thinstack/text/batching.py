@@ -163,11 +163,11 @@ def joined_transitions(
     sizes = np.fromiter(map(np.size, chosen), np.int64, len(chosen))
     wrong = np.flatnonzero(sizes != 2 * lengths[positions] - 1)
     if wrong.size:
-        position, found = int(positions[wrong[0]]), sizes[wrong[0]]
+        position, size = int(positions[wrong[0]]), sizes[wrong[0]]
         words = int(lengths[position])
         raise InputError(
             f"sentence {position} has {words} words, so its tree has {2 * words - 1} transitions; "
-            f"found {found}"
+            f"found {size}"
         )
     joined = np.concatenate(chosen)
     if not np.issubdtype(joined.dtype, np.integer):
@@ -220,5 +220,5 @@ def check_sentences(sentences: object) -> None:
 def check_words(sentence: Sequence[str], place: int) -> None:
     """Raise InputError, naming the place of the sentence, if a word is not a string."""
     if odd := [word for word in sentence if not isinstance(word, str)]:
-        found = f"expected words that are strings, found {shown(odd[0])}"
-        raise InputError(f"sentence {place}: {found}")
+        problem = f"expected words that are strings, found {shown(odd[0])}"
+        raise InputError(f"sentence {place}: {problem}")

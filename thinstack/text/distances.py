@@ -74,9 +74,9 @@ class DistanceTable:
         self.weights = np.asarray(weights, np.float32)
         expected = (2 * WINDOW, 1 + len(self._features))
         if self.weights.shape != expected or not np.isfinite(self.weights).all():
-            found = self.weights.shape
+            shape = self.weights.shape
             raise DataError(
-                f"distance weights: expected finite numbers of shape {expected}, found {found}; "
+                f"distance weights: expected finite numbers of shape {expected}, found {shape}; "
                 "the table is damaged, so get the bundle again"
             )
         self._cache = Cache(self._feature)
@@ -103,9 +103,9 @@ class DistanceTable:
         leads the message."""
         try:
             table: dict[str, Any] = json.loads(content)
-            found = table["schema_version"], table["window"]
-            if found != (SCHEMA_VERSION, WINDOW):
-                raise ValueError("schema {}, window {}; upgrade thinstack".format(*found))
+            version = table["schema_version"], table["window"]
+            if version != (SCHEMA_VERSION, WINDOW):
+                raise ValueError("schema {}, window {}; upgrade thinstack".format(*version))
             return cls(list(map(str, table["words"])), np.array(table["weights"], np.float32))
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             problem = f"not a table of syntactic distances: {error!s:.200}"

@@ -85,8 +85,8 @@ class GivenTrees:
 def _check_none(trees: Trees) -> None:
     """Raise InputError if a model of plain sentences is told where trees come from."""
     if not isinstance(trees, str) or trees != "auto":
-        found = repr(trees) if isinstance(trees, str) else "transitions"
+        source = repr(trees) if isinstance(trees, str) else "transitions"
         raise InputError(
-            f"this model reads plain sentences and takes no trees, found {found}: leave the tree "
+            f"this model reads plain sentences and takes no trees, found {source}: leave the tree "
             "source out, or choose auto"
         )

@@ -99,11 +99,11 @@ def _requirements(lines: Iterable[str]) -> Iterator[Requirement]:
 
 
 def _check(name: str, lead: str, required: Iterable[Requirement], *, needed: bool) -> Check:
-    found = [_look(one) for one in required]
-    details = {one.required.name: one.version for one in found}
-    bad = [one for one in found if one.version is None or one.problem]
+    packages = [_look(one) for one in required]
+    details = {one.required.name: one.version for one in packages}
+    bad = [one for one in packages if one.version is None or one.problem]
     if not bad:
-        shown = ", ".join(map(str, found))
+        shown = ", ".join(map(str, packages))
         return Check(name, "ok", f"{lead}{shown}", needed=needed, details=details)
     mend = " ".join(["pip install", *(f'"{one.required}"' for one in bad)])
     shown = ", ".join(map(str, bad))

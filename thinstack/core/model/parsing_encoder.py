@@ -48,18 +48,18 @@ class ParsingEncoder(Encoder):
             if not given:
                 scored = distances.detach().to(lengths.device)
                 transitions = trees_of_distances(scored, lengths).transitions
-        found: Encoding = self.encoder.encode(words, {"transitions": transitions}, False)
+        encoding: Encoding = self.encoder.encode(words, {"transitions": transitions}, False)
         return Encoding(
-            stacked=found.stacked,
-            places=found.places,
-            roots=found.roots,
-            words=found.words,
-            inner=found.inner,
-            children=found.children,
-            root_nodes=found.root_nodes,
+            stacked=encoding.stacked,
+            places=encoding.places,
+            roots=encoding.roots,
+            words=encoding.words,
+            inner=encoding.inner,
+            children=encoding.children,
+            root_nodes=encoding.root_nodes,
             transitions=transitions.long(),
             choices=choices,
-            free=found.free,
+            free=encoding.free,
         )
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:

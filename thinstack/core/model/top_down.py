@@ -45,5 +45,5 @@ class TopDown(nn.Module):
             previous = self.cell.compose(by_step[step], above, links)
             outputs.append(self.cell.output(previous))
         outputs.reverse()
-        found = torch.cat(outputs)
-        return torch.zeros_like(found).index_copy(0, schedule.rows, found)
+        states = torch.cat(outputs)
+        return torch.zeros_like(states).index_copy(0, schedule.rows, states)

@@ -91,8 +91,8 @@ def _check_batches(batches: object) -> None:
     if isinstance(batches, Mapping):
         raise InputError(f"{expected}, found a {name}: give list(d.values())")
     if isinstance(batches, str | bytes | Path) or not isinstance(batches, Iterable):
-        found = f"found {shown(batches, 60)}: give pyarrow.Table.to_batches()"
-        raise InputError(f"{expected}, {found}, or `thinstack predict --input FILE`")
+        problem = f"found {shown(batches, 60)}: give pyarrow.Table.to_batches()"
+        raise InputError(f"{expected}, {problem}, or `thinstack predict --input FILE`")
 
 
 def _scored(
@@ -115,9 +115,9 @@ def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Seq
     line = 1
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):
-            found = f"found a {type(batch).__name__}"
+            problem = f"found a {type(batch).__name__}"
             raise InputError(
-                f"expected record batches of pyarrow, {found}; of a table give table.to_batches()"
+                f"expected record batches of pyarrow, {problem}; of a table give table.to_batches()"
             )
         for start in range(0, batch.num_rows, BATCH_ROWS):
             part = batch.slice(start, BATCH_ROWS)

@@ -84,9 +84,9 @@ def _lines(
 
 def _numbers(column: NDArray[np.int64]) -> NDArray[np.object_]:
     """The numbers; null in place of NOTHING."""
-    found = column.astype(object)
-    found[column == NOTHING] = "null"
-    return found
+    values = column.astype(object)
+    values[column == NOTHING] = "null"
+    return values
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class ScoredRows(NamedTuple):
 
     def at(self, places: slice | IntArray) -> Self:
         """The rows at some places."""
-        return self._make(column[places] for column in self)
+        return type(self)._make(column[places] for column in self)
 
 
 class TextScorer:
@@ -114,8 +114,8 @@ class TextScorer:
         make = self._phrases if self.output == "phrases" else self._sentences
         wordless = np.flatnonzero(counts == 0)
         empty = self._whole(wordless, sizes[wordless])
-        found = make(scored, flat, counts) if flat else self._whole(wordless[:0], sizes[:0])
-        return ScoredRows.merged([found, empty])
+        scored_rows = make(scored, flat, counts) if flat else self._whole(wordless[:0], sizes[:0])
+        return ScoredRows.merged([scored_rows, empty])
 
     def _whole(self, texts: IntArray, ends: IntArray) -> ScoredRows:
         """Rows of whole texts, without scores."""
@@ -127,17 +127,17 @@ class TextScorer:
     def _documents(
         self, scored: list[Scored], flat: list[Sentence], counts: IntArray, sizes: IntArray
     ) -> ScoredRows:
-        found = self._whole(np.arange(len(counts)), sizes)
+        rows = self._whole(np.arange(len(counts)), sizes)
         if not flat:
-            return found
+            return rows
         roots = np.stack([each.scores[-1] for each in scored]).astype(np.float64)
         both = zip(flat, scored, strict=True)
         lengths = np.array([len(sentence.words) * each.weight for sentence, each in both])
         worded = np.flatnonzero(counts)
-        found.scores[worded] = mean_scores(roots, lengths, counts[worded])
+        rows.scores[worded] = mean_scores(roots, lengths, counts[worded])
         label = np.full(len(counts), NOTHING, np.int64)
-        label[worded] = self._labels(found.scores[worded])
-        return found._replace(label=label)
+        label[worded] = self._labels(rows.scores[worded])
+        return rows._replace(label=label)
 
     def _sentences(
         self, scored: list[Scored], flat: list[Sentence], counts: IntArray

@@ -53,11 +53,11 @@ def shards_of(rows: Iterable[Row]) -> Iterator[Shard]:
 
 def rows_digest(rows: Iterable[Row]) -> str:
     """A digest of the ids, the texts and the kinds of problems of rows."""
-    found = hashlib.blake2b(digest_size=_HASH)
+    digest = hashlib.blake2b(digest_size=_HASH)
     for row in rows:
         kind = row.problem.kind if row.problem else None
-        found.update(repr((row.id, row.text, kind)).encode())
-    return found.hexdigest()
+        digest.update(repr((row.id, row.text, kind)).encode())
+    return digest.hexdigest()
 
 
 def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> Planned:
@@ -94,10 +94,10 @@ def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
     if not len(twice):
         return
     searched = {each.tobytes() for each in twice[:_LISTED]}
-    found = dict.fromkeys(
+    ids = dict.fromkeys(
         row.id for row in corpus.rows() if row.id is not None and _hash(row.id) in searched
     )
-    listed = ", ".join(map(repr, found)) + (", ..." if len(twice) > _LISTED else "")
+    listed = ", ".join(map(repr, ids)) + (", ..." if len(twice) > _LISTED else "")
     raise InputError(
         f"expected a different id for each row in the column {corpus.columns.id!r}, found "
         f"{len(twice):,} that several rows have: {listed}; name another column with --id, or score "

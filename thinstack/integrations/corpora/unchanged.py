@@ -49,15 +49,15 @@ def check_input(corpus: Callable[[], Corpus], manifest: RunManifest) -> None:
     """Raise StoppedError if a file of the corpus, which `corpus` looks for again, is another than
     the manifest says, is new or is gone."""
     try:
-        found = input_files(corpus())
+        files = input_files(corpus())
     except (ThinstackError, OSError) as error:
         raise _input_changed(str(error)) from None
-    for name in {**manifest.input, **found}:
-        if name not in found:
+    for name in {**manifest.input, **files}:
+        if name not in files:
             raise _input_changed(f"{name!r:.200} is gone")
         if name not in manifest.input:
             raise _input_changed(f"{name!r:.200} is new")
-        if found[name] != manifest.input[name]:
+        if files[name] != manifest.input[name]:
             raise _input_changed(f"{name!r:.200} has another content")
 
 

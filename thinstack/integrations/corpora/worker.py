@@ -51,10 +51,10 @@ class Worker:
     def reply(self) -> Reply:
         """The process's reply. Raises EOFError if it is dead."""
         try:
-            found: Reply = self.connection.recv()
+            reply: Reply = self.connection.recv()
         except OSError:
             raise EOFError from None
-        return found
+        return reply
 
     def how_it_died(self) -> str:
         """The signal that killed the process, or its exit code, in words."""

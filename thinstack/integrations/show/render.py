@@ -56,14 +56,14 @@ def render(
     if style not in get_args(Style):
         known = ", ".join(map(repr, get_args(Style)))
         raise InputError(f"expected a style among {known}, found {style!r}")
-    found = predictions_of(x)
-    if whys and len(whys) != len(found):
+    predictions = predictions_of(x)
+    if whys and len(whys) != len(predictions):
         raise InputError(
-            f"expected whys of {len(found)} predictions, found {len(whys)}: give one for each"
+            f"expected whys of {len(predictions)} predictions, found {len(whys)}: give one for each"
         )
     if style == "text":
-        return Markup(heat(found))
-    return Markup(svg(found, whys=whys) if style == "tree" else page(found, whys=whys))
+        return Markup(heat(predictions))
+    return Markup(svg(predictions, whys=whys) if style == "tree" else page(predictions, whys=whys))
 
 
 def predictions_of(x: Any) -> list[Prediction]:

@@ -35,12 +35,12 @@ class Reading(NamedTuple):
 def read(docs: Iterable[Doc], source: Trees | str) -> Reading:
     """Read Docs, with trees from this source; "benepar" means the parses that the Docs hold. Raises
     InputError for anything but Docs, and if parses are asked for and cannot be used."""
-    found = [(doc, sentences_of(doc)) for doc in check_docs(docs)]
-    unset = any(sentences and not has_sentences(doc) for doc, sentences in found)
+    pairs = [(doc, sentences_of(doc)) for doc in check_docs(docs)]
+    unset = any(sentences and not has_sentences(doc) for doc, sentences in pairs)
     trees: Trees = source  # type: ignore[assignment]
     if source == "benepar":
-        trees = list(chain.from_iterable(parses_of(*item) for item in found))
-    return Reading([sentences for _, sentences in found], trees, unset)
+        trees = list(chain.from_iterable(parses_of(*item) for item in pairs))
+    return Reading([sentences for _, sentences in pairs], trees, unset)
 
 
 def scored(predictor: Predictor, reading: Reading) -> list[list[Annotated]]:

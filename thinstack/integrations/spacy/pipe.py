@@ -27,12 +27,12 @@ def check_docs(docs: Iterable[Doc] | Doc) -> list[Doc]:
     iterates over its tokens."""
     if isinstance(docs, Doc):
         raise InputError(f"expected Docs, found the Doc {shown(docs, 60)}: put it in a list")
-    found = list(docs)
-    if odd := [doc for doc in found if not isinstance(doc, Doc)]:
+    listed = list(docs)
+    if odd := [doc for doc in listed if not isinstance(doc, Doc)]:
         raise InputError(
             f"expected a spaCy Doc, found {shown(odd[0])}: nlp(text) and nlp.pipe(texts) make Docs"
         )
-    return found
+    return listed
 
 
 def _size(doc: object) -> int:

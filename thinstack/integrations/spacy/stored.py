@@ -91,8 +91,8 @@ def store(
         if weight != 1:
             record["weight"] = weight
         records.append(record)
-    kept = {"labels": list(labels), "aggregation": aggregation, "sentences": records}
-    _put(doc, name, kept if abstain is None else {**kept, "abstain": abstain})
+    value = {"labels": list(labels), "aggregation": aggregation, "sentences": records}
+    _put(doc, name, value if abstain is None else {**value, "abstain": abstain})
 
 
 def stored_of(doc: Doc, name: str | None = None) -> dict[str, Any] | None:

@@ -112,8 +112,8 @@ def _run(session: Any, message: Message) -> dict[str, Any]:
 
 
 def _tell(replies: BinaryIO, error: Exception, *arguments: str) -> None:
-    told = [f"{argument:.2000}" for argument in arguments]
-    write_message(replies, {"error": type(error).__name__, "arguments": told}, {})
+    texts = [f"{argument:.2000}" for argument in arguments]
+    write_message(replies, {"error": type(error).__name__, "arguments": texts}, {})
 
 
 def _allow_seconds(seconds: int) -> None:
