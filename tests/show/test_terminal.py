@@ -9,7 +9,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from thinstack.core import transitions
-from thinstack.integrations.show.terminal import MAX_PHRASES, render, render_text
+from thinstack.integrations.show.terminal import MAX_PHRASES, draw_text
+from thinstack.integrations.show.terminal import draw as drawing
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution
 
@@ -23,7 +24,7 @@ def draw(prediction, width=80, encoding="utf-8", why=(), **options):
     """What a file of this encoding gets: exactly the bytes, decoded again."""
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
-    Console(file=file, width=width, **options).print(render(prediction, why))
+    Console(file=file, width=width, **options).print(drawing(prediction, why))
     file.flush()
     return raw.getvalue().decode(encoding)
 
@@ -168,7 +169,7 @@ def test_a_text_is_the_mean_of_its_sentences_by_their_words():
     sentences = [predict("(4 (2 fine) (2 film))"), predict("(0 awful)")]
     # very positive: 2/3 of 0.6 and 1/3 of 0.1; very negative the other way round.
     expected = "very positive 43%, very negative 27%, negative 10%, neutral 10%, positive 10%"
-    assert render_text(sentences).plain == f"the 2 sentences together: {expected}"
+    assert draw_text(sentences).plain == f"the 2 sentences together: {expected}"
 
 
 def uncertain(abstain):
@@ -191,8 +192,8 @@ def test_where_it_abstains_no_label_is_drawn():
 
 
 def test_a_text_that_no_class_fits_is_uncertain():
-    assert str(render_text([uncertain(0.5)] * 2)).startswith("the 2 sentences together: positive")
-    said = str(render_text([uncertain(0.7)] * 2))
+    assert str(draw_text([uncertain(0.5)] * 2)).startswith("the 2 sentences together: positive")
+    said = str(draw_text([uncertain(0.7)] * 2))
     assert said.startswith("the 2 sentences together: uncertain (positive 60%")
 
 

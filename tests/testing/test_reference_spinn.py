@@ -8,7 +8,7 @@ from core.stacks import FED, H, batch_of, cell_of, drawn, tracker_of
 
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
-from thinstack.testing import reference
+from thinstack.testing import recursion
 
 X, T, SHIFT, REDUCE = 3, 2, 0, 1
 SPOT_SAT_DOWN = [SHIFT, SHIFT, SHIFT, REDUCE, REDUCE]
@@ -53,7 +53,7 @@ def test_spot_sat_down_by_hand() -> None:
     h5, _ = track(h4, c4, spot[0], sat_down[0], nothing, nothing)
     whole = compose(spot, sat_down, h5)
 
-    found = reference.encode_spinn(
+    found = recursion.encode_spinn(
         cell, tracker, torch.from_numpy(x), torch.tensor([3]), torch.tensor(SPOT_SAT_DOWN)
     )
     assert found.transitions == SPOT_SAT_DOWN
@@ -77,7 +77,7 @@ def test_the_rule_of_its_own_transitions(bias: list[float], expected: str) -> No
     tracker.w_transition.data.zero_()
     tracker.b_transition.data = torch.tensor(bias, dtype=torch.float64)
     words = torch.randn(3, X, dtype=torch.float64)
-    found = reference.encode_spinn(cell, tracker, words, torch.tensor([3]))
+    found = recursion.encode_spinn(cell, tracker, words, torch.tensor([3]))
     assert "".join("SR"[step] for step in found.transitions) == expected
 
 
@@ -86,9 +86,9 @@ def test_a_sentence_alone_is_what_it_is_in_a_batch(name: str) -> None:
     cell = cell_of(name)
     tracker = tracker_of(cell, lookahead=2)
     both = batch_of([2, 3])
-    found = reference.encode_spinn(cell, tracker, *both)
+    found = recursion.encode_spinn(cell, tracker, *both)
     second = (both.words[2:], both.lengths[1:], both.transitions[3:])
-    alone = reference.encode_spinn(cell, tracker, *second)
+    alone = recursion.encode_spinn(cell, tracker, *second)
     for in_batch, expected in zip(found.states[3:], alone.states, strict=True):
         torch.testing.assert_close(in_batch, expected, rtol=0, atol=0)
     assert found.states[3][0].shape == (1, H)
@@ -96,10 +96,10 @@ def test_a_sentence_alone_is_what_it_is_in_a_batch(name: str) -> None:
 
 def test_no_sentences() -> None:
     cell = cell_of("nary_lstm")
-    assert reference.encode_spinn(cell, tracker_of(cell), *batch_of([])) == ([], [], [], [])
+    assert recursion.encode_spinn(cell, tracker_of(cell), *batch_of([])) == ([], [], [], [])
 
 
 def test_without_a_classifier_there_are_no_scores() -> None:
     cell = cell_of("nary_lstm")
-    found = reference.encode_spinn(cell, tracker_of(cell, parses=False), *batch_of([3]))
+    found = recursion.encode_spinn(cell, tracker_of(cell, parses=False), *batch_of([3]))
     assert [tuple(choice.shape) for choice in found.choices] == [(1, 0)] * 5

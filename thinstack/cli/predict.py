@@ -177,13 +177,13 @@ def _show(
     if as_json:
         print_json([_data(*pair, why=why) for pair in zip(predictions, whys, strict=True)])
     elif not any(pages.values()):
-        from thinstack.integrations.show.terminal import render, render_text
+        from thinstack.integrations.show.terminal import draw, draw_text
 
         console = Console()
         for place, prediction in enumerate(predictions):
-            console.print(render(prediction, whys[place]))
+            console.print(draw(prediction, whys[place]))
             if place in several:
-                console.print(render_text(several[place]), "")
+                console.print(draw_text(several[place]), "")
 
 
 def _with_words(texts: Iterable["list[Prediction]"]) -> "Iterator[tuple[int, list[Prediction]]]":

@@ -15,7 +15,7 @@ from thinstack.bundle.gate.onnx_sizes import Made, Value, Values
 from thinstack.bundle.gate.onnx_structure import Inner, Node, body_inputs, check_structure
 from thinstack.bundle.gate.onnx_tensor import Tensor
 from thinstack.bundle.gate.operators import OPERATORS, UnlistedOperatorError, check_operator
-from thinstack.bundle.gate.protobuf import DamagedError, Message, Reader
+from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
 from thinstack.errors import BundleError
 
 __all__ = ["check_onnx", "initializers"]
@@ -67,10 +67,10 @@ def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, 
 
 
 @contextmanager
-def _reading(source: str) -> Iterator[Reader]:
+def _reading(source: str) -> Iterator[ProtobufReader]:
     """A reader of the file that `source` names; ValueErrors become BundleErrors."""
     try:
-        yield Reader(MOST_FIELDS)
+        yield ProtobufReader(MOST_FIELDS)
     except ValueError as error:
         listed = not isinstance(error, UnlistedOperatorError)  # else it says itself what to do
         mend = "; export the model again with thinstack" if listed else ""
@@ -96,7 +96,7 @@ class _Inside(NamedTuple):
 class _Check:
     """Reads a whole file once and raises ValueError at the first thing that must not be there."""
 
-    def __init__(self, reader: Reader, allow: frozenset[str]) -> None:
+    def __init__(self, reader: ProtobufReader, allow: frozenset[str]) -> None:
         self._reader, self._allow = reader, allow
         self._made, self._nodes = Made(), 0
 

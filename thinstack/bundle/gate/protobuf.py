@@ -3,7 +3,7 @@ copying them."""
 
 import numpy as np
 
-__all__ = ["DamagedError", "Message", "Reader"]
+__all__ = ["DamagedError", "Message", "ProtobufReader"]
 
 Value = int | memoryview
 """An unsigned 64-bit integer, or the bytes of a string, of packed numbers or of a message."""
@@ -82,7 +82,7 @@ class Message:
         return found
 
 
-class Reader:
+class ProtobufReader:
     """Reads messages with at most `limit` fields in all, so that a small file cannot take long."""
 
     def __init__(self, limit: int):

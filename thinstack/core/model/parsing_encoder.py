@@ -9,7 +9,7 @@ from torch import Tensor
 
 from thinstack.core.distance_trees import trees_of_distances
 from thinstack.core.encoder import Encoder, Encoding, Judgement
-from thinstack.core.model.sentences import check_sentences
+from thinstack.core.model.sentence_inputs import check_sentences
 from thinstack.core.parser import Parser
 from thinstack.core.transitions import REDUCE, spans_of
 

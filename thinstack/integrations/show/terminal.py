@@ -23,7 +23,7 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.tones import tones_of
 from thinstack.runtime.why import Contribution, turning
 
-__all__ = ["MAX_CLASSES", "MAX_PHRASES", "render", "render_text"]
+__all__ = ["MAX_CLASSES", "MAX_PHRASES", "draw", "draw_text"]
 
 MAX_PHRASES = 127
 """The most phrases that are drawn of one tree: all of a sentence of up to 64 words."""
@@ -37,7 +37,7 @@ _STRONG = ("bold reverse color(166)", "bold reverse color(32)")
 _SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
 
 
-def render(prediction: Prediction, why: Sequence[Contribution] = ()) -> RenderableType:
+def draw(prediction: Prediction, why: Sequence[Contribution] = ()) -> RenderableType:
     """What a terminal shows of one sentence: its label and the probability of each class. If
     phrases have scores, it shows the tree too.
 
@@ -54,7 +54,7 @@ def render(prediction: Prediction, why: Sequence[Contribution] = ()) -> Renderab
     return _Drawing(prediction, turning(why))
 
 
-def render_text(sentences: Sequence[Prediction]) -> Text:
+def draw_text(sentences: Sequence[Prediction]) -> Text:
     """What a terminal shows of a text of several sentences: its classes with their probabilities,
     the most probable first.
 
