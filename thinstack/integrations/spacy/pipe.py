@@ -48,6 +48,7 @@ class BatchedPipe(Pipe):
     Docs.
     """
 
+    name: str
     predict: Any
     set_annotations: Any
     read: Any

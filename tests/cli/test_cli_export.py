@@ -16,7 +16,7 @@ from thinstack.bundle import open_bundle, write_bundle
 from thinstack.bundle.weights import load_model
 from thinstack.export.onnx import verify as onnx_verify
 
-GOLDEN = Path(__file__).parent / "golden" / "schema-1"
+GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 TREES = "(1 (0 the) (1 (0 film) (1 good)))\n(0 (0 bad) (0 film))\n"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from models.configured import CHILD_SUM, SPINN, config_of
+from core.configured import CHILD_SUM, SPINN, config_of
 
 from thinstack.bundle import Bundle, write_bundle
 from thinstack.bundle.weights import load_model, weights_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from models.configured import SPINN, build
+from core.configured import SPINN, build
 from pretended_device import PretendedDevice, held
 from torch import Tensor
 

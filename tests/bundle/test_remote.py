@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import spacy
+from bundle.stub_hub import Hub, Repository, run, running_hub
 from bundle_folders import write
 from command_line import Answer
-from hub.stub_hub import Hub, Repository, run, running_hub
 
 import thinstack
 from thinstack.bundle import Bundle, is_installed, open_bundle, reading

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from models.running_mean import RunningMean, running_means
+from core.running_mean import RunningMean, running_means
 
 from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph

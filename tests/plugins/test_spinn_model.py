@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 import torch
-from models.configured import ENTRIES, H, X, build, far_from_zero
+from core.configured import ENTRIES, H, X, build, far_from_zero
 from oracle import Nodes, by_reference
 from torch import Tensor
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bundle.stub_hub import TOKEN, Hub, run, running_hub
 from bundle_folders import replaced
-from hub.stub_hub import TOKEN, Hub, run, running_hub
 from huggingface_hub import ModelCard
 from tokenizers import Tokenizer
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from bundle.stub_hub import TOKEN, Hub, Repository, run, running_hub
 from bundle_folders import record, sealed, write
-from hub.stub_hub import TOKEN, Hub, Repository, run, running_hub
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.files import Files, pack

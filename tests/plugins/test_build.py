@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from models.configured import CHILD_SUM, LABELS, LEXICALIZED, RANKER, SPINN, H, X, build
+from core.configured import CHILD_SUM, LABELS, LEXICALIZED, RANKER, SPINN, H, X, build
 
 from thinstack.core.cell import Cell
 from thinstack.errors import ConfigError, UnknownNameError

@@ -5,8 +5,8 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import pytest
 import torch
-from models.configured import config_of
-from models.running_mean import RunningMean
+from core.configured import config_of
+from core.running_mean import RunningMean
 
 from thinstack.core import Forest
 from thinstack.core.config import ModelConfig

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from models.configured import CHILD_SUM, LEXICALIZED, RANKER, SPINN, build, config_of
+from core.configured import CHILD_SUM, LEXICALIZED, RANKER, SPINN, build, config_of
 from safetensors.torch import load
 
 from thinstack.bundle import Bundle, write_bundle

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from models.configured import CHILD_SUM, ENTRIES, LABELS, LEXICALIZED, RANKER, H, X, far_from_zero
+from core.configured import CHILD_SUM, ENTRIES, LABELS, LEXICALIZED, RANKER, H, X, far_from_zero
 from oracle import encode, forest_of, slow_scores
 from torch import Tensor
 
