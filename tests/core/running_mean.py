@@ -11,7 +11,7 @@ class RunningMean(Encoder):
 
     name = "running_mean.v1"
     summary = "the mean of the words so far"
-    onnx = "models.running_mean_onnx"
+    onnx = "core.running_mean_onnx"
 
     def __init__(self, *, input_size: int, hidden_size: int, scale: float = 1):
         super().__init__(hidden_size=hidden_size, structure="lengths", words_at_leaves=False)

@@ -25,7 +25,7 @@ NAMED = {"name": "running_mean.v1", "options": {"scale": 0.5}}
 
 @pytest.fixture(scope="module", autouse=True)
 def plugins() -> PluginManager:
-    point = EntryPoint("running_mean", "models.running_mean:RunningMean", "thinstack")
+    point = EntryPoint("running_mean", "core.running_mean:RunningMean", "thinstack")
     found = PluginManager(entry_points=[point])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "manager", lambda: found)
@@ -104,7 +104,7 @@ def test_torchscript() -> None:
 
 def test_without_a_module_that_exports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of(config())
-    for name in ("", "models.nowhere", "models.running_mean"):
+    for name in ("", "core.nowhere", "core.running_mean"):
         monkeypatch.setattr(RunningMean, "onnx", name)
         with pytest.raises(ExportError, match=f"RunningMean .*{name!r}"):
             export_onnx(model, config(), vocabulary_digest="")
