@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["lazy"]
-
 
 def lazy(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
     """The `__getattr__` of a package. `names`: by module of thinstack, names that it has."""

@@ -4,8 +4,6 @@ import sys
 from importlib.abc import MetaPathFinder
 from typing import Final
 
-__all__ = ["PLACES", "advise"]
-
 PLACES: Final = {
     "bundled": "thinstack.runtime.open_bundle",
     "config": "thinstack.plugins.ModelConfig, and docs/recipes.md for recipes",

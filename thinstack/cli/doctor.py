@@ -10,8 +10,6 @@ from rich.text import Text
 from thinstack.cli.options import IsolatedOption, JsonOption, ModelOption, print_json
 from thinstack.errors import escaped
 
-__all__ = ["doctor"]
-
 STYLES = {"ok": "green", "missing": "yellow", "wrong": "red"}
 NAME = 14  # columns
 

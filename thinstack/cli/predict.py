@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.why import Contribution
 
-__all__ = ["predict"]
-
 
 def predict(
     context: typer.Context,

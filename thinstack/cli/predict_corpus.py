@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from thinstack.integrations.corpora.run import Progress as Done
     from thinstack.integrations.corpora.run import Request
 
-__all__ = ["predict_corpus", "refuse_without_input"]
 
 STANDARD_INPUT = "-"
 

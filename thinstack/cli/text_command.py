@@ -9,8 +9,6 @@ from typer.core import TyperCommand
 
 from thinstack.errors import escaped
 
-__all__ = ["TextCommand"]
-
 _UsageError: Any = typer.BadParameter.__base__  # of the click that typer brings, or of another
 
 

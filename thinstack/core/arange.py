@@ -4,8 +4,6 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-__all__ = ["arange"]
-
 
 def arange(end: int, device: torch.device) -> Tensor:
     """The numbers (`end`,) from 0 to `end` - 1.

@@ -5,8 +5,6 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Self
 
-__all__ = ["FIVE", "NEUTRAL_TONE", "NUMBERS", "Scale", "are_numbers", "in_order", "ordered"]
-
 FIVE: Final = ("very negative", "negative", "neutral", "positive", "very positive")
 """The classes of the Stanford Sentiment Treebank."""
 NUMBERS: Final = ("0", "1", "2", "3", "4")

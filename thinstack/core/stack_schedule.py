@@ -13,15 +13,6 @@ from torch import Tensor
 from thinstack.core.arange import arange
 from thinstack.core.schedule import parents_of_transitions
 
-__all__ = [
-    "StackSchedule",
-    "Timetable",
-    "numbers_by_making",
-    "schedule_stack",
-    "sentence_lengths",
-    "timetable",
-]
-
 
 class Timetable(NamedTuple):
     """When the N transitions of B sentences are taken. It depends only on their lengths.

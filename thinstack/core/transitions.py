@@ -13,19 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from thinstack.errors import TreeError
 
-__all__ = [
-    "REDUCE",
-    "SHIFT",
-    "balanced",
-    "check_words",
-    "first_fault",
-    "left",
-    "parents_of",
-    "right",
-    "spans_of",
-    "validate",
-]
-
 SHIFT = 0
 REDUCE = 1
 

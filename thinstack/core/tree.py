@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from thinstack.core import transitions
 from thinstack.errors import TreeError
 
-__all__ = ["Tree"]
-
 IntArray = NDArray[np.int64]
 Array = TypeVar("Array", bound=NDArray[Any])
 

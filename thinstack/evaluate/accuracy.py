@@ -10,8 +10,6 @@ from thinstack.core.scale import Scale
 from thinstack.evaluate.calibration import calibration_error
 from thinstack.evaluate.figures import Figures, percentage
 
-__all__ = ["accuracy", "binary_right", "labels_by_span"]
-
 IntArray = NDArray[np.int64]
 
 

@@ -6,8 +6,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BINS", "calibration_error", "confidence_error", "negative_log_likelihood", "tempered"]
-
 BINS: Final = 15
 """Bins of equal width, as in the tables of Guo et al. 2017."""
 

@@ -14,15 +14,6 @@ from thinstack.evaluate.suite import Case
 from thinstack.evaluate.text_evaluation import text_scores
 from thinstack.runtime.predictor import Predictor
 
-__all__ = [
-    "APART",
-    "NEUTRAL_MARGIN",
-    "SuiteFigures",
-    "evaluate_suite",
-    "polarity_figures",
-    "suite_rows",
-]
-
 NEUTRAL_MARGIN: Final = 0.2
 """A text whose positive and negative mass differ by at most so much takes no side."""
 APART: Final = "irony"

@@ -15,8 +15,6 @@ from thinstack.export.compare import as_given, worst_choice
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import eager_scores, random_tree, sample_trees
 
-__all__ = ["reference_cases"]
-
 TOLERANCE = 1e-4
 # By which the better transition should score more, and how often words are drawn for its sake.
 LEAD, DRAWS = 1e-2, 30

@@ -23,8 +23,6 @@ from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import BundleError, InputError
 from thinstack.runtime.reference import check_cases
 
-__all__ = ["Pushed", "push"]
-
 MAIN = "main"
 
 

@@ -5,8 +5,6 @@ from typing import TypeVar
 
 from thinstack.errors import raised_by_signal_handler
 
-__all__ = ["each_part"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 E = TypeVar("E", bound=Exception)

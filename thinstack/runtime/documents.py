@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from thinstack.runtime.prediction import Prediction
 
-__all__ = ["document_data", "document_scores", "mean_scores", "word_shares"]
-
 
 def document_scores(sentences: Sequence[Prediction]) -> NDArray[np.float64]:
     """The probabilities (C,) of the classes for a text with these sentences, at least one."""

@@ -15,15 +15,6 @@ from thinstack.core.transitions import first_fault
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError
 
-__all__ = [
-    "INDEX_TYPES",
-    "PARSE_OUTPUT",
-    "Interface",
-    "check_parse",
-    "check_scores",
-    "interface_of",
-]
-
 PARSE_OUTPUT = "parse"
 """The output of the trees that a model makes; not "transitions", which is an input."""
 

@@ -15,8 +15,6 @@ from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.prediction import Scored, Spans
 from thinstack.text.batching import character_counts, check_words
 
-__all__ = ["MAX_WORDS", "Limits", "cut", "cuts_of", "join", "joined", "parts_of"]
-
 MAX_WORDS = 400
 """Words of a sentence that is read as a whole, by default. The longest has 52 in SST, 159 in UD
 English EWT."""

@@ -8,8 +8,6 @@ from thinstack.core.scale import Scale
 from thinstack.core.transitions import parents_of
 from thinstack.runtime.prediction import Prediction
 
-__all__ = ["MAX_DEPTH", "marked_phrases", "neutral_of"]
-
 MAX_DEPTH: Final = 100
 """Phrases inside each other at most; browsers give up on deep nesting."""
 

@@ -10,8 +10,6 @@ from thinstack._onnxruntime import import_onnxruntime, is_of_onnxruntime
 from thinstack.errors import BundleError, DeviceError
 from thinstack.runtime.ending import end_with_program, stopped_at_end
 
-__all__ = ["OnnxSession", "Started", "start_session"]
-
 _SMALL = 1 << 20  # bytes
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 # By default it rounds what it multiplies to 10 bits (TF32): scores would differ from the CPU's by

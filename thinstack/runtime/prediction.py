@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.why import Contribution
 
-__all__ = ["Prediction", "Scored", "Spans", "scored_spans"]
 
 Spans = tuple[tuple[int, int], ...]
 """Words [start, end) of each part of a sentence, in order."""

@@ -14,8 +14,6 @@ from thinstack.errors import BundleError
 from thinstack.runtime.interface import INDEX_TYPES, PARSE_OUTPUT
 from thinstack.runtime.session import open_session
 
-__all__ = ["INT8_TOLERANCE", "TOLERANCE", "Agreement", "check_cases", "distance"]
-
 TOLERANCE: Final = 1e-4
 """Runtimes round differently: over 512 words a well-trained cell has lost 4e-6 of its float64
 scores in torch, and 1e-5 of torch's in onnxruntime. A wrong graph is off by far more."""

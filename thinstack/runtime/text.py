@@ -11,10 +11,10 @@ from thinstack.runtime.culprit import each_part
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
-from thinstack.text.sentences import Sentence, Splitter, check_text, splitter
-
-__all__ = ["OnError", "Sentence", "Splitter", "check_text", "predict_text", "splitter"]
-
+from thinstack.text.sentences import Sentence as Sentence
+from thinstack.text.sentences import Splitter as Splitter
+from thinstack.text.sentences import check_text as check_text
+from thinstack.text.sentences import splitter as splitter
 
 OnError = Callable[[int, ThinstackError], None]
 """Is told the place of a text, from 0, and what is wrong with it."""

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from thinstack.core.scale import Scale
 
-__all__ = ["tones_of"]
-
 
 def tones_of(labels: Sequence[str]) -> tuple[int, ...] | None:
     """The tone of each class, 0 (very negative) to 4 (very positive), or None if the classes are

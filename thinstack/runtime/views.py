@@ -6,11 +6,10 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.scale import FIVE, Scale
+from thinstack.core.scale import FIVE as FIVE
+from thinstack.core.scale import Scale
 from thinstack.errors import InputError, shown
 from thinstack.runtime.prediction import Scored
-
-__all__ = ["FIVE", "View"]
 
 _LEAST: Final = 1e-30
 """Added to the mass of both sides, so that a phrase that is wholly neutral has even scores."""

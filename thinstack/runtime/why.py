@@ -16,7 +16,6 @@ from thinstack.runtime.prediction import Prediction
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
 
-__all__ = ["MOST_PHRASES", "Contribution", "contributions", "turning", "why_data"]
 
 MOST_PHRASES: Final = 126
 """Phrases that are left out in turn, at most: all of a sentence of 64 words."""

@@ -15,19 +15,6 @@ from thinstack.core.forest import join
 from thinstack.core.schedule import Schedule, schedule_parents
 from thinstack.testing import recursion
 
-__all__ = [
-    "CellInputs",
-    "apart",
-    "batch_of",
-    "by_depth",
-    "by_recursion",
-    "chain",
-    "random_forest",
-    "require_alike",
-    "schedule_of",
-    "star",
-]
-
 
 class CellInputs(NamedTuple):
     """A forest with inputs of its leaves (L, X) and of its inner nodes (I, inner_size), in node

@@ -12,8 +12,6 @@ from thinstack.core.forest import Forest
 from thinstack.core.transitions import REDUCE, SHIFT
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
-__all__ = ["SpinnNodes", "encode", "encode_spinn", "encode_top_down"]
-
 
 def encode(
     cell: Cell, forest: Forest, leaf_inputs: Tensor, inner_inputs: Tensor | None = None

@@ -26,20 +26,6 @@ from thinstack.testing.forests import (
 from thinstack.testing.method_checks import has_shapes
 from thinstack.testing.subject import CellSubject
 
-__all__ = [
-    "chains",
-    "gradients_of_forests",
-    "inner_inputs_are_read",
-    "inputs_are_read",
-    "mixed_forests",
-    "neighbours",
-    "no_rows",
-    "one_word_trees",
-    "parameters_are_used",
-    "stars",
-    "top_down",
-]
-
 LONG, WIDE = 300, 200
 MIXED = [(1, 12, 2), (25, 1, 9, 4), (3, 3, 40)]
 """Sizes of the trees of some forests."""

@@ -12,23 +12,6 @@ from thinstack.data.tables.containers import check_container, instead_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import InputError, shown
 
-__all__ = [
-    "BATCH_CHARACTERS",
-    "BATCH_NODES",
-    "BATCH_PIECES",
-    "BATCH_TEXTS",
-    "BATCH_WORDS",
-    "batches",
-    "character_counts",
-    "check_sentences",
-    "check_words",
-    "in_batches",
-    "joined_transitions",
-    "lengths_of",
-    "listed",
-    "piece_counts",
-]
-
 _PLAIN = {list, tuple}
 _BY_TEXT = (
     "from thinstack.runtime.text import predict_text; predict_text(predictor, [text]) reads texts"

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from thinstack.data.words.vocabulary import Cache
 from thinstack.errors import DataError
 
-__all__ = ["WINDOW", "DistanceTable", "transitions_of"]
-
 SCHEMA_VERSION = 1
 WINDOW = 3
 """Words read on either side of a gap."""

@@ -18,8 +18,6 @@ from thinstack.data.words.vocabulary import Cache
 from thinstack.text.plain_text import PlainText, Typed
 from thinstack.text.sentences import Sentence, check_text
 
-__all__ = ["LONGEST", "RULES", "EnglishSplitter", "plain_words", "rules"]
-
 LONGEST = 500
 """Characters of a word that may have many pieces; the rest is a further word. Most encoders read
 510 pieces at once."""

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from thinstack.data.words.letters import MARKED, plain_letters, rewritten
 
-__all__ = ["PlainText", "Typed"]
-
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
 _LONGEST = len("should n ' ")

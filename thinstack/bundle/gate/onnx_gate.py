@@ -18,8 +18,6 @@ from thinstack.bundle.gate.operators import OPERATORS, UnlistedOperatorError, ch
 from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
 from thinstack.errors import BundleError
 
-__all__ = ["check_onnx", "initializers"]
-
 MOST_FIELDS = 200_000
 """The most fields that a file may have in all its messages. The bundled model has 3,000."""
 MOST_NODES = 10_000

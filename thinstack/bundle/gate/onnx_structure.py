@@ -10,8 +10,6 @@ from typing import Final, NamedTuple
 from thinstack.bundle.gate.onnx_sizes import Value
 from thinstack.bundle.gate.protobuf import DamagedError, Message
 
-__all__ = ["MOST_STEPS", "Inner", "Node", "body_inputs", "check_structure"]
-
 MOST_STEPS: Final = 1 << 24
 """The most steps that a loop may have, where their number is a constant."""
 

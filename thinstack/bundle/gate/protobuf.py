@@ -3,8 +3,6 @@ copying them."""
 
 import numpy as np
 
-__all__ = ["DamagedError", "Message", "ProtobufReader"]
-
 Value = int | memoryview
 """An unsigned 64-bit integer, or the bytes of a string, of packed numbers or of a message."""
 

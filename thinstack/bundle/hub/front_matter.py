@@ -9,8 +9,6 @@ from thinstack.bundle.hub.card_config import CardConfig
 from thinstack.core.config import ModelConfig
 from thinstack.core.scale import Scale
 
-__all__ = ["LIBRARY", "PIPELINE_TAGS", "front_matter", "has_front_matter"]
-
 LIBRARY: Final = "thinstack"
 PIPELINE_TAGS: Final = {"similarity.v1": "sentence-similarity"}
 """What the hub calls the task, by task head; of all others "text-classification"."""

@@ -15,8 +15,6 @@ from thinstack.bundle.limits import MANIFEST_BYTES
 from thinstack.bundle.manifest import MANIFEST_FILE, FileRecord, Manifest
 from thinstack.errors import BundleError
 
-__all__ = ["Repository", "damaged_files"]
-
 _COMMIT = re.compile("[0-9a-f]{40}")
 _KEPT = "thinstack"
 """The folder beside the snapshots of a repository, in the cache of the hub, of its bundles."""

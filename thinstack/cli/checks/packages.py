@@ -12,8 +12,6 @@ from thinstack._version import __version__
 from thinstack.cli.checks.check import Check, Status
 from thinstack.errors import DISTRIBUTIONS
 
-__all__ = ["DISTRIBUTION", "package_checks"]
-
 DISTRIBUTION: Final = "thinstack"
 EXTRAS: Final = {
     "spacy": "components of spaCy pipelines",

@@ -9,8 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from thinstack.errors import ConfigError, shown
 
-__all__ = ["Rate", "Strict", "problems", "read_toml"]
-
 MOST_PROBLEMS: Final = 10
 """Of a configuration that are listed at once."""
 

@@ -4,8 +4,6 @@ hub have them. They repeat `labels`, and are not settings."""
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["label_ids", "without_label_ids"]
-
 
 def label_ids(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Both fields, ready for JSON, with strings as keys."""

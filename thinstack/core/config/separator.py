@@ -4,8 +4,6 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator
 
-__all__ = ["Separator", "separator_of"]
-
 _NAMES: Final = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 _NONE: Final = '"\r\n\0'
 

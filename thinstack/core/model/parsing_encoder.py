@@ -13,8 +13,6 @@ from thinstack.core.model.sentence_inputs import check_sentences
 from thinstack.core.parser import Parser
 from thinstack.core.transitions import REDUCE, spans_of
 
-__all__ = ["ParsingEncoder"]
-
 
 class ParsingEncoder(Encoder):
     """Encodes trees that are known before the first word is composed. They are given, or cut at the

@@ -6,8 +6,6 @@ from torch import Tensor
 from thinstack.core.schedule import check_transitions
 from thinstack.core.stack_schedule import sentence_lengths
 
-__all__ = ["check_sentences"]
-
 
 def check_sentences(
     words: Tensor, inputs: dict[str, Tensor], parses: bool

@@ -7,8 +7,6 @@ from torch import Tensor, nn
 from thinstack.core.cell import Cell, Links
 from thinstack.core.schedule import Schedule
 
-__all__ = ["TopDown"]
-
 
 class TopDown(nn.Module):
     """Runs a cell over a forest from the roots down. The cell sees the parent of a node as its only

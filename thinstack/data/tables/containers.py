@@ -12,8 +12,6 @@ import numpy as np
 from thinstack.core import Tree
 from thinstack.errors import InputError, shown
 
-__all__ = ["check_container", "check_rows", "instead_of"]
-
 _TEXT_COLUMN = "text"
 _OF_SPACY = {f"spacy.tokens.{name}" for name in ("doc", "span", "token")}
 

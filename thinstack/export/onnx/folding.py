@@ -15,8 +15,6 @@ from onnx.reference import ReferenceEvaluator
 
 from thinstack.export.onnx.graph import OPSET, Graph, set_nodes, subgraphs
 
-__all__ = ["fold_constants"]
-
 # Weights of half precision are cast, and vectors of no elements made, where they are read.
 KEPT = {"Constant", "ConstantOfShape", "Cast"}
 

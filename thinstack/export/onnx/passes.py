@@ -13,8 +13,6 @@ from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import Parts, inline
 from thinstack.export.onnx.value import Value
 
-__all__ = ["Plan", "depth_ordered", "depths_of", "schedule_parents", "top_down"]
-
 FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
 
 Plan = Any

@@ -22,8 +22,6 @@ from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE, WAIT, ch
 from thinstack.plugins.encoders.spinn.onnx_tracker import step as track
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
-__all__ = ["Timetable", "shift_reduce", "timetable"]
-
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 MOVES = np.array([(-1, 1), (0, -1), (0, 0)])
 """What SHIFT, REDUCE and WAIT add to the number of words left and to the height of the stack."""

@@ -13,8 +13,6 @@ from thinstack.export.onnx.parts import Parts, export_cell
 from thinstack.export.onnx.passes import Plan, depth_ordered, schedule_parents, top_down
 from thinstack.export.onnx.value import Value
 
-__all__ = ["chains", "encode", "in_one_pass"]
-
 
 def encode(
     g: Graph,

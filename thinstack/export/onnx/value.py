@@ -10,7 +10,6 @@ from onnx import TensorProto, helper
 if TYPE_CHECKING:
     from thinstack.export.onnx.graph import Graph
 
-__all__ = ["Operand", "Value", "innermost"]
 
 Operand = Union["Value", int, float, Sequence[int], NDArray[Any]]
 """A value, a scalar (int64 or float32), a vector of int64, or an array."""

@@ -14,7 +14,6 @@ from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["rows_batch", "rows_schema"]
 
 _PROBLEM: Final = "error"
 

@@ -8,8 +8,6 @@ from thinstack.errors import StoppedError
 from thinstack.integrations.corpora.rows import Problem
 from thinstack.integrations.corpora.shards import Shard
 
-__all__ = ["Attempt", "OpenShard"]
-
 T = TypeVar("T")
 _TRIES = 2
 

@@ -21,7 +21,6 @@ from thinstack.runtime.predictor import Predictor
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["DEFAULT_ID", "score_batches", "scored_schema"]
 
 DEFAULT_ID: Final = "id"
 

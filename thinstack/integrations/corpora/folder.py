@@ -13,8 +13,6 @@ from thinstack.errors import InputError
 from thinstack.integrations.corpora.part_files import PartFormat
 from thinstack.integrations.corpora.run_manifest import MANIFEST
 
-__all__ = ["SPOOL", "OutFolder"]
-
 SPOOL: Final = "standard-input"
 """What came by standard input, until all of it is scored."""
 

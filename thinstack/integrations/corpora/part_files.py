@@ -14,8 +14,6 @@ from thinstack.integrations.corpora.arrow import rows_batch, rows_schema
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 
-__all__ = ["PartFormat", "Write", "check_format", "failed_lines", "open_part"]
-
 PartFormat = Literal["parquet", "jsonl"]
 
 Write = Callable[[Sequence[str | None], ScoredRows], None]

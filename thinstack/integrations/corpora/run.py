@@ -33,8 +33,6 @@ from thinstack.integrations.corpora.work import ModelSource, WrittenShard, score
 from thinstack.integrations.corpora.worker import Worker
 from thinstack.integrations.corpora.workers import score_side_by_side
 
-__all__ = ["Progress", "Request", "Tell", "score_corpus"]
-
 FAIL_AFTER = 0.01
 """Share of the rows that may fail, by default."""
 

@@ -16,8 +16,6 @@ from thinstack.integrations.corpora.part_files import PartFormat
 from thinstack.integrations.corpora.rows import DEFAULT_TEXT
 from thinstack.integrations.corpora.scoring import Output
 
-__all__ = ["MANIFEST", "Finished", "InputFile", "RunManifest", "Settings", "read_run_manifest"]
-
 MANIFEST: Final = "manifest.json"
 
 

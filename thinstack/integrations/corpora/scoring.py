@@ -17,8 +17,6 @@ from thinstack.runtime.prediction import Scored
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.sentences import Sentence, splitter
 
-__all__ = ["NOTHING", "Output", "ScoredRows", "TextScorer"]
-
 IntArray = NDArray[np.int64]
 
 Output = Literal["phrases", "sentences", "documents"]

@@ -12,8 +12,6 @@ from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Corpus
 from thinstack.integrations.corpora.rows import Row
 
-__all__ = ["SHARD_CHARACTERS", "SHARD_ROWS", "Planned", "Shard", "plan", "rows_digest", "shards_of"]
-
 SHARD_ROWS: Final = 1 << 12
 """Rows of a shard at most."""
 

@@ -12,8 +12,6 @@ from thinstack.integrations.corpora.inputs import Corpus, digest
 from thinstack.integrations.corpora.run_manifest import InputFile, RunManifest
 from thinstack.integrations.corpora.shards import Shard, rows_digest
 
-__all__ = ["as_planned", "check_input", "check_model", "input_files", "opened_again"]
-
 
 def input_files(corpus: Corpus) -> dict[str, InputFile]:
     """The files of a corpus as a manifest describes them. Raises DataError for a file that cannot

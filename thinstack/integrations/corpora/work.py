@@ -19,8 +19,6 @@ from thinstack.integrations.corpora.unchanged import opened_again
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_CHARACTERS, in_batches
 
-__all__ = ["BATCH_ROWS", "ModelSource", "WrittenShard", "batches_of", "score_shard", "try_rows"]
-
 BATCH_ROWS: Final = 1 << 12
 """Rows that are scored at once, at most: sentences of like length then run together, which is 1.15
 times as fast as by 128 rows."""

@@ -16,8 +16,6 @@ from thinstack.integrations.corpora.run_manifest import Settings
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.integrations.corpora.work import ModelSource, WrittenShard, score_shard, try_rows
 
-__all__ = ["Reply", "Worker"]
-
 Reply = WrittenShard | None | Exception
 """Of a worker: a shard is written; it waits for the next task; it cannot go on."""
 

@@ -12,8 +12,6 @@ from thinstack.integrations.corpora.shards import Shard
 from thinstack.integrations.corpora.work import WrittenShard
 from thinstack.integrations.corpora.worker import Worker
 
-__all__ = ["score_side_by_side"]
-
 _MAX_FAILED_STARTS: Final = 3
 """Processes in a row that die before they have started, at most."""
 

@@ -13,8 +13,6 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 from thinstack.runtime.tones import tones_of
 
-__all__ = ["MOST_WORDS", "model_data", "text_data"]
-
 MOST_WORDS: Final = 60
 """Words of a text that is drawn as trees; as in `page/model.js` and `js/demo/model.js`."""
 

@@ -14,8 +14,6 @@ from thinstack.errors import InputError, ThinstackError
 from thinstack.integrations.serving.answers import model_data, text_data
 from thinstack.runtime.predictor import Predictor
 
-__all__ = ["HOST", "MAX_BODY", "PageServer"]
-
 HOST: Final = "127.0.0.1"
 
 _NAMES: Final = (HOST, "localhost", "[::1]")

@@ -19,8 +19,6 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.tones import tones_of
 from thinstack.runtime.why import Contribution, turning
 
-__all__ = ["MAX_DEPTH", "MAX_HEADING", "MAX_TEXT", "page"]
-
 MAX_DEPTH = 32
 """Levels of nested lists. Deeper phrases are listed flat, because browsers give up on deep
 nesting."""

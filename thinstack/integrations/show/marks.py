@@ -6,8 +6,6 @@ from thinstack.integrations.show.outline import SIGNS, UNCERTAIN, visible
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.tones import tones_of
 
-__all__ = ["Marks"]
-
 
 class Marks:
     """The marks of each phrase of a prediction, by the row of its scores.

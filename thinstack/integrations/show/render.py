@@ -19,7 +19,6 @@ from thinstack.runtime.prediction import Prediction
 if TYPE_CHECKING:
     from thinstack.runtime.why import Contribution
 
-__all__ = ["Markup", "Style", "predictions_of", "render"]
 
 Style = Literal["tree", "text", "list"]
 

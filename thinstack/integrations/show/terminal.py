@@ -23,8 +23,6 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.tones import tones_of
 from thinstack.runtime.why import Contribution, turning
 
-__all__ = ["MAX_CLASSES", "MAX_PHRASES", "draw", "draw_text"]
-
 MAX_PHRASES = 127
 """The most phrases that are drawn of one tree: all of a sentence of up to 64 words."""
 

@@ -14,8 +14,6 @@ from thinstack.integrations.spacy.stored import Annotated
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.predictor import Predictor, Trees
 
-__all__ = ["Reading", "read", "scored", "warn_of_no_sentences"]
-
 
 class Reading(NamedTuple):
     """Docs as the model is given them.

@@ -59,8 +59,6 @@ from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 
-__all__ = ["Results", "contributions_of", "predictions", "register_extensions", "results"]
-
 
 @dataclass(frozen=True, slots=True)
 class Results:

@@ -8,8 +8,6 @@ from spacy.tokens import Doc
 
 from thinstack.integrations.spacy.places import characters_of, places_of
 
-__all__ = ["TOKENS", "located"]
-
 TOKENS: Final = frozenset({"start", "end", "tokens"})
 """What a sentence of an earlier version has in place of characters."""
 

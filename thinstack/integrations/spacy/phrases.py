@@ -15,8 +15,6 @@ from thinstack.core.transitions import SHIFT, spans_of
 from thinstack.integrations.spacy.places import span_around, tokens_at, words_within
 from thinstack.runtime.prediction import Prediction, Spans, scored_spans
 
-__all__ = ["Phrase", "phrases_around", "sentences_in"]
-
 _CHANGE = (1, -1)  # of the height of the stack, by SHIFT and REDUCE
 _START = itemgetter("start_char")
 

@@ -13,8 +13,6 @@ from thinstack.errors import InputError, shown
 from thinstack.runtime.culprit import each_part
 from thinstack.text.batching import in_batches
 
-__all__ = ["BATCH_TOKENS", "BatchedPipe", "check_docs"]
-
 BATCH_TOKENS: Final = 1 << 16
 """The most tokens of the Docs that go to the model in one call. One longer Doc may have more."""
 

@@ -7,8 +7,6 @@ from spacy.tokens import Doc, Span
 
 from thinstack.errors import InputError
 
-__all__ = ["characters_of", "length_of", "places_of", "span_around", "tokens_at", "words_within"]
-
 _PLACE: list[int | str] = ["IDX", "LENGTH"]
 _LAST = np.array([0, 1])  # the end of a stretch is that of the token before it
 

@@ -9,8 +9,6 @@ from thinstack.integrations.spacy.doc_results import results
 from thinstack.integrations.spacy.places import characters_of, places_of, tokens_at
 from thinstack.runtime.marked import marked_phrases, neutral_of
 
-__all__ = ["PhraseGroup", "fill_group"]
-
 
 class PhraseGroup(SpanGroup):
     """A group of phrases, which are set again when tokens of the Doc were merged or split.

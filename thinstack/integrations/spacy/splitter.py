@@ -13,8 +13,6 @@ from thinstack.integrations.spacy.places import characters_of, places_of
 from thinstack.integrations.spacy.typed_tokens import parts_of
 from thinstack.text.raw_text import treebank_words
 
-__all__ = ["DocSentence", "has_sentences", "sentence_spans", "sentences_of"]
-
 _TEXT, _SPACE = attrgetter("text"), attrgetter("whitespace_")
 
 

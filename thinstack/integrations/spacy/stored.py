@@ -44,8 +44,6 @@ from thinstack.integrations.spacy.places import length_of, tokens_at
 from thinstack.integrations.spacy.splitter import DocSentence
 from thinstack.runtime.prediction import Spans
 
-__all__ = ["DEFAULT_NAME", "Annotated", "as_plain", "put_plain", "store", "stored_of"]
-
 DEFAULT_NAME: Final = "tree_sentiment"
 """The component whose results are read if no name is given."""
 

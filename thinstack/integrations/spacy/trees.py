@@ -19,14 +19,6 @@ from thinstack.data.words import ptb
 from thinstack.errors import InputError, TreeError, raised_by_signal_handler
 from thinstack.integrations.spacy.splitter import DocSentence, sentence_spans
 
-__all__ = [
-    "constituency_tree",
-    "constituency_trees",
-    "dependency_tree",
-    "dependency_trees",
-    "parses_of",
-]
-
 _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
 
 

@@ -13,9 +13,6 @@ from thinstack.data.words import ptb
 from thinstack.text.english import LONGEST, plain_words, rules
 from thinstack.text.plain_text import PlainText
 
-__all__ = ["Parts", "parts_of"]
-
-
 # spaCy leaves `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`.
 _negation = re.compile("(?<=[a-zA-Z])[nN]['\u2019][tT](?![a-zA-Z0-9])")
 

@@ -21,8 +21,6 @@ from thinstack.runtime.isolation.messages import Message
 from thinstack.runtime.isolation.model_process import SECONDS, TRUSTED, ModelProcess
 from thinstack.runtime.pool import usable_cores
 
-__all__ = ["IsolatedSession"]
-
 MEMORY: Final = 768 << 20
 """Bytes that a model may take, beyond six times its file and what onnxruntime takes itself."""
 ON_A_GPU: Final = 60

@@ -19,8 +19,6 @@ from thinstack.errors import BundleError, DeviceError, MissingExtraError
 from thinstack.runtime.isolation.messages import Message, read_message, write_message
 from thinstack.runtime.onnx_session import start_session
 
-__all__ = ["MOST_SENT", "main"]
-
 MOST_SENT = 1 << 33
 """Bytes that the process takes in one message, at most: an ONNX file."""
 

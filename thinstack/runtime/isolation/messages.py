@@ -13,8 +13,6 @@ from typing import Any, BinaryIO, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_TEXT", "Message", "read_message", "write_message"]
-
 MOST_TEXT: Final = 1 << 24
 """Bytes of the JSON of a message, at most."""
 _MOST_ARRAYS, _MOST_AXES = 64, 64

@@ -20,8 +20,6 @@ from thinstack.errors import DeviceError, raised_by_signal_handler
 from thinstack.runtime.ending import end_with_program
 from thinstack.runtime.isolation.messages import Message, read_message, write_message
 
-__all__ = ["MOST_RECEIVED", "SECONDS", "TRUSTED", "ModelProcess"]
-
 SECONDS: Final = 3
 """Seconds of processor time that loading a model, or running a batch, may take. One more is allowed
 for each two megabytes of the file, or for each 200 numbers of the batch. Our own models take

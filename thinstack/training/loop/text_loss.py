@@ -12,8 +12,6 @@ from thinstack.training.examples.example import Example, Minibatch
 from thinstack.training.loop.precision import joint_of
 from thinstack.training.recipe import TrainingConfig
 
-__all__ = ["near_classes", "phrases_of", "text_losses"]
-
 
 def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
     """Distributions (T, C) over `classes` ordered classes, for the `targets` (T,). The neighbours
