@@ -70,6 +70,13 @@ class Scale(NamedTuple):
         return names, tuple(places[side] for side in self.sides)
 
 
+def tones_of(labels: Sequence[str]) -> tuple[int, ...] | None:
+    """The tone of each class, 0 (very negative) to 4 (very positive), or None if the classes are
+    not a scale of sentiment."""
+    scale = Scale.of(labels)
+    return None if scale is None else scale.tones
+
+
 def ordered(labels: Sequence[str]) -> tuple[str, ...]:
     """The classes in order: by their numbers, as on a known scale, or else by the alphabet."""
     if are_numbers(labels):

@@ -14,7 +14,7 @@ from thinstack.data.tables.parquet import batch_records
 from thinstack.errors import InputError, needs_extra, shown
 from thinstack.integrations.corpora.arrow import rows_batch, rows_schema
 from thinstack.integrations.corpora.rows import DEFAULT_TEXT, Columns, Problem, Row, rows_of
-from thinstack.integrations.corpora.scoring import NOTHING, Output, ScoredRows, TextScorer
+from thinstack.integrations.corpora.scoring import Output, ScoredRows, TextScorer
 from thinstack.integrations.corpora.work import BATCH_ROWS, batches_of
 from thinstack.runtime.predictor import Predictor
 
@@ -129,9 +129,5 @@ def _with_failed(scorer: TextScorer, rows: Sequence[Row]) -> tuple[ScoredRows, d
     """The rows of all texts in order, one of NOTHING for each that failed; and by text what was
     wrong."""
     scored, problems = scorer(rows)
-    places = np.array(sorted(problems), np.int64)
-    nothing = np.full(len(places), NOTHING, np.int64)
-    scores = np.full((len(places), len(scorer.labels)), np.nan, np.float32)
-    whole = (places, nothing, nothing, nothing, nothing)
-    failed = ScoredRows(*whole, scores, nothing, nothing)
+    failed = scorer.blank(np.array(sorted(problems), np.int64))
     return ScoredRows.merged([scored, failed]), problems

@@ -85,7 +85,7 @@ class TextScorer:
         problems of the texts without scores: those of rows, and those of scoring a text."""
         problems = {place: row.problem for place, row in enumerate(rows) if row.problem}
         places = [place for place in range(len(rows)) if place not in problems]
-        scored = [self._whole(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+        scored = [self.blank(np.zeros(0, np.int64))]
 
         def score(places: Sequence[int]) -> ScoredRows:
             return self.score([rows[place].text for place in places])
@@ -115,12 +115,15 @@ class TextScorer:
         scored_rows = make(scored, flat, counts) if flat else self._whole(wordless[:0], sizes[:0])
         return ScoredRows.merged([scored_rows, empty])
 
-    def _whole(self, texts: IntArray, ends: IntArray) -> ScoredRows:
-        """Rows of whole texts, without scores."""
+    def blank(self, texts: IntArray) -> ScoredRows:
+        """Rows that say nothing but the places of their texts."""
         nothing = np.full(len(texts), NOTHING, np.int64)
         scores = np.full((len(texts), len(self.labels)), np.nan, np.float32)
-        starts = np.zeros_like(ends)
-        return ScoredRows(texts, nothing, starts, ends, nothing, scores, nothing, nothing)
+        return ScoredRows(texts, nothing, nothing, nothing, nothing, scores, nothing, nothing)
+
+    def _whole(self, texts: IntArray, ends: IntArray) -> ScoredRows:
+        """Rows of whole texts, without scores."""
+        return self.blank(texts)._replace(start=np.zeros_like(ends), end=ends)
 
     def _documents(
         self, scored: list[Scored], flat: list[Sentence], counts: IntArray, sizes: IntArray

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
+from thinstack.core.scale import tones_of
 from thinstack.integrations.show.outline import (
     SIGNS,
     UNCERTAIN,
@@ -20,7 +21,6 @@ from thinstack.integrations.show.outline import (
 )
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.tones import tones_of
 from thinstack.runtime.why import Contribution, turning
 
 MAX_PHRASES = 127
