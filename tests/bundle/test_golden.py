@@ -18,7 +18,6 @@ from thinstack.core import config
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
 from thinstack.runtime.session import open_session
-from thinstack.text import distances
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 KINDS = {"words", "wordpiece-parser"}

@@ -38,7 +38,7 @@ from thinstack.integrations.corpora.run_manifest import (
     Settings,
     read_run_manifest,
 )
-from thinstack.text.distances import DistanceTable
+from thinstack.text.distance_table import DistanceTable
 from thinstack.training.recipe import Recipe
 
 __all__ = ["TARGETS"]

@@ -12,7 +12,7 @@ from thinstack.core import Tree
 from thinstack.core.transitions import left, validate
 from thinstack.core.tree import depths
 from thinstack.errors import DataError, InputError
-from thinstack.text.distances import WINDOW, DistanceTable, form_of, forms, transitions_of
+from thinstack.text.distance_table import WINDOW, DistanceTable, form_of, forms, transitions_of
 from thinstack.text.tree_sources import tree_maker
 
 

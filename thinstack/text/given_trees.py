@@ -11,7 +11,7 @@ from thinstack.core.config import ModelConfig, TreeSource
 from thinstack.core.forest import EMPTY
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, TreeError, shown
-from thinstack.text.distances import DistanceTable
+from thinstack.text.distance_table import DistanceTable
 from thinstack.text.tree_sources import TreeMaker, tree_maker
 
 __all__ = ["GivenTrees", "Trees"]

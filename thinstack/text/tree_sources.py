@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from thinstack.core import transitions
 from thinstack.errors import InputError, shown
-from thinstack.text.distances import DistanceTable
+from thinstack.text.distance_table import DistanceTable
 
 __all__ = ["TreeMaker", "tree_maker"]
 

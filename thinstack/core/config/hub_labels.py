@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def label_ids(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
+def hub_labels(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Both fields, ready for JSON, with strings as keys."""
     return {
         "id2label": {str(place): label for place, label in enumerate(labels)},
@@ -13,11 +13,11 @@ def label_ids(labels: Sequence[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def without_label_ids(data: dict[str, Any]) -> dict[str, Any]:
+def without_hub_labels(data: dict[str, Any]) -> dict[str, Any]:
     """A configuration without these fields. Raises ValueError if they do not match its labels."""
     labels = data.get("labels")
     if isinstance(labels, list | tuple) and all(isinstance(each, str) for each in labels):
-        for name, expected in label_ids(labels).items():
+        for name, expected in hub_labels(labels).items():
             if name in data and data[name] != expected:
                 raise ValueError(
                     f"{name} must number the labels in their order, or be left out; found "
