@@ -100,8 +100,8 @@ def numbers_by_making(transitions: Tensor, table: Timetable) -> Tensor:
         0, (1 - words).index_select(0, table.places).nonzero().squeeze(1)
     )
     first = words.shape[0] - reduces.shape[0] + 1
-    made = torch.arange(first, first + reduces.shape[0], device=words.device)
-    return torch.cumsum(words, 0).index_copy(0, reduces, made)
+    numbers = torch.arange(first, first + reduces.shape[0], device=words.device)
+    return torch.cumsum(words, 0).index_copy(0, reduces, numbers)
 
 
 def schedule_stack(transitions: Tensor, numbers: Tensor, table: Timetable) -> StackSchedule:

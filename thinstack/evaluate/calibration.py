@@ -49,8 +49,8 @@ def tempered(scores: NDArray[np.floating], temperature: float) -> NDArray[np.flo
     temperature above 1 makes scores less sure, and keeps their order."""
     logs = _logs(scores) / temperature
     powers = np.exp(logs - logs.max(axis=1, keepdims=True))
-    found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return found
+    softer: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return softer
 
 
 def _logs(probabilities: NDArray[np.floating]) -> NDArray[np.float64]:

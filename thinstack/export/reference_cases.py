@@ -43,8 +43,8 @@ def reference_cases(
     ]
     cases = []
     for forest in forests:
-        given = join(sample_trees(rounded, forest, generator))
-        cases.append(_case(rounded, given))
+        batch = join(sample_trees(rounded, forest, generator))
+        cases.append(_case(rounded, batch))
         if rounded.parses:
             cases.append(_case(rounded, _clear(rounded, forest, generator)))
     return {

@@ -185,9 +185,9 @@ class _Check:
         given = body_inputs(places) if operator == "Loop" else ()
         inside = self._inside(attributes, values, depth, given)
         check_structure(Node(operator, read, places, written, inside.graphs, inside.attributes))
-        made = self._value(operator, inputs, inside)
+        value = self._value(operator, inputs, inside)
         for output in filter(None, written):
-            _define(values, output, made)
+            _define(values, output, value)
 
     def _value(self, operator: str, inputs: list[Value], inside: _Inside) -> Value:
         """What is known of what a node makes."""
@@ -206,19 +206,19 @@ class _Check:
     def _inside(
         self, attributes: list[Message], values: Values, depth: int, given: Sequence[Value]
     ) -> _Inside:
-        found = _Inside([], {}, {})
+        inside = _Inside([], {}, {})
         for attribute in attributes:
             if attribute.fields.keys() & {22, 23}:
                 raise DamagedError("it has sparse tensors, which thinstack never writes")
             name = attribute.text(1)
-            found.attributes[name] = attribute
+            inside.attributes[name] = attribute
             for item in (attribute.one(5), *attribute.all(10)):
                 if item is not None:
-                    found.constants.append(Value.of(self._tensor(item)))
+                    inside.constants.append(Value.of(self._tensor(item)))
             for graph in (attribute.one(6), *attribute.all(11)):
                 if graph is not None:
-                    found.graphs[name] = self._graph(graph, values, depth=depth + 1, given=given)
-        return found
+                    inside.graphs[name] = self._graph(graph, values, depth=depth + 1, given=given)
+        return inside
 
 
 def _names(node: Message, number: int) -> list[str]:

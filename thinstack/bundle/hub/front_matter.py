@@ -49,8 +49,12 @@ def front_matter(
         "pipeline_tag": task,
         "tags": list(dict.fromkeys([LIBRARY, "onnx", *sentiment, *card.tags])),
     }
-    told = {"language": list(card.language), "license": card.license, "base_model": card.base_model}
-    data |= {key: value for key, value in told.items() if value}
+    fields = {
+        "language": list(card.language),
+        "license": card.license,
+        "base_model": card.base_model,
+    }
+    data |= {key: value for key, value in fields.items() if value}
     if metrics := list(_metrics(config.labels, shipped, over_seeds)):
         result = {
             "task": {"type": task},

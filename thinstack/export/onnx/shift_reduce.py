@@ -153,8 +153,8 @@ class _Loop:
         left, top = body.ops("Split", state, outputs=2, axis=1, num_outputs=2)
         # Not GatherElements, for that of the reference evaluator knows no more than 64 columns.
         pairs = queue.flatten().take(top + self.places)
-        made = pairs.maximum(0)
-        children = store.index_select(0, made) + self.states.index_select(0, made - pairs)
+        places = pairs.maximum(0)
+        children = store.index_select(0, places) + self.states.index_select(0, places - pairs)
         read = self._outputs(body, children, pairs)
         front = self.buffer.gates.op("GatherND", self.buffer.empty - left)
         hidden, memory = track(self.tracker, read, front, hidden, memory)

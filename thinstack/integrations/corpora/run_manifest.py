@@ -110,8 +110,8 @@ def read_run_manifest(folder: Path) -> RunManifest | None:
 
 def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested fields by their path, such as "input.texts.csv.sha256"."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, value in data.items():
         inner = value if isinstance(value, dict) else {}
-        found |= _flat(inner, f"{prefix}{name}.") if inner else {f"{prefix}{name}": value}
-    return found
+        settings |= _flat(inner, f"{prefix}{name}.") if inner else {f"{prefix}{name}": value}
+    return settings

@@ -150,20 +150,20 @@ def predictions(x: Doc | Span, name: str | None = None) -> list[Prediction]:
 def contributions_of(doc: Doc, predictor: Predictor, name: str) -> list[list[dict[str, Any]]]:
     """What `TreeSentiment.why` gives for a Doc, computed by the predictor of the component `name`,
     which scored the Doc."""
-    known, found = results(doc, name), []
+    known, records = results(doc, name), []
     for sentence in known.found if known else ():
         characters, _, _ = sentence.arrays
         why = predictor.why(sentence.prediction)
         asked = [(characters[each.span[0], 0], characters[each.span[1] - 1, 1]) for each in why]
         spans = tokens_at(doc, np.reshape(asked, (-1, 2))).tolist()
-        found.append(
+        records.append(
             [
                 {"start": start, "end": end, "text": each.text}
                 | {"contribution": each.contribution, "turning": each.turning}
                 for (start, end), each in zip(spans, why, strict=True)
             ]
         )
-    return found
+    return records
 
 
 @dataclass(frozen=True)

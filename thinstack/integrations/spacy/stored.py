@@ -146,11 +146,11 @@ def _checked(doc: Doc, value: Any) -> dict[str, Any]:
         sentences = [_packed(record) for record in value["sentences"]]
         if any("characters" not in record for record in sentences):
             sentences = located(doc, sentences)
-        found = {**value, "sentences": sentences}
+        result = {**value, "sentences": sentences}
     except UNUSABLE as error:
         raise not_results(repr(error)[:300]) from None
-    check_results(found, length_of(doc))
-    return found
+    check_results(result, length_of(doc))
+    return result
 
 
 def _packed(record: dict[str, Any]) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def _put(doc: Doc, name: str, value: dict[str, Any] | None) -> None:
     known = data.get(_KEY)
     if isinstance(known, dict) and name in known:
         data[_KEY] = type(known)((key, kept) for key, kept in known.items() if key != name)
-    found = _Checked(_all(doc))
+    checked = _Checked(_all(doc))
     if value is not None:
-        found[name] = value
-    data[_KEY] = found
+        checked[name] = value
+    data[_KEY] = checked

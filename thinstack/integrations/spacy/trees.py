@@ -82,14 +82,14 @@ def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int
     makes several words becomes a phrase of them. A word made from several tokens stands where the
     first one does. Raises what `constituency_tree` raises.
     """
-    found = []
+    parses = []
     for sentence in sentences:
         span = doc[sentence.start : sentence.end]
         groups: dict[int, list[str]] = {token.i: [] for token in _read(span)}
         for word, (first, _) in zip(sentence.words, sentence.tokens.tolist(), strict=True):
             groups[first].append(word)
-        found.append(binarize(constituency_tree(span), list(groups.values())).transitions)
-    return found
+        parses.append(binarize(constituency_tree(span), list(groups.values())).transitions)
+    return parses
 
 
 def _read(span: Span) -> list[Token]:
