@@ -11,8 +11,6 @@ from typing import Final
 from thinstack.data.trees.treebank import read_trees
 from thinstack.text.raw_text import detokenize
 
-__all__ = ["POISON", "public_texts", "rows", "write_json_lines"]
-
 _LONG: Final = 1 << 20  # characters of a text of a megabyte
 
 POISON: Final[dict[str, str | None]] = {

@@ -14,8 +14,6 @@ from thinstack.core.config import ModelConfig
 from thinstack.core.model.model import Model
 from thinstack.plugins.build import build_model
 
-__all__ = ["Exportable", "exportables"]
-
 ENTRIES, BUNDLED = 200, "sst"
 
 

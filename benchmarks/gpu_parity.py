@@ -24,7 +24,6 @@ from thinstack.export.samples import sample_trees
 
 onnxruntime = import_onnxruntime()
 
-__all__ = ["bundle_parity", "cell_parity", "operators"]
 
 PROVIDERS = {"cuda": [("CUDAExecutionProvider", {"use_tf32": 0})], "cpu": []}
 TREES = [shapes.left(9), shapes.left(1), shapes.balanced(40)]

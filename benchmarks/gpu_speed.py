@@ -17,8 +17,6 @@ from thinstack.runtime.text import predict_text
 from thinstack.text import batching
 from thinstack.text.raw_text import detokenize
 
-__all__ = ["encoder_speed", "parse_speed"]
-
 NODES = (1 << 12, 1 << 15, 1 << 17, 1 << 19)
 SIZE = 300
 OURS, LSTM = "ours", "nn.LSTM"

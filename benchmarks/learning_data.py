@@ -20,8 +20,6 @@ from thinstack.data.words.vectors import read_vectors
 from thinstack.data.words.vocabulary import WordVocabulary, mean_unknown
 from thinstack.errors import DataError
 
-__all__ = ["Datasets", "joined", "material_of", "with_relations"]
-
 DEV = 500
 """Trees or pairs of a development file, at most."""
 HELD_PART = 10

@@ -11,8 +11,6 @@ from thinstack.errors import ThinstackError
 from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
 
-__all__ = ["Subject", "all_subjects"]
-
 SST, SICK = 50, 300  # columns of their vectors
 TAI = {"bias": "double", "output_gate": False}  # the relatedness models of their Table 1
 CHAIN = {"arity": 1}

@@ -19,8 +19,6 @@ from thinstack.plugins.build import build_model
 from thinstack.training.loop.optimizers import build_optimizers
 from thinstack.training.recipe import TrainingConfig
 
-__all__ = ["Result", "learn", "prepare_process"]
-
 BATCH = 25
 EVALUATION_BATCH = 100
 

@@ -23,17 +23,6 @@ try:
 except ImportError:
     treelstm = None
 
-__all__ = [
-    "Batch",
-    "ChildSumLayers",
-    "Encoder",
-    "Gemms",
-    "PackedLSTM",
-    "PaddedLSTM",
-    "Recursion",
-    "Subject",
-]
-
 
 @dataclass(frozen=True)
 class Batch:

@@ -14,8 +14,6 @@ from rich.console import Console
 from thinstack.core import Tree
 from thinstack.data.trees.treebank import read_trees
 
-__all__ = ["better_of", "interleaved", "peak_bytes", "ratio", "sst_trees"]
-
 
 def sst_trees(data: Path) -> list[Tree]:
     """The training trees of SST, on which everything is timed; without them the program ends with

@@ -16,6 +16,7 @@ from reproduce.parser import PARSERS, figures, parse, train_parser
 from reproduce.provenance import commit_of
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.core import Tree
+from thinstack.core.scale import tones_of
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.treebank import read_labelled
@@ -23,7 +24,6 @@ from thinstack.errors import InputError
 from thinstack.integrations.show.outline import SIGNS
 from thinstack.integrations.show.svg import svg
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.tones import tones_of
 
 TREEBANK: Final = ("ud_ewt/en_ewt-ud-train.conllu", "ud_ewt/en_ewt-ud-dev.conllu")
 """What the parser is trained and measured on, within the folder of the data."""

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from thinstack.runtime.text import Sentence
 from thinstack.text.english import rules
 
-__all__ = ["check_covered"]
-
 
 def check_covered(text: str, found: Sequence[Sentence], *, split: bool) -> None:
     """Every character of the text that is read, but white space, is in one word of one sentence, in

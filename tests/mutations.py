@@ -9,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Mutant", "find", "mutants_of"]
-
 # Statements and calls that are no code of the program.
 IDLE = re.compile(
     r"if (typing\.)?TYPE_CHECKING|__all__ =|(assert|import|from) |(logger|logging|log)\."

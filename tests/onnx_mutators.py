@@ -9,8 +9,6 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 
 from thinstack.bundle.gate.operators import OPERATORS
 
-__all__ = ["mutated_onnx"]
-
 Random = np.random.Generator
 NUMBERS = (0, 1, -1, 2, -2, 3, 7, 64, 1 << 20, 1 << 31, (1 << 31) - 1, -(1 << 31), 1 << 40)
 NUMBERS += (1 << 62, (1 << 63) - 1, -(1 << 63))

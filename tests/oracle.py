@@ -1,5 +1,5 @@
 """What whole encoders and models give, one node at a time, straight from their definitions: the
-recursion of `thinstack.testing.reference` layer by layer and head by head."""
+recursion of `thinstack.testing.recursion` layer by layer and head by head."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from thinstack.core.cell import Cell
 from thinstack.core.model.model import Model
 from thinstack.core.model.tree_encoder import TreeEncoder
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
-from thinstack.testing import reference
+from thinstack.testing import recursion
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -50,7 +50,7 @@ def assert_agrees(
 
 def outputs_top_down(cell: Cell, forest: Forest, inputs: Tensor) -> Tensor:
     """(N, H), from the roots down."""
-    states = reference.encode_top_down(cell, forest, inputs)
+    states = recursion.encode_top_down(cell, forest, inputs)
     return _rows([cell.output(state) for state in states], cell.hidden_size, inputs)
 
 
@@ -62,7 +62,7 @@ def encode(encoder: TreeEncoder, forest: Forest, words: Tensor) -> tuple[Tensor,
         cell, has_words = layer.up.cell, layer.up.cell.word_part >= 0
         at_leaves = depth == 0 and encoder.words_at_leaves
         inputs = (words, None) if at_leaves else (up_reads[leaves], up_reads[~leaves])
-        states = reference.encode(cell, forest, *inputs)
+        states = recursion.encode(cell, forest, *inputs)
         outputs = up = _rows([cell.output(state) for state in states], cell.hidden_size, words)
         heads = up[:, :0]
         if has_words:

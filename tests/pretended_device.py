@@ -9,8 +9,6 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-__all__ = ["PretendedDevice", "held"]
-
 M = TypeVar("M", bound=nn.Module)
 
 DEVICE = torch.device("meta")

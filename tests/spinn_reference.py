@@ -8,7 +8,7 @@ from torch import Tensor
 from thinstack.core.cell import Cell
 from thinstack.core.transitions import REDUCE, SHIFT
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
-from thinstack.testing.reference import compose_node
+from thinstack.testing.recursion import compose_node
 
 __all__ = ["SpinnNodes", "encode_spinn"]
 
@@ -17,7 +17,7 @@ class SpinnNodes(NamedTuple):
     """What `encode_spinn` finds, one entry a node, in node order.
 
     Attributes:
-        states: as `thinstack.testing.reference.encode` gives them.
+        states: as `thinstack.testing.recursion.encode` gives them.
         transitions: that made the nodes.
         choices: scores of SHIFT and REDUCE (1, 2) before each of them; (1, 0) without a classifier.
         free: whether both were possible.

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from models.configured import build
+from core.configured import build
 
 import thinstack
 from thinstack.bundle.weights import load_model

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from models.configured import build
+from core.configured import build
 
 from thinstack.core.model.model import Model
 from thinstack.plugins.manager import manager

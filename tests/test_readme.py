@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from command_line import Answer
-from models.configured import config_of
+from core.configured import config_of
 from pages import ROOT, blocks, run
 
 from thinstack.core import Tree

@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import thinstack._onnxruntime  # noqa: F401 - first, because it turns telemetry off
+from thinstack._lazy import lazy
+from thinstack._moved import advise
 from thinstack._version import __version__
 from thinstack.core.tree import Tree
 from thinstack.data.trees.brackets import from_brackets, to_brackets
@@ -12,20 +14,63 @@ from thinstack.errors import ThinstackError, TreeError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from thinstack.data.trees.binarize import binarize, from_binary, to_binary
+    from thinstack.data.trees.conllu import read_conllu, to_conllu, write_conllu
+    from thinstack.data.trees.head_rules import english_head
+    from thinstack.data.trees.nltk import from_nltk, to_nltk
+    from thinstack.data.trees.parent_arrays import (
+        read_constituency_trees,
+        read_dependency_trees,
+        write_constituency_trees,
+        write_dependency_trees,
+    )
+    from thinstack.data.trees.projection import project_labels
+    from thinstack.data.trees.treebank import read_trees
     from thinstack.integrations.show.render import Markup
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.why import Contribution
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "data.trees.binarize": "binarize from_binary to_binary",
+            "data.trees.conllu": "read_conllu to_conllu write_conllu",
+            "data.trees.head_rules": "english_head",
+            "data.trees.nltk": "from_nltk to_nltk",
+            "data.trees.parent_arrays": "read_constituency_trees read_dependency_trees "
+            "write_constituency_trees write_dependency_trees",
+            "data.trees.projection": "project_labels",
+            "data.trees.treebank": "read_trees",
+        },
+    )
+
+advise()
 
 __all__ = [
     "ThinstackError",
     "Tree",
     "TreeError",
     "__version__",
+    "binarize",
+    "english_head",
+    "from_binary",
     "from_brackets",
+    "from_nltk",
     "load",
+    "project_labels",
+    "read_conllu",
+    "read_constituency_trees",
+    "read_dependency_trees",
+    "read_trees",
     "render",
+    "to_binary",
     "to_brackets",
+    "to_conllu",
+    "to_nltk",
     "train_texts",
+    "write_conllu",
+    "write_constituency_trees",
+    "write_dependency_trees",
 ]
 
 

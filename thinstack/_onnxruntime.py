@@ -11,8 +11,6 @@ from typing import Any, Final, Literal
 
 from thinstack.errors import needs_extra, raised_in
 
-__all__ = ["VARIABLE", "import_onnxruntime", "is_of_onnxruntime", "telemetry"]
-
 VARIABLE: Final = "ORT_DISABLE_TELEMETRY"
 _OFF: Final = ("1", "true", "yes", "on", "y")
 _BUILT_IN: Final = (ArithmeticError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)

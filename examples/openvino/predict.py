@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import openvino
 
-from thinstack.bundle import Bundle, open_bundle
-from thinstack.core.transitions import spans_of
 from thinstack.errors import ThinstackError
+from thinstack.runtime import Bundle, open_bundle, spans_of
 
 Arrays = dict[str, Any]
 

@@ -12,9 +12,8 @@ import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.bundle import Bundle, open_bundle
-from thinstack.core.transitions import spans_of
 from thinstack.errors import ThinstackError
+from thinstack.runtime import Bundle, open_bundle, spans_of
 
 Arrays = dict[str, Any]
 

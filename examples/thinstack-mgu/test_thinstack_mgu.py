@@ -4,7 +4,7 @@ import pytest
 import torch
 from thinstack_mgu import TreeMGU
 
-from thinstack.core.cell import Links
+from thinstack.plugins import Links
 from thinstack.testing import CELL_CHECKS
 
 

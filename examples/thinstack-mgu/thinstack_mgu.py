@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
+from thinstack.plugins import Cell, Links, fan_in_uniform_, sum_by_owner
 
 
 class TreeMGU(Cell):

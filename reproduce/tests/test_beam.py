@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from models.configured import ENTRIES, SPINN, far_from_zero
+from core.configured import ENTRIES, SPINN, far_from_zero
 
 from reproduce.beam import Candidates, k_best
 from thinstack.core import Forest

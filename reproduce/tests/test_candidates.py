@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from models.configured import far_from_zero
+from core.configured import far_from_zero
 from test_beam import all_trees, sentence
 
 from reproduce.beam import Candidates

@@ -18,7 +18,7 @@ from thinstack.core import config
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
 from thinstack.runtime.session import open_session
-from thinstack.text import distances
+from thinstack.text import distance_table
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 KINDS = {"words", "wordpiece-parser"}
@@ -42,7 +42,7 @@ def cases(bundle: Bundle) -> Iterator[tuple[dict[str, list[int]], dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    "number", [manifest.BUNDLE_SCHEMA, config.SCHEMA_VERSION, distances.SCHEMA_VERSION]
+    "number", [manifest.BUNDLE_SCHEMA, config.SCHEMA_VERSION, distance_table.SCHEMA_VERSION]
 )
 def test_every_schema_has_golden_bundles(number: int) -> None:
     assert {path.name for path in (GOLDEN / f"schema-{number}").iterdir()} >= KINDS, (
@@ -59,7 +59,7 @@ def test_the_current_schemas_are_among_them() -> None:
         for bundle in opened
         if "distances.json" in bundle.manifest.files
     ]
-    assert distances.SCHEMA_VERSION in {table["schema_version"] for table in tables}
+    assert distance_table.SCHEMA_VERSION in {table["schema_version"] for table in tables}
 
 
 def test_a_golden_bundle_is_whole(bundle: Bundle) -> None:

@@ -80,10 +80,10 @@ def found(operator: str, values: list[Any], attributes: dict[str, int]) -> Any:
 
 def value_of(array: Any) -> Value:
     from thinstack.bundle.gate.onnx_tensor import Tensor
-    from thinstack.bundle.gate.protobuf import Reader
+    from thinstack.bundle.gate.protobuf import ProtobufReader
 
     content = numpy_helper.from_array(array).SerializeToString()
-    return Value.of(Tensor(Reader(1000).read(memoryview(content))))
+    return Value.of(Tensor(ProtobufReader(1000).read(memoryview(content))))
 
 
 @pytest.mark.parametrize("seed", range(8))

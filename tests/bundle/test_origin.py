@@ -24,8 +24,8 @@ from thinstack.cli.checks import examine
 from thinstack.errors import InputError
 from thinstack.integrations import spark
 from thinstack.integrations.corpora import score_batches
-from thinstack.integrations.corpora.manifest import Settings
-from thinstack.integrations.corpora.work import Model
+from thinstack.integrations.corpora.run_manifest import Settings
+from thinstack.integrations.corpora.work import ModelSource
 from thinstack.integrations.push import _with
 from thinstack.integrations.serving.server import PageServer
 from thinstack.integrations.spacy_training.component import TreeClassifier
@@ -191,8 +191,8 @@ def on_spark(model: str, isolated: bool | None) -> None:
 
 def corpus(model: str, isolated: bool | None) -> None:
     settings = Settings(format="jsonl")
-    by_path = Model(model, isolated=isolated).scorer(settings).predictor
-    Model(str(by_path.bundle.path), isolated=isolated).scorer(settings)
+    by_path = ModelSource(model, isolated=isolated).scorer(settings).predictor
+    ModelSource(str(by_path.bundle.path), isolated=isolated).scorer(settings)
 
 
 DOORS: dict[str, Callable[[str, bool | None], object]] = {

@@ -22,7 +22,7 @@ from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.cells.rvnn import RvNN
 from thinstack.plugins.cells.s_lstm import SLSTM
 from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
-from thinstack.testing import reference
+from thinstack.testing import recursion
 from thinstack.testing.forests import schedule_of
 
 X, H, D = 3, 4, 5
@@ -163,8 +163,8 @@ def test_equation_15_at_every_node(trees: list) -> None:
     forest = Forest.of(map(tree_of, trees))
     words = words_of(encoder, forest)
     up, down = (layer.cell for layer in (encoder.stack()[0].up, encoder.stack()[0].down))
-    states = reference.encode(up, forest, words)
-    back = reference.encode_top_down(down, forest, torch.cat([state[2] for state in states]))
+    states = recursion.encode(up, forest, words)
+    back = recursion.encode_top_down(down, forest, torch.cat([state[2] for state in states]))
     expected, first = [], 0
     for tree in trees:
         nodes = nodes_of(tree)

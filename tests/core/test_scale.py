@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from thinstack.core.scale import Scale, are_numbers, in_order, ordered
+from thinstack.core.scale import Scale, are_numbers, in_order, ordered, tones_of
 from thinstack.evaluate.accuracy import binary_right
 from thinstack.evaluate.figures import figure_names
 from thinstack.evaluate.text_figures import NAMES
-from thinstack.runtime.tones import tones_of
 from thinstack.runtime.views import View
 
 TABLE = json.loads(Path(__file__).with_name("scales.json").read_text(encoding="utf-8"))

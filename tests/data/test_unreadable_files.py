@@ -31,7 +31,7 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, InputError, TreeError
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.integrations.spacy.doc_bins import doc_texts
-from thinstack.text.distances import DistanceTable
+from thinstack.text.distance_table import DistanceTable
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.recipe import Recipe
 

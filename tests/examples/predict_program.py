@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from models.configured import config_of
+from core.configured import config_of
 
 import thinstack
 from thinstack.bundle import open_bundle, write_bundle

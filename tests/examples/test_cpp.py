@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from models.configured import build
+from core.configured import build
 from numpy.typing import NDArray
 from predict_program import command
 

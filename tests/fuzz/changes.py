@@ -4,19 +4,11 @@ import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from mutators import Change, mutated_bytes, mutated_json, mutated_lines, mutated_safetensors
-
-__all__ = [
-    "Change",
-    "any_of",
-    "mutated_bytes",
-    "mutated_json",
-    "mutated_json_lines",
-    "mutated_lines",
-    "mutated_parts",
-    "mutated_safetensors",
-    "mutated_text",
-]
+from mutators import Change as Change
+from mutators import mutated_bytes as mutated_bytes
+from mutators import mutated_json as mutated_json
+from mutators import mutated_lines as mutated_lines
+from mutators import mutated_safetensors as mutated_safetensors
 
 Random = np.random.Generator
 NUMBERS = (

@@ -17,8 +17,6 @@ from typing import Final, NamedTuple
 import numpy as np
 from fuzz.outcomes import Fault, Outcome, Run, Use, outcome
 
-__all__ = ["LONGEST", "MOST_BYTES", "MOST_SECONDS", "Tried", "run_in_child"]
-
 MOST_SECONDS: Final = 5.0
 """Of processor time, for one input."""
 MOST_BYTES: Final = 1 << 30

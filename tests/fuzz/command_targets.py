@@ -12,8 +12,6 @@ from fuzz.text_targets import GOLDEN
 
 from thinstack.cli import main
 
-__all__ = ["TARGETS"]
-
 FILES = {
     "texts.txt": "A good film.\nBad, though.\n",
     "table.csv": "id,text,label\n1,good,positive\n2,bad,negative\n",

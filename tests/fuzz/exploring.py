@@ -12,8 +12,6 @@ from fuzz.children import LONGEST, Tried, run_in_child
 from fuzz.outcomes import Run
 from fuzz.target import Target
 
-__all__ = ["CORPUS", "corpus_of", "explore"]
-
 CORPUS: Final = Path(__file__).with_name("corpus")
 """Inputs that once were faults or stand at a boundary, in a folder for each kind."""
 

@@ -9,8 +9,6 @@ from typing import Literal, NamedTuple
 
 from thinstack.errors import ThinstackError
 
-__all__ = ["Fault", "Outcome", "Run", "Use", "outcome"]
-
 Use = Callable[[bytes, Path], object]
 """What is done with an input, in a folder of its own. It tells what came of it in a few words, or
 raises."""

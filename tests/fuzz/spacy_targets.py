@@ -16,8 +16,6 @@ import thinstack
 from thinstack.integrations.spacy.component import TreeSentiment
 from thinstack.integrations.spacy.doc_bins import doc_texts, read_doc_bin
 
-__all__ = ["TARGETS"]
-
 TEXT = "The film is not bad. I like it"
 ATTRIBUTES = ("label", "scores", "exact", "span", "tree", "phrases", "parts")
 

@@ -30,15 +30,15 @@ from thinstack.errors import DataError
 from thinstack.evaluate.suite import halves, read_suite
 from thinstack.integrations.corpora.folder import OutFolder
 from thinstack.integrations.corpora.inputs import open_corpus
-from thinstack.integrations.corpora.manifest import (
+from thinstack.integrations.corpora.rows import Columns
+from thinstack.integrations.corpora.run_manifest import (
     MANIFEST,
     InputFile,
     RunManifest,
     Settings,
-    read_manifest,
+    read_run_manifest,
 )
-from thinstack.integrations.corpora.rows import Columns
-from thinstack.text.distances import DistanceTable
+from thinstack.text.distance_table import DistanceTable
 from thinstack.training.recipe import Recipe
 
 __all__ = ["TARGETS"]
@@ -122,11 +122,11 @@ def distances(content: bytes, folder: Path) -> int:
 
 
 def manifest(path: Path) -> int:
-    found = read_manifest(path.parent)
+    found = read_run_manifest(path.parent)
     assert found is not None
     found.check_same(found, path.parent)
     found.write(path.parent)
-    assert read_manifest(path.parent) == found
+    assert read_run_manifest(path.parent) == found
     return min(found.rows, 9)
 
 

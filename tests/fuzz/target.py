@@ -7,8 +7,6 @@ from typing import NamedTuple
 from fuzz.changes import Change
 from fuzz.outcomes import Use
 
-__all__ = ["Target", "reading"]
-
 
 class Target(NamedTuple):
     """A kind of input.

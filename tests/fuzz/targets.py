@@ -9,7 +9,5 @@ from fuzz import (
     tree_targets,
 )
 
-__all__ = ["TARGETS"]
-
 _ROOMS = tree_targets, table_targets, text_targets, model_targets, spacy_targets, command_targets
 TARGETS = {kind: target for room in _ROOMS for kind, target in room.TARGETS.items()}

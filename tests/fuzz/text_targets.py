@@ -22,8 +22,6 @@ from thinstack.runtime.text import predict_text
 from thinstack.text.english import EnglishSplitter
 from thinstack.text.raw_text import detokenize, treebank_words
 
-__all__ = ["GOLDEN", "TARGETS"]
-
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 TEXTS = (
     "He said \"so.\" And Dr. Smith didn't, at 5 p.m. in the U.S. | Fine... it's 3.50$!",

@@ -18,8 +18,6 @@ from thinstack.data.trees.questions import read_questions
 from thinstack.data.trees.treebank import read_labelled, read_trees
 from thinstack.errors import TreeError
 
-__all__ = ["TARGETS"]
-
 BRACKETS = (
     b"(3 (2 The) (4 acting))\n(1 (0 (2 not) (1 bad)) (2 .))\n",
     b"( (S (NP (DT The) (NN film))\n   (VP (VBZ is) (ADJP (JJ good))) (. .)) )\n",

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 import torch
-from thinstack.data.distances import SCHEMA_VERSION, WINDOW, forms
-from thinstack.data.vocabulary import WordVocabulary
-from thinstack.data.wordpiece import WordpieceVocabulary
 
 from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import BUNDLE_SCHEMA
 from thinstack.bundle.weights import weights_of
 from thinstack.core.config import ModelConfig
+from thinstack.data.words.vocabulary import WordVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
 from thinstack.plugins.build import build_model
+from thinstack.text.distance_table import SCHEMA_VERSION, WINDOW, forms
 
 FOLDER = Path(__file__).parent / f"schema-{BUNDLE_SCHEMA}"
 

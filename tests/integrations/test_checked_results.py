@@ -8,7 +8,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from thinstack.errors import DataError
-from thinstack.integrations.spacy.results import predictions
+from thinstack.integrations.spacy.doc_results import predictions
 
 KEY = ("._.", "tree_sentiment_by_name", None, None)
 TEXT = "good film. awful film"

@@ -16,8 +16,8 @@ from spacy.tokens import Doc, DocBin, Span
 import thinstack
 from thinstack.bundle import Bundle
 from thinstack.errors import DataError, InputError
+from thinstack.integrations.spacy.doc_results import predictions
 from thinstack.integrations.spacy.places import span_around
-from thinstack.integrations.spacy.results import predictions
 
 TEXT = "  A good Meryl Streep film, isn't it? \n\n Awful end. So good "
 KEY: Any = ("._.", "tree_sentiment_by_name", None, None)

@@ -20,7 +20,7 @@ from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.words.ptb import unescape
 from thinstack.errors import ConfigError, InputError, NoSentencesWarning
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
-from thinstack.integrations.spacy.results import register_extensions
+from thinstack.integrations.spacy.doc_results import register_extensions
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.stored import Annotated, store, stored_of
 from thinstack.runtime.documents import document_scores

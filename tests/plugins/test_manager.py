@@ -77,10 +77,10 @@ BROKEN = {
         hook("import thinstack.no_such_module"),
         "ModuleNotFoundError: No module named 'thinstack.no_such_module'" + OTHER,
     ),
-    "returns_none": (hook("pass"), "derived from thinstack.core.cell.Cell, found None"),
+    "returns_none": (hook("pass"), "derived from thinstack.plugins.Cell, found None"),
     "returns_class": (hook("return cell('bare.v1')"), "found <class 'returns_class.Fake'>"),
     "returns_names": (hook("return ['bare.v1']"), "found 'bare.v1'"),
-    "mixes_kinds": (hook("return [cell('bare.v1')]", "thinstack_heads"), "core.head.TaskHead"),
+    "mixes_kinds": (hook("return [cell('bare.v1')]", "thinstack_heads"), "plugins.TaskHead"),
     "names_no_folders": (
         hook("return ['tiny']", "thinstack_bundles"),
         "in hook thinstack_bundles: must return a mapping of names to folders, found ['tiny']",

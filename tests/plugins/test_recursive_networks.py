@@ -31,7 +31,7 @@ from thinstack.plugins.cells.rvnn import RvNN
 from thinstack.plugins.cells.sdt_rnn import SDTRNN
 from thinstack.plugins.cells.word_mean import WordMean
 from thinstack.plugins.manager import manager
-from thinstack.testing.reference import encode
+from thinstack.testing.recursion import encode
 
 WORDS = {"leaf": "word", "input_size": H}
 

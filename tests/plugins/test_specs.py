@@ -53,9 +53,9 @@ def test_other_names_are_refused(name: object) -> None:
 
 @pytest.mark.parametrize("plugin", [None, "module:Cell", FakeCell(hidden_size=1), dict])
 def test_what_is_no_class_of_the_contract_is_refused(plugin: Any) -> None:
-    with pytest.raises(PluginError, match=r"derived from thinstack\.core\.cell\.Cell, found "):
+    with pytest.raises(PluginError, match=r"derived from thinstack\.plugins\.Cell, found "):
         Spec("cell", plugin)
-    with pytest.raises(PluginError, match=r"thinstack\.core\.head\.TaskHead, found .*FakeCell"):
+    with pytest.raises(PluginError, match=r"thinstack\.plugins\.TaskHead, found .*FakeCell"):
         Spec("head", FakeCell)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
 from thinstack.core.model.subtree_mean import SubtreeMean
-from thinstack.testing import reference
+from thinstack.testing import recursion
 
 X = 3
 
@@ -42,7 +42,7 @@ def test_with_inner_inputs_every_node_counts(edges: Edges) -> None:
     forest = edges.forest
     x = torch.from_numpy(np.random.default_rng(2).normal(size=(len(edges.parents), X)))
     cell = SubtreeMean(input_size=X, inner_size=X)
-    states = reference.encode(cell, forest, x[forest.leaves], x[~forest.leaves])
+    states = recursion.encode(cell, forest, x[forest.leaves], x[~forest.leaves])
     for node, state in enumerate(states):
         mean = x[sorted(below(edges.parents, node))].mean(0, keepdim=True)
         torch.testing.assert_close(cell.output(state), mean, rtol=0, atol=1e-13)

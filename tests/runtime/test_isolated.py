@@ -21,7 +21,7 @@ from onnx import helper, load_model_from_string
 import thinstack
 from thinstack.bundle import Bundle
 from thinstack.errors import BundleError, DeviceError, InputError
-from thinstack.runtime.isolation import isolated
+from thinstack.runtime.isolation import isolated, model_process
 from thinstack.runtime.isolation.isolated import IsolatedSession
 from thinstack.runtime.predictor import Predictor
 
@@ -100,7 +100,9 @@ def test_a_file_that_ends_the_process_that_loads_it_is_an_error() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit processor time")
 def test_an_endless_loop_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isolated, "SECONDS", 1)
-    monkeypatch.setattr(isolated, "PATIENCE", 1000)  # on a busy machine, the clock would be first
+    monkeypatch.setattr(
+        model_process, "PATIENCE", 1000
+    )  # on a busy machine, the clock would be first
     found = session(onnx_of(ENDLESS))
     with pytest.raises(BundleError, match="its process took more processor time than it may"):
         found.run(["y"], X)
@@ -113,8 +115,8 @@ def test_a_model_that_waits_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatc
     """As where processor time cannot be limited."""
     found = session(onnx_of(ADDING))
     os.kill(pid_of(found), signal.SIGSTOP)
-    monkeypatch.setattr(isolated, "GRACE", 1)
-    monkeypatch.setattr(isolated, "PATIENCE", 0)
+    monkeypatch.setattr(model_process, "GRACE", 1)
+    monkeypatch.setattr(model_process, "PATIENCE", 0)
     with pytest.raises(BundleError, match="took more than 1 seconds"):
         found.run(["y"], X)
 
@@ -127,7 +129,7 @@ def test_a_balloon_is_an_error() -> None:
 
 
 def test_more_scores_than_a_batch_can_have_are_an_error() -> None:
-    factor = isolated.MOST_RECEIVED // 16 + 1
+    factor = model_process.MOST_RECEIVED // 16 + 1
     found = session(balloon(factor))
     with pytest.raises(BundleError, match=r"gave no answer .*more than 268,435,456 bytes"):
         found.run(["y"], X)
@@ -149,7 +151,9 @@ def test_a_process_that_ended_while_it_was_idle_is_no_fault_of_the_model() -> No
 def test_after_a_death_the_next_call_has_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
     found = session(onnx_of(ADDING))
     first = pid_of(found)
-    monkeypatch.setattr("thinstack.runtime.isolation.isolated._Process.has_ended", lambda _: False)
+    monkeypatch.setattr(
+        "thinstack.runtime.isolation.model_process.ModelProcess.has_ended", lambda _: False
+    )
     os.kill(first, signal.SIGKILL)  # as if it had just begun
     with pytest.raises(BundleError, match="its process died of SIGKILL"):
         found.run(["y"], X)
@@ -306,7 +310,7 @@ def refused(*given: object, **more: object) -> None:
 def test_where_no_process_can_start_the_error_says_what_to_do(
     last_word: Bundle, monkeypatch: pytest.MonkeyPatch, name: str, value: object, why: str
 ) -> None:
-    monkeypatch.setattr(f"thinstack.runtime.isolation.isolated.{name}", value, raising=False)
+    monkeypatch.setattr(f"thinstack.runtime.isolation.model_process.{name}", value, raising=False)
     with pytest.raises(DeviceError) as caught:
         thinstack.load(last_word.path, isolated=True)
     told = str(caught.value)

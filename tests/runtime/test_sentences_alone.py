@@ -13,7 +13,7 @@ from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import InputError
 from thinstack.evaluate.treebank_evaluation import evaluate_predictor
 from thinstack.integrations.show.html import page
-from thinstack.integrations.show.terminal import render
+from thinstack.integrations.show.terminal import draw
 from thinstack.integrations.spacy.component import predictions
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
@@ -54,7 +54,7 @@ def test_a_node_classifier_scores_phrases(last_word) -> None:
 
 def shown(prediction: Prediction) -> str:
     console = Console(width=80, record=True)
-    console.print(render(prediction))
+    console.print(draw(prediction))
     return console.export_text()
 
 

@@ -7,7 +7,7 @@ from core.cells import INNER, MEMORY, AnyArity, FixedArity, H, OwnLeaf, X
 
 from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell, sum_by_owner
-from thinstack.testing import reference
+from thinstack.testing import recursion
 
 Parts = tuple[np.ndarray, ...]
 
@@ -43,7 +43,7 @@ def test_fixed_arity_with_missing_children_and_a_leaf_of_its_own(forest, inputs)
     cell = OwnLeaf(3)
     leaf_x, _, inner_x = inputs
     p = arrays(cell)
-    states = reference.encode(cell, forest, torch.from_numpy(leaf_x), torch.from_numpy(inner_x))
+    states = recursion.encode(cell, forest, torch.from_numpy(leaf_x), torch.from_numpy(inner_x))
 
     leaf_h = np.tanh(leaf_x @ p["w_leaf"])
     leaf_m = leaf_h @ p["v"]
@@ -63,7 +63,7 @@ def test_any_arity_and_the_leaf_that_composes_nothing(forest, inputs) -> None:
     cell = AnyArity()
     leaf_x, inner_x, _ = inputs
     p = arrays(cell)
-    states = reference.encode(cell, forest, torch.from_numpy(leaf_x), torch.from_numpy(inner_x))
+    states = recursion.encode(cell, forest, torch.from_numpy(leaf_x), torch.from_numpy(inner_x))
 
     def message(h: np.ndarray, m: np.ndarray, kind: int) -> np.ndarray:
         return (h @ p["u"] + p["e"][kind]) * m / 2
@@ -92,8 +92,8 @@ def test_a_forest_of_two_trees_without_inner_inputs() -> None:
     cell = OwnLeaf(2)
     cell.w = torch.nn.Parameter(torch.zeros(0, H, dtype=torch.float64))
     words = torch.randn(3, X, dtype=torch.float64)
-    both = reference.encode(cell, Forest.of([Tree.left(["a"]), Tree.left(["b", "c"])]), words)
-    apart = reference.encode(cell, Forest.of([Tree.left(["b", "c"])]), words[1:])
+    both = recursion.encode(cell, Forest.of([Tree.left(["a"]), Tree.left(["b", "c"])]), words)
+    apart = recursion.encode(cell, Forest.of([Tree.left(["b", "c"])]), words[1:])
     torch.testing.assert_close(both[0], cell.leaf(words[:1]), rtol=0, atol=0)
     torch.testing.assert_close(both[1:], apart, rtol=0, atol=0)
 
@@ -119,7 +119,7 @@ def test_top_down_by_hand(forest, make, step) -> None:
     root = step(p, x[4], tuple(map(np.zeros, cell.state_sizes)), 0)
     under = step(p, x[2], root, 3)
     of_words = step(p, x[0], root, 1), step(p, x[1], under, 2), step(p, x[3], under, 1)
-    states = reference.encode_top_down(cell, forest, torch.from_numpy(x))
+    states = recursion.encode_top_down(cell, forest, torch.from_numpy(x))
     assert_states(states, [of_words[0], of_words[1], under, of_words[2], root])
 
 

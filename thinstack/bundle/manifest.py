@@ -26,8 +26,6 @@ from thinstack.bundle.limits import MOST_BYTES, MOST_FILES, size_limit
 from thinstack.core.config.base import problems
 from thinstack.errors import BundleError, shown
 
-__all__ = ["BUNDLE_SCHEMA", "MEND", "FileRecord", "Manifest", "Producer", "check_schema"]
-
 BUNDLE_SCHEMA: Final = 1
 
 CONFIG_FILE = "config.json"

@@ -39,7 +39,7 @@ from thinstack.errors import (
     raised_by_signal_handler,
     shown,
 )
-from thinstack.text.distances import DistanceTable
+from thinstack.text.distance_table import DistanceTable
 
 __all__ = [
     "Bundle",

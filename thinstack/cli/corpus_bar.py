@@ -17,7 +17,6 @@ from rich.progress import (
 if TYPE_CHECKING:
     from thinstack.integrations.corpora.run import Progress as Done
 
-__all__ = ["CorpusBar"]
 
 _SPEED_OVER = 3600.0
 """The speed is measured over this many seconds."""

@@ -10,8 +10,6 @@ from rich.text import Text
 from thinstack.cli.options import IsolatedOption, JsonOption, ModelOption, print_json
 from thinstack.errors import escaped
 
-__all__ = ["doctor"]
-
 STYLES = {"ok": "green", "missing": "yellow", "wrong": "red"}
 NAME = 14  # columns
 
@@ -34,24 +32,24 @@ def doctor(
     python = platform.python_version()
     checks = examine(model, isolated=isolated)
     if as_json:
-        found = list(checks)
+        results = list(checks)
         where = {"python": python, "executable": sys.executable, "machine": machine}
-        listed = {"checks": [asdict(one) for one in found], "exit_code": exit_code(found)}
+        listed = {"checks": [asdict(one) for one in results], "exit_code": exit_code(results)}
         print_json({"thinstack": __version__, **where, **listed})
-        raise typer.Exit(exit_code(found))
+        raise typer.Exit(exit_code(results))
     console = Console(soft_wrap=True, highlight=False)
     console.print(f"thinstack {__version__}, Python {python}, {machine}\n")
-    found = []
+    results = []
     for one in checks:
         style = STYLES[one.status if not exit_code([one]) else "wrong"]
         line = Text.assemble((f"{one.status:9}", style), (f"{one.name:{NAME}}", "bold"))
         console.print(line.append(escaped(" ".join(one.found.split()))))
-        found.append(one)
-    if mends := [one for one in found if one.mend]:
+        results.append(one)
+    if mends := [one for one in results if one.mend]:
         console.print("\nTo fix it:")
         for one in mends:
             console.print(Text(escaped(f"  {one.name:{NAME}}{one.mend}")))
     fine = "Everything needed works. What is missing is optional." if mends else "All is well."
     wrong = "Something is wrong, or a needed package is missing: see above."
-    console.print(f"\n{wrong if exit_code(found) else fine}")
-    raise typer.Exit(exit_code(found))
+    console.print(f"\n{wrong if exit_code(results) else fine}")
+    raise typer.Exit(exit_code(results))

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from thinstack.runtime.predictor import Predictor
 
-__all__ = ["HalfOption", "ListWrongOption", "SuiteOption", "evaluate_on_suite"]
 
 SuiteOption = Annotated[
     str | None,

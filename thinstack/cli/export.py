@@ -8,8 +8,6 @@ from rich.console import Console
 
 from thinstack.errors import InputError, needs_extra
 
-__all__ = ["export"]
-
 
 def export(
     model: Annotated[

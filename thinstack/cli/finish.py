@@ -8,8 +8,6 @@ from rich.console import Console
 
 from thinstack.errors import needs_extra
 
-__all__ = ["finish"]
-
 
 def finish(
     pipeline: Annotated[

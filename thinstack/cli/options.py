@@ -8,18 +8,6 @@ import typer
 
 from thinstack.core.config import Device
 
-__all__ = [
-    "ClassesOption",
-    "DeviceOption",
-    "HeaderOption",
-    "IsolatedOption",
-    "JsonOption",
-    "ModelOption",
-    "SeparatorOption",
-    "ThreadsOption",
-    "print_json",
-]
-
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")
 ]

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.why import Contribution
 
-__all__ = ["predict"]
-
 
 def predict(
     context: typer.Context,
@@ -131,7 +129,7 @@ def predict(
                 f"--{option} {path}: expected a file to write, found a folder: name a file in it, "
                 f"such as {path / f'result.{option}'}"
             )
-    given = texts or _lines_of_input(encoding)
+    inputs = texts or _lines_of_input(encoding)
     predictor = load(
         model,
         device=device,
@@ -142,7 +140,7 @@ def predict(
         isolated=isolated,
     )
     unread = Unread(predictor.vocabulary)
-    scored = unread.seen(_with_words(predict_text(predictor, given, source=source)))
+    scored = unread.seen(_with_words(predict_text(predictor, inputs, source=source)))
     if as_json_lines:
         _print_lines(scored, max_words, why=why)
     else:
@@ -159,31 +157,31 @@ def _show(
     why: bool,
 ) -> None:
     """Print all texts as one JSON list, write them as a page or a picture, or draw them."""
-    found: list[Prediction] = []
+    predictions: list[Prediction] = []
     several: dict[int, list[Prediction]] = {}  # texts, by the place of their last sentence
     for _, sentences in texts:
-        found.extend(sentences)
+        predictions.extend(sentences)
         if len(sentences) > 1:
-            several[len(found) - 1] = sentences
-    whys = [_contributions(prediction, max_words) if why else [] for prediction in found]
+            several[len(predictions) - 1] = sentences
+    whys = [_contributions(prediction, max_words) if why else [] for prediction in predictions]
     if path := pages["html"]:
         from thinstack.integrations.show.html import page
 
-        write_atomically(path, page(found, whys=whys))
+        write_atomically(path, page(predictions, whys=whys))
     if path := pages["svg"]:
         from thinstack.integrations.show.svg import svg
 
-        write_atomically(path, svg(found, whys=whys))
+        write_atomically(path, svg(predictions, whys=whys))
     if as_json:
-        print_json([_data(*pair, why=why) for pair in zip(found, whys, strict=True)])
+        print_json([_data(*pair, why=why) for pair in zip(predictions, whys, strict=True)])
     elif not any(pages.values()):
-        from thinstack.integrations.show.terminal import render, render_text
+        from thinstack.integrations.show.terminal import draw, draw_text
 
         console = Console()
-        for place, prediction in enumerate(found):
-            console.print(render(prediction, whys[place]))
+        for place, prediction in enumerate(predictions):
+            console.print(draw(prediction, whys[place]))
             if place in several:
-                console.print(render_text(several[place]), "")
+                console.print(draw_text(several[place]), "")
 
 
 def _with_words(texts: Iterable["list[Prediction]"]) -> "Iterator[tuple[int, list[Prediction]]]":

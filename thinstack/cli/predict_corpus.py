@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from thinstack.integrations.corpora.run import Progress as Done
     from thinstack.integrations.corpora.run import Request
 
-__all__ = ["predict_corpus", "refuse_without_input"]
 
 STANDARD_INPUT = "-"
 
@@ -92,9 +91,9 @@ _GO_ON = "run the same command again to continue"
 
 def refuse_without_input(asked: Mapping[str, Any]) -> None:
     """Raise InputError for options that need --input, and for a file name in place of a text."""
-    if given := [name for name in _OF_INPUT if asked[name] is not None]:
+    if misplaced := [name for name in _OF_INPUT if asked[name] is not None]:
         raise InputError(
-            f"{_listed(given)}: works only with --input, which names a file or folder to score"
+            f"{_listed(misplaced)}: works only with --input, which names a file or folder to score"
         )
     texts = asked["texts"] or []
     if len(texts) == 1 and os.path.isfile(texts[0]):
@@ -114,9 +113,9 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
     from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.integrations.corpora.run import score_corpus
 
-    if given := [name for name in _OF_TEXTS if asked[name]]:
+    if misplaced := [name for name in _OF_TEXTS if asked[name]]:
         raise InputError(
-            f"{_listed(given)}: does not work with --input, which writes its scores to --out: "
+            f"{_listed(misplaced)}: does not work with --input, which writes its scores to --out: "
             "leave it out"
         )
     if asked["out"] is None:
@@ -151,11 +150,11 @@ def _request(
     allow_repeated_ids: bool | None,
     **others: Any,
 ) -> "Request":
-    """`others`: fields of `thinstack.integrations.corpora.manifest.Settings`, where None means the
-    default, and options that are ignored here."""
-    from thinstack.integrations.corpora.manifest import Settings
+    """`others`: fields of `thinstack.integrations.corpora.run_manifest.Settings`, where None means
+    the default, and options that are ignored here."""
     from thinstack.integrations.corpora.run import FAIL_AFTER, Request
-    from thinstack.integrations.corpora.work import Model
+    from thinstack.integrations.corpora.run_manifest import Settings
+    from thinstack.integrations.corpora.work import ModelSource
 
     if str(input) == STANDARD_INPUT and sys.stdin.isatty():
         raise InputError(
@@ -164,16 +163,16 @@ def _request(
         )
     of_parquet = input.suffix.lower() == ".parquet"
     settings = {name: others[name] for name in Settings.model_fields if name in others}
-    given = {name: value for name, value in settings.items() if value is not None}
-    given["format"] = format or ("parquet" if of_parquet else "jsonl")
+    known = {name: value for name, value in settings.items() if value is not None}
+    known["format"] = format or ("parquet" if of_parquet else "jsonl")
     return Request(
         input=sys.stdin.buffer if str(input) == STANDARD_INPUT else input,
         out=out,
-        settings=Settings.parse(given, source="options"),
-        model=Model(model, device, threads or 1, isolated=isolated),
+        settings=Settings.parse(known, source="options"),
+        model=ModelSource(model, device, threads or 1, isolated=isolated),
         jobs=1 if jobs is None else jobs,
         fail_after=FAIL_AFTER if fail_after is None else fail_after,
-        named=bool(given.keys() & {"text", "id"}),
+        named=bool(known.keys() & {"text", "id"}),
         repeated_ids=bool(allow_repeated_ids),
     )
 

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from thinstack.data.words.vocabulary import Vocabulary
     from thinstack.runtime.prediction import Prediction
 
-__all__ = ["Unread"]
-
 
 class Unread:
     """Counts the texts most of whose words have no entry in a vocabulary. Marks of punctuation are

@@ -7,8 +7,6 @@ from rich.console import Console
 
 from thinstack.cli.options import IsolatedOption
 
-__all__ = ["push"]
-
 
 def push(
     model: Annotated[str, typer.Argument(help="The model: a bundle's folder or name.")],

@@ -11,8 +11,6 @@ import typer
 from thinstack.cli.options import ClassesOption, IsolatedOption, ThreadsOption
 from thinstack.errors import escaped
 
-__all__ = ["serve"]
-
 
 def serve(
     model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")] = "sst",

@@ -11,8 +11,6 @@ from rich.text import Text
 from thinstack.cli.options import JsonOption, print_json
 from thinstack.errors import escaped, needs_extra
 
-__all__ = ["similar"]
-
 
 def similar(
     model: Annotated[

@@ -9,8 +9,6 @@ from typer.core import TyperCommand
 
 from thinstack.errors import escaped
 
-__all__ = ["TextCommand"]
-
 _UsageError: Any = typer.BadParameter.__base__  # of the click that typer brings, or of another
 
 
@@ -19,16 +17,16 @@ class TextCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments. The error of an unknown option says how to give it as a text."""
-        given = list(args)
+        arguments = list(args)
         try:
             rest = super().parse_args(ctx, args)
         except _UsageError as error:
             name = getattr(error, "option_name", None)
-            if name and (texts := [each for each in given if _may_mean(each, name)]):
+            if name and (texts := [each for each in arguments if _may_mean(each, name)]):
                 error.message = f"{error.message.rstrip('.')}. {_advice(ctx, texts[0])}"
             raise
         model = str(ctx.params.get("model"))
-        if f"-m{model}" in given and any(map(str.isspace, model)) and not Path(model).exists():
+        if f"-m{model}" in arguments and any(map(str.isspace, model)) and not Path(model).exists():
             raise _UsageError(f"No model: {escaped(model)}. {_advice(ctx, f'-m{model}')}", ctx)
         return rest
 

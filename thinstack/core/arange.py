@@ -4,8 +4,6 @@ import torch
 from torch import Tensor
 from torch.overrides import handle_torch_function, has_torch_function
 
-__all__ = ["arange"]
-
 
 def arange(end: int, device: torch.device) -> Tensor:
     """The numbers (`end`,) from 0 to `end` - 1.
@@ -14,6 +12,6 @@ def arange(end: int, device: torch.device) -> Tensor:
     sizes are values too. `torch.arange` of torch 2.6 and 2.7 refuses such a size.
     """
     if not torch.jit.is_scripting() and has_torch_function((end,)):  # type: ignore[attr-defined]
-        found: Tensor = handle_torch_function(arange, (end,), end, device=device)
-        return found
+        numbers: Tensor = handle_torch_function(arange, (end,), end, device=device)
+        return numbers
     return torch.arange(end, device=device)

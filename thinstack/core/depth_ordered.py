@@ -14,8 +14,6 @@ from torch.autograd.function import once_differentiable
 from thinstack.core.cell import Cell, Links
 from thinstack.core.schedule import Schedule
 
-__all__ = ["DepthOrdered", "in_node_order"]
-
 
 class DepthOrdered(nn.Module):
     """Runs a cell over a forest from the leaves to the roots, all nodes of one depth at a time."""

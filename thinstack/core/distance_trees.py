@@ -14,16 +14,6 @@ from torch import Tensor
 
 from thinstack.core.arange import arange
 
-__all__ = [
-    "BinaryTrees",
-    "descend",
-    "gap_keys",
-    "trees_of_distances",
-    "trees_of_nearest",
-    "two_sided",
-    "widen",
-]
-
 
 class BinaryTrees(NamedTuple):
     """B binary trees over L words and N = 2L - B nodes, in transition order; all (N,) int64.

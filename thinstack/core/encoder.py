@@ -4,8 +4,6 @@ from typing import ClassVar, Literal, NamedTuple
 
 from torch import Tensor, nn
 
-__all__ = ["Encoder", "Encoding", "Judgement", "Structure", "plain_encoding"]
-
 Structure = Literal["transitions", "parents", "lengths"]
 """How trees are given: as transitions of binary trees, as parents of any trees, or as lengths of
 plain sentences."""

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from thinstack.core.tree import Tree
 
-__all__ = ["WORD_FIELDS", "Forest", "join", "without_trees"]
-
 IntArray = NDArray[np.int64]
 
 EMPTY: Final = np.zeros(0, np.int64)

@@ -4,8 +4,6 @@ from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
-__all__ = ["Reads", "TaskHead"]
-
 Reads = Literal["nodes", "roots", "pairs", "candidates"]
 """What the rows of a task head are:
 

@@ -5,8 +5,6 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-__all__ = ["Parser"]
-
 
 class Parser(nn.Module):
     """Gives each gap between neighbouring words a distance.

@@ -5,8 +5,6 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Self
 
-__all__ = ["FIVE", "NEUTRAL_TONE", "NUMBERS", "Scale", "are_numbers", "in_order", "ordered"]
-
 FIVE: Final = ("very negative", "negative", "neutral", "positive", "very positive")
 """The classes of the Stanford Sentiment Treebank."""
 NUMBERS: Final = ("0", "1", "2", "3", "4")
@@ -72,6 +70,13 @@ class Scale(NamedTuple):
         return names, tuple(places[side] for side in self.sides)
 
 
+def tones_of(labels: Sequence[str]) -> tuple[int, ...] | None:
+    """The tone of each class, 0 (very negative) to 4 (very positive), or None if the classes are
+    not a scale of sentiment."""
+    scale = Scale.of(labels)
+    return None if scale is None else scale.tones
+
+
 def ordered(labels: Sequence[str]) -> tuple[str, ...]:
     """The classes in order: by their numbers, as on a known scale, or else by the alphabet."""
     if are_numbers(labels):
@@ -97,8 +102,8 @@ def _number(label: str) -> float | None:
     try:
         number = float(label)
     except ValueError:
-        found = re.match(r"\s*([+-]?\d{1,15}(\.\d{1,15})?)\b", label, re.ASCII)
-        return float(found[1]) if found else None
+        match = re.match(r"\s*([+-]?\d{1,15}(\.\d{1,15})?)\b", label, re.ASCII)
+        return float(match[1]) if match else None
     return number if abs(number) < float("inf") else None
 
 

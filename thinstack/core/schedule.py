@@ -15,20 +15,6 @@ from torch import Tensor
 
 from thinstack.core.arange import arange
 
-__all__ = [
-    "Schedule",
-    "check_transitions",
-    "jump",
-    "or_itself",
-    "parents_of_lengths",
-    "parents_of_transitions",
-    "schedule_depths",
-    "schedule_lengths",
-    "schedule_parents",
-    "schedule_transitions",
-    "tree_numbers",
-]
-
 
 class Schedule(NamedTuple):
     """Index tensors (int64) of one forest of N nodes in B trees, with L leaves and I = N - L inner

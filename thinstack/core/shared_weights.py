@@ -14,8 +14,6 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-__all__ = ["Factors", "Shared", "keep_factors", "one_weight_gradient", "shared"]
-
 # Private torch API: the id of the running backward pass. If it is missing, each use of a weight has
 # a gradient of its own.
 _PASS_ID: Any = getattr(torch._C, "_current_graph_task_id", None)

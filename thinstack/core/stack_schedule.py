@@ -13,15 +13,6 @@ from torch import Tensor
 from thinstack.core.arange import arange
 from thinstack.core.schedule import parents_of_transitions
 
-__all__ = [
-    "StackSchedule",
-    "Timetable",
-    "numbers_by_making",
-    "schedule_stack",
-    "sentence_lengths",
-    "timetable",
-]
-
 
 class Timetable(NamedTuple):
     """When the N transitions of B sentences are taken. It depends only on their lengths.
@@ -109,8 +100,8 @@ def numbers_by_making(transitions: Tensor, table: Timetable) -> Tensor:
         0, (1 - words).index_select(0, table.places).nonzero().squeeze(1)
     )
     first = words.shape[0] - reduces.shape[0] + 1
-    made = torch.arange(first, first + reduces.shape[0], device=words.device)
-    return torch.cumsum(words, 0).index_copy(0, reduces, made)
+    numbers = torch.arange(first, first + reduces.shape[0], device=words.device)
+    return torch.cumsum(words, 0).index_copy(0, reduces, numbers)
 
 
 def schedule_stack(transitions: Tensor, numbers: Tensor, table: Timetable) -> StackSchedule:
@@ -121,8 +112,8 @@ def schedule_stack(transitions: Tensor, numbers: Tensor, table: Timetable) -> St
     """
     steps = transitions.long()
     position = torch.arange(steps.shape[0], device=steps.device)
-    # The node below a node is the latest earlier node at depth - 1. At height 1, the lowest of its
-    # sentence, nothing lies below it.
+    # The node below i is the latest earlier node of the same sentence at depth - 1; at height 1
+    # there is none.
     depth = torch.cumsum(1 - 2 * steps, 0)
     height = depth - (torch.cumsum(table.firsts, 0) - 1)
     key = depth * (steps.shape[0] + 1) + position

@@ -14,8 +14,6 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-__all__ = ["read", "token_of", "write"]
-
 
 def token_of(store: Tensor) -> Tensor:
     """The first token of a table. It has the table's shape, but not its memory."""

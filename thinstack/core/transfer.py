@@ -5,8 +5,6 @@ from typing import NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
-__all__ = ["moved"]
-
 Plan = TypeVar("Plan", bound=NamedTuple)
 
 

@@ -13,19 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from thinstack.errors import TreeError
 
-__all__ = [
-    "REDUCE",
-    "SHIFT",
-    "balanced",
-    "check_words",
-    "first_fault",
-    "left",
-    "parents_of",
-    "right",
-    "spans_of",
-    "validate",
-]
-
 SHIFT = 0
 REDUCE = 1
 
@@ -117,12 +104,12 @@ def first_fault(
     if value not in (SHIFT, REDUCE):
         return tree, f"transition {step} is {value}; expected 0 (SHIFT) or 1 (REDUCE)"
     if height[place] < 1:
-        found = "is a REDUCE, but there are fewer than two nodes on the stack"
+        fault = "is a REDUCE, but there are fewer than two nodes on the stack"
     else:
-        found = (
+        fault = (
             f"is the last, but it leaves {height[place]} nodes on the stack; expected 1, the root"
         )
-    return tree, f"transition {step} {found}"
+    return tree, f"transition {step} {fault}"
 
 
 def _stack_depth(transitions: NDArray[np.integer]) -> IntArray:

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from thinstack.core import transitions
 from thinstack.errors import TreeError
 
-__all__ = ["Tree"]
-
 IntArray = NDArray[np.int64]
 Array = TypeVar("Array", bound=NDArray[Any])
 
@@ -223,12 +221,12 @@ def _frozen(array: Array) -> Array:
 def _labels(labels: Iterable[str | None] | None, nodes: int) -> tuple[str | None, ...]:
     if labels is None:
         return (None,) * nodes
-    found = tuple(labels)
-    if len(found) != nodes:
+    names = tuple(labels)
+    if len(names) != nodes:
         raise TreeError(
-            f"{nodes} nodes need {nodes} labels (None where there is none), got {len(found)}"
+            f"{nodes} nodes need {nodes} labels (None where there is none), got {len(names)}"
         )
-    return found
+    return names
 
 
 def depths(parents: IntArray) -> IntArray:
@@ -246,12 +244,12 @@ def depths(parents: IntArray) -> IntArray:
 
 def _children(parents: IntArray, nodes: Iterable[int]) -> list[list[int]]:
     """The children of each node, in the order that they have among `nodes`."""
-    found: list[list[int]] = [[] for _ in range(len(parents))]
+    children: list[list[int]] = [[] for _ in range(len(parents))]
     above = parents.tolist()
     for node in nodes:
         if above[node] >= 0:
-            found[above[node]].append(node)
-    return found
+            children[above[node]].append(node)
+    return children
 
 
 def _with_those_below(

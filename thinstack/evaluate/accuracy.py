@@ -10,8 +10,6 @@ from thinstack.core.scale import Scale
 from thinstack.evaluate.calibration import calibration_error
 from thinstack.evaluate.figures import Figures, percentage
 
-__all__ = ["accuracy", "binary_right", "labels_by_span"]
-
 IntArray = NDArray[np.int64]
 
 
@@ -40,18 +38,18 @@ def accuracy(
     all_labels = np.concatenate([np.zeros(0, np.int64), *labels])
     roots = np.cumsum([len(tree) for tree in labels]).astype(np.int64) - 1
     nodes = slice(None) if phrases else slice(0)
-    found: Figures = {}
+    figures: Figures = {}
     counts: Figures = {}
     polar = _no_case if scale is None else partial(binary_right, scale=scale)
     for name, places in (("root", roots), ("phrase", nodes)):
         for kind, right in (("", _right), ("binary_", polar)):
             cases = right(all_scores[places], all_labels[places])
-            found[f"{name}_{kind}accuracy"] = percentage(cases)
+            figures[f"{name}_{kind}accuracy"] = percentage(cases)
             counts[f"{kind}{name}s"] = len(cases)
         known = all_labels[places] >= 0
         error = calibration_error(all_scores[places][known], all_labels[places][known])
-        found[f"{name}_calibration_error"] = error
-    return found | counts
+        figures[f"{name}_calibration_error"] = error
+    return figures | counts
 
 
 def _right(scores: NDArray[np.floating], labels: IntArray) -> NDArray[np.bool_]:
@@ -64,8 +62,8 @@ def binary_right(scores: NDArray[np.floating], labels: IntArray, scale: Scale) -
     and unknown cases are left out."""
     sides = np.array(scale.sides)
     polar = (labels >= 0) & (sides[labels] != 0)
-    found = scores[polar]
-    positive = found[:, sides > 0].sum(axis=1) > found[:, sides < 0].sum(axis=1)
+    rows = scores[polar]
+    positive = rows[:, sides > 0].sum(axis=1) > rows[:, sides < 0].sum(axis=1)
     return np.asarray(positive == (sides[labels[polar]] > 0))
 
 

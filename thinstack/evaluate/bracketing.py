@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from thinstack.evaluate.figures import Figures, percentage
 
-__all__ = ["bracketing"]
-
 IntArray = NDArray[np.int64]
 
 

@@ -6,8 +6,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BINS", "calibration_error", "confidence_error", "negative_log_likelihood", "tempered"]
-
 BINS: Final = 15
 """Bins of equal width, as in the tables of Guo et al. 2017."""
 
@@ -51,8 +49,8 @@ def tempered(scores: NDArray[np.floating], temperature: float) -> NDArray[np.flo
     temperature above 1 makes scores less sure, and keeps their order."""
     logs = _logs(scores) / temperature
     powers = np.exp(logs - logs.max(axis=1, keepdims=True))
-    found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return found
+    softer: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return softer
 
 
 def _logs(probabilities: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from thinstack.runtime.predictor import Predictor
 
 __all__ = ["GoldLabels", "gold_labels"]
 
-MOST = 8
+MAX_LISTED = 8
 """Labels that a message lists."""
 
 
@@ -127,8 +127,8 @@ def _notes(classes: Mapping[str, int], predictor: Predictor) -> Iterable[str]:
         if name not in chain(known, shown)
     ]
     if read:
-        more = f" and {len(read) - MOST:,} more" if len(read) > MOST else ""
-        yield f"labels of the table were read: {', '.join(read[:MOST])}{more}"
+        more = f" and {len(read) - MAX_LISTED:,} more" if len(read) > MAX_LISTED else ""
+        yield f"labels of the table were read: {', '.join(read[:MAX_LISTED])}{more}"
     scale = Scale.of(shown)
     if scale and len(shown) > 2:
         sides = {scale.tones[place] for place in classes.values() if place >= 0}
@@ -176,10 +176,10 @@ def _example(unknown: Sequence[str], labels: Sequence[str]) -> str:
     names = ordered(unknown)
     known = are_numbers(names) and len(names) == len(labels)
     pairs = zip(names, labels if known else ["CLASS"] * len(names), strict=True)
-    return ",".join(f"{name:.40}={label}" for name, label in list(pairs)[:MOST])
+    return ",".join(f"{name:.40}={label}" for name, label in list(pairs)[:MAX_LISTED])
 
 
 def _listed(names: Iterable[str]) -> str:
     listed = [f"{name!r:.60}" for name in names]
-    more = f" and {len(listed) - MOST:,} more" if len(listed) > MOST else ""
-    return ", ".join(listed[:MOST]) + more
+    more = f" and {len(listed) - MAX_LISTED:,} more" if len(listed) > MAX_LISTED else ""
+    return ", ".join(listed[:MAX_LISTED]) + more

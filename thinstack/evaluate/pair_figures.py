@@ -11,8 +11,6 @@ from scipy import stats
 
 from thinstack.evaluate.figures import Figures, percentage
 
-__all__ = ["entailment", "pearson", "relatedness"]
-
 
 def relatedness(predicted: NDArray[np.floating], gold: NDArray[np.floating]) -> Figures:
     """The agreement of predicted ratings (P,) with gold ratings (Tai et al. 2015, Table 3).

@@ -14,15 +14,6 @@ from thinstack.evaluate.suite import Case
 from thinstack.evaluate.text_evaluation import text_scores
 from thinstack.runtime.predictor import Predictor
 
-__all__ = [
-    "APART",
-    "NEUTRAL_MARGIN",
-    "SuiteFigures",
-    "evaluate_suite",
-    "polarity_figures",
-    "suite_rows",
-]
-
 NEUTRAL_MARGIN: Final = 0.2
 """A text whose positive and negative mass differ by at most so much takes no side."""
 APART: Final = "irony"
@@ -106,17 +97,17 @@ def _pairs(
     cases: Sequence[Case], right: Sequence[bool], margins: NDArray[np.floating]
 ) -> dict[str, dict[str, Any]]:
     places = {case.id: place for place, case in enumerate(cases)}
-    found: dict[str, list[bool]] = {"INV": [], "DIR": []}
+    passed: dict[str, list[bool]] = {"INV": [], "DIR": []}
     for place, case in enumerate(cases):
         if case.test == "MFT":
             continue
         partner = places[case.partner]
         if case.test == "INV":
-            found["INV"].append(right[place] == right[partner])
+            passed["INV"].append(right[place] == right[partner])
         else:
             rise = float(margins[place] - margins[partner])
-            found["DIR"].append(rise > 0 if case.moves == "up" else rise < 0)
-    return {test: _counts(held) for test, held in found.items()}
+            passed["DIR"].append(rise > 0 if case.moves == "up" else rise < 0)
+    return {test: _counts(held) for test, held in passed.items()}
 
 
 def _counts(right: Iterable[bool]) -> dict[str, Any]:

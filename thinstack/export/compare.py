@@ -21,8 +21,6 @@ from thinstack.errors import ExportError
 from thinstack.export.samples import Scores, eager_scores, makes_trees
 from thinstack.runtime.reference import distance
 
-__all__ = ["Run", "RuntimeReport", "as_given", "compare", "worst_choice"]
-
 Run = Callable[[Forest], Scores]
 
 ROUNDING_FACTOR: Final = 4

@@ -12,8 +12,6 @@ from thinstack.core.embedding import Embedding
 from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 
-__all__ = ["Quantize", "dequantised", "factor_bounds", "quantize_columns", "quantize_rows"]
-
 Quantize = Literal["none", "fp16", "int8-tables", "int8"]
 """How a file stores weights:
 

@@ -15,8 +15,6 @@ from thinstack.export.compare import as_given, worst_choice
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import eager_scores, random_tree, sample_trees
 
-__all__ = ["reference_cases"]
-
 TOLERANCE = 1e-4
 # By which the better transition should score more, and how often words are drawn for its sake.
 LEAD, DRAWS = 1e-2, 30
@@ -45,8 +43,8 @@ def reference_cases(
     ]
     cases = []
     for forest in forests:
-        given = join(sample_trees(rounded, forest, generator))
-        cases.append(_case(rounded, given))
+        batch = join(sample_trees(rounded, forest, generator))
+        cases.append(_case(rounded, batch))
         if rounded.parses:
             cases.append(_case(rounded, _clear(rounded, forest, generator)))
     return {

@@ -12,16 +12,6 @@ from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest, join, without_trees
 from thinstack.core.model.model import Model
 
-__all__ = [
-    "Scores",
-    "eager_scores",
-    "makes_trees",
-    "random_tree",
-    "sample_shapes",
-    "sample_trees",
-    "sampled",
-]
-
 SOME = 64
 """If trees of so many words are tried, sentences of any length are tried as well."""
 

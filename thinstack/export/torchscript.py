@@ -19,8 +19,6 @@ from thinstack.errors import ExportError
 from thinstack.export.compare import RuntimeReport, compare
 from thinstack.export.samples import eager_scores, sampled
 
-__all__ = ["export_torchscript"]
-
 TOLERANCE = 1e-5
 
 

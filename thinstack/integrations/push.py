@@ -23,8 +23,6 @@ from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import BundleError, InputError
 from thinstack.runtime.reference import check_cases
 
-__all__ = ["Pushed", "push"]
-
 MAIN = "main"
 
 
@@ -83,9 +81,9 @@ def push(
 def _check_answers(bundle: Bundle, isolated: bool | None) -> None:
     if CASES_FILE not in bundle.manifest.files:
         return
-    found = check_cases(bundle, isolated=isolated)
-    if not found.holds:
-        answers = f"scores differ by {found.largest:.2g} from those of its reference cases"
+    agreement = check_cases(bundle, isolated=isolated)
+    if not agreement.holds:
+        answers = f"scores differ by {agreement.largest:.2g} from those of its reference cases"
         raise BundleError(
             f"{bundle.path}: {answers}: `thinstack doctor` tells more; export it again"
         )

@@ -1,6 +1,58 @@
-"""The names that an author of plugins imports, beside the contracts in `thinstack.core`."""
+"""What an author of plugins imports. The contracts of what computes, such as `Cell`, need torch."""
 
+from typing import TYPE_CHECKING
+
+from thinstack._lazy import lazy
 from thinstack.plugins.hookspecs import HOOK_VERSION, hookimpl
 from thinstack.plugins.reader import Reader
 
-__all__ = ["HOOK_VERSION", "Reader", "hookimpl"]
+if TYPE_CHECKING:
+    from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
+    from thinstack.core.config import ModelConfig
+    from thinstack.core.embedding import Embedding, Lookup
+    from thinstack.core.encoder import Encoder, Encoding, Judgement, Structure, plain_encoding
+    from thinstack.core.forest import Forest
+    from thinstack.core.head import Reads, TaskHead
+    from thinstack.core.parser import Parser
+    from thinstack.core.stack_schedule import schedule_stack, timetable
+    from thinstack.plugins.build import build_model
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "core.cell": "Cell Links fan_in_uniform_ sum_by_owner",
+            "core.config": "ModelConfig",
+            "core.embedding": "Embedding Lookup",
+            "core.encoder": "Encoder Encoding Judgement Structure plain_encoding",
+            "core.forest": "Forest",
+            "core.head": "Reads TaskHead",
+            "core.parser": "Parser",
+            "core.stack_schedule": "schedule_stack timetable",
+            "plugins.build": "build_model",
+        },
+    )
+
+__all__ = [
+    "HOOK_VERSION",
+    "Cell",
+    "Embedding",
+    "Encoder",
+    "Encoding",
+    "Forest",
+    "Judgement",
+    "Links",
+    "Lookup",
+    "ModelConfig",
+    "Parser",
+    "Reader",
+    "Reads",
+    "Structure",
+    "TaskHead",
+    "build_model",
+    "fan_in_uniform_",
+    "hookimpl",
+    "plain_encoding",
+    "schedule_stack",
+    "sum_by_owner",
+    "timetable",
+]

@@ -9,8 +9,6 @@ from typing import ClassVar
 
 from thinstack.errors import PluginError
 
-__all__ = ["BundleSpec"]
-
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 CARD = "README.md"
 FRONT_MATTER = re.compile(r"\A---\n.*?^---\n\s*", re.DOTALL | re.MULTILINE)

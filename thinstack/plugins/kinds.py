@@ -48,14 +48,14 @@ CELL: Final = {"input_size": None, "hidden_size": None, "inner_size": 0, "kinds"
 ENCODER: Final = ("input_size", "hidden_size", "structure", "words_at_leaves", "kinds", "cell")
 HEAD: Final = {"hidden_size": None, "classes": None, "word_size": 0}
 EMBEDDING: Final = {"entries": None, "size": None, "dropout": 0.0}
-PLUGINS, CORE, TRAINING = "thinstack.plugins", "thinstack.core", "thinstack.training"
+PLUGINS, TRAINING = "thinstack.plugins", "thinstack.training"
 
 TABLE: Final = (
-    Kind("cell", f"{CORE}.cell.Cell", f"{PLUGINS}.cells", CELL),
-    Kind("head", f"{CORE}.head.TaskHead", f"{PLUGINS}.heads", HEAD),
-    Kind("embedding", f"{CORE}.embedding.Embedding", f"{PLUGINS}.embeddings", EMBEDDING),
-    Kind("encoder", f"{CORE}.encoder.Encoder", f"{PLUGINS}.encoders", dict.fromkeys(ENCODER)),
-    Kind("parser", f"{CORE}.parser.Parser", f"{PLUGINS}.parsers", {"input_size": None}),
+    Kind("cell", f"{PLUGINS}.Cell", f"{PLUGINS}.cells", CELL),
+    Kind("head", f"{PLUGINS}.TaskHead", f"{PLUGINS}.heads", HEAD),
+    Kind("embedding", f"{PLUGINS}.Embedding", f"{PLUGINS}.embeddings", EMBEDDING),
+    Kind("encoder", f"{PLUGINS}.Encoder", f"{PLUGINS}.encoders", dict.fromkeys(ENCODER)),
+    Kind("parser", f"{PLUGINS}.Parser", f"{PLUGINS}.parsers", {"input_size": None}),
     Kind("reader", f"{PLUGINS}.Reader", f"{PLUGINS}.readers", needs_torch=False),
     Kind("task", f"{TRAINING}.task.Task", f"{TRAINING}.tasks"),
     Kind("lesson", f"{TRAINING}.lesson.Lesson", f"{TRAINING}.lessons"),

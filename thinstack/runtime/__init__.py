@@ -1,0 +1,66 @@
+"""Bundles, and the way from text to predictions. It needs no torch."""
+
+from typing import TYPE_CHECKING
+
+from thinstack._lazy import lazy
+
+if TYPE_CHECKING:
+    from thinstack.bundle.reading import Bundle, bundled_names, is_installed, open_bundle
+    from thinstack.bundle.writing import write_bundle
+    from thinstack.core.scale import Scale
+    from thinstack.core.transitions import balanced, parents_of, spans_of
+    from thinstack.runtime.documents import document_data, document_scores
+    from thinstack.runtime.prediction import Prediction, Scored, Spans
+    from thinstack.runtime.predictor import Predictor
+    from thinstack.runtime.session import available_providers
+    from thinstack.runtime.text import OnError, predict_text
+    from thinstack.runtime.views import View
+    from thinstack.runtime.why import Contribution
+    from thinstack.text.given_trees import Trees
+    from thinstack.text.sentences import Sentence, Splitter, splitter
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "bundle.reading": "Bundle bundled_names is_installed open_bundle",
+            "bundle.writing": "write_bundle",
+            "core.scale": "Scale",
+            "core.transitions": "balanced parents_of spans_of",
+            "runtime.documents": "document_data document_scores",
+            "runtime.prediction": "Prediction Scored Spans",
+            "runtime.predictor": "Predictor",
+            "runtime.session": "available_providers",
+            "runtime.text": "OnError predict_text",
+            "runtime.views": "View",
+            "runtime.why": "Contribution",
+            "text.given_trees": "Trees",
+            "text.sentences": "Sentence Splitter splitter",
+        },
+    )
+
+__all__ = [
+    "Bundle",
+    "Contribution",
+    "OnError",
+    "Prediction",
+    "Predictor",
+    "Scale",
+    "Scored",
+    "Sentence",
+    "Spans",
+    "Splitter",
+    "Trees",
+    "View",
+    "available_providers",
+    "balanced",
+    "bundled_names",
+    "document_data",
+    "document_scores",
+    "is_installed",
+    "open_bundle",
+    "parents_of",
+    "predict_text",
+    "spans_of",
+    "splitter",
+    "write_bundle",
+]

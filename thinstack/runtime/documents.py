@@ -8,15 +8,13 @@ from numpy.typing import NDArray
 
 from thinstack.runtime.prediction import Prediction
 
-__all__ = ["document_data", "document_scores", "mean_scores", "word_shares"]
-
 
 def document_scores(sentences: Sequence[Prediction]) -> NDArray[np.float64]:
     """The probabilities (C,) of the classes for a text with these sentences, at least one."""
     roots = np.stack([sentence.scores[-1] for sentence in sentences]).astype(np.float64)
     lengths = np.array([len(sentence.words) * sentence.weight for sentence in sentences])
-    found: NDArray[np.float64] = mean_scores(roots, lengths, np.array([len(sentences)]))[0]
-    return found
+    means: NDArray[np.float64] = mean_scores(roots, lengths, np.array([len(sentences)]))[0]
+    return means
 
 
 def document_data(sentences: Sequence[Prediction]) -> dict[str, Any]:

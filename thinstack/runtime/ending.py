@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-__all__ = ["end_with_program", "stopped_at_end", "watch_end"]
-
 PATIENCE: Final = 10
 """Seconds that the end waits at most. A run stops within milliseconds, loading does not stop."""
 

@@ -15,15 +15,6 @@ from thinstack.core.transitions import first_fault
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError
 
-__all__ = [
-    "INDEX_TYPES",
-    "PARSE_OUTPUT",
-    "Interface",
-    "check_parse",
-    "check_scores",
-    "interface_of",
-]
-
 PARSE_OUTPUT = "parse"
 """The output of the trees that a model makes; not "transitions", which is an input."""
 
@@ -98,12 +89,12 @@ def interface_of(
 
 
 def _most_pieces(metadata: dict[str, str], config: ModelConfig, source: str) -> int | None:
-    if (told := metadata.get("max_pieces")) is None:
+    if (most := metadata.get("max_pieces")) is None:
         return None
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", told) or config.embedding.kind != "wordpieces":
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", most) or config.embedding.kind != "wordpieces":
         expected = "a number as max_pieces, of a model of word pieces"
-        raise BundleError(f"{source}: expected {expected}, found {told!r:.40}; {MEND}")
-    return int(told)
+        raise BundleError(f"{source}: expected {expected}, found {most!r:.40}; {MEND}")
+    return int(most)
 
 
 def _check_metadata(
@@ -118,8 +109,8 @@ def _check_metadata(
     }
     for key, value in own.items():
         if metadata.get(key, value) != value:
-            found = f"{key} {metadata[key]:.80}, but the bundle has {value:.80}"
-            raise BundleError(f"{source}: exported with {found}; {MEND}")
+            problem = f"{key} {metadata[key]:.80}, but the bundle has {value:.80}"
+            raise BundleError(f"{source}: exported with {problem}; {MEND}")
 
 
 def check_scores(
@@ -133,8 +124,8 @@ def check_scores(
     """Raise BundleError unless the scores of a model are finite and have this shape. `probable`:
     they must be probabilities too, whose sum is 1 in each row."""
     if not isinstance(scores, np.ndarray) or scores.dtype != np.float32:
-        found = getattr(scores, "dtype", type(scores).__name__)
-        raise BundleError(f"{source}: expected {output} as float32, found {found}; {MEND}")
+        kind = getattr(scores, "dtype", type(scores).__name__)
+        raise BundleError(f"{source}: expected {output} as float32, found {kind}; {MEND}")
     if scores.shape != shape or not np.isfinite(scores).all():
         rows, labels = shape
         expected = f"finite {output} of {rows} rows and {labels} labels"

@@ -15,8 +15,6 @@ from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.prediction import Scored, Spans
 from thinstack.text.batching import character_counts, check_words
 
-__all__ = ["MAX_WORDS", "Limits", "cut", "cuts_of", "join", "joined", "parts_of"]
-
 MAX_WORDS = 400
 """Words of a sentence that is read as a whole, by default. The longest has 52 in SST, 159 in UD
 English EWT."""
@@ -94,22 +92,22 @@ def cuts_of(
     Raises InputError for a word that is not a string, and for one that is too long for the model by
     itself; also for a sentence that is too long and has a given tree.
     """
-    found = dict[int, Spans]()
+    cuts = dict[int, Spans]()
     if not given:
         for place in np.flatnonzero(lengths > limits.words).tolist():
             check_words(sentences[place], place)
-            found[place] = cut(sentences[place], np.ones(lengths[place], np.int64), limits.words)
+            cuts[place] = cut(sentences[place], np.ones(lengths[place], np.int64), limits.words)
         for place in np.flatnonzero(character_counts(sentences) > limits.characters).tolist():
             sizes = np.maximum([*map(len, sentences[place])], 1)
-            found[place] = _finer(found, place, sentences[place], sizes, limits.characters)
+            cuts[place] = _finer(cuts, place, sentences[place], sizes, limits.characters)
     if limits.pieces is not None:
         for place, words in enumerate(sentences):
             check_words(words, place)
             pieces = limits.vocabulary.fields(words)["pieces_per_word"]
             if pieces.sum() > limits.pieces:
                 _check_pieces(words, place, pieces, limits.pieces, given=given)
-                found[place] = _finer(found, place, words, pieces, limits.pieces)
-    return found
+                cuts[place] = _finer(cuts, place, words, pieces, limits.pieces)
+    return cuts
 
 
 def _finer(
@@ -132,11 +130,11 @@ def _check_pieces(
 ) -> None:
     reads = f"word pieces; this model reads {most:,} at once"
     if pieces.max() > most:
-        found = f"the word {words[int(pieces.argmax())]:.40} has {pieces.max():,} {reads}"
-        raise InputError(f"sentence {place}: {found}: shorten it or leave it out")
+        problem = f"the word {words[int(pieces.argmax())]:.40} has {pieces.max():,} {reads}"
+        raise InputError(f"sentence {place}: {problem}: shorten it or leave it out")
     if given:
-        found = f"sentence {place} has {pieces.sum():,} {reads}"
-        raise InputError(f"{found}: shorten it, or leave its tree out, and it is read in parts")
+        problem = f"sentence {place} has {pieces.sum():,} {reads}"
+        raise InputError(f"{problem}: shorten it, or leave its tree out, and it is read in parts")
 
 
 def parts_of(sentences: Sentences, cuts: Mapping[int, Spans]) -> tuple[Sentences, list[int]]:

@@ -8,8 +8,6 @@ from thinstack.core.scale import Scale
 from thinstack.core.transitions import parents_of
 from thinstack.runtime.prediction import Prediction
 
-__all__ = ["MAX_DEPTH", "marked_phrases", "neutral_of"]
-
 MAX_DEPTH: Final = 100
 """Phrases inside each other at most; browsers give up on deep nesting."""
 
@@ -29,15 +27,15 @@ def marked_phrases(prediction: Prediction) -> list[int]:
     neutral = neutral_of(prediction)
     names = np.where(prediction.certain, prediction.label_ids, _UNCERTAIN).tolist()
     around: dict[int, tuple[int, int]] = {-1: (neutral, 0)}
-    found = []
+    marked = []
     for node in reversed(range(len(parents))):  # a phrase comes after its parts
         outer, depth = around[parents[node]]
         if names[node] not in (outer, neutral) and depth < MAX_DEPTH:
-            found.append(node)
+            marked.append(node)
             outer, depth = names[node], depth + 1
         around[node] = outer, depth
     spans = prediction.spans
-    return sorted(found, key=lambda node: (spans[node, 0], -spans[node, 1], -node))
+    return sorted(marked, key=lambda node: (spans[node, 0], -spans[node, 1], -node))
 
 
 def neutral_of(prediction: Prediction) -> int:

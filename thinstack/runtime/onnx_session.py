@@ -10,8 +10,6 @@ from thinstack._onnxruntime import import_onnxruntime, is_of_onnxruntime
 from thinstack.errors import BundleError, DeviceError
 from thinstack.runtime.ending import end_with_program, stopped_at_end
 
-__all__ = ["OnnxSession", "Started", "start_session"]
-
 _SMALL = 1 << 20  # bytes
 _CPU, _CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 # By default it rounds what it multiplies to 10 bits (TF32): scores would differ from the CPU's by
@@ -40,13 +38,13 @@ class OnnxSession:
         options.log_severity_level = 4  # it raises what it would print
         try:
             with stopped_at_end(options):
-                found: list[NDArray[Any]] = self._session.run(names, feeds, options)
+                outputs: list[NDArray[Any]] = self._session.run(names, feeds, options)
         except Exception as error:
             if not is_of_onnxruntime(error):
                 raise
             end_with_program()  # which stopped the run
             raise BundleError(str(error)) from None
-        return found
+        return outputs
 
 
 class Started(NamedTuple):

@@ -9,8 +9,6 @@ from typing import Any
 
 from thinstack.errors import InputError, raised_in, shown
 
-__all__ = ["Pool", "usable_cores"]
-
 MOST_THREADS = 256
 WAITING = 2
 """Jobs of a thread that wait."""

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.why import Contribution
 
-__all__ = ["Prediction", "Scored", "Spans", "scored_spans"]
 
 Spans = tuple[tuple[int, int], ...]
 """Words [start, end) of each part of a sentence, in order."""
@@ -77,8 +76,8 @@ class Prediction:
             object.__setattr__(self, "parts", ((0, len(self.words)),))
 
     def __reduce__(self) -> tuple[object, ...]:
-        kept = [each.name for each in fields(self) if each.name != "predictor"]  # the last field
-        return type(self), tuple(getattr(self, name) for name in kept)
+        names = [each.name for each in fields(self) if each.name != "predictor"]  # the last field
+        return type(self), tuple(getattr(self, name) for name in names)
 
     @classmethod
     def of_words(
@@ -120,8 +119,8 @@ class Prediction:
         """Whether each phrase has a label, (N,): its class is as probable as `abstain`."""
         if not self.abstain:
             return np.ones(len(self.scores), np.bool_)
-        found: NDArray[np.bool_] = self.scores.max(axis=1) >= self.abstain
-        return found
+        certain: NDArray[np.bool_] = self.scores.max(axis=1) >= self.abstain
+        return certain
 
     @property
     def label(self) -> str | None:

@@ -38,8 +38,8 @@ from thinstack.text.given_trees import GivenTrees, TreeMaker, Trees
 
 __all__ = ["Predictor", "Scored", "Trees"]
 
-# Sessions of a parent process, kept alive: their end would wait for threads that a fork has not.
-_ORPHANS: list[Any] = []
+# Sessions kept after a fork: destroying one would join threads that the child lacks.
+_PARENT_SESSIONS: list[Any] = []
 
 _PICKLED = "the predictor comes from a pickle, which holds only the name or path of its bundle"
 _AGAIN = "load the model, and pickle that"
@@ -177,7 +177,7 @@ class Predictor:
         """`trees_and_scores` of the model's own classes, without cutting. `owners`: the sentence
         that each is a part of, for messages."""
         if os.getpid() != self._process:
-            _ORPHANS.append(self._session)
+            _PARENT_SESSIONS.append(self._session)
             self._start()
         steps = self._trees.of_sentences(words, trees, self._parse)
         widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
@@ -195,12 +195,12 @@ class Predictor:
             )
             return self._apart(self._run(forest, names), sizes)
 
-        order, found = [], list[Scored]()
+        order, results = [], list[Scored]()
         jobs = [(positions, transitions) for positions, transitions in cut]
         for (positions, _), scored in zip(jobs, self.pool.map(run, jobs), strict=True):
             order.extend(positions.tolist())
-            found.extend(scored)
-        return [found[place] for place in np.argsort(order).tolist()]
+            results.extend(scored)
+        return [results[place] for place in np.argsort(order).tolist()]
 
     def _apart(self, batch: Scored, sizes: NDArray[np.int64]) -> list[Scored]:
         """The results of a batch by sentence."""
@@ -217,10 +217,10 @@ class Predictor:
     ) -> list[Prediction]:
         """Predictions for sentences of words. Sources and errors are as for `trees_and_scores`."""
         shown = self.labels, self.view.abstain
-        found = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
+        scored = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
         return [
             Prediction.of_words(words, *each[:2], *shown, each.weight, each.parts, self)
-            for words, each in found
+            for words, each in scored
         ]
 
     def why(self, prediction: Prediction) -> list[Contribution]:
@@ -251,8 +251,8 @@ class Predictor:
             isolated=self.isolated,
             allow_operators=self._allowed,
         )
-        told = interface_of(self._session, self.config, self.vocabulary, self._source)
-        self._types, self._output, self.phrases, self._most_pieces, self._probable = told
+        interface = interface_of(self._session, self.config, self.vocabulary, self._source)
+        self._types, self._output, self.phrases, self._most_pieces, self._probable = interface
         self._process = os.getpid()
         watch_end()
 
@@ -293,6 +293,6 @@ def _reopen(path: str, settings: dict[str, Any], digest: str | None = None) -> P
     except (BundleError, UnknownNameError) as error:
         raise BundleError(f"{error}; {_PICKLED}: put the bundle there, or {_AGAIN}") from None
     if digest not in (None, bundle.manifest.digest):
-        found = f"expected the bundle {digest:.12}, found {bundle.manifest.digest:.12}"
-        raise BundleError(f"{bundle.path}: {found}; {_PICKLED}, whose model is another: {_AGAIN}")
+        problem = f"expected the bundle {digest:.12}, found {bundle.manifest.digest:.12}"
+        raise BundleError(f"{bundle.path}: {problem}; {_PICKLED}, whose model is another: {_AGAIN}")
     return Predictor(bundle, **settings)

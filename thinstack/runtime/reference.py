@@ -14,8 +14,6 @@ from thinstack.errors import BundleError
 from thinstack.runtime.interface import INDEX_TYPES, PARSE_OUTPUT
 from thinstack.runtime.session import open_session
 
-__all__ = ["INT8_TOLERANCE", "TOLERANCE", "Agreement", "check_cases", "distance"]
-
 TOLERANCE: Final = 1e-4
 """Runtimes round differently: over 512 words a well-trained cell has lost 4e-6 of its float64
 scores in torch, and 1e-5 of torch's in onnxruntime. A wrong graph is off by far more."""
@@ -80,33 +78,32 @@ def check_cases(
         if list(stored["labels"]) != list(bundle.config.labels):
             raise ValueError(f"they are of the labels {stored['labels']!r:.200}")
         tolerance = INT8_TOLERANCE if rough else float(stored["tolerance"])
-        found = [_differences(session, case, rough=rough) for case in stored["cases"]]
+        by_case = [_errors_of_case(session, case, rough=rough) for case in stored["cases"]]
     except (*_NO_CASES, OverflowError, RecursionError) as error:
         problem = f"no reference cases of this model: {error!s:.300}"
         raise BundleError(f"{source}: {problem}; {MEND}") from None
-    errors = np.concatenate([np.zeros(0), *(each for each in found if each is not None)])
-    compared = sum(each is not None for each in found)
+    errors = np.concatenate([np.zeros(0), *(each for each in by_case if each is not None)])
+    compared = sum(each is not None for each in by_case)
     if not errors.size:
         raise BundleError(f"{source}: no reference case could be compared; {MEND}")
     figures = float(errors.max()), float(errors.mean())
-    return Agreement(len(found), compared, *figures, tolerance, rough)
+    return Agreement(len(by_case), compared, *figures, tolerance, rough)
 
 
-def _differences(
+def _errors_of_case(
     session: Any, case: dict[str, dict[str, Any]], *, rough: bool
 ) -> NDArray[np.float64] | None:
-    """The distance of every number that the model gives; None of a case whose trees it makes
-    otherwise, which products in 8 bits may do."""
+    """Errors of every output; None if an int8 model built another tree."""
     types = {item.name: INDEX_TYPES[item.type] for item in session.get_inputs()}
     feeds = {name: np.array(case["inputs"][name], kind) for name, kind in types.items()}
     wanted = {name: np.array(values) for name, values in case["outputs"].items()}
     try:
-        given = dict(zip(wanted, session.run(list(wanted), feeds), strict=True))
+        outputs = dict(zip(wanted, session.run(list(wanted), feeds), strict=True))
     except BundleError as error:
         raise ValueError(f"the model fails on one: {error}") from None
-    if any(given[name].shape != values.shape for name, values in wanted.items()):
+    if any(outputs[name].shape != values.shape for name, values in wanted.items()):
         return np.array([np.inf])
-    if rough and PARSE_OUTPUT in wanted and (given[PARSE_OUTPUT] != wanted[PARSE_OUTPUT]).any():
+    if rough and PARSE_OUTPUT in wanted and (outputs[PARSE_OUTPUT] != wanted[PARSE_OUTPUT]).any():
         return None
-    apart = [distance(given[name], values).ravel() for name, values in wanted.items()]
-    return np.concatenate(apart)
+    errors = [distance(outputs[name], values).ravel() for name, values in wanted.items()]
+    return np.concatenate(errors)

@@ -10,8 +10,6 @@ from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
 from thinstack.runtime.onnx_session import Started, start_session
 
-__all__ = ["available_providers", "open_session"]
-
 
 def open_session(
     model: bytes,

@@ -7,13 +7,14 @@ from typing import NamedTuple
 from thinstack.core.config import TreeSource
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, ThinstackError, shown
+from thinstack.runtime.culprit import each_part
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
-from thinstack.text.sentences import Sentence, Splitter, check_text, splitter
-
-__all__ = ["OnError", "Sentence", "Splitter", "check_text", "predict_text", "splitter"]
-
+from thinstack.text.sentences import Sentence as Sentence
+from thinstack.text.sentences import Splitter as Splitter
+from thinstack.text.sentences import check_text as check_text
+from thinstack.text.sentences import splitter as splitter
 
 OnError = Callable[[int, ThinstackError], None]
 """Is told the place of a text, from 0, and what is wrong with it."""
@@ -40,10 +41,10 @@ def predict_text(
     is no predictor, and for a source that the model does not have. Raises BundleError if the model
     fails.
     """
-    given: object = predictor
-    if not isinstance(given, Predictor):
-        found = shown(given, 60)
-        raise InputError(f"expected a Predictor, found {found}: predict_text(predictor, texts)")
+    other: object = predictor
+    if not isinstance(other, Predictor):
+        what = shown(other, 60)
+        raise InputError(f"expected a Predictor, found {what}: predict_text(predictor, texts)")
     predictor.tree_maker(source)  # an unknown source is an error without texts too
     check_container(texts, "texts")
     reader = _Reader(predictor, splitter(sentences=split), source, on_error)
@@ -74,25 +75,23 @@ class _Reader(NamedTuple):
             return place, ""
 
     def scored(self, batch: Sequence[tuple[int, str]]) -> Iterator[list[Prediction]]:
-        """The predictions for each text. If the batch fails, its texts are tried one by one."""
-        try:
-            yield from self._predictions([text for _, text in batch])
-        except ThinstackError as error:
-            if self.on_error is None:
-                raise
-            if len(batch) > 1:
-                for each in batch:
-                    yield from self.scored([each])
-            else:
-                self.on_error(batch[0][0], error)
+        """The predictions for each text."""
+        if self.on_error is None:
+            yield from self._predictions(batch)
+            return
+        for part, result in each_part(batch, self._predictions, ThinstackError):
+            if isinstance(result, ThinstackError):
+                self.on_error(part[0][0], result)
                 yield []
+            else:
+                yield from result
 
-    def _predictions(self, texts: Sequence[str]) -> list[list[Prediction]]:
-        batch, predictor = list(self.cut(texts)), self.predictor
+    def _predictions(self, numbered: Sequence[tuple[int, str]]) -> list[list[Prediction]]:
+        texts, predictor = list(self.cut([text for _, text in numbered])), self.predictor
         shown = predictor.labels, predictor.view.abstain
-        flat = list(chain.from_iterable(batch))
+        flat = list(chain.from_iterable(texts))
         scored = predictor.trees_and_scores([sentence.words for sentence in flat], self.source)
-        found = (
+        predictions = (
             Prediction(
                 *(text, tuple(words), offsets, *each[:2], *shown),
                 weight=each.weight,
@@ -101,4 +100,4 @@ class _Reader(NamedTuple):
             )
             for (text, words, offsets, _), each in zip(flat, scored, strict=True)
         )
-        return [list(islice(found, len(sentences))) for sentences in batch]
+        return [list(islice(predictions, len(sentences))) for sentences in texts]

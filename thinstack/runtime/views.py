@@ -6,11 +6,10 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.scale import FIVE, Scale
+from thinstack.core.scale import FIVE as FIVE
+from thinstack.core.scale import Scale
 from thinstack.errors import InputError, shown
 from thinstack.runtime.prediction import Scored
-
-__all__ = ["FIVE", "View"]
 
 _LEAST: Final = 1e-30
 """Added to the mass of both sides, so that a phrase that is wholly neutral has even scores."""
@@ -39,8 +38,8 @@ class View(NamedTuple):
         """
         number = isinstance(abstain, float | int | np.floating)
         if abstain is not None and not (number and 0 < abstain < 1):
-            found = shown(abstain)
-            raise InputError(f"abstain: expected a probability between 0 and 1, found {found}")
+            value = shown(abstain)
+            raise InputError(f"abstain: expected a probability between 0 and 1, found {value}")
         share = 0.0 if abstain is None else float(abstain)
         if classes is None:
             return cls(labels, share)
@@ -53,8 +52,8 @@ class View(NamedTuple):
         if merged is None:
             expected = f"a model of the five classes {', '.join(FIVE)}"
             expected += "" if classes == len(FIVE) else ", or another one from negative to positive"
-            found = f"this one has {', '.join(labels):.200}"
-            raise InputError(f"classes: expected {expected}; {found}: leave classes out")
+            actual = f"this one has {', '.join(labels):.200}"
+            raise InputError(f"classes: expected {expected}; {actual}: leave classes out")
         names, places = merged
         return cls(names, share, places)
 

@@ -16,13 +16,12 @@ from thinstack.runtime.prediction import Prediction
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
 
-__all__ = ["MOST_PHRASES", "Contribution", "contributions", "turning", "why_data"]
 
 MOST_PHRASES: Final = 126
 """Phrases that are left out in turn, at most: all of a sentence of 64 words."""
 
-# What contributes less than the most by 2% is level with it.
-_LEVEL = 0.98
+# Contributions within 2% of the largest are ties.
+_TIE = 0.98
 
 
 class Contribution(NamedTuple):
@@ -74,13 +73,13 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
         trees.append(np.delete(steps, [*inside, parents[node]]))
     scored = predictor.trees_and_scores(sentences, trees)
     support = _support(np.stack([each.scores[-1] for each in scored]), predictor.labels)
-    found = support[0] - support[1:]
-    turns = _turning(found, spans[nodes])
+    changes = support[0] - support[1:]
+    turns = _turning(changes, spans[nodes])
     texts = (prediction.text_of(*spans[node]) for node in nodes)
     return [
         Contribution(node, (int(start), int(end)), text, value, place == turns)
         for place, (node, (start, end), text, value) in enumerate(
-            zip(nodes, spans[nodes], texts, found.tolist(), strict=True)
+            zip(nodes, spans[nodes], texts, changes.tolist(), strict=True)
         )
     ]
 
@@ -138,6 +137,6 @@ def _turning(found: NDArray[np.float64], spans: NDArray[np.int64]) -> int | None
     """The place of the phrase that turns the sentence, if one speaks for its label."""
     if not found.size or found.max() <= 0:
         return None
-    level = np.flatnonzero(found >= _LEVEL * found.max())
+    level = np.flatnonzero(found >= _TIE * found.max())
     sizes = spans[level, 1] - spans[level, 0]
     return int(level[np.lexsort((-found[level], sizes))[0]])

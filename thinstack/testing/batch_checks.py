@@ -11,8 +11,6 @@ from thinstack.testing.method_checks import AGAIN
 from thinstack.testing.methods import LINKED, Method, Values
 from thinstack.testing.subject import Subject
 
-__all__ = ["layouts", "many_rows"]
-
 MANY = 2500  # float16 counts up to 2,048
 SIZES = (1, 2, 3, 4, 8, 17, 32, 64, 100, 129, 256, 300, 513, 1000)
 """How many of these rows are computed by themselves."""

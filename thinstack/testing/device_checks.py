@@ -15,8 +15,6 @@ from torch.overrides import TorchFunctionMode
 from thinstack.core.parser import Parser
 from thinstack.testing.subject import ParserSubject, Subject
 
-__all__ = ["device_and_type", "device_and_type_of_parser"]
-
 ROWS = 6
 MOVES = {"to", "type_as"}
 TAKES = {"copy_", "__setitem__", "__getitem__"}

@@ -12,8 +12,6 @@ from thinstack.testing.forests import CellInputs, batch_of, by_depth
 from thinstack.testing.methods import Method
 from thinstack.testing.subject import CellSubject, ParserSubject, Plugin, Subject, empty_is_nan
 
-__all__ = ["finite", "finite_distances", "finite_forests"]
-
 ROWS, LARGE = 6, 300.0
 SHAPES = (9, 1, 4)
 """Sizes of the trees of a forest."""

@@ -13,20 +13,7 @@ from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.forest import join
 from thinstack.core.schedule import Schedule, schedule_parents
-from thinstack.testing import reference
-
-__all__ = [
-    "CellInputs",
-    "apart",
-    "batch_of",
-    "by_depth",
-    "by_recursion",
-    "chain",
-    "random_forest",
-    "require_alike",
-    "schedule_of",
-    "star",
-]
+from thinstack.testing import recursion
 
 
 class CellInputs(NamedTuple):
@@ -119,7 +106,7 @@ def by_depth(run: Any, cell: Cell, batch: CellInputs) -> list[Tensor]:
 def by_recursion(cell: Cell, batch: CellInputs) -> list[Tensor]:
     """The same by the recursion, one node at a time."""
     none = batch.leaves.new_zeros
-    states = reference.encode(cell, batch.forest, batch.leaves, batch.inner)
+    states = recursion.encode(cell, batch.forest, batch.leaves, batch.inner)
     outputs = torch.cat([none([0, cell.hidden_size]), *(cell.output(state) for state in states)])
     words = none([len(states), 0])
     if cell.word_part >= 0:

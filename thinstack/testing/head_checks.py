@@ -7,8 +7,6 @@ from thinstack.testing.forests import require_alike
 from thinstack.testing.method_checks import has_shapes
 from thinstack.testing.subject import HeadSubject
 
-__all__ = ["few_rows", "loss_is_a_sum", "scaled_logits", "soft_labels", "unlabelled_rows"]
-
 
 def loss_is_a_sum(subject: HeadSubject) -> None:
     """Twice the rows have twice the loss; that of candidates, whose rows belong together, is not

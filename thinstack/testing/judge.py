@@ -16,8 +16,6 @@ from thinstack.core.parser import Parser
 from thinstack.errors import ThinstackError
 from thinstack.testing.subject import CellSubject, HeadSubject, ParserSubject
 
-__all__ = ["public"]
-
 Tested = TypeVar("Tested", CellSubject, HeadSubject, ParserSubject)
 
 

@@ -15,8 +15,6 @@ from thinstack.testing.method_checks import AGAIN
 from thinstack.testing.methods import copied
 from thinstack.testing.subject import SEED, Subject
 
-__all__ = ["nothing_is_kept", "weights_are_all"]
-
 ROWS = 6
 KEPT = (
     "keep nothing between two calls: no cache by shape or address, no counter, no product of "

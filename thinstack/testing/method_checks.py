@@ -12,8 +12,6 @@ from thinstack.testing.forests import apart, require_alike
 from thinstack.testing.methods import LINKED, OWNER, Method, Values
 from thinstack.testing.subject import Subject
 
-__all__ = ["built_as_asked", "gradients", "has_shapes", "inputs_are_kept", "rows_are_independent"]
-
 AnySubject = Subject[Any]
 
 ROWS = 6

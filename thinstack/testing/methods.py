@@ -11,8 +11,6 @@ from torch import Tensor
 from thinstack.core.cell import Cell, Links
 from thinstack.core.head import TaskHead
 
-__all__ = ["LINKED", "OWNER", "Change", "Method", "Values", "methods_of_cell", "methods_of_head"]
-
 Values = dict[str, list[Tensor]]
 """The tensors of each argument of a method, by name."""
 

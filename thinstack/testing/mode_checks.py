@@ -11,8 +11,6 @@ from thinstack.testing.method_checks import has_shapes
 from thinstack.testing.methods import Method, Values
 from thinstack.testing.subject import CellSubject, Subject
 
-__all__ = ["other_sizes", "other_types", "training_mode"]
-
 OTHERS: tuple[dict[str, int], ...] = (
     {"input_size": 1, "hidden_size": 1, "kinds": 1, "classes": 2},
     {"input_size": 2, "hidden_size": 7, "kinds": 5, "classes": 5, "word_size": 3},

@@ -19,16 +19,6 @@ from thinstack.testing.export_checks import (
 from thinstack.testing.forests import apart, require_alike
 from thinstack.testing.subject import ParserSubject
 
-__all__ = [
-    "distances_of_all_words",
-    "no_words",
-    "onnx",
-    "parameters_are_used",
-    "sentences_are_apart",
-    "torchscript",
-    "words_are_kept",
-]
-
 BATCHES: tuple[tuple[int, ...], ...] = ((5, 1, 12, 2), (1,), (2, 3), (40,))
 """Numbers of words of the sentences of some batches."""
 LONG = (700, 1, 300)
@@ -40,7 +30,7 @@ def distances_of_all_words(subject: ParserSubject) -> None:
     created = subject.create()
     if not isinstance(created, Parser):
         raise AssertionError(
-            f"it is a {type(created).__name__}; derive it from thinstack.core.parser.Parser"
+            f"it is a {type(created).__name__}; derive it from thinstack.plugins.Parser"
         )
     if created.input_size != subject.sizes["input_size"]:
         raise AssertionError(

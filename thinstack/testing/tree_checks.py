@@ -11,7 +11,7 @@ from thinstack.core import Forest
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
 from thinstack.core.model.top_down import TopDown
-from thinstack.testing import reference
+from thinstack.testing import recursion
 from thinstack.testing.forests import (
     apart,
     batch_of,
@@ -25,20 +25,6 @@ from thinstack.testing.forests import (
 )
 from thinstack.testing.method_checks import has_shapes
 from thinstack.testing.subject import CellSubject
-
-__all__ = [
-    "chains",
-    "gradients_of_forests",
-    "inner_inputs_are_read",
-    "inputs_are_read",
-    "mixed_forests",
-    "neighbours",
-    "no_rows",
-    "one_word_trees",
-    "parameters_are_used",
-    "stars",
-    "top_down",
-]
 
 LONG, WIDE = 300, 200
 MIXED = [(1, 12, 2), (25, 1, 9, 4), (3, 3, 40)]
@@ -139,7 +125,7 @@ def top_down(subject: CellSubject) -> None:
         schedule = schedule_of(forest, 0)
         rows = torch.cat([schedule.leaves, schedule.inner])
         found = in_node_order(TopDown(cell)(inputs[rows], schedule), schedule)
-        states = reference.encode_top_down(cell, forest, inputs)
+        states = recursion.encode_top_down(cell, forest, inputs)
         expected = torch.cat([cell.output(state) for state in states])
         require_alike([found], [expected], "from the root down, by level and one by one", BY_ITSELF)
 

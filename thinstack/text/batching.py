@@ -12,23 +12,6 @@ from thinstack.data.tables.containers import check_container, instead_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import InputError, shown
 
-__all__ = [
-    "BATCH_CHARACTERS",
-    "BATCH_NODES",
-    "BATCH_PIECES",
-    "BATCH_TEXTS",
-    "BATCH_WORDS",
-    "batches",
-    "character_counts",
-    "check_sentences",
-    "check_words",
-    "in_batches",
-    "joined_transitions",
-    "lengths_of",
-    "listed",
-    "piece_counts",
-]
-
 _PLAIN = {list, tuple}
 _BY_TEXT = (
     "from thinstack.runtime.text import predict_text; predict_text(predictor, [text]) reads texts"
@@ -163,11 +146,11 @@ def joined_transitions(
     sizes = np.fromiter(map(np.size, chosen), np.int64, len(chosen))
     wrong = np.flatnonzero(sizes != 2 * lengths[positions] - 1)
     if wrong.size:
-        position, found = int(positions[wrong[0]]), sizes[wrong[0]]
+        position, size = int(positions[wrong[0]]), sizes[wrong[0]]
         words = int(lengths[position])
         raise InputError(
             f"sentence {position} has {words} words, so its tree has {2 * words - 1} transitions; "
-            f"found {found}"
+            f"found {size}"
         )
     joined = np.concatenate(chosen)
     if not np.issubdtype(joined.dtype, np.integer):
@@ -220,5 +203,5 @@ def check_sentences(sentences: object) -> None:
 def check_words(sentence: Sequence[str], place: int) -> None:
     """Raise InputError, naming the place of the sentence, if a word is not a string."""
     if odd := [word for word in sentence if not isinstance(word, str)]:
-        found = f"expected words that are strings, found {shown(odd[0])}"
-        raise InputError(f"sentence {place}: {found}")
+        problem = f"expected words that are strings, found {shown(odd[0])}"
+        raise InputError(f"sentence {place}: {problem}")

@@ -18,8 +18,6 @@ from thinstack.data.words.vocabulary import Cache
 from thinstack.text.plain_text import PlainText, Typed
 from thinstack.text.sentences import Sentence, check_text
 
-__all__ = ["LONGEST", "RULES", "EnglishSplitter", "plain_words", "rules"]
-
 LONGEST = 500
 """Characters of a word that may have many pieces; the rest is a further word. Most encoders read
 510 pieces at once."""
@@ -145,10 +143,10 @@ class EnglishSplitter:
 def plain_words(text: str) -> tuple[list[str], NDArray[np.int64]]:
     """The words of a text that is plain (`PlainText.text`), without ends of sentences, and their
     characters [start, end), (L, 2)."""
-    found = next(_Reader(text, None, text, rules()).read(False), None)
-    if found is None:
+    sentence = next(_Reader(text, None, text, rules()).read(False), None)
+    if sentence is None:
         return [], np.zeros((0, 2), np.int64)
-    return found.words, found.offsets + found.start
+    return sentence.words, sentence.offsets + sentence.start
 
 
 def _has_one_piece(token: str) -> bool:
@@ -215,9 +213,9 @@ class _Reader:
         if self.plain is not None:
             places = self.plain.typed(places)
             first, last = int(places[0, 0]), int(places[-1, 1])
-        found = Sentence(text[first:last], self.words, places - first, first)
+        sentence = Sentence(text[first:last], self.words, places - first, first)
         self.words, self.places, self.quoted, self.end = [], [], False, maxsize
-        return found
+        return sentence
 
     def _shortened(self, start: int, end: int) -> tuple[int, int]:
         """Makes words of all of a long token but its last characters; the place of these."""

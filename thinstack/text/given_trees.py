@@ -10,11 +10,11 @@ from thinstack.core.config import ModelConfig, TreeSource
 from thinstack.core.forest import EMPTY
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, TreeError, shown
-from thinstack.text.distances import DistanceTable
+from thinstack.text.distance_table import DistanceTable
 
 __all__ = ["GivenTrees", "TreeMaker", "Trees", "tree_maker"]
 
-_READ_BY = "thinstack.from_brackets reads brackets, thinstack.data.trees.nltk trees of nltk"
+_READ_BY = "thinstack.from_brackets reads brackets, thinstack.from_nltk trees of nltk"
 
 Trees = TreeSource | Sequence[NDArray[np.integer]]
 """The trees of sentences: where they come from, or the transitions (2n-1,) of each, 0 SHIFT and 1
@@ -109,8 +109,8 @@ class GivenTrees:
 def _check_none(trees: Trees) -> None:
     """Raise InputError if a model of plain sentences is told where trees come from."""
     if not isinstance(trees, str) or trees != "auto":
-        found = repr(trees) if isinstance(trees, str) else "transitions"
+        source = repr(trees) if isinstance(trees, str) else "transitions"
         raise InputError(
-            f"this model reads plain sentences and takes no trees, found {found}: leave the tree "
+            f"this model reads plain sentences and takes no trees, found {source}: leave the tree "
             "source out, or choose auto"
         )

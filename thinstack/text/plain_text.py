@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from thinstack.data.words.letters import MARKED, plain_letters, rewritten
 
-__all__ = ["PlainText", "Typed"]
-
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
 _LONGEST = len("should n ' ")
@@ -43,11 +41,11 @@ class PlainText(NamedTuple):
 
     def changed(self, typed: str) -> NDArray[np.bool_]:
         """Whether each character of the typed text is read as something else, or not at all."""
-        found = np.ones(len(typed), np.bool_)
+        changed = np.ones(len(typed), np.bool_)
         single = np.flatnonzero(self.ends - self.starts == 1).tolist()
-        kept = [place for place in single if typed[self.starts[place]] == self.text[place]]
-        found[self.starts[kept]] = False
-        return found
+        same = [place for place in single if typed[self.starts[place]] == self.text[place]]
+        changed[self.starts[same]] = False
+        return changed
 
     def typed(self, places: IntArray) -> IntArray:
         """Where characters [start, end) of this text stand in the typed text, (L, 2)."""
@@ -111,14 +109,14 @@ class Typed:
         if text[start] not in "<&":
             fitting = (plain for sign, plain in self._apostrophes if sign.match(text, start))
             return next(((start + 1, plain) for plain in fitting), None)
-        if found := self._tag.match(text, start):
-            name = found[1] or found[2]
+        if match := self._tag.match(text, start):
+            name = match[1] or match[2]
             tag = self._tags.get(name.lower()) if name else ""
             if tag is not None:
-                return found.end(), tag
-        found = self._entity.match(text, start)
-        meant = self._meant(found[1]) if found else None
-        return None if found is None or meant is None else (found.end(), plain_letters(meant))
+                return match.end(), tag
+        match = self._entity.match(text, start)
+        meant = self._meant(match[1]) if match else None
+        return None if match is None or meant is None else (match.end(), plain_letters(meant))
 
     def _meant(self, name: str) -> str | None:
         """The character of an entity; None if there is no such entity."""
@@ -132,8 +130,8 @@ class Typed:
 def _letters(text: str, start: int, end: int) -> list[Change]:
     """The changes of letters between two places."""
     part = text[start:end]
-    found = () if part.isascii() else rewritten(part)
-    return [(start + first, start + behind, plain) for first, behind, plain in found]
+    changes = () if part.isascii() else rewritten(part)
+    return [(start + first, start + behind, plain) for first, behind, plain in changes]
 
 
 def _changed(text: str, changes: Sequence[Change]) -> PlainText | None:
@@ -153,5 +151,5 @@ def _changed(text: str, changes: Sequence[Change]) -> PlainText | None:
     starts, kept = np.repeat(begins, sizes), np.repeat(np.arange(len(sizes)) % 2 == 0, sizes)
     within = np.arange(len(starts)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     starts[kept] += within[kept]
-    found = np.where(kept, starts + 1, np.repeat(behind, sizes))
-    return PlainText("".join((*parts, text[place:])), starts, found)
+    places = np.where(kept, starts + 1, np.repeat(behind, sizes))
+    return PlainText("".join((*parts, text[place:])), starts, places)

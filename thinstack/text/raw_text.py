@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from thinstack.data.words import ptb
 
-__all__ = ["detokenize", "treebank_words"]
-
 _REPLACED = {
     **dict.fromkeys("–—―", "--"),
     **dict.fromkeys("“„«", "``"),

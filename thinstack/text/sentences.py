@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from thinstack.data.tables.containers import instead_of
 from thinstack.errors import InputError, shown
 
-__all__ = ["Sentence", "Splitter", "check_text", "splitter"]
-
 
 class Sentence(NamedTuple):
     """A sentence of a text.

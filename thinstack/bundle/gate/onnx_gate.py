@@ -15,10 +15,8 @@ from thinstack.bundle.gate.onnx_sizes import Made, Value, Values
 from thinstack.bundle.gate.onnx_structure import Inner, Node, body_inputs, check_structure
 from thinstack.bundle.gate.onnx_tensor import Tensor
 from thinstack.bundle.gate.operators import OPERATORS, UnlistedOperatorError, check_operator
-from thinstack.bundle.gate.protobuf import DamagedError, Message, Reader
+from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
 from thinstack.errors import BundleError
-
-__all__ = ["check_onnx", "initializers"]
 
 MOST_FIELDS = 200_000
 """The most fields that a file may have in all its messages. The bundled model has 3,000."""
@@ -67,10 +65,10 @@ def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, 
 
 
 @contextmanager
-def _reading(source: str) -> Iterator[Reader]:
+def _reading(source: str) -> Iterator[ProtobufReader]:
     """A reader of the file that `source` names; ValueErrors become BundleErrors."""
     try:
-        yield Reader(MOST_FIELDS)
+        yield ProtobufReader(MOST_FIELDS)
     except ValueError as error:
         listed = not isinstance(error, UnlistedOperatorError)  # else it says itself what to do
         mend = "; export the model again with thinstack" if listed else ""
@@ -96,7 +94,7 @@ class _Inside(NamedTuple):
 class _Check:
     """Reads a whole file once and raises ValueError at the first thing that must not be there."""
 
-    def __init__(self, reader: Reader, allow: frozenset[str]) -> None:
+    def __init__(self, reader: ProtobufReader, allow: frozenset[str]) -> None:
         self._reader, self._allow = reader, allow
         self._made, self._nodes = Made(), 0
 
@@ -187,9 +185,9 @@ class _Check:
         given = body_inputs(places) if operator == "Loop" else ()
         inside = self._inside(attributes, values, depth, given)
         check_structure(Node(operator, read, places, written, inside.graphs, inside.attributes))
-        made = self._value(operator, inputs, inside)
+        value = self._value(operator, inputs, inside)
         for output in filter(None, written):
-            _define(values, output, made)
+            _define(values, output, value)
 
     def _value(self, operator: str, inputs: list[Value], inside: _Inside) -> Value:
         """What is known of what a node makes."""
@@ -208,19 +206,19 @@ class _Check:
     def _inside(
         self, attributes: list[Message], values: Values, depth: int, given: Sequence[Value]
     ) -> _Inside:
-        found = _Inside([], {}, {})
+        inside = _Inside([], {}, {})
         for attribute in attributes:
             if attribute.fields.keys() & {22, 23}:
                 raise DamagedError("it has sparse tensors, which thinstack never writes")
             name = attribute.text(1)
-            found.attributes[name] = attribute
+            inside.attributes[name] = attribute
             for item in (attribute.one(5), *attribute.all(10)):
                 if item is not None:
-                    found.constants.append(Value.of(self._tensor(item)))
+                    inside.constants.append(Value.of(self._tensor(item)))
             for graph in (attribute.one(6), *attribute.all(11)):
                 if graph is not None:
-                    found.graphs[name] = self._graph(graph, values, depth=depth + 1, given=given)
-        return found
+                    inside.graphs[name] = self._graph(graph, values, depth=depth + 1, given=given)
+        return inside
 
 
 def _names(node: Message, number: int) -> list[str]:

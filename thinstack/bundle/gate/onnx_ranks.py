@@ -10,8 +10,6 @@ from typing import Final, NamedTuple
 from thinstack.bundle.gate.onnx_sizes import Value
 from thinstack.bundle.gate.protobuf import Message
 
-__all__ = ["Form", "form_of"]
-
 _INTEGER: Final = 3  # the field of an attribute
 
 

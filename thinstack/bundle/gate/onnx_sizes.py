@@ -11,8 +11,6 @@ from thinstack.bundle.gate.onnx_tensor import Tensor
 from thinstack.bundle.gate.operators import OPERATORS
 from thinstack.bundle.gate.protobuf import DamagedError
 
-__all__ = ["MOST_MADE", "SHORT", "Made", "Value", "Values"]
-
 MOST_MADE: Final = 1 << 25
 """The most numbers that nodes may compute from constants alone. A file may have four times as many
 as it stores on top of that."""

@@ -10,8 +10,6 @@ from typing import Final, NamedTuple
 from thinstack.bundle.gate.onnx_sizes import Value
 from thinstack.bundle.gate.protobuf import DamagedError, Message
 
-__all__ = ["MOST_STEPS", "Inner", "Node", "body_inputs", "check_structure"]
-
 MOST_STEPS: Final = 1 << 24
 """The most steps that a loop may have, where their number is a constant."""
 
@@ -49,11 +47,11 @@ def check_structure(node: Node) -> None:
 
 def _split(node: Node) -> None:
     parts = len(node.written)
-    told = node.attributes.get("num_outputs")
+    outputs = node.attributes.get("num_outputs")
     sizes = node.values[1] if len(node.values) > 1 else None
-    if (told is None) == (sizes is None or sizes.numbers is None):
+    if (outputs is None) == (sizes is None or sizes.numbers is None):
         raise DamagedError("node 'Split' needs either num_outputs or the sizes as a constant")
-    count = told.integer(3) if told is not None else sizes.size if sizes is not None else 0
+    count = outputs.integer(3) if outputs is not None else sizes.size if sizes is not None else 0
     if count != parts:
         raise DamagedError(f"node 'Split' has {parts} outputs, but is told to make {count} parts")
     if sizes is not None and min(sizes.numbers or (0,)) < 0:
@@ -96,10 +94,10 @@ def _check_graph(node: Node, name: str, *, inputs: int, least: int, outputs: int
     graph = node.graphs.get(name)
     if graph is None:
         raise DamagedError(f"a node has no {name}")
-    found = graph.inputs, len(graph.outputs)
-    if found != (inputs, outputs) or outputs < least:
+    actual = graph.inputs, len(graph.outputs)
+    if actual != (inputs, outputs) or outputs < least:
         raise DamagedError(
-            f"the graph {name} of a node has {found[0]} inputs and {found[1]} outputs; expected "
+            f"the graph {name} of a node has {actual[0]} inputs and {actual[1]} outputs; expected "
             f"{inputs} and {outputs}"
         )
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from thinstack.bundle.gate.protobuf import DamagedError, Message
 
-__all__ = ["Tensor"]
-
 _MOST_AXES, _MOST_INTEGERS = 64, 1 << 20
 # ONNX's number of a type: numpy's name of it, and the field that its numbers are in where they are
 # not raw bytes.

@@ -11,8 +11,6 @@ from typing import Final, NamedTuple
 
 from thinstack.bundle.gate.protobuf import DamagedError, Message
 
-__all__ = ["OPERATORS", "Attribute", "Operator", "UnlistedOperatorError", "check_operator"]
-
 # Attributes are FIELD:TYPE or FIELD:TYPE=VALUE|VALUE.
 _TABLE = """
 operator           inputs  outputs  size    attributes

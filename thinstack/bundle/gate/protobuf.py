@@ -3,8 +3,6 @@ copying them."""
 
 import numpy as np
 
-__all__ = ["DamagedError", "Message", "Reader"]
-
 Value = int | memoryview
 """An unsigned 64-bit integer, or the bytes of a string, of packed numbers or of a message."""
 
@@ -29,20 +27,20 @@ class Message:
 
     def one(self, number: int) -> memoryview | None:
         """The bytes of a field that may occur once."""
-        found = self.all(number)
-        if len(found) > 1:  # protocol buffers would take the last, or merge them
-            raise DamagedError(f"field {number} occurs {len(found)} times")
-        return found[0] if found else None
+        values = self.all(number)
+        if len(values) > 1:  # protocol buffers would take the last, or merge them
+            raise DamagedError(f"field {number} occurs {len(values)} times")
+        return values[0] if values else None
 
     def text(self, number: int) -> str:
         """A string that may occur once; empty if it does not."""
-        found = self.one(number)
-        return "" if found is None else str(found, "utf-8")
+        value = self.one(number)
+        return "" if value is None else str(value, "utf-8")
 
     def integer(self, number: int) -> int:
         """A signed integer that may occur once; 0 if it does not."""
-        found = self.integers(number, most=1)
-        return found[0] if found else 0
+        values = self.integers(number, most=1)
+        return values[0] if values else 0
 
     def integers(self, number: int, *, most: int) -> list[int]:
         """The signed 64-bit integers of a field, one by one or packed. Raises DamagedError if there
@@ -51,16 +49,16 @@ class Message:
             raise DamagedError(
                 f"field {number} has {self.count(number):,} numbers; expected at most {most:,}"
             )
-        found: list[int] = []
+        integers: list[int] = []
         for kind, value in self.fields.get(number, ()):
             if isinstance(value, int):
-                found.append(value)
+                integers.append(value)
                 continue
             packed, position = _bytes(number, kind, value), 0
             while position < len(packed):
                 item, position = _varint(packed, position)
-                found.append(item)
-        return [item - (1 << 64) if item >> 63 else item for item in found]
+                integers.append(item)
+        return [item - (1 << 64) if item >> 63 else item for item in integers]
 
     def count(self, number: int) -> int:
         """How many numbers `integers` would give."""
@@ -76,13 +74,13 @@ class Message:
     def fixed(self, number: int) -> list[memoryview]:
         """The fixed-width numbers of a field, one by one or packed, as pieces of bytes."""
         values = [value for _, value in self.fields.get(number, ())]
-        found = [value for value in values if not isinstance(value, int)]
-        if len(found) < len(values):
+        messages = [value for value in values if not isinstance(value, int)]
+        if len(messages) < len(values):
             raise DamagedError(f"field {number} is of another type")
-        return found
+        return messages
 
 
-class Reader:
+class ProtobufReader:
     """Reads messages with at most `limit` fields in all, so that a small file cannot take long."""
 
     def __init__(self, limit: int):

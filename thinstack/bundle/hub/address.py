@@ -6,8 +6,6 @@ from typing import Final, NamedTuple
 
 from thinstack.errors import BundleError
 
-__all__ = ["Address", "is_address"]
-
 PREFIX: Final = "hf://"
 _NAME = r"[A-Za-z0-9_][\w.-]*"
 _ADDRESS = re.compile(rf"{PREFIX}({_NAME}/{_NAME})(?:@((?!\S*\.\.)[^@\s]+))?", re.ASCII)

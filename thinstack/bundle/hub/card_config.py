@@ -4,8 +4,6 @@ from pydantic import Field
 
 from thinstack.core.config.base import Strict
 
-__all__ = ["CardConfig"]
-
 
 class CardConfig(Strict):
     """The fields at the top of the card, as the Hugging Face hub has them. A field that is left out

@@ -9,8 +9,6 @@ from thinstack.bundle.hub.card_config import CardConfig
 from thinstack.core.config import ModelConfig
 from thinstack.core.scale import Scale
 
-__all__ = ["LIBRARY", "PIPELINE_TAGS", "front_matter", "has_front_matter"]
-
 LIBRARY: Final = "thinstack"
 PIPELINE_TAGS: Final = {"similarity.v1": "sentence-similarity"}
 """What the hub calls the task, by task head; of all others "text-classification"."""
@@ -51,8 +49,12 @@ def front_matter(
         "pipeline_tag": task,
         "tags": list(dict.fromkeys([LIBRARY, "onnx", *sentiment, *card.tags])),
     }
-    told = {"language": list(card.language), "license": card.license, "base_model": card.base_model}
-    data |= {key: value for key, value in told.items() if value}
+    fields = {
+        "language": list(card.language),
+        "license": card.license,
+        "base_model": card.base_model,
+    }
+    data |= {key: value for key, value in fields.items() if value}
     if metrics := list(_metrics(config.labels, shipped, over_seeds)):
         result = {
             "task": {"type": task},

@@ -15,8 +15,6 @@ from thinstack.bundle.limits import MANIFEST_BYTES
 from thinstack.bundle.manifest import MANIFEST_FILE, FileRecord, Manifest
 from thinstack.errors import BundleError
 
-__all__ = ["Repository", "damaged_files"]
-
 _COMMIT = re.compile("[0-9a-f]{40}")
 _KEPT = "thinstack"
 """The folder beside the snapshots of a repository, in the cache of the hub, of its bundles."""
@@ -58,14 +56,14 @@ class Repository:
 
     def newest(self) -> Path:
         """The folder of the commit that the revision stands for now."""
-        found = self.head(MANIFEST_FILE)
-        commit = str(found.commit_hash)
+        manifest = self.head(MANIFEST_FILE)
+        commit = str(manifest.commit_hash)
         if _COMMIT.fullmatch(commit) is None:
             problem = "the hub names no commit: check HF_ENDPOINT and your proxy"
             raise BundleError(f"{self._address}: {problem}")
         folder = self.kept(commit)
         if not folder.is_dir():
-            if (found.size or 0) > MANIFEST_BYTES:
+            if (manifest.size or 0) > MANIFEST_BYTES:
                 raise BundleError(f"{self._address}: {_TOO_LARGE}")
             folder = self._downloaded(commit)
         if not self.is_pinned:

@@ -5,8 +5,6 @@ from typing import Any
 
 from thinstack.data.words.wordpiece import LONGEST, UNKNOWN, WordpieceVocabulary
 
-__all__ = ["tokenizer_json"]
-
 
 def tokenizer_json(vocabulary: WordpieceVocabulary) -> bytes:
     """The content of `tokenizer.json` (`tokenizers` 0.19 and later).

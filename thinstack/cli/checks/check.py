@@ -4,8 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Check", "Status", "exit_code"]
-
 Status = Literal["ok", "missing", "wrong"]
 
 

@@ -58,9 +58,9 @@ def _telemetry() -> Check:
     state, given = telemetry(), os.environ.get(VARIABLE, "")
     details = {"state": state, "variable": given}
     if state == "too late":
-        found = f"on: onnxruntime was imported before thinstack could set {VARIABLE}=1"
+        detail = f"on: onnxruntime was imported before thinstack could set {VARIABLE}=1"
         mend = f"set {VARIABLE}=1 before Python starts, or import thinstack before onnxruntime"
-        return Check("telemetry", "missing", found, mend, details=details)
+        return Check("telemetry", "missing", detail, mend, details=details)
     why = " (1, true, yes, on and y turn it off)" if state == "on" else ""
     return Check("telemetry", "ok", f"{state}, {VARIABLE} is {shown(given)}{why}", details=details)
 
@@ -69,21 +69,21 @@ def _plugins(records: list[PluginRecord]) -> Check:
     failed = [record for record in records if record.status == "failed"]
     if failed:
         owners = sorted({record.distribution for record in failed})
-        found = "; ".join(map(str, failed))
+        detail = "; ".join(map(str, failed))
         details = {record.name: record.error for record in failed}
         command = REINSTALL if owners == [DISTRIBUTION] else "pip install --upgrade"
-        return Check("plugins", "wrong", found, f"{command} {' '.join(owners)}", details=details)
+        return Check("plugins", "wrong", detail, f"{command} {' '.join(owners)}", details=details)
     owners = sorted({record.distribution for record in records} - {DISTRIBUTION})
     count = sum(record.status == "ok" for record in records)
-    found = f"{count} of {', '.join([DISTRIBUTION, *owners])}"
-    return Check("plugins", "ok", found, details={"count": count, "distributions": owners})
+    detail = f"{count} of {', '.join([DISTRIBUTION, *owners])}"
+    return Check("plugins", "ok", detail, details={"count": count, "distributions": owners})
 
 
 def _model(name: str, bundle: Bundle) -> Check:
     manifest = bundle.manifest
     size = sum(record.size for record in manifest.files.values())
     producer = f"{manifest.producer.name} {manifest.producer.version}"
-    found = f"{name}: {size / 1e6:.1f} MB, digest {manifest.digest[:12]}, written by {producer}"
+    detail = f"{name}: {size / 1e6:.1f} MB, digest {manifest.digest[:12]}, written by {producer}"
     details = {
         "path": str(bundle.path),
         "digest": manifest.digest,
@@ -92,7 +92,7 @@ def _model(name: str, bundle: Bundle) -> Check:
         "schema_version": manifest.schema_version,
         "labels": list(bundle.config.labels),
     }
-    return Check("model", "ok", found, details=details)
+    return Check("model", "ok", detail, details=details)
 
 
 def _answers(
@@ -100,8 +100,8 @@ def _answers(
 ) -> Iterator[Check]:
     """Whether the model answers as it should, on each device that onnxruntime was built for."""
     if CASES_FILE not in bundle.manifest.files:
-        found = f"the bundle has no {CASES_FILE}, so its answers cannot be checked"
-        yield Check("prediction", "missing", found)
+        detail = f"the bundle has no {CASES_FILE}, so its answers cannot be checked"
+        yield Check("prediction", "missing", detail)
         return
     yield _prediction(bundle, "cpu", _mend(name, records), isolated=isolated)
     if CUDA in available_providers():
@@ -122,11 +122,11 @@ def _prediction(
         return Check(name, "wrong", str(error), mend)
     _, compared, largest, mean, allowed, rough = agreement
     what = f"{mean:.0e} on average" if rough else f"{largest:.0e} at most"
-    found = f"{compared} reference cases, scores differ by {what}, allowed {allowed:.0e}"
+    detail = f"{compared} reference cases, scores differ by {what}, allowed {allowed:.0e}"
     details = agreement._asdict()
     if agreement.holds:
-        return Check(name, "ok", found, details=details)
-    return Check(name, "wrong", f"{found}: the answers are wrong", mend, details=details)
+        return Check(name, "ok", detail, details=details)
+    return Check(name, "wrong", f"{detail}: the answers are wrong", mend, details=details)
 
 
 def _mend(name: str, records: list[PluginRecord]) -> str:

@@ -12,8 +12,6 @@ from thinstack._version import __version__
 from thinstack.cli.checks.check import Check, Status
 from thinstack.errors import DISTRIBUTIONS
 
-__all__ = ["DISTRIBUTION", "package_checks"]
-
 DISTRIBUTION: Final = "thinstack"
 EXTRAS: Final = {
     "spacy": "components of spaCy pipelines",
@@ -99,11 +97,11 @@ def _requirements(lines: Iterable[str]) -> Iterator[Requirement]:
 
 
 def _check(name: str, lead: str, required: Iterable[Requirement], *, needed: bool) -> Check:
-    found = [_look(one) for one in required]
-    details = {one.required.name: one.version for one in found}
-    bad = [one for one in found if one.version is None or one.problem]
+    packages = [_look(one) for one in required]
+    details = {one.required.name: one.version for one in packages}
+    bad = [one for one in packages if one.version is None or one.problem]
     if not bad:
-        shown = ", ".join(map(str, found))
+        shown = ", ".join(map(str, packages))
         return Check(name, "ok", f"{lead}{shown}", needed=needed, details=details)
     mend = " ".join(["pip install", *(f'"{one.required}"' for one in bad)])
     shown = ", ".join(map(str, bad))

@@ -9,8 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from thinstack.errors import ConfigError, shown
 
-__all__ = ["Rate", "Strict", "problems", "read_toml"]
-
 MOST_PROBLEMS: Final = 10
 """Of a configuration that are listed at once."""
 
@@ -41,14 +39,14 @@ class Strict(BaseModel):
 def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
     """The problems that pydantic found: each field, what it should be and what it is. Only the
     first `most` are listed, because a hostile file can have any number."""
-    found = error.errors(include_url=False, include_context=False)
+    errors = error.errors(include_url=False, include_context=False)
     listed = []
-    for item in found[:most]:
+    for item in errors[:most]:
         field = ".".join(map(str, item["loc"])) or "it"
         what = item["msg"].removeprefix("Value error, ")
         said = f"{field:.{_MOST_SHOWN}}: {what:.{_MOST_SHOWN}}"
         listed.append(f"{said} (found {shown(item['input'])})")
-    more = [f"and {len(found) - most:,} more"] if len(found) > most else []
+    more = [f"and {len(errors) - most:,} more"] if len(errors) > most else []
     return "; ".join(listed + more)
 
 

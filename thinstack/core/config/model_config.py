@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from thinstack.core.config.base import Rate, Strict
-from thinstack.core.config.label_ids import label_ids, without_label_ids
+from thinstack.core.config.hub_labels import hub_labels, without_hub_labels
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -266,14 +266,14 @@ class ModelConfig(Strict):
         return self.parser is not None or (tracker is not None and tracker.parses)
 
     def to_json(self) -> str:
-        """The content of a bundle's `config.json`: all fields, and `label_ids` of the labels."""
-        data = self.model_dump(mode="json") | label_ids(self.labels)
+        """The content of a bundle's `config.json`: all fields, and `hub_labels` of the labels."""
+        data = self.model_dump(mode="json") | hub_labels(self.labels)
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
     @model_validator(mode="before")
     @classmethod
     def _label_ids_are_told_by_the_labels(cls, data: Any) -> Any:
-        return without_label_ids(data) if isinstance(data, dict) else data
+        return without_hub_labels(data) if isinstance(data, dict) else data
 
     @model_validator(mode="before")
     @classmethod

@@ -12,8 +12,6 @@ from thinstack.core.forest import Forest
 from thinstack.core.head import TaskHead
 from thinstack.core.schedule import tree_numbers
 
-__all__ = ["Joint", "Model"]
-
 
 class Joint(NamedTuple):
     """The parts of SPINN's joint objective, (7) of Bowman et al. 2016.

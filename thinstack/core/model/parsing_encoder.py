@@ -9,11 +9,9 @@ from torch import Tensor
 
 from thinstack.core.distance_trees import trees_of_distances
 from thinstack.core.encoder import Encoder, Encoding, Judgement
-from thinstack.core.model.sentences import check_sentences
+from thinstack.core.model.sentence_inputs import check_sentences
 from thinstack.core.parser import Parser
 from thinstack.core.transitions import REDUCE, spans_of
-
-__all__ = ["ParsingEncoder"]
 
 
 class ParsingEncoder(Encoder):
@@ -48,18 +46,18 @@ class ParsingEncoder(Encoder):
             if not given:
                 scored = distances.detach().to(lengths.device)
                 transitions = trees_of_distances(scored, lengths).transitions
-        found: Encoding = self.encoder.encode(words, {"transitions": transitions}, False)
+        encoding: Encoding = self.encoder.encode(words, {"transitions": transitions}, False)
         return Encoding(
-            stacked=found.stacked,
-            places=found.places,
-            roots=found.roots,
-            words=found.words,
-            inner=found.inner,
-            children=found.children,
-            root_nodes=found.root_nodes,
+            stacked=encoding.stacked,
+            places=encoding.places,
+            roots=encoding.roots,
+            words=encoding.words,
+            inner=encoding.inner,
+            children=encoding.children,
+            root_nodes=encoding.root_nodes,
             transitions=transitions.long(),
             choices=choices,
-            free=found.free,
+            free=encoding.free,
         )
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:

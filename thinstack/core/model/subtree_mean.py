@@ -5,8 +5,6 @@ from torch import Tensor
 
 from thinstack.core.cell import Cell, Links, sum_by_owner
 
-__all__ = ["SubtreeMean"]
-
 
 class SubtreeMean(Cell):
     """The mean (n, X) of the leaf inputs below each node.

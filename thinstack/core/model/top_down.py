@@ -7,8 +7,6 @@ from torch import Tensor, nn
 from thinstack.core.cell import Cell, Links
 from thinstack.core.schedule import Schedule
 
-__all__ = ["TopDown"]
-
 
 class TopDown(nn.Module):
     """Runs a cell over a forest from the roots down. The cell sees the parent of a node as its only
@@ -45,5 +43,5 @@ class TopDown(nn.Module):
             previous = self.cell.compose(by_step[step], above, links)
             outputs.append(self.cell.output(previous))
         outputs.reverse()
-        found = torch.cat(outputs)
-        return torch.zeros_like(found).index_copy(0, schedule.rows, found)
+        states = torch.cat(outputs)
+        return torch.zeros_like(states).index_copy(0, schedule.rows, states)

@@ -21,8 +21,6 @@ from thinstack.core.schedule import (
 from thinstack.core.transfer import moved
 from thinstack.errors import UnknownNameError
 
-__all__ = ["Layer", "TreeEncoder"]
-
 
 class Layer(nn.Module):
     """One pass of a cell from the leaves to the roots. In a bidirectional encoder, a second cell

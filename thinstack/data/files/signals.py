@@ -8,8 +8,6 @@ from typing import Any, Final, NoReturn
 
 from thinstack.errors import StoppedError
 
-__all__ = ["Stopped", "catch_signals", "restore_signals", "stoppable", "stopped_error"]
-
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 Handlers = dict[signal.Signals, Any]

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from thinstack.data.files.lock import take
 
-__all__ = ["remove_leftovers", "replacing", "staging", "sync", "write_atomically"]
-
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file, or leave the old one if that fails. Text is written in UTF-8. Raises

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
-__all__ = ["alike", "difference", "likeness", "meaning", "unknown_label"]
-
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.ASCII)
 _SIGNS: Final = str.maketrans("‐‑‒–—−‘’‛“”", "------'''\"\"")
 _NO_WIDTH = re.compile(  # hyphens, joiners, marks of direction and order, variants, tags

@@ -12,8 +12,6 @@ import numpy as np
 from thinstack.core import Tree
 from thinstack.errors import InputError, shown
 
-__all__ = ["check_container", "check_rows", "instead_of"]
-
 _TEXT_COLUMN = "text"
 _OF_SPACY = {f"spacy.tokens.{name}" for name in ("doc", "span", "token")}
 
@@ -85,7 +83,7 @@ def instead_of(value: Any) -> str | None:
     if isinstance(value, Tree):
         return "found a tree: put a single tree in a list, for predictor.predict_trees"
     if callable(getattr(kind, "leaves", None)):
-        return f"found a {name}: thinstack.data.trees.nltk.from_nltk makes a thinstack.Tree of it"
+        return f"found a {name}: thinstack.from_nltk makes a thinstack.Tree of it"
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return f"found a {name} of {', '.join(kind._fields)}: put the one that is meant in a list"
     return None

@@ -9,8 +9,6 @@ from typing import Final
 
 from thinstack.data.tables.dialects import Dialect, split_line
 
-__all__ = ["RowShapes", "quotes_fit"]
-
 _MOST: Final = 64
 """Values of a column by which a row is known, at most. A column of more values tells nothing."""
 

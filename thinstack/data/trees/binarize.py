@@ -10,8 +10,6 @@ from thinstack.core.tree import Tree
 from thinstack.data.trees.phrases import check_constituency
 from thinstack.errors import TreeError
 
-__all__ = ["Branching", "Heads", "binarize", "from_binary", "to_binary"]
-
 Branching = Literal["right", "left", "head"]
 
 Heads = Callable[[str | None, Sequence[str | None]], int]

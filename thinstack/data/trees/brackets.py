@@ -15,8 +15,6 @@ from thinstack.core.tree import Tree
 from thinstack.data.trees.phrases import check_constituency
 from thinstack.errors import TreeError
 
-__all__ = ["SPACE", "from_brackets", "to_brackets"]
-
 SPACE = " \t\r\n\f\v"
 """What separates: ASCII white space only, since treebanks hold no-break spaces inside words."""
 

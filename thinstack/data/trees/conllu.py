@@ -14,8 +14,6 @@ from thinstack.data.trees.parent_arrays import parse_parents
 from thinstack.data.trees.text_files import Row, made, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
-__all__ = ["blocks_of", "read_conllu", "to_conllu", "tree_of", "words_of", "write_conllu"]
-
 ID, FORM, HEAD, DEPREL, COLUMNS = 0, 1, 6, 7, 10
 
 _NUMBER = "0|[1-9][0-9]{0,17}"  # digits that int64 holds

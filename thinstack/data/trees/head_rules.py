@@ -4,8 +4,6 @@ the labels of the Penn Treebank."""
 import re
 from collections.abc import Collection, Sequence
 
-__all__ = ["english_head"]
-
 # The end from which the children are searched, and the labels to search for, one after the other.
 _TABLE = {
     "ADJP": ("left", "NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB"),

@@ -12,8 +12,6 @@ from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.text_files import made, read_lines
 from thinstack.errors import DataError, TreeError, shown
 
-__all__ = ["binary_tree", "read_records"]
-
 Item = TypeVar("Item")
 
 _HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can write it, but no text has it

@@ -20,8 +20,6 @@ from thinstack.data.trees.conllu import blocks_of, tree_of, words_of
 from thinstack.data.trees.text_files import Row, made
 from thinstack.errors import DataError, TreeError
 
-__all__ = ["read_labelled_conllu"]
-
 MISC = 9
 
 _LABEL = re.compile(r"\s*label\s*=(.*)", re.IGNORECASE)

@@ -10,8 +10,6 @@ from thinstack.errors import TreeError, needs_extra
 if TYPE_CHECKING:
     import nltk
 
-__all__ = ["from_nltk", "to_nltk"]
-
 
 def from_nltk(tree: "nltk.Tree") -> Tree:
     """The thinstack tree of an nltk tree. A string that is its parent's only child becomes that

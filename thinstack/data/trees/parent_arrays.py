@@ -18,14 +18,6 @@ from thinstack.data.trees.brackets import SPACE
 from thinstack.data.trees.text_files import Row, made, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
-__all__ = [
-    "parse_parents",
-    "read_constituency_trees",
-    "read_dependency_trees",
-    "write_constituency_trees",
-    "write_dependency_trees",
-]
-
 _ENTRY = re.compile(f"[^{SPACE}]+")
 
 

@@ -10,8 +10,6 @@ from thinstack.core import Tree
 from thinstack.core.tree import depths
 from thinstack.errors import TreeError
 
-__all__ = ["Chains", "check_constituency", "depths_below", "phrases_of", "prefixes_of"]
-
 IntArray = NDArray[np.int64]
 
 

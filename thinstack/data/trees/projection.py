@@ -6,8 +6,6 @@ from thinstack.core import Tree
 from thinstack.data.trees.phrases import check_constituency
 from thinstack.errors import TreeError
 
-__all__ = ["project_labels"]
-
 
 def project_labels(phrases: Tree, tree: Tree) -> Tree:
     """`tree` with labels: a node that covers the same words as a phrase gets its label, any other

@@ -9,8 +9,6 @@ from thinstack.data.trees.json_lines import binary_tree, read_records
 from thinstack.data.words import ptb
 from thinstack.errors import TreeError
 
-__all__ = ["read_questions"]
-
 _QUOTES = re.compile("[`'\"\\s]")  # parsers rewrite them
 
 

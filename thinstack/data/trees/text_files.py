@@ -10,8 +10,6 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.text_streams import check_encoding
 from thinstack.errors import DataError, TreeError
 
-__all__ = ["Row", "made", "read_lines", "read_text", "write_lines"]
-
 Part = TypeVar("Part")
 Item = TypeVar("Item")
 

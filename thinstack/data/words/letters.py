@@ -6,8 +6,6 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Literal
 
-__all__ = ["MARKED", "plain_letters", "rewritten"]
-
 # What NFKC turns into letters, digits or a single mark. Left out is what a model knows as it stands
 # or what would become several words: raised digits, fractions, the signs of units, trademarks.
 _OTHERS = (

@@ -3,8 +3,6 @@ quotation marks inside a word."""
 
 import re
 
-__all__ = ["escape", "plain", "unescape"]
-
 _BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 _ESCAPES = {**_BRACKETS, "/": "\\/", "*": "\\*"}
 _UNESCAPES = {escape: char for char, escape in _ESCAPES.items()}

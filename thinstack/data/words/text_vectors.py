@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from thinstack.data.files.compressed import opened_bytes
 from thinstack.errors import DataError
 
-__all__ = ["read_text_vectors"]
-
 _SAMPLE = 256
 """Lines that tell together how many numbers a line has."""
 

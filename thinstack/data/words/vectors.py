@@ -16,15 +16,6 @@ from thinstack.data.words.text_vectors import read_text_vectors
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, shown
 
-__all__ = [
-    "WordVectors",
-    "bundled_pieces",
-    "read_vectors",
-    "recipe_vectors",
-    "standardise",
-    "vectors_file",
-]
-
 BUNDLED = Path(__file__).parents[2] / "bundle" / "bundled"
 
 # An array of more than `_UNQUESTIONED` bytes must not be compressed by more than `_DENSEST`:

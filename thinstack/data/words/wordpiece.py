@@ -14,8 +14,6 @@ from thinstack.data.words.letters import plain_letters
 from thinstack.data.words.vocabulary import Cache, Vocabulary
 from thinstack.errors import DataError
 
-__all__ = ["LONGEST", "LONGEST_WORD", "UNKNOWN", "WordpieceVocabulary"]
-
 UNKNOWN = "[UNK]"
 LONGEST = 100
 LONGEST_WORD = 4096

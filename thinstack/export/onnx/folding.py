@@ -15,8 +15,6 @@ from onnx.reference import ReferenceEvaluator
 
 from thinstack.export.onnx.graph import OPSET, Graph, set_nodes, subgraphs
 
-__all__ = ["fold_constants"]
-
 # Weights of half precision are cast, and vectors of no elements made, where they are read.
 KEPT = {"Constant", "ConstantOfShape", "Cast"}
 
@@ -41,7 +39,7 @@ class _Folder:
     def folded(self, nodes: Iterable[onnx.NodeProto], kept: set[str]) -> list[onnx.NodeProto]:
         """The nodes that are left. Nodes of subgraphs are replaced in place. Values in `kept` keep
         their names."""
-        found = []
+        constants = []
         for node in nodes:
             node.input[:] = [self._renamed.get(name, name) for name in node.input]
             for graph in (graphs := subgraphs(node)):
@@ -49,11 +47,11 @@ class _Folder:
             values = None if graphs else self._values(node)
             self._known |= dict(zip(node.output, values or [], strict=False))
             if values is None or node.op_type in KEPT or kept.intersection(node.output):
-                found.append(node)
+                constants.append(node)
                 continue
             for name, value in zip(node.output, values, strict=True):
-                self._store(found, name, value)
-        return found
+                self._store(constants, name, value)
+        return constants
 
     def _store(self, nodes: list[onnx.NodeProto], name: str, value: NDArray[np.generic]) -> None:
         if value.ndim and value.dtype == np.float32 and value.size:
@@ -83,7 +81,9 @@ class _Folder:
         graph = helper.make_graph([node], "constant", [], outputs, weights)
         opsets = [helper.make_opsetid("", OPSET)]
         try:
-            found = ReferenceEvaluator(helper.make_model(graph, opset_imports=opsets)).run(None, {})
+            values = ReferenceEvaluator(helper.make_model(graph, opset_imports=opsets)).run(
+                None, {}
+            )
         except Exception:  # of many kinds; the node is then left to the runtime
             return None
-        return [np.asarray(value) for value in found]
+        return [np.asarray(value) for value in values]

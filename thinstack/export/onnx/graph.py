@@ -12,8 +12,6 @@ from onnx import helper, numpy_helper
 from thinstack._version import __version__
 from thinstack.export.onnx.value import Operand, Value
 
-__all__ = ["OPSET", "Graph", "set_nodes", "subgraphs", "walk"]
-
 OPSET = 18
 IR_VERSION = 8
 

@@ -24,8 +24,6 @@ from thinstack.export.onnx.graph import Graph, set_nodes, subgraphs, walk
 from thinstack.export.onnx.ranges import Bounds
 from thinstack.export.quantize import quantize_columns
 
-__all__ = ["quantize_products"]
-
 FLOAT = onnx.TensorProto.FLOAT
 NARROWEST = 16  # columns of a matrix; a task head's few are worth their digits, and cost nothing
 ACTIVATION_LEVELS, ZERO = 127, 128

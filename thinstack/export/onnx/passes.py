@@ -13,8 +13,6 @@ from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import Parts, inline
 from thinstack.export.onnx.value import Value
 
-__all__ = ["Plan", "depth_ordered", "depths_of", "schedule_parents", "top_down"]
-
 FLOAT, INT64, BOOL = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64, onnx.TensorProto.BOOL
 
 Plan = Any
@@ -143,9 +141,9 @@ def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> V
     collected = Value.cat([inline(body, parts.read, previous)[0], collected])
     _give(body, previous, cell.state_sizes, [collected], [cell.hidden_size])
 
-    found = g.loop(body, _steps(plan), [*roots, outputs])[-1]
+    states = g.loop(body, _steps(plan), [*roots, outputs])[-1]
     position = Value.arange(plan.rows.size(0))
-    return found.index_select(0, position.index_copy(0, plan.rows, position))
+    return states.index_select(0, position.index_copy(0, plan.rows, position))
 
 
 def _steps(plan: Plan) -> Value:
@@ -163,8 +161,8 @@ def _nodes_below(plan: Plan) -> Value:
 def _bounds(body: Graph, counts: list[Value], step: Value) -> tuple[list[Value], list[Value]]:
     """The starts and the ends in the row of `bounds` for a step."""
     row, width = bounds(counts).index_select(0, step), 2 * len(counts)
-    found = body.ops("Split", row, outputs=width, axis=0, num_outputs=width)
-    return found[: len(counts)], found[len(counts) :]
+    parts = body.ops("Split", row, outputs=width, axis=0, num_outputs=width)
+    return parts[: len(counts)], parts[len(counts) :]
 
 
 def _states(body: Graph, widths: list[int]) -> list[Value]:

@@ -15,8 +15,6 @@ from onnx import numpy_helper
 
 from thinstack.export.onnx.graph import subgraphs
 
-__all__ = ["Bounds"]
-
 SQUASHING = {"Tanh", "Sigmoid", "Softmax"}
 # Operators that give no larger values than these inputs have.
 MOVING: dict[str, slice] = {

@@ -13,8 +13,6 @@ from thinstack.export.onnx.parts import Parts, export_cell
 from thinstack.export.onnx.passes import Plan, depth_ordered, schedule_parents, top_down
 from thinstack.export.onnx.value import Value
 
-__all__ = ["chains", "encode", "in_one_pass"]
-
 
 def encode(
     g: Graph,
@@ -34,8 +32,8 @@ def encode(
     if one_pass and (head or roots_only):
         cell = encoder.stack()[0].up.cell
         parts = export_cell(cell, head)
-        found = in_one_pass(g, encoder, cell, parts, words, inputs, roots_only=roots_only)
-        return found._replace(stacked=None, scores=found.stacked)
+        states = in_one_pass(g, encoder, cell, parts, words, inputs, roots_only=roots_only)
+        return states._replace(stacked=None, scores=states.stacked)
     plan = _schedule(encoder, inputs, words.vectors)
     stacked, heads = _encode(g, encoder, words, plan)
     roots = stacked.index_select(0, plan.stacked.index_select(0, plan.roots))
@@ -64,10 +62,10 @@ def in_one_pass(
     of the states of all nodes. With `roots_only` there are `roots` instead."""
     plan = _schedule(encoder, inputs, words.vectors)
     read = _word_inputs(g, encoder, words, plan)
-    found = depth_ordered(g, cell, parts, *read, plan, roots_only=roots_only)[0]
+    states = depth_ordered(g, cell, parts, *read, plan, roots_only=roots_only)[0]
     if roots_only:
-        return Encoding(plan.roots, roots=found)
-    return Encoding(plan.roots, plan.stacked, found)
+        return Encoding(plan.roots, roots=states)
+    return Encoding(plan.roots, plan.stacked, states)
 
 
 def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
@@ -111,8 +109,8 @@ def _encode(g: Graph, encoder: TreeEncoder, words: Words, plan: Plan) -> tuple[V
             leaf_rows = Value.arange(leaves)
             down_inputs = outputs[-1] if encoder.separate else joined
         up, parts = layer.up.cell, export_cell(layer.up.cell)
-        found = depth_ordered(g, up, parts, leaf_inputs, leaf_rows, inner_inputs, plan)
-        outputs, heads = found[:1], found[1] if up.word_part >= 0 else None
+        states = depth_ordered(g, up, parts, leaf_inputs, leaf_rows, inner_inputs, plan)
+        outputs, heads = states[:1], states[1] if up.word_part >= 0 else None
         if layer.down is not None:
             read, down = heads or down_inputs, layer.down.cell
             outputs.append(top_down(g, down, export_cell(down), read, plan))

@@ -10,7 +10,6 @@ from onnx import TensorProto, helper
 if TYPE_CHECKING:
     from thinstack.export.onnx.graph import Graph
 
-__all__ = ["Operand", "Value", "innermost"]
 
 Operand = Union["Value", int, float, Sequence[int], NDArray[Any]]
 """A value, a scalar (int64 or float32), a vector of int64, or an array."""
@@ -61,10 +60,10 @@ class Value:
 
     def op(self, kind: str, *others: Operand, **attributes: Any) -> "Value":
         """The output of a node over this value and others, in the innermost of their graphs."""
-        made = innermost(self, *others).op(kind, self, *others, **attributes)
+        value = innermost(self, *others).op(kind, self, *others, **attributes)
         if kind in KEEPING:
-            return made.shaped_as(self, *others)
-        return made
+            return value.shaped_as(self, *others)
+        return value
 
     def shaped_as(self, *values: Operand) -> "Value":
         """This value, now known to have the shape that all of these values that are not numbers
@@ -112,10 +111,10 @@ class Value:
         return self.op("Slice", [start], [start + length], [dim])
 
     def index_select(self, dim: int, index: "Value | int") -> "Value":
-        found = self.op("Gather", index, axis=dim)
+        rows = self.op("Gather", index, axis=dim)
         if self.like.is_vector and isinstance(index, Value) and index.like.is_vector:
-            found.like = index.like
-        return found
+            rows.like = index.like
+        return rows
 
     select = index_select  # by a number the dimension is gone
 
@@ -127,8 +126,8 @@ class Value:
         return self.op("ScatterElements", index, source, axis=dim).shaped_as(self)
 
     def scatter_add(self, dim: int, index: "Value", source: "Value") -> "Value":
-        found = self.op("ScatterElements", index, source, axis=dim, reduction="add")
-        return found.shaped_as(self)
+        sums = self.op("ScatterElements", index, source, axis=dim, reduction="add")
+        return sums.shaped_as(self)
 
     index_copy, index_add = scatter, scatter_add  # of vectors these are the same
 
@@ -202,9 +201,9 @@ class Value:
     def arange(*ends: Operand, device: None = None) -> "Value":
         first, last = ends if len(ends) == 2 else (0, ends[0])
         start, end = (x.squeeze(0) if isinstance(x, Value) else x for x in (first, last))
-        made = innermost(start, end).op("Range", start, end, 1)
+        numbers = innermost(start, end).op("Range", start, end, 1)
         known = last if isinstance(first, int) and first == 0 and isinstance(last, Value) else None
-        return made.as_vector(known)
+        return numbers.as_vector(known)
 
     @staticmethod
     def cat(values: "Sequence[Value]", dim: int = 0) -> "Value":

@@ -1,6 +1,7 @@
 """Scored rows as Arrow record batches."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,7 +14,6 @@ from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["rows_batch", "rows_schema"]
 
 _PROBLEM: Final = "error"
 
@@ -44,7 +44,7 @@ def rows_batch(
     schema: "pa.Schema",
     ids: Sequence[str | None],
     rows: ScoredRows,
-    problems: Sequence[Problem | None] = (),
+    problems: Mapping[int, Problem] = MappingProxyType({}),
 ) -> "pa.RecordBatch":
     """Rows in the columns of `rows_schema`. `ids` and `problems` go by the place of the text."""
     import pyarrow as pa
@@ -67,7 +67,8 @@ def rows_batch(
         "scores": pa.StructArray.from_arrays(by_class, fields=list(kind), mask=pa.array(missing)),
     }
     if _PROBLEM in schema.names:
-        found = [problem and problem._asdict() for problem in problems]
-        by_text = pa.array(found, schema.field(_PROBLEM).type)
-        columns[_PROBLEM] = by_text.take(pa.array(rows.text))
+        by_text = [
+            problems[text]._asdict() if text in problems else None for text in range(len(ids))
+        ]
+        columns[_PROBLEM] = pa.array(by_text, schema.field(_PROBLEM).type).take(pa.array(rows.text))
     return pa.record_batch([columns[name] for name in schema.names], schema=schema)

@@ -14,14 +14,13 @@ from thinstack.data.tables.parquet import batch_records
 from thinstack.errors import InputError, needs_extra, shown
 from thinstack.integrations.corpora.arrow import rows_batch, rows_schema
 from thinstack.integrations.corpora.rows import DEFAULT_TEXT, Columns, Problem, Row, rows_of
-from thinstack.integrations.corpora.scoring import NOTHING, Output, ScoredRows, TextScorer
+from thinstack.integrations.corpora.scoring import Output, ScoredRows, TextScorer
 from thinstack.integrations.corpora.work import BATCH_ROWS, batches_of
 from thinstack.runtime.predictor import Predictor
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["DEFAULT_ID", "score_batches", "scored_schema"]
 
 DEFAULT_ID: Final = "id"
 
@@ -91,8 +90,8 @@ def _check_batches(batches: object) -> None:
     if isinstance(batches, Mapping):
         raise InputError(f"{expected}, found a {name}: give list(d.values())")
     if isinstance(batches, str | bytes | Path) or not isinstance(batches, Iterable):
-        found = f"found {shown(batches, 60)}: give pyarrow.Table.to_batches()"
-        raise InputError(f"{expected}, {found}, or `thinstack predict --input FILE`")
+        problem = f"found {shown(batches, 60)}: give pyarrow.Table.to_batches()"
+        raise InputError(f"{expected}, {problem}, or `thinstack predict --input FILE`")
 
 
 def _scored(
@@ -100,10 +99,10 @@ def _scored(
 ) -> Iterator["pa.RecordBatch"]:
     for rows in _rows(batches, columns):
         for some in batches_of(rows):
-            found, problems = _with_failed(scorer, some)
+            scored, problems = _with_failed(scorer, some)
             ids = [row.id for row in some]
-            for start in range(0, len(found.text), MOST_ROWS):
-                part = found.at(slice(start, start + MOST_ROWS))
+            for start in range(0, len(scored.text), MOST_ROWS):
+                part = scored.at(slice(start, start + MOST_ROWS))
                 yield rows_batch(schema, ids, part, problems)
 
 
@@ -115,9 +114,9 @@ def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Seq
     line = 1
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):
-            found = f"found a {type(batch).__name__}"
+            problem = f"found a {type(batch).__name__}"
             raise InputError(
-                f"expected record batches of pyarrow, {found}; of a table give table.to_batches()"
+                f"expected record batches of pyarrow, {problem}; of a table give table.to_batches()"
             )
         for start in range(0, batch.num_rows, BATCH_ROWS):
             part = batch.slice(start, BATCH_ROWS)
@@ -126,19 +125,9 @@ def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Seq
             line += part.num_rows
 
 
-def _with_failed(
-    scorer: TextScorer, rows: Sequence[Row]
-) -> tuple[ScoredRows, list[Problem | None]]:
+def _with_failed(scorer: TextScorer, rows: Sequence[Row]) -> tuple[ScoredRows, dict[int, Problem]]:
     """The rows of all texts in order, one of NOTHING for each that failed; and by text what was
     wrong."""
-    found, failed = scorer(rows)
-    problems: list[Problem | None] = [None] * len(rows)
-    places = np.setdiff1d(np.arange(len(rows)), found.text)  # both are in the order of the rows
-    for place, (_, problem) in zip(places.tolist(), failed, strict=True):
-        problems[place] = problem
-    nothing = np.full(len(places), NOTHING, np.int64)
-    scores = np.full((len(places), len(scorer.labels)), np.nan, np.float32)
-    whole = (places, nothing, nothing, nothing, nothing)
-    none = ScoredRows(*whole, scores, nothing, nothing)
-    joined = ScoredRows.joined([found, none], [0, 0])
-    return joined.at(np.argsort(joined.text, kind="stable")), problems
+    scored, problems = scorer(rows)
+    failed = scorer.blank(np.array(sorted(problems), np.int64))
+    return ScoredRows.merged([scored, failed]), problems

@@ -10,10 +10,8 @@ from thinstack.data.files.lock import LOCK
 from thinstack.data.files.paths import check_new_folder
 from thinstack.data.files.writing import replacing
 from thinstack.errors import InputError
-from thinstack.integrations.corpora.manifest import MANIFEST
-from thinstack.integrations.corpora.parts import PartFormat
-
-__all__ = ["SPOOL", "OutFolder"]
+from thinstack.integrations.corpora.part_files import PartFormat
+from thinstack.integrations.corpora.run_manifest import MANIFEST
 
 SPOOL: Final = "standard-input"
 """What came by standard input, until all of it is scored."""
@@ -41,15 +39,15 @@ class OutFolder(NamedTuple):
             problem = f"the folder cannot be made: {error.strerror or error}"
             raise InputError(f"{self.path}: {problem}; name another one with --out") from None
         ours = (LOCK, SPOOL, MANIFEST)
-        found = sorted(
+        strangers = sorted(
             file.name
             for file in self.path.iterdir()
             if file.name not in ours and not file.name.endswith(_PARTIAL)
         )
-        if found and not (self.path / MANIFEST).exists():
+        if strangers and not (self.path / MANIFEST).exists():
             raise InputError(
                 f"{self.path}: expected an empty folder or a folder of scored rows, found "
-                f"{found[0]!r} and no {MANIFEST}; name another folder with --out"
+                f"{strangers[0]!r} and no {MANIFEST}; name another folder with --out"
             )
 
     def clean(self) -> None:
@@ -64,8 +62,8 @@ class OutFolder(NamedTuple):
     def done(self) -> set[int]:
         """The shards that are written."""
         names = (path.name for path in self.path.glob(f"part-*.{self.format}"))
-        found = (re.fullmatch(rf"part-([0-9]{{6,18}})\.{self.format}", name) for name in names)
-        return {int(match[1]) for match in found if match}
+        matches = (re.fullmatch(rf"part-([0-9]{{6,18}})\.{self.format}", name) for name in names)
+        return {int(match[1]) for match in matches if match}
 
     def failed(self, number: int) -> int:
         """How many rows of a shard have failed. Raises InputError if that cannot be read."""

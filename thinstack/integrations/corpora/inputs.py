@@ -52,8 +52,8 @@ class Corpus(NamedTuple):
         without spaCy."""
         for name, path in self.files.items():
             prefix = f"{name}:" if self.named else ""
-            found = self._records(path)
-            yield from rows_of(str(path), found, self.columns, prefix=prefix, advice=_ADVICE)
+            records = self._records(path)
+            yield from rows_of(str(path), records, self.columns, prefix=prefix, advice=_ADVICE)
 
     def _records(self, path: Path) -> Iterator[Found]:
         kind = self.kind or _suffix(path)
@@ -111,8 +111,8 @@ def open_corpus(
             raise InputError(
                 f"{file}: a {suffix} file has no columns: leave --text and --id out{how}"
             )
-    told = columns or Columns()
-    return Corpus(files, told, encoding, named=path.is_dir(), separator=separator, header=header)
+    known = columns or Columns()
+    return Corpus(files, known, encoding, named=path.is_dir(), separator=separator, header=header)
 
 
 def _is_file(path: Path) -> bool:

@@ -13,22 +13,25 @@ from thinstack.data.files.lock import locked
 from thinstack.errors import InputError, StoppedError
 from thinstack.integrations.corpora.folder import SPOOL, OutFolder
 from thinstack.integrations.corpora.inputs import Corpus, digest, open_corpus
-from thinstack.integrations.corpora.manifest import Finished, RunManifest, Settings, read_manifest
-from thinstack.integrations.corpora.parts import check_format
+from thinstack.integrations.corpora.part_files import check_format
 from thinstack.integrations.corpora.rows import Columns
+from thinstack.integrations.corpora.run_manifest import (
+    Finished,
+    RunManifest,
+    Settings,
+    read_run_manifest,
+)
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.shards import Planned, Shard, cut, plan
+from thinstack.integrations.corpora.shards import Planned, Shard, plan, shards_of
 from thinstack.integrations.corpora.unchanged import (
     as_planned,
     check_input,
     check_model,
     input_files,
 )
-from thinstack.integrations.corpora.work import Done, Model, score_shard
+from thinstack.integrations.corpora.work import ModelSource, WrittenShard, score_shard
 from thinstack.integrations.corpora.worker import Worker
 from thinstack.integrations.corpora.workers import score_side_by_side
-
-__all__ = ["Progress", "Request", "Tell", "score_corpus"]
 
 FAIL_AFTER = 0.01
 """Share of the rows that may fail, by default."""
@@ -69,7 +72,7 @@ class Request:
     input: Path | BinaryIO
     out: Path
     settings: Settings
-    model: Model
+    model: ModelSource
     named: bool = False
     jobs: int = 1
     fail_after: float = FAIL_AFTER
@@ -95,8 +98,8 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         done = folder.done().intersection(range(len(manifest.shards)))
         before = sum(manifest.shards[number] for number in done)
         start = Progress(before, sum(map(folder.failed, done)), before, manifest.rows)
-        shards = cut(corpus.rows()) if before < manifest.rows else iter(())
-        todo = (shard for shard in as_planned(shards, manifest) if shard.number not in done)
+        planned = shards_of(corpus.rows()) if before < manifest.rows else iter(())
+        todo = (shard for shard in as_planned(planned, manifest) if shard.number not in done)
         jobs = min(request.jobs, len(manifest.shards) - len(done))
         # All processes take the same files, where a branch of the hub might move meanwhile.
         model = replace(request.model, name=str(scorer.predictor.bundle.path))
@@ -104,8 +107,8 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         new = partial(Worker, model, request.settings, folder)
         with closing(
             score_side_by_side(todo, jobs, new) if jobs else _one_by_one(scorer, todo, folder)
-        ) as found:
-            last = _followed(found, start, request, tell)
+        ) as written:
+            last = _followed(written, start, request, tell)
         check_input(partial(_corpus, request, folder, again=corpus), manifest)
         check_model(scorer.predictor.bundle)
         finished = _finished(last, manifest, folder)
@@ -143,12 +146,14 @@ def _tidied(folder: OutFolder) -> Iterator[None]:
 
 def _one_by_one(
     scorer: TextScorer, shards: Iterable[Shard], folder: OutFolder
-) -> Generator[Done, None, None]:
+) -> Generator[WrittenShard, None, None]:
     for shard in shards:
         yield score_shard(scorer, shard, folder)
 
 
-def _followed(found: Iterator[Done], start: Progress, request: Request, tell: Tell) -> Progress:
+def _followed(
+    shards: Iterator[WrittenShard], start: Progress, request: Request, tell: Tell
+) -> Progress:
     """What there is in the end. Raises StoppedError as soon as too many rows have failed."""
     now = start
     assert now.rows is not None, "they were counted"
@@ -160,10 +165,10 @@ def _followed(found: Iterator[Done], start: Progress, request: Request, tell: Te
                 f"{request.fail_after:.3%}: {request.out / 'errors'} says why; to continue anyway, "
                 "run the same command with a higher --fail-after"
             )
-        one = next(found, None)
-        if one is None:
+        shard = next(shards, None)
+        if shard is None:
             return now
-        now = now._replace(done=now.done + one.rows, failed=now.failed + one.failed)
+        now = now._replace(done=now.done + shard.rows, failed=now.failed + shard.failed)
 
 
 def _check_apart(request: Request) -> None:
@@ -206,16 +211,16 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
 
 
 def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:
-    """That of the folder if it is of this run, else a new one."""
+    """The folder's manifest if it belongs to this run, else a new one."""
     files = input_files(corpus)
-    known = read_manifest(request.out)
+    known = read_run_manifest(request.out)
     if known is None:
         planned = plan(
             corpus, repeated=request.repeated_ids, tell=lambda number: tell(Progress(number))
         )
     else:
         planned = Planned(list(known.shards), list(known.digests))
-    made = RunManifest(
+    manifest = RunManifest(
         input=files,
         model=digest(scorer.predictor.bundle.path / MANIFEST_FILE),
         labels=scorer.labels,
@@ -224,7 +229,7 @@ def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) 
         digests=tuple(planned.digests),
     )
     if known is None:
-        made.write(request.out)
-        return made
-    made.check_same(known, request.out)
+        manifest.write(request.out)
+        return manifest
+    manifest.check_same(known, request.out)
     return known

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from thinstack.core.config import TreeSource
 from thinstack.core.transitions import parents_of, spans_of
-from thinstack.errors import InputError, raised_by_signal_handler
+from thinstack.errors import InputError
 from thinstack.integrations.corpora.rows import Problem, Row
+from thinstack.runtime.culprit import each_part
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.prediction import Scored
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.sentences import Sentence, splitter
-
-__all__ = ["NOTHING", "Output", "ScoredRows", "TextScorer"]
 
 IntArray = NDArray[np.int64]
 
@@ -52,17 +51,15 @@ class ScoredRows(NamedTuple):
     parent: IntArray
 
     @classmethod
-    def joined(cls, parts: "Sequence[Self]", places: Sequence[int]) -> Self:
-        """The rows of several batches, at least one. `places`: the place of each batch's first
-        text."""
+    def merged(cls, parts: "Sequence[Self]") -> Self:
+        """The rows of at least one part, in the order of their texts."""
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        sizes = [len(part.text) for part in parts]
-        columns[0] = columns[0] + np.repeat(np.array(places, np.int64), sizes)
-        return cls(*columns)
+        order = np.argsort(columns[0], kind="stable")
+        return cls._make(column[order] for column in columns)
 
-    def at(self, places: slice | IntArray) -> "ScoredRows":
+    def at(self, places: slice | IntArray) -> Self:
         """The rows at some places."""
-        return ScoredRows._make(column[places] for column in self)
+        return type(self)._make(column[places] for column in self)
 
 
 class TextScorer:
@@ -83,24 +80,24 @@ class TextScorer:
         self._cut = splitter()
         predictor.tree_maker(source)
 
-    def __call__(self, rows: Sequence[Row]) -> tuple[ScoredRows, list[tuple[Row, Problem]]]:
-        """The scored rows of some texts, whose places are those in `rows`, and those that have
-        no scores: the rows with a problem, and texts that the model cannot score."""
-        failed = [(row, row.problem) for row in rows if row.problem]
-        places = [place for place, row in enumerate(rows) if not row.problem]
-        try:
-            found = self.score([rows[place].text for place in places])
-            found = found._replace(text=np.array(places, np.int64)[found.text])
-        except Exception as error:  # of the model, of onnxruntime, of memory: of one text or all
-            if raised_by_signal_handler(error):
-                raise
-            if len(rows) == 1:
-                message = f"{type(error).__name__}: {error}"[:_MOST_MESSAGE]
-                return self.score([]), [(rows[0], Problem("failed", message))]
-            middle = len(rows) // 2
-            (left, some), (right, others) = self(rows[:middle]), self(rows[middle:])
-            return ScoredRows.joined([left, right], [0, middle]), some + others
-        return found, failed
+    def __call__(self, rows: Sequence[Row]) -> tuple[ScoredRows, dict[int, Problem]]:
+        """The scored rows of some texts, whose places are those in `rows`; and by place, the
+        problems of the texts without scores: those of rows, and those of scoring a text."""
+        problems = {place: row.problem for place, row in enumerate(rows) if row.problem}
+        places = [place for place in range(len(rows)) if place not in problems]
+        scored = [self.blank(np.zeros(0, np.int64))]
+
+        def score(places: Sequence[int]) -> ScoredRows:
+            return self.score([rows[place].text for place in places])
+
+        # Of the model, of onnxruntime, of memory: of one text or all.
+        for part, result in each_part(places, score, Exception):
+            if isinstance(result, Exception):
+                message = f"{type(result).__name__}: {result}"[:_MOST_MESSAGE]
+                problems[part[0]] = Problem("failed", message)
+            else:
+                scored.append(result._replace(text=np.array(part, np.int64)[result.text]))
+        return ScoredRows.merged(scored), problems
 
     def score(self, texts: Sequence[str]) -> ScoredRows:
         """The scored rows of texts. A text without words has one row, without label and scores.
@@ -115,32 +112,33 @@ class TextScorer:
         make = self._phrases if self.output == "phrases" else self._sentences
         wordless = np.flatnonzero(counts == 0)
         empty = self._whole(wordless, sizes[wordless])
-        found = make(scored, flat, counts) if flat else self._whole(wordless[:0], sizes[:0])
-        joined = ScoredRows.joined([found, empty], [0, 0])
-        order = np.argsort(joined.text, kind="stable")
-        return joined.at(order)
+        scored_rows = make(scored, flat, counts) if flat else self._whole(wordless[:0], sizes[:0])
+        return ScoredRows.merged([scored_rows, empty])
+
+    def blank(self, texts: IntArray) -> ScoredRows:
+        """Rows that say nothing but the places of their texts."""
+        nothing = np.full(len(texts), NOTHING, np.int64)
+        scores = np.full((len(texts), len(self.labels)), np.nan, np.float32)
+        return ScoredRows(texts, nothing, nothing, nothing, nothing, scores, nothing, nothing)
 
     def _whole(self, texts: IntArray, ends: IntArray) -> ScoredRows:
         """Rows of whole texts, without scores."""
-        nothing = np.full(len(texts), NOTHING, np.int64)
-        scores = np.full((len(texts), len(self.labels)), np.nan, np.float32)
-        starts = np.zeros_like(ends)
-        return ScoredRows(texts, nothing, starts, ends, nothing, scores, nothing, nothing)
+        return self.blank(texts)._replace(start=np.zeros_like(ends), end=ends)
 
     def _documents(
         self, scored: list[Scored], flat: list[Sentence], counts: IntArray, sizes: IntArray
     ) -> ScoredRows:
-        found = self._whole(np.arange(len(counts)), sizes)
+        rows = self._whole(np.arange(len(counts)), sizes)
         if not flat:
-            return found
+            return rows
         roots = np.stack([each.scores[-1] for each in scored]).astype(np.float64)
         both = zip(flat, scored, strict=True)
         lengths = np.array([len(sentence.words) * each.weight for sentence, each in both])
         worded = np.flatnonzero(counts)
-        found.scores[worded] = mean_scores(roots, lengths, counts[worded])
+        rows.scores[worded] = mean_scores(roots, lengths, counts[worded])
         label = np.full(len(counts), NOTHING, np.int64)
-        label[worded] = self._labels(found.scores[worded])
-        return found._replace(label=label)
+        label[worded] = self._labels(rows.scores[worded])
+        return rows._replace(label=label)
 
     def _sentences(
         self, scored: list[Scored], flat: list[Sentence], counts: IntArray

@@ -12,8 +12,6 @@ from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import Corpus
 from thinstack.integrations.corpora.rows import Row
 
-__all__ = ["SHARD_CHARACTERS", "SHARD_ROWS", "Planned", "Shard", "cut", "plan", "rows_digest"]
-
 SHARD_ROWS: Final = 1 << 12
 """Rows of a shard at most."""
 
@@ -38,7 +36,7 @@ class Shard(NamedTuple):
     rows: list[Row]
 
 
-def cut(rows: Iterable[Row]) -> Iterator[Shard]:
+def shards_of(rows: Iterable[Row]) -> Iterator[Shard]:
     """The rows in shards, each as large as it may be. No shard is empty."""
     numbers, piece, characters = count(), list[Row](), 0
     for row in rows:
@@ -53,11 +51,11 @@ def cut(rows: Iterable[Row]) -> Iterator[Shard]:
 
 def rows_digest(rows: Iterable[Row]) -> str:
     """A digest of the ids, the texts and the kinds of problems of rows."""
-    found = hashlib.blake2b(digest_size=_HASH)
+    digest = hashlib.blake2b(digest_size=_HASH)
     for row in rows:
         kind = row.problem.kind if row.problem else None
-        found.update(repr((row.id, row.text, kind)).encode())
-    return found.hexdigest()
+        digest.update(repr((row.id, row.text, kind)).encode())
+    return digest.hexdigest()
 
 
 def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> Planned:
@@ -68,7 +66,7 @@ def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> Plan
     """
     ids, planned, total = bytearray(), Planned([], []), 0
     watched = corpus.columns.id is not None and not repeated
-    for shard in cut(corpus.rows()):
+    for shard in shards_of(corpus.rows()):
         planned.rows.append(len(shard.rows))
         planned.digests.append(rows_digest(shard.rows))
         total += len(shard.rows)
@@ -94,10 +92,10 @@ def _check_repeated(corpus: Corpus, hashes: NDArray[np.void]) -> None:
     if not len(twice):
         return
     searched = {each.tobytes() for each in twice[:_LISTED]}
-    found = dict.fromkeys(
+    ids = dict.fromkeys(
         row.id for row in corpus.rows() if row.id is not None and _hash(row.id) in searched
     )
-    listed = ", ".join(map(repr, found)) + (", ..." if len(twice) > _LISTED else "")
+    listed = ", ".join(map(repr, ids)) + (", ..." if len(twice) > _LISTED else "")
     raise InputError(
         f"expected a different id for each row in the column {corpus.columns.id!r}, found "
         f"{len(twice):,} that several rows have: {listed}; name another column with --id, or score "

@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.errors import DataError, StoppedError, ThinstackError
 from thinstack.integrations.corpora.inputs import Corpus, digest
-from thinstack.integrations.corpora.manifest import InputFile, RunManifest
+from thinstack.integrations.corpora.run_manifest import InputFile, RunManifest
 from thinstack.integrations.corpora.shards import Shard, rows_digest
-
-__all__ = ["as_planned", "check_input", "check_model", "input_files", "opened_again"]
 
 
 def input_files(corpus: Corpus) -> dict[str, InputFile]:
@@ -49,15 +47,15 @@ def check_input(corpus: Callable[[], Corpus], manifest: RunManifest) -> None:
     """Raise StoppedError if a file of the corpus, which `corpus` looks for again, is another than
     the manifest says, is new or is gone."""
     try:
-        found = input_files(corpus())
+        files = input_files(corpus())
     except (ThinstackError, OSError) as error:
         raise _input_changed(str(error)) from None
-    for name in {**manifest.input, **found}:
-        if name not in found:
+    for name in {**manifest.input, **files}:
+        if name not in files:
             raise _input_changed(f"{name!r:.200} is gone")
         if name not in manifest.input:
             raise _input_changed(f"{name!r:.200} is new")
-        if found[name] != manifest.input[name]:
+        if files[name] != manifest.input[name]:
             raise _input_changed(f"{name!r:.200} has another content")
 
 

@@ -10,15 +10,13 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from thinstack.errors import StoppedError, ThinstackError
-from thinstack.integrations.corpora.cases import Case, Task
+from thinstack.integrations.corpora.attempts import Attempt, OpenShard
 from thinstack.integrations.corpora.folder import OutFolder
-from thinstack.integrations.corpora.manifest import Settings
+from thinstack.integrations.corpora.run_manifest import Settings
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.work import Done, Model, score_shard, try_rows
+from thinstack.integrations.corpora.work import ModelSource, WrittenShard, score_shard, try_rows
 
-__all__ = ["Reply", "Worker"]
-
-Reply = Done | None | Exception
+Reply = WrittenShard | None | Exception
 """Of a worker: a shard is written; it waits for the next task; it cannot go on."""
 
 
@@ -27,11 +25,11 @@ class Worker:
 
     Attributes:
         connection: brings its replies, and comes to its end when the process dies.
-        case: what the process works on; None while it starts and while it waits.
+        shard: what the process works on; None while it starts and while it waits.
         ready: whether it has started.
     """
 
-    def __init__(self, model: Model, settings: Settings, folder: OutFolder):
+    def __init__(self, model: ModelSource, settings: Settings, folder: OutFolder):
         context = multiprocessing.get_context("spawn")  # a session has threads, which no fork has
         self.connection, other = context.Pipe()
         arguments = (other, model, settings, folder)
@@ -39,22 +37,22 @@ class Worker:
         with _uninterrupted():
             self._process.start()
         other.close()
-        self.case: Case | None = None
+        self.shard: OpenShard | None = None
         self.ready = False
 
-    def give(self, case: Case) -> None:
-        """Let the process work on a case."""
-        self.case = case
+    def give(self, shard: OpenShard) -> None:
+        """Let the process work on a shard."""
+        self.shard = shard
         with suppress(OSError):  # where it is dead, its connection will say so
-            self.connection.send(case.task)
+            self.connection.send(shard.attempt)
 
     def reply(self) -> Reply:
         """The process's reply. Raises EOFError if it is dead."""
         try:
-            found: Reply = self.connection.recv()
+            reply: Reply = self.connection.recv()
         except OSError:
             raise EOFError from None
-        return found
+        return reply
 
     def how_it_died(self) -> str:
         """The signal that killed the process, or its exit code, in words."""
@@ -85,7 +83,9 @@ def _uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _serve(connection: Connection, model: Model, settings: Settings, folder: OutFolder) -> None:
+def _serve(
+    connection: Connection, model: ModelSource, settings: Settings, folder: OutFolder
+) -> None:
     """The work of the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -103,10 +103,10 @@ def _serve(connection: Connection, model: Model, settings: Settings, folder: Out
             connection.send(StoppedError(f"a process failed: {type(error).__name__}: {error}"))
 
 
-def _worked(task: Task, scorer: TextScorer, folder: OutFolder) -> Done | None:
-    if task.write:
-        return score_shard(scorer, task.shard, folder)
-    try_rows(scorer, task.shard)
+def _worked(attempt: Attempt, scorer: TextScorer, folder: OutFolder) -> WrittenShard | None:
+    if attempt.write:
+        return score_shard(scorer, attempt.shard, folder)
+    try_rows(scorer, attempt.shard)
     return None
 
 

@@ -5,15 +5,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.scale import tones_of
 from thinstack.integrations.show.heat import heat
 from thinstack.integrations.show.svg import svg
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
-from thinstack.runtime.tones import tones_of
-
-__all__ = ["MOST_WORDS", "model_data", "text_data"]
 
 MOST_WORDS: Final = 60
 """Words of a text that is drawn as trees; as in `page/model.js` and `js/demo/model.js`."""

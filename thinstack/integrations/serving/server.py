@@ -14,8 +14,6 @@ from thinstack.errors import InputError, ThinstackError
 from thinstack.integrations.serving.answers import model_data, text_data
 from thinstack.runtime.predictor import Predictor
 
-__all__ = ["HOST", "MAX_BODY", "PageServer"]
-
 HOST: Final = "127.0.0.1"
 
 _NAMES: Final = (HOST, "localhost", "[::1]")
@@ -122,13 +120,13 @@ class _Handler(BaseHTTPRequestHandler):
         either, because its browser asks first whether it may send JSON, and is refused."""
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         if not _LOCAL.fullmatch(host):
-            found = host
+            sender = host
         elif origin is not None and not _LOCAL.fullmatch(_parts(origin).netloc):
-            found = f"a page of {origin}"
+            sender = f"a page of {origin}"
         else:
             return
         expected = f"expected a request to {' or '.join(_NAMES)}"
-        raise _RefusedError(HTTPStatus.FORBIDDEN, f"{expected}, found {found}")
+        raise _RefusedError(HTTPStatus.FORBIDDEN, f"{expected}, found {sender}")
 
     def _file(self) -> tuple[bytes, str]:
         path = _parts(self.path).path

@@ -4,8 +4,6 @@ from rich.markup import escape
 
 from thinstack.errors import escaped
 
-__all__ = ["as_text"]
-
 
 def as_text(value: object) -> str:
     """`str(value)` for a line that rich prints: brackets are no markup there, and what could act on

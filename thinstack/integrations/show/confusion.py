@@ -10,8 +10,6 @@ from rich.text import Text
 
 from thinstack.integrations.show.outline import visible
 
-__all__ = ["WIDEST", "matrix"]
-
 WIDEST: Final = 12
 """The largest number of classes whose matrix fits a terminal."""
 

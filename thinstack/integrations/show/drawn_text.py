@@ -9,8 +9,6 @@ from typing import Final
 from thinstack.integrations.show.outline import visible
 from thinstack.runtime.prediction import Prediction
 
-__all__ = ["excerpt", "percent", "shorten", "text_width"]
-
 DOTS: Final = " … "
 
 _WIDTHS: Final = {5: "fijlrtI.,:;'!|()[]-` ", 10: "ABCDEFGHJKLNOPQRSTUVXYZ", 14: "mwMW@%"}

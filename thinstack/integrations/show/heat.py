@@ -9,8 +9,6 @@ from thinstack.integrations.show.outline import inline
 from thinstack.runtime.marked import marked_phrases
 from thinstack.runtime.prediction import Prediction
 
-__all__ = ["heat"]
-
 _STYLE = files("thinstack.integrations.show").joinpath("heat.css").read_text(encoding="utf-8")
 
 

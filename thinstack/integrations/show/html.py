@@ -5,6 +5,7 @@ from html import escape
 from importlib.resources import files
 from itertools import accumulate, repeat
 
+from thinstack.core.scale import tones_of
 from thinstack.integrations.show.outline import (
     SIGNS,
     UNCERTAIN,
@@ -16,10 +17,7 @@ from thinstack.integrations.show.outline import (
     visible,
 )
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.tones import tones_of
 from thinstack.runtime.why import Contribution, turning
-
-__all__ = ["MAX_DEPTH", "MAX_HEADING", "MAX_TEXT", "page"]
 
 MAX_DEPTH = 32
 """Levels of nested lists. Deeper phrases are listed flat, because browsers give up on deep

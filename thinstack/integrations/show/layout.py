@@ -8,8 +8,6 @@ from thinstack.integrations.show.drawn_text import excerpt, text_width
 from thinstack.integrations.show.outline import Row, outline
 from thinstack.runtime.prediction import Prediction
 
-__all__ = ["LEVEL", "MARGIN", "MAX_DEPTH", "MAX_PHRASES", "NODE", "Place", "places"]
-
 MAX_PHRASES: Final = 1_023
 """The most phrases that are drawn of one tree: all of a sentence of up to 512 words."""
 

@@ -1,12 +1,10 @@
 """What every picture of a prediction shows of its phrases: names, signs, tones and
 probabilities."""
 
+from thinstack.core.scale import tones_of
 from thinstack.integrations.show.drawn_text import percent
 from thinstack.integrations.show.outline import SIGNS, UNCERTAIN, visible
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.tones import tones_of
-
-__all__ = ["Marks"]
 
 
 class Marks:

@@ -12,18 +12,6 @@ from thinstack.core.tree import depths
 from thinstack.errors import escaped
 from thinstack.runtime.prediction import Prediction
 
-__all__ = [
-    "SIGNS",
-    "UNCERTAIN",
-    "Row",
-    "elide",
-    "inline",
-    "outline",
-    "parts_note",
-    "phrase",
-    "visible",
-]
-
 SIGNS = ("--", "-", "0", "+", "++")
 """The signs of the tones, from 0 (very negative) to 4 (very positive)."""
 

@@ -19,7 +19,6 @@ from thinstack.runtime.prediction import Prediction
 if TYPE_CHECKING:
     from thinstack.runtime.why import Contribution
 
-__all__ = ["Markup", "Style", "predictions_of", "render"]
 
 Style = Literal["tree", "text", "list"]
 
@@ -56,14 +55,14 @@ def render(
     if style not in get_args(Style):
         known = ", ".join(map(repr, get_args(Style)))
         raise InputError(f"expected a style among {known}, found {style!r}")
-    found = predictions_of(x)
-    if whys and len(whys) != len(found):
+    predictions = predictions_of(x)
+    if whys and len(whys) != len(predictions):
         raise InputError(
-            f"expected whys of {len(found)} predictions, found {len(whys)}: give one for each"
+            f"expected whys of {len(predictions)} predictions, found {len(whys)}: give one for each"
         )
     if style == "text":
-        return Markup(heat(found))
-    return Markup(svg(found, whys=whys) if style == "tree" else page(found, whys=whys))
+        return Markup(heat(predictions))
+    return Markup(svg(predictions, whys=whys) if style == "tree" else page(predictions, whys=whys))
 
 
 def predictions_of(x: Any) -> list[Prediction]:
@@ -80,7 +79,7 @@ def predictions_of(x: Any) -> list[Prediction]:
     if isinstance(x, Tree):
         return [_of_tree(x)]
     if type(x).__module__ in ("spacy.tokens.doc", "spacy.tokens.span"):
-        from thinstack.integrations.spacy.results import predictions
+        from thinstack.integrations.spacy.doc_results import predictions
 
         return predictions(x)
     if isinstance(x, Iterable):

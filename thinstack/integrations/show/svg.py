@@ -16,8 +16,6 @@ from thinstack.integrations.show.outline import visible
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution, turning
 
-__all__ = ["svg"]
-
 HEADING: Final = 30
 """Height in pixels of the line above a tree."""
 

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
+from thinstack.core.scale import tones_of
 from thinstack.integrations.show.outline import (
     SIGNS,
     UNCERTAIN,
@@ -20,10 +21,7 @@ from thinstack.integrations.show.outline import (
 )
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.tones import tones_of
 from thinstack.runtime.why import Contribution, turning
-
-__all__ = ["MAX_CLASSES", "MAX_PHRASES", "render", "render_text"]
 
 MAX_PHRASES = 127
 """The most phrases that are drawn of one tree: all of a sentence of up to 64 words."""
@@ -37,7 +35,7 @@ _STRONG = ("bold reverse color(166)", "bold reverse color(32)")
 _SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
 
 
-def render(prediction: Prediction, why: Sequence[Contribution] = ()) -> RenderableType:
+def draw(prediction: Prediction, why: Sequence[Contribution] = ()) -> RenderableType:
     """What a terminal shows of one sentence: its label and the probability of each class. If
     phrases have scores, it shows the tree too.
 
@@ -54,7 +52,7 @@ def render(prediction: Prediction, why: Sequence[Contribution] = ()) -> Renderab
     return _Drawing(prediction, turning(why))
 
 
-def render_text(sentences: Sequence[Prediction]) -> Text:
+def draw_text(sentences: Sequence[Prediction]) -> Text:
     """What a terminal shows of a text of several sentences: its classes with their probabilities,
     the most probable first.
 

@@ -1,0 +1,39 @@
+"""The component that runs a bundle in spaCy, its results, and trees of Docs."""
+
+from typing import TYPE_CHECKING
+
+from thinstack._lazy import lazy
+
+if TYPE_CHECKING:
+    from thinstack.integrations.spacy.component import TreeSentiment
+    from thinstack.integrations.spacy.doc_results import Results, predictions, results
+    from thinstack.integrations.spacy.phrases import Phrase
+    from thinstack.integrations.spacy.trees import (
+        constituency_tree,
+        constituency_trees,
+        dependency_tree,
+        dependency_trees,
+    )
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "integrations.spacy.component": "TreeSentiment",
+            "integrations.spacy.phrases": "Phrase",
+            "integrations.spacy.doc_results": "Results predictions results",
+            "integrations.spacy.trees": "constituency_tree constituency_trees dependency_tree "
+            "dependency_trees",
+        },
+    )
+
+__all__ = [
+    "Phrase",
+    "Results",
+    "TreeSentiment",
+    "constituency_tree",
+    "constituency_trees",
+    "dependency_tree",
+    "dependency_trees",
+    "predictions",
+    "results",
+]

@@ -5,8 +5,6 @@ import srsly  # type: ignore[import-untyped]
 from thinstack.bundle.files import Files
 from thinstack.errors import BundleError, raised_by_signal_handler
 
-__all__ = ["SOURCE", "from_bytes", "to_bytes"]
-
 SOURCE = "the saved tree_sentiment"
 """What messages about such a bundle begin with."""
 

@@ -10,8 +10,6 @@ import numpy as np
 from thinstack.core.transitions import validate
 from thinstack.errors import DataError, TreeError
 
-__all__ = ["UNUSABLE", "check_results", "not_results"]
-
 UNUSABLE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What using results that are none may raise."""
 

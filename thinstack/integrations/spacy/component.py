@@ -31,7 +31,7 @@ Settings (the factory's arguments):
 - `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
 
 The component sets `doc.cats`, {label: probability} for every label of the model. They sum to 1, and
-are all 0.0 for a Doc without words. It also sets what `thinstack.integrations.spacy.results`
+are all 0.0 for a Doc without words. It also sets what `thinstack.integrations.spacy.doc_results`
 describes. Several components have results of their own, by their names. `doc.cats` has the labels
 of all; if two have the same label, it has what the later one says.
 
@@ -57,16 +57,16 @@ from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.files import Files, pack, unpacked, write
 from thinstack.core.config import Device
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
-from thinstack.integrations.spacy.pipe import BatchedPipe
-from thinstack.integrations.spacy.reading import Reading, read, scored, warn_of_no_sentences
-from thinstack.integrations.spacy.requirements import note_requirement
-from thinstack.integrations.spacy.results import (
+from thinstack.integrations.spacy.doc_reading import Reading, read, scored, warn_of_no_sentences
+from thinstack.integrations.spacy.doc_results import (
     Results,
     contributions_of,
     predictions,
     register_extensions,
     results,
 )
+from thinstack.integrations.spacy.pipe import BatchedPipe
+from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.integrations.spacy.span_groups import fill_group
 from thinstack.integrations.spacy.stored import Annotated, store
 from thinstack.runtime.long_sentences import MAX_WORDS

@@ -35,10 +35,10 @@ def read_doc_bin(
     Raises DataError for a file that is missing, is not a DocBin or has no Doc. Raises it too for
     other `columns`, and if no Doc has the group.
     """
-    found = _spans(path, span_group) if span_group else _docs(path)
+    texts = _spans(path, span_group) if span_group else _docs(path)
     advice = "a file of Docs has no others: leave out --text-column, --label-column (text=, label=)"
     checks["advice"] = advice
-    return checked_rows(str(path), found, columns, **checks)
+    return checked_rows(str(path), texts, columns, **checks)
 
 
 def doc_texts(path: FilePath) -> Iterator[Found]:
@@ -88,8 +88,8 @@ def _docs(path: FilePath) -> Iterator[Found]:
         else:
             expected = f"{path}:{number}: expected one category of doc.cats above {_CHOSEN}"
             cats = ", ".join(f"{label!r}: {score:g}" for label, score in doc.cats.items())
-            found = f"found {f'{{{cats:.200}}}' if cats else 'no categories'}"
-            yield Record(number, {"text": doc.text}, DataError(f"{expected}, {found}"))
+            problem = f"found {f'{{{cats:.200}}}' if cats else 'no categories'}"
+            yield Record(number, {"text": doc.text}, DataError(f"{expected}, {problem}"))
 
 
 def _spans(path: FilePath, group: str) -> Iterator[Found]:

@@ -8,8 +8,6 @@ from spacy.tokens import Doc
 
 from thinstack.integrations.spacy.places import characters_of, places_of
 
-__all__ = ["TOKENS", "located"]
-
 TOKENS: Final = frozenset({"start", "end", "tokens"})
 """What a sentence of an earlier version has in place of characters."""
 
@@ -33,10 +31,10 @@ def located(doc: Doc, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
             raise ValueError(f"{wanted}, found {start!r} to {end!r}; were tokens merged since?")
         unread[start:end] = False
         ((first, behind),) = characters_of(places, np.array([[start, end]])).tolist()
-        kept = {key: value for key, value in record.items() if key not in TOKENS}
-        kept |= {"start_char": first, "end_char": behind}
-        kept["characters"] = characters_of(places, tokens).tobytes()
-        found.append(kept)
+        others = {key: value for key, value in record.items() if key not in TOKENS}
+        others |= {"start_char": first, "end_char": behind}
+        others["characters"] = characters_of(places, tokens).tobytes()
+        found.append(others)
     if unread.any():
         raise ValueError(f"the token {unread.argmax()} has no results; were tokens split since?")
     return found

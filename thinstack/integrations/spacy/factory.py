@@ -12,8 +12,6 @@ from thinstack.integrations.spacy.component import Aggregation, Source, TreeSent
 from thinstack.integrations.spacy.scorer import SCORE_WEIGHTS
 from thinstack.runtime.long_sentences import MAX_WORDS
 
-__all__ = ["make_tree_sentiment"]
-
 
 def make_tree_sentiment(
     nlp: Any,

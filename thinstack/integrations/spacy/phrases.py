@@ -15,8 +15,6 @@ from thinstack.core.transitions import SHIFT, spans_of
 from thinstack.integrations.spacy.places import span_around, tokens_at, words_within
 from thinstack.runtime.prediction import Prediction, Spans, scored_spans
 
-__all__ = ["Phrase", "phrases_around", "sentences_in"]
-
 _CHANGE = (1, -1)  # of the height of the stack, by SHIFT and REDUCE
 _START = itemgetter("start_char")
 
@@ -74,14 +72,14 @@ class Phrase(NamedTuple):
     @property
     def characters(self) -> tuple[int, int]:
         """Its characters [start, end) in the Doc."""
-        found = _characters(self.record)
-        return int(found[self.first, 0]), int(found[self.behind - 1, 1])
+        characters = _characters(self.record)
+        return int(characters[self.first, 0]), int(characters[self.behind - 1, 1])
 
     @property
     def token_parts(self) -> list[tuple[int, int]]:
         """The tokens [start, end) of its parts; if it was not cut, its own tokens."""
-        spans, found = self.parts or ((self.first, self.behind),), _characters(self.record)
-        asked = [(found[start, 0], found[end - 1, 1]) for start, end in spans]
+        spans, characters = self.parts or ((self.first, self.behind),), _characters(self.record)
+        asked = [(characters[start, 0], characters[end - 1, 1]) for start, end in spans]
         return [(start, end) for start, end in tokens_at(self.doc, asked).tolist()]
 
     @property
@@ -142,8 +140,8 @@ def phrases_around(span: Span, stored: Stored) -> tuple[list[Phrase], bool]:
         return [], False
     behind = bisect_left(records, within[1], place, key=_START)
     if behind - place > 1:
-        found = [_sentence(doc, stored, record) for record in records[place:behind]]
-        return found, within == (found[0].characters[0], found[-1].characters[1])
+        sentences = [_sentence(doc, stored, record) for record in records[place:behind]]
+        return sentences, within == (sentences[0].characters[0], sentences[-1].characters[1])
     return _around(doc, stored, records[place], *within)
 
 

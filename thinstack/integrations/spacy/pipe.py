@@ -9,10 +9,9 @@ from typing import Any, Final
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 
-from thinstack.errors import InputError, raised_by_signal_handler, shown
+from thinstack.errors import InputError, shown
+from thinstack.runtime.culprit import each_part
 from thinstack.text.batching import in_batches
-
-__all__ = ["BATCH_TOKENS", "BatchedPipe", "check_docs"]
 
 BATCH_TOKENS: Final = 1 << 16
 """The most tokens of the Docs that go to the model in one call. One longer Doc may have more."""
@@ -26,12 +25,12 @@ def check_docs(docs: Iterable[Doc] | Doc) -> list[Doc]:
     iterates over its tokens."""
     if isinstance(docs, Doc):
         raise InputError(f"expected Docs, found the Doc {shown(docs, 60)}: put it in a list")
-    found = list(docs)
-    if odd := [doc for doc in found if not isinstance(doc, Doc)]:
+    listed = list(docs)
+    if odd := [doc for doc in listed if not isinstance(doc, Doc)]:
         raise InputError(
             f"expected a spaCy Doc, found {shown(odd[0])}: nlp(text) and nlp.pipe(texts) make Docs"
         )
-    return found
+    return listed
 
 
 def _size(doc: object) -> int:
@@ -47,6 +46,7 @@ class BatchedPipe(Pipe):
     Docs.
     """
 
+    name: str
     predict: Any
     set_annotations: Any
     read: Any
@@ -66,21 +66,23 @@ class BatchedPipe(Pipe):
         Reading a batch also runs the components before this one. What `stream` raises is raised
         after the Docs before it.
 
-        If a batch fails, its Docs are tried one by one. A Doc that fails then goes to the error
-        handler (`nlp.set_error_handler`; the default raises) and is left out.
+        If a batch fails, its halves are tried, and theirs. A Doc that fails by itself goes to the
+        error handler (`nlp.set_error_handler`; the default raises) and is left out.
         """
         tokens = BATCH_TOKENS * self.threads_at_work
         batches = in_batches(stream, batch_size, _size, tokens)
         ahead = self.threads_at_work > 1 and batch_size > 1
-        for docs, found in self._ahead(batches) if ahead else self._in_turn(batches):
-            try:
-                self.set_annotations(docs, found())
-            except Exception as error:
-                if raised_by_signal_handler(error):
-                    raise
-                yield from super().pipe(docs)
-            else:
-                yield from docs
+        for docs, result in self._ahead(batches) if ahead else self._in_turn(batches):
+            annotate = partial(self._annotate, docs, result)
+            for part, error in each_part(docs, annotate, Exception):
+                if error is None:
+                    yield from part
+                else:
+                    self.get_error_handler()(self.name, self, list(part), error)
+
+    def _annotate(self, batch: Batch, result: Result, part: Sequence[Doc]) -> None:
+        """Annotate a part of a batch. `result`: gives what the whole batch came to."""
+        self.set_annotations(part, result() if part is batch else self.predict(part))
 
     def _in_turn(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Result]]:
         return ((docs, partial(self.predict, docs)) for docs in batches)

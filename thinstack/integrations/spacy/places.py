@@ -7,17 +7,15 @@ from spacy.tokens import Doc, Span
 
 from thinstack.errors import InputError
 
-__all__ = ["characters_of", "length_of", "places_of", "span_around", "tokens_at", "words_within"]
-
 _PLACE: list[int | str] = ["IDX", "LENGTH"]
 _LAST = np.array([0, 1])  # the end of a stretch is that of the token before it
 
 
 def places_of(doc: Doc) -> NDArray[np.int64]:
     """The characters [start, end) of each of the N tokens of a Doc, (N, 2)."""
-    found: NDArray[np.int64] = doc.to_array(_PLACE).view(np.int64).reshape(-1, 2)
-    found[:, 1] += found[:, 0]
-    return found
+    places: NDArray[np.int64] = doc.to_array(_PLACE).view(np.int64).reshape(-1, 2)
+    places[:, 1] += places[:, 0]
+    return places
 
 
 def characters_of(places: NDArray[np.int64], tokens: NDArray[np.integer]) -> NDArray[np.int32]:
@@ -38,9 +36,9 @@ def tokens_at(doc: Doc, characters: ArrayLike) -> NDArray[np.int64]:
 
 def span_around(doc: Doc, start: int, end: int) -> Span:
     """The tokens around the characters [start, end) of a Doc, which are not white space."""
-    found = doc.char_span(start, end, alignment_mode="expand")
-    assert found is not None
-    return found
+    span = doc.char_span(start, end, alignment_mode="expand")
+    assert span is not None
+    return span
 
 
 def length_of(doc: Doc) -> int:

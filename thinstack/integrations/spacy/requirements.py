@@ -7,8 +7,6 @@ from spacy.util import get_minor_version_range, split_requirement
 from thinstack._version import __version__
 from thinstack.core.config import Device
 
-__all__ = ["note_requirement"]
-
 
 def note_requirement(meta: dict[str, Any], device: Device) -> None:
     """Add thinstack to the requirements in a pipeline's `meta`, unless it is there already.

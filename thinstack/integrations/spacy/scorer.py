@@ -7,8 +7,6 @@ from typing import Any
 from spacy.scorer import Scorer
 from spacy.util import registry
 
-__all__ = ["SCORE_WEIGHTS", "score"]
-
 _PARTS = ("micro_p", "micro_r", "micro_f", "macro_p", "macro_r", "macro_f", "macro_auc")
 SCORE_WEIGHTS: dict[str, float | None] = {"cats_score": 1.0} | {
     f"cats_{name}": None for name in ("score_desc", *_PARTS, "f_per_type")

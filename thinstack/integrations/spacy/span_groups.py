@@ -5,11 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup
 
+from thinstack.integrations.spacy.doc_results import results
 from thinstack.integrations.spacy.places import characters_of, places_of, tokens_at
-from thinstack.integrations.spacy.results import results
 from thinstack.runtime.marked import marked_phrases, neutral_of
-
-__all__ = ["PhraseGroup", "fill_group"]
 
 
 class PhraseGroup(SpanGroup):

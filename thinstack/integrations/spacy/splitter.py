@@ -13,8 +13,6 @@ from thinstack.integrations.spacy.places import characters_of, places_of
 from thinstack.integrations.spacy.typed_tokens import parts_of
 from thinstack.text.raw_text import treebank_words
 
-__all__ = ["DocSentence", "has_sentences", "sentence_spans", "sentences_of"]
-
 _TEXT, _SPACE = attrgetter("text"), attrgetter("whitespace_")
 
 
@@ -40,21 +38,21 @@ class DocSentence(NamedTuple):
 
 def sentences_of(doc: Doc) -> list[DocSentence]:
     """The sentences of a Doc that hold words."""
-    places, found = places_of(doc), []
+    places, sentences = places_of(doc), []
     for span in sentence_spans(doc):
         words, tokens = _words(span)
         if words:
             whole = span.start_char, span.end_char
             read = words, tokens, *whole, characters_of(places, tokens)
-            found.append(DocSentence(span.start, span.end, *read))
-    return found
+            sentences.append(DocSentence(span.start, span.end, *read))
+    return sentences
 
 
 def has_sentences(doc: Doc) -> bool:
     """Whether something has set where the sentences of a Doc begin. It is true for a Doc of one
     token."""
-    found: bool = doc.has_annotation("SENT_START")
-    return found
+    known: bool = doc.has_annotation("SENT_START")
+    return known
 
 
 def sentence_spans(doc: Doc) -> Iterable[Span]:

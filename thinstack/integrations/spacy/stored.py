@@ -44,8 +44,6 @@ from thinstack.integrations.spacy.places import length_of, tokens_at
 from thinstack.integrations.spacy.splitter import DocSentence
 from thinstack.runtime.prediction import Spans
 
-__all__ = ["DEFAULT_NAME", "Annotated", "as_plain", "put_plain", "store", "stored_of"]
-
 DEFAULT_NAME: Final = "tree_sentiment"
 """The component whose results are read if no name is given."""
 
@@ -91,8 +89,8 @@ def store(
         if weight != 1:
             record["weight"] = weight
         records.append(record)
-    kept = {"labels": list(labels), "aggregation": aggregation, "sentences": records}
-    _put(doc, name, kept if abstain is None else {**kept, "abstain": abstain})
+    value = {"labels": list(labels), "aggregation": aggregation, "sentences": records}
+    _put(doc, name, value if abstain is None else {**value, "abstain": abstain})
 
 
 def stored_of(doc: Doc, name: str | None = None) -> dict[str, Any] | None:
@@ -148,11 +146,11 @@ def _checked(doc: Doc, value: Any) -> dict[str, Any]:
         sentences = [_packed(record) for record in value["sentences"]]
         if any("characters" not in record for record in sentences):
             sentences = located(doc, sentences)
-        found = {**value, "sentences": sentences}
+        result = {**value, "sentences": sentences}
     except UNUSABLE as error:
         raise not_results(repr(error)[:300]) from None
-    check_results(found, length_of(doc))
-    return found
+    check_results(result, length_of(doc))
+    return result
 
 
 def _packed(record: dict[str, Any]) -> dict[str, Any]:
@@ -198,7 +196,7 @@ def _put(doc: Doc, name: str, value: dict[str, Any] | None) -> None:
     known = data.get(_KEY)
     if isinstance(known, dict) and name in known:
         data[_KEY] = type(known)((key, kept) for key, kept in known.items() if key != name)
-    found = _Checked(_all(doc))
+    checked = _Checked(_all(doc))
     if value is not None:
-        found[name] = value
-    data[_KEY] = found
+        checked[name] = value
+    data[_KEY] = checked

@@ -19,14 +19,6 @@ from thinstack.data.words import ptb
 from thinstack.errors import InputError, TreeError, raised_by_signal_handler
 from thinstack.integrations.spacy.splitter import DocSentence, sentence_spans
 
-__all__ = [
-    "constituency_tree",
-    "constituency_trees",
-    "dependency_tree",
-    "dependency_trees",
-    "parses_of",
-]
-
 _SPACE_LEAF = re.compile(r"\(\s*[^\s()]+\s+\)")
 
 
@@ -58,9 +50,9 @@ def dependency_tree(sentence: Span | Doc) -> Tree:
     parents = _heads(span, [token.i - span.start for token in words])
     roots = [repr(word.text) for word, parent in zip(words, parents, strict=True) if parent < 0]
     if len(roots) != 1:
-        found = f"{len(roots)} roots, expected one, found {', '.join(roots[:8])}"
+        problem = f"{len(roots)} roots, expected one, found {', '.join(roots[:8])}"
         remedy = "take one of doc.sents, or all of them with dependency_trees(doc)"
-        raise InputError(f"{_shown(span)} has {found}; {remedy}")
+        raise InputError(f"{_shown(span)} has {problem}; {remedy}")
     labels = [word.dep_ or None for word in words]
     return Tree.from_parents(parents, [word.text for word in words], labels)
 
@@ -74,9 +66,9 @@ def constituency_tree(sentence: Span | Doc) -> Tree:
     span = sentence[:]
     tree = _parse(span)
     expected = [_plain(token.text) for token in _read(span)]
-    found = [_plain(leaf) for leaf in tree.words]
-    if expected != found:
-        pairs = zip([*expected, None], [*found, None], strict=False)
+    words = [_plain(leaf) for leaf in tree.words]
+    if expected != words:
+        pairs = zip([*expected, None], [*words, None], strict=False)
         place, (token, leaf) = next((i, pair) for i, pair in enumerate(pairs) if pair[0] != pair[1])
         problem = f"does not match its tokens: at {place} expected {token!r}, found {leaf!r}"
         raise InputError(f"Span._.parse_string of {_shown(span)} {problem}")
@@ -90,14 +82,14 @@ def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int
     makes several words becomes a phrase of them. A word made from several tokens stands where the
     first one does. Raises what `constituency_tree` raises.
     """
-    found = []
+    parses = []
     for sentence in sentences:
         span = doc[sentence.start : sentence.end]
         groups: dict[int, list[str]] = {token.i: [] for token in _read(span)}
         for word, (first, _) in zip(sentence.words, sentence.tokens.tolist(), strict=True):
             groups[first].append(word)
-        found.append(binarize(constituency_tree(span), list(groups.values())).transitions)
-    return found
+        parses.append(binarize(constituency_tree(span), list(groups.values())).transitions)
+    return parses
 
 
 def _read(span: Span) -> list[Token]:

@@ -13,9 +13,6 @@ from thinstack.data.words import ptb
 from thinstack.text.english import LONGEST, plain_words, rules
 from thinstack.text.plain_text import PlainText
 
-__all__ = ["Parts", "parts_of"]
-
-
 # spaCy leaves `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`.
 _negation = re.compile("(?<=[a-zA-Z])[nN]['\u2019][tT](?![a-zA-Z0-9])")
 
@@ -43,21 +40,21 @@ def parts_of(span: Span, *, merged: bool) -> Parts | None:
     plain = rules().typed.plain(text)
     sizes = np.array([len(token) for token in span], np.int64)
     firsts = np.array([token.idx - span.start_char for token in span], np.int64)
-    inside = np.setdiff1d([found.start() for found in _negation.finditer(text)], firsts)
+    inside = np.setdiff1d([match.start() for match in _negation.finditer(text)], firsts)
     if not (merged or plain or len(inside) or sizes.max(initial=0) > LONGEST):
         return None
     plain = plain or PlainText.of(text)
     changes = np.concatenate([[0], np.cumsum(plain.changed(text))])
     odd = (changes[firsts + sizes] > changes[firsts]) | (sizes > LONGEST)
     odd[np.searchsorted(firsts, inside, side="right") - 1] = True
-    found = list[_Part]()
+    parts = list[_Part]()
     for start, behind in _stretches(span, odd):
         place = firsts[start], firsts[behind - 1] + sizes[behind - 1]
-        found += _read(plain, *place) if odd[start:behind].any() else _kept(text, *place)
-    if not found:
+        parts += _read(plain, *place) if odd[start:behind].any() else _kept(text, *place)
+    if not parts:
         return Parts([], [], np.zeros((0, 2), np.int64))
-    texts = [part.text for part in found]
-    places = np.array([part[1:] for part in found], np.int64)
+    texts = [part.text for part in parts]
+    places = np.array([part[1:] for part in parts], np.int64)
     # A word that was too long is not joined again.
     pairs = zip(texts, places[:-1, 1], places[1:, 0], strict=False)
     apart = [end < start or len(part) >= LONGEST for part, end, start in pairs]

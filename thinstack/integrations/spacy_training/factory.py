@@ -40,8 +40,6 @@ from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.integrations.spacy.scorer import SCORE_WEIGHTS
 from thinstack.integrations.spacy_training.component import AVERAGE, TreeClassifier
 
-__all__ = ["make_tree_classifier"]
-
 
 def make_tree_classifier(
     nlp: Any,

@@ -17,8 +17,6 @@ from thinstack.integrations.show.as_text import as_text
 from thinstack.training.loop.text_learner import RESUME_FILES
 from thinstack.training.publish.bundle_files import bundle_files
 
-__all__ = ["finish_pipeline"]
-
 FACTORY = "tree_classifier"
 _PIPELINE_FILES = ("config.cfg", "meta.json")
 

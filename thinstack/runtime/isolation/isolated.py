@@ -5,63 +5,26 @@ This bounds what a model uses; it is no sandbox. A model that takes over the pro
 onnxruntime, can do what its user can.
 """
 
-import json
-import math
 import os
-import signal
-import subprocess
-import sys
 import threading
-import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from itertools import cycle
-from multiprocessing.spawn import get_executable
-from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.errors import (
-    BundleError,
-    DeviceError,
-    MissingExtraError,
-    ThinstackError,
-    raised_by_signal_handler,
-)
+from thinstack.errors import BundleError, DeviceError, MissingExtraError, ThinstackError
 from thinstack.runtime.ending import end_with_program
-from thinstack.runtime.isolation.messages import Message, read_message, write_message
+from thinstack.runtime.isolation.messages import Message
+from thinstack.runtime.isolation.model_process import SECONDS, TRUSTED, ModelProcess
 from thinstack.runtime.pool import usable_cores
-
-__all__ = ["MOST_RECEIVED", "IsolatedSession"]
 
 MEMORY: Final = 768 << 20
 """Bytes that a model may take, beyond six times its file and what onnxruntime takes itself."""
-SECONDS: Final = 3
-"""Seconds of processor time that loading a model, or running a batch, may take. One more is allowed
-for each two megabytes of the file, or for each 200 numbers of the batch. Our own models take
-a thousandth of that."""
 ON_A_GPU: Final = 60
-"""More such seconds on a GPU, whose libraries take their time to start."""
-PATIENCE: Final = 10
-"""By the clock it may take so many times as long, and `GRACE` seconds more, because others use the
-machine too."""
-GRACE: Final = 30
-_TICK: Final = 0.2
-"""Seconds between two looks at the clock."""
-
-MOST_RECEIVED: Final = 1 << 28
-"""Bytes of the scores of a batch, at most."""
-
-_TRUSTED = "to run a model that you trust without limits, say isolated=False (--no-isolated)"
-_NO_PROCESS = f"a process of its own for the model cannot be started ({{}}); {_TRUSTED}"
-
-_START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from thinstack.runtime.isolation.isolated_worker import main; main(int(sys.argv[2]))"
-)
+"""More seconds of processor time on a GPU, whose libraries take their time to start."""
 
 
 class _Named(NamedTuple):
@@ -98,25 +61,27 @@ class IsolatedSession:
 
     def __init__(self, model: bytes, *, device: str, source: str):
         self._model, self._asked, self._source = model, device, source
-        self._idle: list[_Process] = []
+        self._idle: list[ModelProcess] = []
         # Locks, because what a signal handler raises leaves a semaphore of Python taken for ever.
         self._turns = cycle([threading.Lock() for _ in range(usable_cores())])
         self._lock = threading.Lock()
-        self._processes: set[_Process] = set()
+        self._processes: set[ModelProcess] = set()
         weakref.finalize(self, _end_all, self._processes, os.getpid())
         try:
-            process, told = self._started()
+            process, description = self._started()
         except BundleError as error:
             text = str(error)
             raise BundleError(text if text.startswith(source) else f"{source}: {text}") from None
         self._idle.append(process)
-        self.device: Literal["cpu", "cuda"] = "cuda" if told.get("device") == "cuda" else "cpu"
-        self.warning = str(told.get("warning", ""))
-        self._inputs, self._outputs = _named(told.get("inputs")), _named(told.get("outputs"))
-        metadata = told.get("metadata")
+        on_gpu = description.get("device") == "cuda"
+        self.device: Literal["cpu", "cuda"] = "cuda" if on_gpu else "cpu"
+        self.warning = str(description.get("warning", ""))
+        self._inputs = _named(description.get("inputs"))
+        self._outputs = _named(description.get("outputs"))
+        metadata = description.get("metadata")
         known = metadata.items() if isinstance(metadata, dict) else ()
         self._metadata = {str(key): str(value) for key, value in known}
-        self._providers = [str(name) for name in told.get("providers", ())]
+        self._providers = [str(name) for name in description.get("providers", ())]
 
     def get_inputs(self) -> list[_Named]:
         """Name and type of each input."""
@@ -156,10 +121,10 @@ class IsolatedSession:
             raise BundleError(f"the process of the model gave no {missing[0]}")
         return [reply.arrays[name] for name in names]
 
-    def _started(self) -> "tuple[_Process, Mapping[str, Any]]":
+    def _started(self) -> tuple[ModelProcess, Mapping[str, Any]]:
         """A process that has loaded the model, and what it tells of it."""
         try:
-            process = _Process()
+            process = ModelProcess()
         except DeviceError as problem:
             raise DeviceError(f"{self._source}: {problem}") from None
         self._processes.add(process)
@@ -179,7 +144,7 @@ class IsolatedSession:
         return SECONDS + more + (ON_A_GPU if self._asked != "cpu" else 0)
 
     def _answer(
-        self, process: "_Process", request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+        self, process: ModelProcess, request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Message:
         """The reply of a process. One that dies or talks nonsense is ended, which is a
         BundleError; the next call starts another."""
@@ -191,129 +156,16 @@ class IsolatedSession:
             how = process.how_it_ended(error)
             raise BundleError(
                 f"its process {how}: the model is damaged, made to do harm, or too large for this "
-                f"machine; {_TRUSTED}"
+                f"machine; {TRUSTED}"
             ) from None
         finally:
             if not answered:  # whatever happened, an answer may still come
                 self._drop(process)
         return reply
 
-    def _drop(self, process: "_Process") -> None:
+    def _drop(self, process: ModelProcess) -> None:
         process.end()
         self._processes.discard(process)
-
-
-class _Limit(NamedTuple):
-    """How many seconds an answer may take, and the time of the monotonic clock when they end."""
-
-    seconds: int
-    end: float
-
-
-class _Process:
-    """A process that runs a model, as its parent sees it. Raises DeviceError if it cannot be
-    started."""
-
-    def __init__(self) -> None:
-        if getattr(sys, "frozen", False):  # the program itself would start again, and again
-            raise DeviceError(_NO_PROCESS.format("this program is its own Python"))
-        top = str(Path(__file__).parents[3])
-        paths = [*filter(None, sys.path), *([] if top in sys.path else [top])]
-        # Isolated from the folder it starts in, and from PYTHONPATH: the paths are those of ours.
-        start = [get_executable(), "-I", "-c", _START, json.dumps(paths), str(os.getpid())]
-        try:
-            self._process = subprocess.Popen(
-                start,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # each thread takes memory
-            )
-        except (OSError, TypeError, ValueError) as error:  # no Python is known, or none allowed
-            if raised_by_signal_handler(error):
-                raise
-            raise DeviceError(_NO_PROCESS.format(error)) from None
-        self._late, self._limit = 0, _Limit(0, math.inf)
-        threading.Thread(target=self._watch, daemon=True).start()
-        self._greeted()
-
-    def _greeted(self) -> None:
-        """Wait for the process to say that it runs. Whatever goes wrong before is no fault of the
-        model."""
-        answered = False
-        try:
-            with self._within(GRACE + PATIENCE * SECONDS):
-                read_message(cast(BinaryIO, self._process.stdout), most=MOST_RECEIVED)
-            answered = True
-        except (OSError, EOFError, ValueError) as error:
-            if raised_by_signal_handler(error):
-                raise
-            end_with_program()
-            raise DeviceError(_NO_PROCESS.format(f"it {self.how_it_ended(error)}")) from None
-        finally:
-            if not answered:
-                self.end()
-
-    def ask(self, request: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Message:
-        """The reply to a request. Raises OSError, EOFError or ValueError if there is none."""
-        requests, replies = self._process.stdin, self._process.stdout
-        with self._within(GRACE + PATIENCE * int(request["seconds"])):
-            write_message(cast(BinaryIO, requests), request, arrays)
-            return read_message(cast(BinaryIO, replies), most=MOST_RECEIVED)
-
-    @contextmanager
-    def _within(self, seconds: int) -> Iterator[None]:
-        """End the process if the block takes so many seconds by the clock."""
-        self._limit = _Limit(seconds, time.monotonic() + seconds)
-        try:
-            yield
-        finally:
-            self._limit = _Limit(0, math.inf)
-
-    def _watch(self) -> None:
-        """The work of a thread that lives as long as the process. A thread for each answer would
-        take longer, and a signal handler that raises while Python starts one breaks it."""
-        while self._process.poll() is None:
-            seconds, end = self._limit
-            if time.monotonic() > end:
-                self._late = seconds
-                self._process.kill()
-            time.sleep(_TICK)
-
-    def how_it_ended(self, error: Exception) -> str:
-        """How the process ended, in words. `error`: what was wrong with its answer. Raises it if a
-        signal handler of the program did."""
-        if raised_by_signal_handler(error):
-            raise error
-        end_with_program()  # which ended the process
-        with suppress(subprocess.TimeoutExpired):  # it closed the pipe, and lives
-            code = self._process.wait(timeout=1)
-            return f"took more than {self._late} seconds" if self._late else _ending(code)
-        return f"gave no answer ({error})"
-
-    def has_ended(self) -> bool:
-        """Whether it has ended while it was idle, as the end of the program ends it before what is
-        registered for that end, or a system without memory."""
-        return self._process.poll() is not None
-
-    def end(self) -> None:
-        """End the process, whatever it is doing."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # what was not sent to a process that died
-                    pipe.close()
-
-
-def _ending(code: int) -> str:
-    try:
-        name = signal.Signals(-code).name if code < 0 else ""
-    except ValueError:
-        name = f"signal {-code}"
-    if name == "SIGXCPU":
-        return "took more processor time than it may"
-    return f"died of {name}" if name else f"ended with exit code {code}"
 
 
 def _error_of(reply: Message) -> ThinstackError | None:
@@ -321,19 +173,20 @@ def _error_of(reply: Message) -> ThinstackError | None:
     name, arguments = reply.data.get("error"), reply.data.get("arguments")
     if name is None:
         return None
-    told = [str(argument) for argument in arguments] if isinstance(arguments, list) else []
-    if name == "MissingExtraError" and len(told) == 2:
-        return MissingExtraError(*told)
-    text = " ".join(told)
+    texts = [str(argument) for argument in arguments] if isinstance(arguments, list) else []
+    if name == "MissingExtraError" and len(texts) == 2:
+        return MissingExtraError(*texts)
+    text = " ".join(texts)
     return DeviceError(text) if name == "DeviceError" else BundleError(text)
 
 
-def _named(told: Any) -> list[_Named]:
-    pairs = told if isinstance(told, list) else []
+def _named(pairs: Any) -> list[_Named]:
+    if not isinstance(pairs, list):
+        return []
     return [_Named(*map(str, pair)) for pair in pairs if isinstance(pair, list) and len(pair) == 2]
 
 
-def _end_all(processes: "set[_Process]", owner: int) -> None:
+def _end_all(processes: set[ModelProcess], owner: int) -> None:
     """End the processes of a session. A forked process leaves those of its parent alone."""
     if os.getpid() == owner:
         for process in list(processes):

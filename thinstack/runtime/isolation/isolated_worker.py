@@ -19,8 +19,6 @@ from thinstack.errors import BundleError, DeviceError, MissingExtraError
 from thinstack.runtime.isolation.messages import Message, read_message, write_message
 from thinstack.runtime.onnx_session import start_session
 
-__all__ = ["MOST_SENT", "main"]
-
 MOST_SENT = 1 << 33
 """Bytes that the process takes in one message, at most: an ONNX file."""
 
@@ -112,8 +110,8 @@ def _run(session: Any, message: Message) -> dict[str, Any]:
 
 
 def _tell(replies: BinaryIO, error: Exception, *arguments: str) -> None:
-    told = [f"{argument:.2000}" for argument in arguments]
-    write_message(replies, {"error": type(error).__name__, "arguments": told}, {})
+    texts = [f"{argument:.2000}" for argument in arguments]
+    write_message(replies, {"error": type(error).__name__, "arguments": texts}, {})
 
 
 def _allow_seconds(seconds: int) -> None:

@@ -13,8 +13,6 @@ from typing import Any, BinaryIO, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_TEXT", "Message", "read_message", "write_message"]
-
 MOST_TEXT: Final = 1 << 24
 """Bytes of the JSON of a message, at most."""
 _MOST_ARRAYS, _MOST_AXES = 64, 64
@@ -36,10 +34,10 @@ def write_message(
     """Write a message. Raises ValueError for an array that is not of numbers, OSError if the other
     process is gone."""
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    told = [(name, array.dtype.name, array.shape) for name, array in whole.items()]
-    if odd := [kind for _, kind, _ in told if kind not in _TYPES]:
+    headers = [(name, array.dtype.name, array.shape) for name, array in whole.items()]
+    if odd := [kind for _, kind, _ in headers if kind not in _TYPES]:
         raise ValueError(f"an array of {odd[0]}; expected numbers")
-    text = json.dumps({**data, "arrays": told}).encode()
+    text = json.dumps({**data, "arrays": headers}).encode()
     file.write(len(text).to_bytes(4, "little"))
     file.write(text)
     for array in whole.values():
@@ -57,13 +55,13 @@ def read_message(file: BinaryIO, *, most: int) -> Message:
         raise ValueError(f"a message of {size:,} bytes; expected at most {MOST_TEXT:,}")
     try:
         data = json.loads(_exactly(file, size))
-        told = [(str(name), str(kind), [*shape]) for name, kind, shape in data.pop("arrays")]
+        headers = [(str(name), str(kind), [*shape]) for name, kind, shape in data.pop("arrays")]
     except (TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"no message: {error!r}") from None
-    if len(told) > _MOST_ARRAYS:
-        raise ValueError(f"a message of {len(told)} arrays")
+    if len(headers) > _MOST_ARRAYS:
+        raise ValueError(f"a message of {len(headers)} arrays")
     arrays, left = {}, most
-    for name, kind, shape in told:
+    for name, kind, shape in headers:
         whole = all(type(axis) is int and 0 <= axis <= most for axis in shape)
         if kind not in _TYPES or not whole or len(shape) > _MOST_AXES:
             raise ValueError(f"no array: {name!r:.80} of {kind:.40} {shape!r:.200}")

@@ -8,8 +8,6 @@ from pydantic import ValidationError
 from thinstack.core.config.base import Strict, problems
 from thinstack.training.loop.checkpoint import not_a_checkpoint
 
-__all__ = ["read_history"]
-
 
 class _Record(Strict, strict=True, extra="ignore"):
     """What there is to say of an epoch, as far as the loop reads it again."""

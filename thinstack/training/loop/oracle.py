@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 
 from thinstack.core.transitions import REDUCE, SHIFT, parents_of, spans_of
 
-__all__ = ["right_transitions"]
-
 IntArray = NDArray[np.int64]
 
 

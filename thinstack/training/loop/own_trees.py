@@ -14,8 +14,6 @@ from thinstack.evaluate.bracketing import bracketing
 from thinstack.evaluate.figures import percentage
 from thinstack.training.examples.example import Example, forests_of
 
-__all__ = ["agreement", "own_trees", "take_own_trees"]
-
 
 @torch.inference_mode()
 def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int64]]:

@@ -10,8 +10,6 @@ from thinstack.core.shared_weights import one_weight_gradient
 from thinstack.errors import ConfigError
 from thinstack.training.recipe import TrainingConfig
 
-__all__ = ["check_precision", "faster_in_bf16", "has_bf16", "joint_of", "lower_precision"]
-
 
 def joint_of(
     model: Model, inputs: dict[str, Tensor], config: TrainingConfig, *, track: bool = True

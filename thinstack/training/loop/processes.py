@@ -25,8 +25,6 @@ from thinstack.data.files.signals import catch_signals, restore_signals, stopped
 from thinstack.errors import ConfigError, DataError, StoppedError, ThinstackError
 from thinstack.training.loop.team import Team
 
-__all__ = ["Processes", "team_of"]
-
 PATIENCE: Final = timedelta(hours=6)
 """How long a process waits for the others, for example while the main process evaluates. A process
 that has died is noticed at once."""

@@ -17,7 +17,6 @@ from thinstack.errors import ConfigError, needs_extra
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["ALONE", "Team", "joined"]
 
 Value = TypeVar("Value")
 

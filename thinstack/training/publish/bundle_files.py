@@ -29,8 +29,6 @@ from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
 
-__all__ = ["BundleFiles", "bundle_files", "json_file"]
-
 
 class BundleFiles(NamedTuple):
     """The files of a bundle but its configuration, card and manifest.

@@ -10,8 +10,6 @@ from torch import Tensor
 from thinstack.core.model.model import Model
 from thinstack.training.examples.example import Example, forests_of
 
-__all__ = ["observe_ranges"]
-
 OBSERVED: Final = 512
 """About how many examples are looked at."""
 

@@ -10,8 +10,6 @@ from thinstack.evaluate.suite import halves, read_suite, suite_names
 from thinstack.evaluate.suite_evaluation import evaluate_suite, suite_rows
 from thinstack.runtime.predictor import Predictor
 
-__all__ = ["measure_suites", "suite_section"]
-
 _SECTION = """
 ## What it understands
 

@@ -22,8 +22,6 @@ from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE, WAIT, ch
 from thinstack.plugins.encoders.spinn.onnx_tracker import step as track
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
-__all__ = ["Timetable", "shift_reduce", "timetable"]
-
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 MOVES = np.array([(-1, 1), (0, -1), (0, 0)])
 """What SHIFT, REDUCE and WAIT add to the number of words left and to the height of the stack."""
@@ -155,8 +153,8 @@ class _Loop:
         left, top = body.ops("Split", state, outputs=2, axis=1, num_outputs=2)
         # Not GatherElements, for that of the reference evaluator knows no more than 64 columns.
         pairs = queue.flatten().take(top + self.places)
-        made = pairs.maximum(0)
-        children = store.index_select(0, made) + self.states.index_select(0, made - pairs)
+        places = pairs.maximum(0)
+        children = store.index_select(0, places) + self.states.index_select(0, places - pairs)
         read = self._outputs(body, children, pairs)
         front = self.buffer.gates.op("GatherND", self.buffer.empty - left)
         hidden, memory = track(self.tracker, read, front, hidden, memory)

@@ -12,7 +12,7 @@ from thinstack.core.cell import Cell
 from thinstack.core.cell_fit import misfit
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.encoder import Encoder, Encoding, Judgement, plain_encoding
-from thinstack.core.model.sentences import check_sentences
+from thinstack.core.model.sentence_inputs import check_sentences
 from thinstack.core.schedule import schedule_transitions
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.core.stack_schedule import schedule_stack, timetable

@@ -13,8 +13,6 @@ from thinstack.training.loop.precision import joint_of
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.task import Losses
 
-__all__ = ["near_classes", "phrases_of", "text_losses"]
-
 
 def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
     """Distributions (T, C) over `classes` ordered classes, for the `targets` (T,). The neighbours

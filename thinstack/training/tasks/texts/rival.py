@@ -13,8 +13,6 @@ from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.text_figures import text_figures
 from thinstack.training.tasks.texts.reading import Text
 
-__all__ = ["NAME", "learn_plain", "plain_rival"]
-
 NAME: Final = "TF-IDF, logistic regression"
 
 MOST: Final = 50_000

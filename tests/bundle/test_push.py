@@ -1,0 +1,106 @@
+"""`thinstack push`, to a stub of the hub on this machine, and back."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bundle.stub_hub import TOKEN, Hub, run, running_hub
+from bundle_folders import replaced
+from huggingface_hub import ModelCard
+from tokenizers import Tokenizer
+
+from thinstack.bundle import open_bundle
+from thinstack.bundle.files import pack, unpacked, write
+from thinstack.errors import InputError
+from thinstack.integrations.push import push
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "wordpiece-parser"
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    with running_hub() as found:
+        yield found
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A bundle of an earlier version, and files beside it that are none of its own."""
+    folder = tmp_path / "model"
+    write(pack(open_bundle(GOLDEN)), folder)
+    (folder / ".notes").write_text("of mine")
+    return folder
+
+
+def test_a_bundle_goes_up_as_the_hub_expects_it_and_comes_back(
+    hub: Hub, model: Path, tmp_path: Path
+) -> None:
+    before = pack(open_bundle(model))
+    command = ["push", str(model), "user/films", "--private"]
+    (pushed,) = run(hub, tmp_path / "home", command, HF_TOKEN=TOKEN)
+    repository = hub.repositories["user/films"]
+    commit = repository.branches["main"]
+    told = "added or changed for the hub: README.md, config.json, tokenizer.json\n"
+    url = f"{hub.url}/user/films/commit/{commit}"
+    load = f"load it: thinstack.load('hf://user/films@{commit}')\n"
+    assert pushed == (0, f"{told}{url}\n{load}", "")
+    assert repository.private
+    files = dict(repository.commits[commit])
+    del files[".gitattributes"]
+    assert files.keys() == before.keys() | {"tokenizer.json"}
+    changed = {"README.md", "config.json", "tokenizer.json", "manifest.json"}
+    assert {name for name in before if before[name] != files[name]} <= changed
+    assert pack(open_bundle(model)) == before
+    bundle = unpacked(files, "what went up")
+    assert bundle.config == open_bundle(model).config
+    assert bundle.manifest.metrics == {"accuracy": 33.5}
+    assert (bundle.manifest.data, bundle.manifest.created) == ("none", "2026-01-01")
+    vocabulary = bundle.vocabulary()
+    card = files["README.md"].decode()
+    assert ModelCard(card).data.library_name == "thinstack"
+    assert card.endswith(before["README.md"].decode())
+    assert json.loads(files["config.json"])["id2label"] == {"0": "bad", "1": "so-so", "2": "schön"}
+    tokenizer = Tokenizer.from_str(files["tokenizer.json"].decode())
+    assert tokenizer.get_vocab() == {name: i for i, name in enumerate(vocabulary.entries)}
+
+    # What has all of it goes up as it is, here to a branch of another repository.
+    again = ["push", f"hf://user/films@{commit}", "user/copy", "--revision", "v1"]
+    (copied,) = run(hub, tmp_path / "home", again, HF_TOKEN=TOKEN)
+    assert copied[0] == 0
+    assert "added" not in copied[1]
+    copy = hub.repositories["user/copy"]
+    assert not copy.private
+    assert copy.commits[copy.branches["v1"]] == repository.commits[commit]
+    assert copy.commits[copy.branches["main"]] == {".gitattributes": b""}
+
+
+def test_a_bundle_that_is_wrong_stays_here(hub: Hub, model: Path, tmp_path: Path) -> None:
+    cases = json.loads((model / "cases.json").read_bytes())
+    cases["cases"][0]["outputs"]["root_scores"][0][0] += 0.01
+    replaced("cases.json", json.dumps(cases).encode())(model)
+    damaged = tmp_path / "damaged"
+    write(pack(open_bundle(GOLDEN)), damaged)
+    (damaged / "vocabulary.txt").write_bytes(b"")
+    commands = [["push", str(folder), "user/films"] for folder in (model, damaged)]
+    otherwise, broken = run(hub, tmp_path / "home", *commands, HF_TOKEN=TOKEN)
+    assert otherwise[0] == broken[0] == 2
+    assert "scores differ by 0.01 from those of its reference cases" in otherwise[2]
+    assert "vocabulary.txt" in broken[2]
+    assert hub.requests == []
+
+
+def test_without_a_token_it_says_how_to_get_one(hub: Hub, model: Path, tmp_path: Path) -> None:
+    command = ["push", str(model), "user/films"]
+    for token in ("", "hf_wrong"):
+        (answer,) = run(hub, tmp_path / "home", command, HF_TOKEN=token)
+        assert answer[0] == 2
+        assert answer[2].startswith("error: hf://user/films: ")
+        assert "hf auth login" in answer[2]
+        assert answer[2].count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["films", "user/films@v1", "hf://user/films", "a/b/c", "", "/"])
+def test_what_is_no_repository(name: str) -> None:
+    with pytest.raises(InputError, match="expected a repository as user/name"):
+        push(GOLDEN, name)

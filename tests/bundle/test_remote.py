@@ -1,0 +1,200 @@
+"""Bundles by their address on a hub: a stub on this machine, which `huggingface_hub` asks."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from bundle.stub_hub import Hub, Repository, run, running_hub
+from bundle_folders import write
+from command_line import Answer
+
+import thinstack
+from thinstack.bundle import Bundle, is_installed, open_bundle, reading
+from thinstack.bundle.files import Files, pack
+from thinstack.bundle.hub.remote import Address, is_address
+from thinstack.errors import BundleError, MissingExtraError
+from thinstack.training.loop.initial import vocabulary_of
+from thinstack.training.recipe import InitConfig
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
+FILMS = "hf://user/films"
+
+
+@pytest.fixture(scope="module")
+def files() -> Files:
+    return pack(open_bundle(GOLDEN / "words"))
+
+
+@pytest.fixture(scope="module")
+def hub(files: Files) -> Iterator[Hub]:
+    with running_hub() as hub:
+        for name in ("films", "gated", "bare", "damaged", "lacking", "broken", "wide"):
+            hub.repositories[f"user/{name}"] = Repository()
+        hub.repositories["user/films"].commit(files | {"big.bin": b"x", "a/b.txt": b"y"})
+        hub.repositories["user/gated"].commit(files)
+        hub.repositories["user/gated"].gated = True
+        hub.repositories["user/bare"].commit({"README.md": b"# none"})
+        hub.repositories["user/damaged"].commit(files | {"vocabulary.txt": b"other\n"})
+        less = {name: content for name, content in files.items() if name != "cases.json"}
+        hub.repositories["user/lacking"].commit(less)
+        hub.repositories["user/broken"].commit(files | {"manifest.json": b"{}"})
+        hub.repositories["user/wide"].commit({"manifest.json": bytes((1 << 20) + 1)})
+        yield hub
+
+
+def test_what_is_downloaded_is_the_bundle_and_nothing_else(
+    hub: Hub, files: Files, tmp_path: Path
+) -> None:
+    hub.requests.clear()
+    predict = ["predict", "--model", FILMS, "--json", "the film"]
+    (opened, predicted) = run(hub, tmp_path, ["open", FILMS], predict)
+    assert hub.downloaded() == sorted(files)  # once, though two commands used them
+    assert opened[0] == predicted[0] == 0
+    folder = Path(opened[1])
+    assert tmp_path in folder.parents
+    found = [path for path in folder.rglob("*") if not path.is_dir()]
+    assert not any(path.is_symlink() for path in found)
+    assert {path.relative_to(folder).as_posix(): path.read_bytes() for path in found} == files
+    own = thinstack.load(GOLDEN / "words").predict([["the", "film"]])[0]
+    (shown,) = json.loads(predicted[1])
+    assert shown["label"] == own.label
+
+
+def test_a_commit_stays_and_a_branch_moves_and_both_are_kept(files: Files, tmp_path: Path) -> None:
+    other = pack(write(tmp_path / "other"))
+    address = "hf://user/moving"
+    with running_hub() as hub:
+        repository = hub.repositories["user/moving"] = Repository()
+        old = repository.commit(files, "main")
+        repository.branches["v1"] = old
+        (first,) = run(hub, tmp_path / "home", ["open", address])
+        new = repository.commit(other)
+        hub.requests.clear()
+        commands = [["open", f"{address}@{old}"], ["open", address], ["open", f"{address}@v1"]]
+        pinned, moved, _ = run(hub, tmp_path / "home", *commands)
+        assert (first[1], pinned[1]) == (moved[1].replace(new, old),) * 2
+        assert (
+            open_bundle(Path(moved[1])).manifest.digest
+            == open_bundle(tmp_path / "other").manifest.digest
+        )
+        assert hub.requests[0].endswith("/resolve/main/manifest.json")  # nothing for the commit
+    # The hub is gone.
+    for offline in ("0", "1"):
+        commands = [["open", address], ["open", f"{address}@{old}"], ["open", "hf://user/never"]]
+        branch, commit, never = run(hub, tmp_path / "home", *commands, HF_HUB_OFFLINE=offline)
+        assert (branch, commit) == (moved, pinned)
+        assert never[0].startswith(
+            "BundleError: hf://user/never: not in the cache, and the hub cannot be reached: connect"
+        )
+
+
+def test_what_cannot_be_had_is_told_in_a_line(hub: Hub, tmp_path: Path) -> None:
+    expected = {
+        "user/nobody": "there is no such repository, or it is private: log in with hf auth login",
+        "user/films@v9": "it has no such revision: name a branch, a tag or a commit of it",
+        "user/gated": "access to it has to be asked for on its page; then log in: hf auth login",
+        "user/bare": "not a bundle, it has no manifest.json",
+        "user/lacking": "its manifest lists cases.json, which is missing",
+        "user/broken": "manifest.json: not the manifest of a thinstack bundle",
+        "user/wide": "a manifest has at most 1,048,576 bytes",
+    }
+    commands = [["open", f"hf://{name}"] for name in expected]
+    predict = ["predict", "--model", "hf://user/nobody", "film"]
+    *answers, damaged, predicted = run(
+        hub, tmp_path, *commands, ["open", "hf://user/damaged"], predict
+    )
+    for (name, problem), answer in zip(expected.items(), answers, strict=True):
+        assert answer[0].startswith(f"BundleError: hf://{name}: {problem}")
+        assert "\n" not in answer[0]
+    assert "vocabulary.txt" in damaged[0]
+    assert "the manifest says" in damaged[0]
+    assert predicted == (2, "", f"error: hf://user/nobody: {expected['user/nobody']}\n")
+    assert not list(tmp_path.rglob(".????????*"))  # what was begun and given up
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("hf://", "hf://user", "hf://user/", "hf:///name", "hf://a/b/c", "hf://a/b@"),
+        *("hf://../b", "hf://a/..", "hf://a/b@../../c", "hf://a/b@c d", "hf://a/b@c@d"),
+        *("hf://é/b", "hf://a/b\n"),
+    ],
+)
+def test_what_is_no_address(text: str) -> None:
+    assert is_address(text)
+    with pytest.raises(BundleError, match="expected hf://user/name or hf://user/name@revision"):
+        open_bundle(text)
+
+
+def test_addresses() -> None:
+    assert Address.parse("hf://a-1/b.c_d") == ("a-1/b.c_d", None)
+    assert Address.parse("hf://a/b@refs/pr/1") == ("a/b", "refs/pr/1")
+    assert str(Address.parse("hf://a/b@v1.0")) == "hf://a/b@v1.0"
+    assert not is_address("sst")
+    assert not is_address(Path("hf://a/b"))
+    assert not is_installed("hf://a/b")
+
+
+@pytest.fixture
+def fetched(last_word: Bundle, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every address leads to one bundle; returns those that were asked for."""
+    asked: list[str] = []
+
+    def fetch(address: str) -> Path:
+        asked.append(address)
+        return last_word.path
+
+    monkeypatch.setattr(reading, "fetch", fetch)
+    return asked
+
+
+def test_an_address_is_a_name_wherever_there_is_one(
+    fetched: list[str], cli: Callable[..., Answer], tmp_path: Path
+) -> None:
+    pinned = f"{FILMS}@v1"
+    (found,) = cli("predict", "good", "--model", pinned, "--json").json
+    assert found["label"] == "good"
+    (tmp_path / "trees.txt").write_text("(2 (1 film) (2 good))\n", encoding="utf-8")
+    assert cli("evaluate", pinned, tmp_path / "trees.txt").code == 0
+    assert vocabulary_of(InitConfig(bundle=pinned), "words").entries[0] == "good"
+    assert set(fetched) == {pinned}
+
+
+def test_spacy_notes_the_address_and_a_saved_pipeline_needs_no_hub(
+    fetched: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("tree_sentiment", config={"model": FILMS})
+    assert nlp("good").cats["good"] > 0.5
+    nlp.to_disk(tmp_path / "pipeline")
+    assert (
+        spacy.load(tmp_path / "pipeline").config["components"]["tree_sentiment"]["model"] == FILMS
+    )
+
+    def gone(address: str) -> Path:
+        raise AssertionError("nothing is to be fetched")
+
+    monkeypatch.setattr(reading, "fetch", gone)
+    again = spacy.load(tmp_path / "pipeline")
+    assert again("good").cats == nlp("good").cats
+    with pytest.raises(AssertionError, match="fetched"):
+        spacy.blank("en").add_pipe("tree_sentiment", config={"model": FILMS})
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(MissingExtraError, match=r"pip install huggingface_hub, .* extra 'hub'"):
+        open_bundle(FILMS)
+
+
+def test_only_an_address_imports_the_library() -> None:
+    code = "import sys, thinstack; thinstack.load('sst').predict([['good']]); "
+    code += "print('huggingface_hub' in sys.modules)"
+    done: Any = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout == b"False\n"

@@ -1,0 +1,171 @@
+"""Weights of a model, into a bundle and out of it."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from core.configured import CHILD_SUM, LEXICALIZED, RANKER, SPINN, build, config_of
+from safetensors.torch import load
+
+from thinstack.bundle import Bundle, write_bundle
+from thinstack.bundle.weights import load_model, load_state, weights_of
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
+from thinstack.errors import BundleError
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.quantize import Quantize, dequantised
+from thinstack.plugins.build import build_model
+
+CONFIG = config_of()
+WORDS = b"good\nbad\n"
+DEPENDENCY = {"trees": "dependency", "cell": CHILD_SUM}
+TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": 5}
+CHANGES = {
+    "plain": {},
+    "shared": DEPENDENCY | {"encoder": {"top_down": "shared"}},
+    "deep_shared": DEPENDENCY | {"encoder": {"top_down": "shared", "layers": 2}},
+    "own": DEPENDENCY | {"encoder": {"top_down": TOP_DOWN}},
+    "relations": DEPENDENCY | {"cell": {"name": "sdt_rnn.v1"}, "relations": ["det"]},
+    "double_bias": {"cell": {"options": {"bias": "double", "forget": "tied"}}},
+    "lexicalized": {"cell": LEXICALIZED, "encoder": {"top_down": TOP_DOWN}},
+    "ranker": {"cell": LEXICALIZED, "head": RANKER},
+    "pairs": DEPENDENCY | {"head": {"name": "entailment.v1", "options": {"width": 6}}},
+}
+
+
+def new_model(config: ModelConfig = CONFIG, seed: int = 0) -> Model:
+    torch.manual_seed(seed)
+    return build_model(config, entries=3)
+
+
+def bundle(
+    folder: Path, weights: bytes | None, config: ModelConfig = CONFIG, exported: bytes | None = None
+) -> Bundle:
+    files = {"vocabulary.txt": WORDS, "model.safetensors": weights, "onnx/model.onnx": exported}
+    there = {name: content for name, content in files.items() if content is not None}
+    return write_bundle(folder, there, config=config)
+
+
+def assert_same_weights(found: Model, expected: Model) -> None:
+    weights, wanted = found.state_dict(), expected.state_dict()
+    assert weights.keys() == wanted.keys()
+    assert all(torch.equal(weights[name], value) for name, value in wanted.items())
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_weights_of_every_kind_of_model_come_back(tmp_path: Path, name: str) -> None:
+    config = config_of(**CHANGES[name])
+    model = new_model(config, seed=3)
+    for value in model.state_dict().values():
+        if value.is_floating_point():
+            value.uniform_(0.1, 0.9)
+    loaded = load_model(bundle(tmp_path / "model", weights_of(model), config))
+    assert sum(part.numel() for part in loaded.parameters()) == sum(
+        part.numel() for part in model.parameters()
+    )
+    every = {
+        "token_ids": [0, 2, 1] if config.trees == "binary" else [0, 2, 1, 1],
+        "transitions": [0, 0, 1, 0],
+        "parents": [1, -1, 1, -1],
+        "kinds": [2, 1, 1, 1],
+        "constituents": [0, 0, 1, 0],
+    }
+    inputs = {name: torch.tensor(every[name]) for name in model.input_names}
+    with torch.no_grad():
+        expected, found = model.eval()(inputs), loaded(inputs)
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[key], expected[key]) for key in expected)
+
+
+def test_a_cell_that_both_directions_share_is_shared_again(tmp_path: Path) -> None:
+    config = config_of(**CHANGES["deep_shared"])
+    loaded = load_model(bundle(tmp_path / "model", weights_of(new_model(config)), config))
+    for layer in loaded.encoder.stack():
+        assert layer.down.cell is layer.up.cell
+
+
+def test_a_model_comes_back_as_it_was_in_evaluation_mode(tmp_path: Path) -> None:
+    model = new_model(config_of(embedding={"kind": "words", "size": 3, "dropout": 0.5}))
+    written = bundle(tmp_path / "model", weights_of(model))
+    for source in (written, written.path, str(written.path)):
+        loaded = load_model(source)
+        assert not any(module.training for module in loaded.modules())
+        assert_same_weights(loaded, model)
+
+
+def test_weights_that_share_memory_are_kept(tmp_path: Path) -> None:
+    model = new_model()
+    model.head.linear.bias = torch.nn.Parameter(model.embedding.table.detach()[0])
+    loaded = load_model(bundle(tmp_path / "model", weights_of(model)))
+    assert torch.equal(loaded.head.linear.bias, model.embedding.table[0])
+    assert torch.equal(loaded.embedding.table, model.embedding.table)
+
+
+def test_a_bundle_without_weights_has_none_to_give(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="without torch weights"):
+        load_model(bundle(tmp_path / "model", None))
+
+
+@pytest.mark.parametrize("quantize", ["none", "fp16", "int8-tables", "int8"])
+def test_weights_beside_an_onnx_file_are_stored_once(tmp_path: Path, quantize: Quantize) -> None:
+    wide = config_of({"hidden_size": 20})
+    model = new_model(wide, seed=1)
+    exported = export_onnx(model, wide, quantize=quantize, vocabulary_digest="0")
+    rounded = dequantised(model, quantize)
+    weights = weights_of(rounded, beside=exported)
+    # The matrices that products in 8 bits read are rounded further than the model's.
+    products = {"encoder.layers.0.up.cell.u", "encoder.layers.0.up.cell.w"}
+    assert load(weights).keys() & (products | {"embedding.table"}) == (
+        products if quantize == "int8" else set()
+    )
+    if quantize != "none":
+        assert {value.dtype for name, value in load(weights).items() if name in products} <= {
+            torch.float16
+        }
+    loaded = load_model(bundle(tmp_path / "model", weights, wide, exported)).state_dict()
+    assert loaded.keys() == rounded.state_dict().keys()
+    for name, value in rounded.state_dict().items():
+        assert loaded[name].dtype == torch.float32
+        torch.testing.assert_close(loaded[name], value, rtol=1e-6, atol=0)
+
+
+def test_weights_that_half_precision_would_round_are_kept(tmp_path: Path) -> None:
+    model, other = new_model(), new_model(seed=1)
+    exported = export_onnx(other, CONFIG, vocabulary_digest="0")
+    assert not torch.equal(model.embedding.table.half().float(), model.embedding.table)
+    written = bundle(tmp_path / "model", weights_of(model, beside=exported), CONFIG, exported)
+    assert_same_weights(load_model(written), model)
+
+
+def test_a_header_or_a_size_of_no_weights_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match="cannot hold a header of 1,152,921,504,606,846,976"):
+        load_model(bundle(tmp_path / "header", (2**60).to_bytes(8, "little") + b"{}"))
+    huge = config_of({"hidden_size": 10**7})
+    with pytest.raises(BundleError, match=r"shape \(40000000,\), found \(16,\)"):
+        load_model(bundle(tmp_path / "size", weights_of(new_model()), huge))
+
+
+def test_weights_of_another_configuration_are_refused(tmp_path: Path) -> None:
+    other = weights_of(new_model(config_of({"hidden_size": 5})))
+    unlike = "not the weights of this configuration"
+    for content, problem in (
+        (other, unlike),
+        (b"no safetensors", "not a safetensors file"),
+        (b"", "not a safetensors file"),
+    ):
+        with pytest.raises(BundleError, match=rf"model\.safetensors: {problem}"):
+            load_model(bundle(tmp_path / "model", content))
+
+
+@pytest.mark.parametrize("feeds", [True, False])
+def test_weights_that_two_executors_share_are_stored_once(feeds: bool) -> None:
+    encoder = {"tracker": {"size": 3, "feeds": feeds}}
+    model, other = build(SPINN, encoder=encoder), build(SPINN, encoder=encoder)
+    stored = load(weights_of(model))
+    assert sum(value.numel() for value in stored.values()) == sum(
+        value.numel() for value in model.parameters()
+    )
+    load_state(other, stored)
+    assert_same_weights(other, model)
+    with pytest.raises(RuntimeError, match="Missing key"):
+        load_state(other, dict(list(stored.items())[1:]))

@@ -1,0 +1,125 @@
+"""`thinstack export`: a bundle's model as one file, verified before it is written."""
+
+import json
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from command_line import Answer
+
+from thinstack.bundle import open_bundle, write_bundle
+from thinstack.bundle.weights import load_model
+from thinstack.export.onnx import verify as onnx_verify
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
+TREES = "(1 (0 the) (1 (0 film) (1 good)))\n(0 (0 bad) (0 film))\n"
+
+
+@pytest.fixture
+def run(cli: Callable[..., Answer]) -> Callable[..., Answer]:
+    return partial(cli, "export")
+
+
+def scores(bundle: Path, run_file) -> list[np.ndarray]:
+    """Differences of a file from the reference cases of the bundle."""
+    cases = json.loads((bundle / "cases.json").read_text())["cases"]
+    found = []
+    for case in cases:
+        outputs = run_file(case["inputs"])
+        found += [
+            np.abs(np.asarray(outputs[name]) - np.array(values))
+            for name, values in case["outputs"].items()
+            if name in outputs
+        ]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("words", []), ("wordpiece-parser", ["--outputs", "roots", "--index-type", "int64"])],
+)
+def test_every_format_answers_as_the_bundle_does(
+    run, tmp_path: Path, name: str, options: list[str]
+) -> None:
+    bundle = GOLDEN / name
+
+    def onnx(path: Path, inputs: dict[str, list[int]]) -> dict[str, np.ndarray]:
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        types = {item.name: item.type[7:-1] for item in session.get_inputs()}
+        names = [item.name for item in session.get_outputs()]
+        found = session.run(names, {n: np.array(v, types[n]) for n, v in inputs.items()})
+        return dict(zip(names, found, strict=True))
+
+    path = tmp_path / "model.onnx"
+    code, out, _ = run(bundle, path, *options)
+    assert code == 0
+    assert f"{path}: {path.stat().st_size:,} bytes" in out
+    assert all(part in out for part in ("onnxruntime", "onnx.reference", "opset 18, IR 8"))
+    found = scores(bundle, lambda inputs: onnx(path, inputs))
+    assert max(float(part.max(initial=0)) for part in found) < 1e-5
+    script = tmp_path / "model.pt"
+    assert run(bundle, script)[0] == 0
+    with pytest.warns(DeprecationWarning, match="torch.jit"):
+        module = torch.jit.load(script)
+    found = scores(
+        bundle,
+        lambda inputs: module({n: torch.tensor(v, dtype=torch.long) for n, v in inputs.items()}),
+    )
+    assert max(float(part.max(initial=0)) for part in found) < 1e-5
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["model.onnx", "model.pt"]
+
+
+def test_what_quantising_costs_is_told(run, tmp_path: Path) -> None:
+    (tmp_path / "trees.txt").write_text(TREES)
+    report = tmp_path / "report.json"
+    options = ("--quantize", "fp16", "--data", tmp_path / "trees.txt", "--report", report)
+    code, out, _ = run(GOLDEN / "words", tmp_path / "m.onnx", *options)
+    assert code == 0
+    found = json.loads(report.read_text())
+    assert found["cost"]["fp16"]["bytes"] < found["cost"]["float32"]["bytes"]
+    assert found["cost"]["fp16"]["roots"] == 2
+    assert found["max_deviation"] > 0
+    assert all(part in out for part in ("float32", "fp16", "sentences"))
+
+
+def test_what_fails_the_verification_is_not_written(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = load_model(GOLDEN / "words")
+    other.head.linear.bias.data[0] += 0.1
+    export = onnx_verify.export_stages
+    wrong = lambda model, config, **options: export(other, config, **options)  # noqa: E731
+    monkeypatch.setattr(onnx_verify, "export_stages", wrong)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(b"what was there")
+    code, _, err = run(GOLDEN / "words", path)
+    assert (code, path.read_bytes()) == (2, b"what was there")
+    assert "gives scores that differ by" in err
+    assert [file.name for file in tmp_path.iterdir()] == ["m.onnx"]
+
+
+def test_bad_requests_are_one_message(run, tmp_path: Path) -> None:
+    words, trees = GOLDEN / "words", tmp_path / "trees.txt"
+    trees.write_text(TREES)
+    cases = [
+        ((words, tmp_path / "m.bin"), "the name must end with .onnx or .pt"),
+        ((words, tmp_path / "m.pt", "--quantize", "fp16"), "data are for ONNX files"),
+        ((words, tmp_path / "m.pt", "--data", trees), "data are for ONNX files"),
+        (("nothing-like-it", tmp_path / "m.onnx"), "unknown model 'nothing-like-it'"),
+        ((words, tmp_path / "m.onnx", "--data", tmp_path / "none.txt"), "none.txt"),
+    ]
+    bare = shutil.copytree(words, tmp_path / "copy")
+    source = open_bundle(bare)
+    without = {name: source.read(name) for name in ("vocabulary.txt", "onnx/model.onnx")}
+    write_bundle(tmp_path / "bare", without, config=source.config)
+    cases.append(((tmp_path / "bare", tmp_path / "m.onnx"), "a bundle without torch weights"))
+    for args, message in cases:
+        code, _, err = run(*args)
+        assert code == 2
+        assert message in " ".join(err.split())
+    assert not list(tmp_path.glob("m.*"))

@@ -1,0 +1,251 @@
+"""`thinstack doctor`, on what is installed here and on models that are as they should be or not."""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+from bundle_folders import replaced
+from command_line import Answer
+
+from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle.reading import BUNDLED
+from thinstack.cli.checks import Check, exit_code
+from thinstack.errors import DeviceError
+from thinstack.plugins.manager import manager
+from thinstack.runtime import reference
+
+Cli = Callable[..., Answer]
+GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
+
+
+@pytest.fixture(autouse=True)
+def _no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests are of these, and torch and spaCy take seconds."""
+    monkeypatch.setattr("thinstack.cli.checks.examination.package_checks", lambda: iter(()))
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Path:
+    """A copy of a bundle that has reference cases, to be damaged."""
+    return shutil.copytree(GOLDEN, tmp_path / "model")
+
+
+def found(answer: Answer) -> dict[str, dict[str, Any]]:
+    """The checks of `--json`, by name."""
+    listed = json.loads(answer.out)
+    assert listed["exit_code"] == answer.code
+    return {one["name"]: one for one in listed["checks"]}
+
+
+def test_what_it_says_of_the_bundled_model_is_so(cli: Cli) -> None:
+    answer = cli("doctor", "--json")
+    assert answer.code == 0
+    checks = found(answer)
+    manifest = (BUNDLED / "sst" / "manifest.json").read_bytes()
+    assert checks["model"]["details"]["digest"] == json.loads(manifest)["digest"]
+    assert checks["providers"]["details"]["providers"] == onnxruntime.get_available_providers()
+    prediction = checks["prediction"]["details"]
+    apart = np.concatenate(list(differences(open_bundle("sst"))))
+    assert prediction["cases"] == prediction["compared"] == 6
+    # Numbers that are as they were but for rounding.
+    assert prediction["largest"] == pytest.approx(apart.max(), rel=1e-6)
+    assert prediction["mean"] == pytest.approx(apart.mean(), rel=1e-6)
+    assert 0 < prediction["largest"] < 1e-6
+
+
+def differences(bundle: Bundle) -> Iterator[np.ndarray]:
+    """By onnxruntime alone: how far each output is from that of its case; none exceeds 1 by far."""
+    session = onnxruntime.InferenceSession(bundle.read("onnx/model.onnx"))
+    for case in json.loads(bundle.read("cases.json"))["cases"]:
+        feeds = {name: np.array(values, np.int32) for name, values in case["inputs"].items()}
+        outputs = session.run(list(case["outputs"]), feeds)
+        for name, values in zip(case["outputs"], outputs, strict=True):
+            yield np.abs(values - np.array(case["outputs"][name])).ravel()
+
+
+def test_a_line_a_check(cli: Cli) -> None:
+    answer = cli("doctor")
+    assert (answer.code, answer.err) == (0, "")
+    lines = [line.split(maxsplit=2)[:2] for line in answer.out.splitlines()[2:]]
+    names = ["threads", "providers", "telemetry", "plugins", "model", "prediction"]
+    assert lines[: len(names)] == [["ok", name] for name in names]
+    assert answer.out.endswith("\n\nAll is well.\n")
+
+
+def test_a_model_that_answers_otherwise_is_wrong(cli: Cli, golden: Path) -> None:
+    assert found(cli("doctor", "--json", "--model", golden))["prediction"]["status"] == "ok"
+    cases = json.loads((golden / "cases.json").read_bytes())
+    cases["cases"][1]["outputs"]["root_scores"][0][0] += 2e-4
+    replaced("cases.json", json.dumps(cases).encode())(golden)
+    answer = cli("doctor", "--json", "--model", golden)
+    prediction = found(answer)["prediction"]
+    assert (answer.code, prediction["status"]) == (1, "wrong")
+    assert prediction["details"]["largest"] == pytest.approx(2e-4, rel=0.01)
+    assert "the answers are wrong" in prediction["found"]
+
+
+@pytest.mark.parametrize(
+    ("cases", "problem"),
+    [
+        (b"[]", "no reference cases of this model"),
+        (b'{"labels": ["a", "b"], "tolerance": 1e-4, "cases": []}', "they are of the labels"),
+        (b"\xff", "no reference cases of this model"),
+        (b"[" * 100_000, "no reference cases of this model"),
+        (None, "no reference case could be compared"),
+    ],
+    ids=["a list", "labels", "bytes", "nested", "empty"],
+)
+def test_cases_that_cannot_be_run_are_wrong(
+    cli: Cli, golden: Path, cases: bytes | None, problem: str
+) -> None:
+    stored = json.loads((golden / "cases.json").read_bytes()) | {"cases": []}
+    replaced("cases.json", json.dumps(stored).encode() if cases is None else cases)(golden)
+    answer = cli("doctor", "--json", "--model", golden)
+    assert answer.code == 1
+    assert problem in found(answer)["prediction"]["found"]
+
+
+@pytest.mark.parametrize("change", ["shape", "input", "id", "too large", "infinite"])
+def test_outputs_of_another_shape_and_inputs_that_fail_are_wrong(
+    cli: Cli, golden: Path, change: str
+) -> None:
+    cases = json.loads((golden / "cases.json").read_bytes())
+    case = cases["cases"][0]
+    if change == "shape":
+        case["outputs"]["root_scores"] = [[0.5, 0.5]]
+    elif change == "input":
+        del case["inputs"]["transitions"]
+    else:
+        odd = {"id": 10**6, "too large": 10**30, "infinite": float("inf")}
+        case["inputs"]["token_ids"] = [odd[change]]
+    replaced("cases.json", json.dumps(cases).encode())(golden)
+    answer = cli("doctor", "--json", "--model", golden)
+    assert (answer.code, found(answer)["prediction"]["status"]) == (1, "wrong")
+
+
+def test_a_damaged_model_and_one_that_is_not_there_are_wrong(cli: Cli, golden: Path) -> None:
+    (golden / "onnx" / "model.onnx").write_bytes(b"damaged")
+    for model, problem in ((golden, "the manifest says"), ("nowhere", "unknown model 'nowhere'")):
+        answer = cli("doctor", "--model", model)
+        assert answer.code == 1
+        (line,) = [line for line in answer.out.splitlines() if line.startswith("wrong")]
+        assert line.split()[1] == "model"
+        assert problem in line
+        assert "prediction" not in answer.out
+    assert "model         thinstack plugins\n" in answer.out
+
+
+def test_a_bundle_without_cases_is_no_fault(cli: Cli, last_word: Bundle) -> None:
+    answer = cli("doctor", "--json", "--model", last_word.path)
+    assert (answer.code, found(answer)["prediction"]["status"]) == (0, "missing")
+
+
+def test_products_in_8_bits_are_allowed_more_on_average(
+    golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session of the golden file that says of itself what one in 8 bits says."""
+    real = reference.open_session
+
+    class Rough:
+        def __init__(self, *given: Any, **more: Any):
+            self.session, _ = real(*given, **more)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.session, name)
+
+        def get_modelmeta(self) -> Any:
+            told = {"quantization": "int8"}
+            return type("Metadata", (), {"custom_metadata_map": told})
+
+    monkeypatch.setattr(
+        reference, "open_session", lambda *given, **more: (Rough(*given, **more), "")
+    )
+    cases = json.loads((golden / "cases.json").read_bytes())
+    for off, holds in ((0.015, True), (0.025, False)):
+        moved = json.loads(json.dumps(cases))
+        for case in moved["cases"]:
+            for rows in case["outputs"].values():
+                scores = np.array(rows)
+                scores += off * np.where(np.arange(scores.size) % 2, 0.5, 1.5).reshape(scores.shape)
+                rows[:] = scores.tolist()
+        replaced("cases.json", json.dumps(moved).encode())(golden)
+        agreement = reference.check_cases(open_bundle(golden))
+        assert agreement.on_average
+        assert agreement.mean == pytest.approx(off, rel=0.05)
+        assert agreement.largest == pytest.approx(1.5 * off, rel=1e-3)
+        assert agreement.holds == holds
+
+
+def test_other_trees_of_products_in_8_bits_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bundle = open_bundle(GOLDEN.parent / "wordpiece-parser")
+    cases = json.loads(bundle.read("cases.json"))["cases"]
+    session, _ = reference.open_session(
+        bundle.read("onnx/model.onnx"), device="cpu", source="golden"
+    )
+    (case,) = [one for one in cases if len(one["outputs"]["parse"]) == 9][:1]
+    same = reference._errors_of_case(session, case, rough=True)
+    assert same is not None
+    assert same.max() < 1e-5
+    case["outputs"]["parse"][2] ^= 1
+    assert reference._errors_of_case(session, case, rough=True) is None
+    exact = reference._errors_of_case(session, case, rough=False)
+    assert exact is not None
+    assert exact.max() == 1
+
+
+def test_cuda_that_does_not_work_is_missing_and_no_fault(
+    cli: Cli, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(bundle: Bundle, *, device: str, isolated: bool) -> Any:
+        if device == "cuda":
+            raise DeviceError("no driver")
+        return reference.check_cases(bundle)
+
+    module = "thinstack.cli.checks.examination"
+    announced = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(f"{module}.available_providers", lambda: announced)
+    monkeypatch.setattr(f"{module}.check_cases", check)
+    answer = cli("doctor", "--json", "--model", golden)
+    cuda = found(answer)["CUDA"]
+    assert (answer.code, cuda["status"], cuda["found"]) == (0, "missing", "no driver")
+    assert cuda["mend"] == 'pip install "onnxruntime-gpu[cuda,cudnn]"'
+
+
+def test_a_plugin_that_fails_is_wrong(cli: Cli, tmp_path: Path) -> None:
+    sys.path.insert(0, str(tmp_path))
+    (tmp_path / "broken_cell.py").write_text("raise RuntimeError('no luck')", encoding="utf-8")
+    info = tmp_path / "broken_cell-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.4\nName: broken-cell\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[thinstack]\nbroken = broken_cell\n")
+    manager.cache_clear()
+    try:
+        answer = cli("doctor", "--json")
+    finally:
+        sys.path.remove(str(tmp_path))
+        manager.cache_clear()
+    plugins = found(answer)["plugins"]
+    assert (answer.code, plugins["status"]) == (1, "wrong")
+    assert "no luck" in plugins["found"]
+    assert plugins["mend"] == "pip install --upgrade broken-cell"
+
+
+def test_usage_that_cannot_be_is_2(cli: Cli) -> None:
+    assert cli("doctor", "--modle", "sst").code == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "needed", "code"),
+    [("ok", True, 0), ("missing", False, 0), ("missing", True, 1), ("wrong", False, 1)],
+)
+def test_exit_codes(status: Any, needed: bool, code: int) -> None:
+    others = [Check("a", "ok", ""), Check("b", "missing", "")]
+    assert exit_code([*others, Check("c", status, "", needed=needed)]) == code

@@ -1,0 +1,175 @@
+"""Models of every kind of trees and of task head against their definitions, in float64."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from core.configured import CHILD_SUM, ENTRIES, LABELS, LEXICALIZED, RANKER, H, X, far_from_zero
+from oracle import encode, forest_of, slow_scores
+from torch import Tensor
+
+from thinstack.core.model.model import Model
+
+ARITY_3 = {"options": {"arity": 3}}
+WORDPIECES = {"kind": "wordpieces", "size": X}
+ENTAILMENT = {"name": "entailment.v1", "options": {"layers": 1, "width": 6, "batch_norm": False}}
+TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": 2}
+TREES = {
+    "binary": {"transitions": [0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 1]},
+    "constituency": {  # arity 3, children missing
+        "parents": [3, 3, 3, 9, -1, 7, 7, 9, 9, -1, -1],
+        "slots": [0, 1, 2, 2, 0, 2, 0, 1, 0, 0, 0],
+    },
+    "dependency": {
+        "parents": [1, -1, 1, 2, -1, 6, -1, 6, -1],
+        "slots": [1, 0, 2, 0, 0, 2, 0, 0, 0],
+        "kinds": [2, 1, 3, 1, 1, 3, 1, 2, 1],
+    },
+    "sequence": {"lengths": [3, 1, 2, 4]},
+}
+CASES = {
+    "binary": ("transitions", {}),
+    "any_binary": ("transitions", {"cell": CHILD_SUM}),
+    "pieces": ("transitions", {"embedding": WORDPIECES}),
+    "any": ("parents", {"cell": CHILD_SUM, "trees": "constituency"}),
+    "slots": ("parents slots", {"cell": ARITY_3, "trees": "constituency"}),
+    "heads": ("parents", {"cell": CHILD_SUM, "trees": "dependency"}),
+    "head_pieces": ("parents", {"cell": CHILD_SUM, "trees": "dependency", "embedding": WORDPIECES}),
+    "head_slots": ("parents slots", {"cell": ARITY_3, "trees": "dependency"}),
+    "head_kinds": (
+        "parents kinds",
+        {"cell": {"name": "sdt_rnn.v1"}, "trees": "dependency", "relations": ["a", "b"]},
+    ),
+    "sentences": ("lengths", {"cell": {"options": {"arity": 1}}, "trees": "sequence"}),
+    "roots": (
+        "parents",
+        {
+            "cell": CHILD_SUM,
+            "trees": "dependency",
+            "head": {"name": "root_classifier.v1", "options": {"hidden": 6}},
+        },
+    ),
+    "pairs": ("transitions", {"head": ENTAILMENT}),
+    "head_pairs": ("parents", {"cell": CHILD_SUM, "trees": "dependency", "head": ENTAILMENT}),
+    "candidates": ("transitions constituents", {"head": RANKER}),
+    "lexicalized_candidates": ("transitions constituents", {"head": RANKER, "cell": LEXICALIZED}),
+    "bidirectional_candidates": (
+        "transitions constituents",
+        {
+            "head": RANKER,
+            "cell": LEXICALIZED,
+            "encoder": {"top_down": TOP_DOWN, "readout": ["up", "down"]},
+        },
+    ),
+}
+"""The names of the inputs beside those of words, and what is configured."""
+
+
+@cache
+def model_of(name: str) -> Model:
+    return far_from_zero(**CASES[name][1])
+
+
+def inputs_of(name: str, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
+    random, model = np.random.default_rng(3), model_of(name)
+    trees = TREES[CASES[name][1].get("trees", "binary")]
+    steps = trees.get("transitions", [])
+    nodes = len(steps) or len(trees.get("parents", [])) or sum(trees["lengths"])
+    words = nodes
+    if model.encoder.words_at_leaves:
+        words = steps.count(0) or len(set(range(nodes)) - set(trees["parents"]))
+    pieces = random.integers(1, 4, words)
+    every = {
+        "token_ids": random.integers(0, ENTRIES, words),
+        "piece_ids": random.integers(0, ENTRIES, int(pieces.sum())),
+        "pieces_per_word": pieces,
+        "constituents": random.integers(0, len(LABELS), nodes),
+        **trees,
+    }
+    return {name: torch.tensor(every[name], dtype=dtype) for name in model.input_names}
+
+
+def equal(found: dict[str, Tensor], expected: dict[str, Tensor], model: Model) -> None:
+    assert list(found) == model.output_names == list(expected)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_scores_and_logits(name: str) -> None:
+    model, inputs = model_of(name), inputs_of(name)
+    kind = ["piece_ids", "pieces_per_word"] if "pieces" in name else ["token_ids"]
+    assert model.input_names == [*kind, *CASES[name][0].split()]
+    arrays = {key: values.numpy() for key, values in inputs.items()}
+    expected = {key: torch.from_numpy(rows) for key, rows in slow_scores(model, arrays).items()}
+    for dtype in (torch.int32, torch.int64):
+        equal(model(inputs_of(name, dtype)), expected, model)
+    forest = forest_of(arrays)
+    outputs, _ = encode(model.encoder, forest, model.embed(inputs))
+    roots = outputs[torch.from_numpy(forest.parents) < 0]
+    if model.head.reads == "candidates":
+        logits = expected["tree_scores"][:, 0]
+    else:
+        pairs = roots.reshape(len(roots) // 2, -1)
+        logits = model.head({"nodes": outputs, "roots": roots, "pairs": pairs}[model.head.reads])
+    torch.testing.assert_close(model.joint(inputs).logits, logits, rtol=0, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_scripted_and_no_trees(name: str) -> None:
+    model, some = model_of(name), inputs_of(name)
+    scripted = torch.jit.script(model)
+    none = {input_name: torch.zeros(0, dtype=torch.int32) for input_name in model.input_names}
+    with torch.no_grad():
+        for inputs in (some, inputs_of(name, torch.int32), none, some):
+            equal(scripted(inputs), model(inputs), model)
+        empty = model(none)
+    width = {"sentence_vectors": H, "tree_scores": 1}
+    assert {key: tuple(value.shape) for key, value in empty.items()} == {
+        key: (0, width.get(key, len(LABELS))) for key in model.output_names
+    }
+    assert len(model.joint(none).logits) == 0
+
+
+@pytest.mark.parametrize("name", ["binary", "pieces"])
+def test_every_weight_gets_a_gradient_and_the_tables_a_sparse_one(name: str) -> None:
+    model, inputs = model_of(name), inputs_of(name)
+    labels = torch.arange(16) % len(LABELS)
+    labels[[3, 8]] = -1
+    model.zero_grad()
+    model.head.loss(model.joint(inputs).logits, labels).backward()
+    for key, weights in model.named_parameters():
+        assert weights.grad.is_sparse == (key == "embedding.table")
+        assert weights.grad.to_dense().abs().sum() > 0, key
+    used = set(inputs[model.input_names[0]].tolist())
+    assert set(model.embedding.table.grad.coalesce().indices()[0].tolist()) == used
+
+
+TWO_WORDS = {"token_ids": [1, 2], "parents": [2, 2, -1]}
+THREE_WORDS = {"token_ids": [1, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "message"),
+    [
+        ("heads", {"token_ids": [0, 0], "parents": [1, 0]}, "cycle"),
+        ("slots", {**TWO_WORDS, "slots": [0, 3, 1]}, "slots must be from 0 to 2"),
+        ("slots", {**TWO_WORDS, "slots": [1, 1, 0]}, "two children"),
+        (
+            "head_kinds",
+            {**THREE_WORDS, "parents": [2, 2, -1], "kinds": [1, 4, 1]},
+            "kinds must be from 1 to 3",
+        ),
+        ("pairs", {"token_ids": [1], "transitions": [0]}, "found 1"),
+        ("sentences", {**THREE_WORDS, "lengths": [2, 0, 1]}, "at least 1"),
+        ("sentences", {**THREE_WORDS, "lengths": [0, 3]}, "at least 1"),
+        ("sentences", {**THREE_WORDS, "lengths": [3, 0]}, "at least 1"),
+        ("binary", {**THREE_WORDS, "transitions": [0, 0, 1]}, "2 words, .* found 3"),
+        ("heads", {**THREE_WORDS, "parents": [1, -1]}, "2 words, .* found 3"),
+        ("sentences", {**THREE_WORDS, "lengths": [2]}, "2 words, .* found 3"),
+    ],
+)
+def test_inputs_that_are_refused(name: str, inputs: dict[str, list[int]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        model_of(name)({key: torch.tensor(values) for key, values in inputs.items()})

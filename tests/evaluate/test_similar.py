@@ -1,0 +1,141 @@
+"""The texts most like a text, beside what the whole model and plain numpy say of the same words."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from core.configured import CHILD_SUM, SPINN, config_of
+
+from thinstack.bundle import Bundle, write_bundle
+from thinstack.bundle.weights import load_model, weights_of
+from thinstack.core.forest import Forest
+from thinstack.core.transitions import balanced
+from thinstack.errors import InputError
+from thinstack.evaluate.similar import Texts
+from thinstack.plugins.build import build_model
+
+WORDS = ("a", "dog", "cat", "man", "runs", "sleeps", "sings")
+TEXTS = ["a dog runs", "a man sings", "", "a cat sleeps", "a dog runs", "the dog", "man"]
+DISTINCT = ["a dog runs", "a man sings", "a cat sleeps", "the dog", "man"]
+PAIRS = {"labels": ("1", "2", "3"), "head": {"name": "similarity.v1", "options": {"hidden": 5}}}
+
+
+def made(folder: Path, **fields: Any) -> Bundle:
+    config = config_of(**fields)
+    torch.manual_seed(3)
+    model = build_model(config, entries=len(WORDS) + 1)
+    for weights in model.parameters():
+        torch.nn.init.uniform_(weights, -0.9, 0.9)
+    words = "".join(f"{word}\n" for word in WORDS).encode()
+    files = {"vocabulary.txt": words, "model.safetensors": weights_of(model)}
+    return write_bundle(folder / "bundle", files, config=config)
+
+
+def ids(text: str) -> list[int]:
+    return [WORDS.index(word) + 1 if word in WORDS else 0 for word in text.split()]
+
+
+def outputs(bundle: Bundle, *texts: str) -> dict[str, np.ndarray]:
+    """The whole model's outputs for these texts in one batch, over balanced trees."""
+    words = np.array([len(text.split()) for text in texts])
+    forest = Forest(
+        sizes=2 * words - 1,
+        lengths=words,
+        transitions=np.concatenate([balanced(n) for n in words]).astype(np.int64),
+        token_ids=np.concatenate([ids(text) for text in texts]),
+    )
+    model = load_model(bundle)
+    return {name: found.detach().numpy() for name, found in model(model.inputs(forest)).items()}
+
+
+def cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+def check(found: list, expected: dict[str, float], top: int) -> None:
+    best = sorted(expected, key=lambda text: -expected[text])[:top]
+    assert [each.text for each in found] == best
+    np.testing.assert_allclose([each.score for each in found], [expected[t] for t in best], 1e-5)
+
+
+def test_by_sentence_vectors(tmp_path: Path) -> None:
+    bundle = made(tmp_path, **PAIRS)
+    query = "a cat runs"
+    vectors = outputs(bundle, query, *DISTINCT)["sentence_vectors"]  # of an even number of trees
+    expected = {t: cosine(vectors[0], v) for t, v in zip(DISTINCT, vectors[1:], strict=True)}
+    for top in (2, 9):
+        check(Texts(bundle, TEXTS).nearest(query, top), expected, top)
+
+
+def test_by_mean_word_vectors(tmp_path: Path) -> None:
+    bundle = made(tmp_path)
+    table = load_model(bundle).embedding.table.detach().numpy()
+    means = {text: table[ids(text)].mean(0) for text in (*DISTINCT, "a cat runs")}
+    expected = {text: cosine(means["a cat runs"], means[text]) for text in DISTINCT}
+    check(Texts(bundle, TEXTS, by="mean").nearest("a cat runs"), expected, 5)
+
+
+@pytest.mark.parametrize("labels", [("1", "2", "3"), ("0", "1", "2")])
+def test_by_the_score_of_the_pair(tmp_path: Path, labels: tuple[str, ...]) -> None:
+    bundle = made(tmp_path, **PAIRS | {"labels": labels})
+    expected = {}
+    for text in DISTINCT:
+        (row,) = outputs(bundle, "a cat runs", text)["pair_scores"]
+        expected[text] = float(row @ np.array(labels, float))
+    check(Texts(bundle, TEXTS, by="score").nearest("a cat runs", 3), expected, 3)
+
+
+def test_texts_of_the_same_words_are_left_out(tmp_path: Path) -> None:
+    found = Texts(made(tmp_path), TEXTS).nearest("a  dog runs", 9)
+    assert sorted(each.text for each in found) == sorted({*DISTINCT} - {"a dog runs"})
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"trees": "sequence", "cell": CHILD_SUM},
+        {"cell": SPINN, "encoder": {"tracker": {"size": 2}}},
+    ],
+    ids=["sequence", "own trees"],
+)
+def test_other_texts_of_the_batch_do_not_matter(tmp_path: Path, fields: dict[str, Any]) -> None:
+    bundle = made(tmp_path, **fields)
+    found = Texts(bundle, TEXTS).nearest("cat sleeps", 9)
+    for text, score in found:
+        (alone,) = Texts(bundle, [text]).nearest("cat sleeps")
+        assert alone.score == pytest.approx(score, abs=1e-5)
+    assert len({round(each.score, 4) for each in found}) > 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "texts", "by", "says"),
+    [
+        ({"trees": "dependency", "cell": CHILD_SUM}, TEXTS, "vectors", "reads dependency trees"),
+        ({}, TEXTS, "score", "choose --by vectors or --by mean"),
+        ({}, ["", " "], "vectors", "no text with words"),
+    ],
+)
+def test_refusals_say_what_to_do(tmp_path: Path, fields, texts, by, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Texts(made(tmp_path, **fields), texts, by=by)
+
+
+def test_a_query_without_words_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no words"):
+        Texts(made(tmp_path), TEXTS).nearest(" ")
+
+
+def test_a_text_of_too_many_pieces_is_refused(tmp_path: Path) -> None:
+    options = {"layers": 1, "heads": 1, "feed_forward": 4, "positions": 5, "first": 0, "last": 0}
+    embedding = {"kind": "wordpieces", "name": "transformer.v1", "size": 4, "options": options}
+    config = config_of(embedding=embedding)
+    pieces = ("[UNK]", "a", "dog", "##s")
+    model = build_model(config, entries=len(pieces))
+    words = "".join(f"{piece}\n" for piece in pieces).encode()
+    files = {"vocabulary.txt": words, "model.safetensors": weights_of(model)}
+    bundle = write_bundle(tmp_path / "bundle", files, config=config)
+    assert Texts(bundle, ["a dogs", "dog"]).nearest("dogs a")
+    with pytest.raises(InputError, match="has 4 pieces, and this model reads at most 3: shorten"):
+        Texts(bundle, ["a dogs dog"])

@@ -1,0 +1,340 @@
+"""`thinstack predict --input`: a folder of scored rows, wherever a run is stopped."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from command_line import Answer
+from last_word_model import TABLE, write_last_word_bundle
+from pyarrow import parquet
+
+from thinstack.bundle import Bundle
+from thinstack.data.files.lock import locked
+from thinstack.data.files.signals import Stopped
+from thinstack.integrations.corpora import run as running
+from thinstack.integrations.corpora import shards
+from thinstack.integrations.corpora.rows import Row
+from thinstack.integrations.corpora.shards import Shard
+
+Cli = Callable[..., Answer]
+TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in range(10)]
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "SHARD_ROWS", 4)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    return written(tmp_path / "texts.jsonl", TEXTS)
+
+
+def written(path: Path, texts: Sequence[object]) -> Path:
+    lines = (json.dumps({"id": f"r{i}", "text": text}) for i, text in enumerate(texts))
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+@pytest.fixture
+def predict(cli: Cli, last_word: Bundle, tmp_path: Path) -> Callable[..., Answer]:
+    def call(input: Path | str, *options: object, **how: Any) -> Answer:
+        where = () if "--out" in options else ("--out", tmp_path / "out")
+        jobs = () if "--jobs" in options else ("--jobs", 0)
+        arguments = ("--input", input, *where, *jobs, "--model", last_word.path, *options)
+        return cli("predict", *arguments, **how)
+
+    return call
+
+
+def rows_in(out: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for path in sorted(out.glob("part-*")):
+        if path.suffix == ".parquet":
+            found += parquet.read_table(path).to_pylist()
+        else:
+            found += map(json.loads, path.read_text("utf-8").splitlines())
+    return found
+
+
+def failed_in(out: Path) -> dict[str | None, str]:
+    lines = "".join(path.read_text("utf-8") for path in sorted(out.glob("errors/*")))
+    records = [json.loads(line) for line in lines.splitlines()]
+    assert all(list(record) == ["id", "kind", "message"] for record in records)
+    return {record["id"]: record["kind"] for record in records}
+
+
+def stopped(answer: Answer, *parts: str, code: int = 2) -> None:
+    assert answer.code == code
+    assert answer.out == ""
+    message = answer.err.removeprefix("error: ")
+    assert message != answer.err
+    assert message.count("\n") == 1
+    for part in parts:
+        assert part in message
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+@pytest.mark.parametrize("output", ["phrases", "sentences", "documents"])
+def test_every_text_has_its_rows(
+    predict: Cli, cli: Cli, texts: Path, tmp_path: Path, last_word: Bundle, output: str, format: str
+) -> None:
+    out = tmp_path / "out"
+    answer = predict(texts, "--id", "id", "--output", output, "--format", format)
+    assert answer == Answer(0, "", f"10 rows; the scores are in {out}\n")
+    found = rows_in(out)
+    assert list(dict.fromkeys(row["id"] for row in found)) == [f"r{i}" for i in range(10)]
+    scored = [row for row in found if row["label"] is not None]
+    assert [row["id"] for row in found if row["label"] is None] == ["r0", "r5"]
+    by_text = cli("predict", *TEXTS, "--jsonl", "--model", last_word.path).out.splitlines()
+    sentences = list(map(json.loads, by_text))
+    if output == "documents":
+        wanted = [one["document"] for one in sentences if one["sentence_index"] == 0]
+    elif output == "sentences":
+        wanted = sentences
+    else:
+        wanted = [node for one in sentences for node in one["nodes"]]
+    assert [row["label"] for row in scored] == [one["label"] for one in wanted]
+    for row, one in zip(scored, wanted, strict=True):
+        assert row["scores"] == pytest.approx(one["scores"], abs=2e-6)
+        text = TEXTS[int(row["id"][1:])][row["start"] : row["end"]]
+        assert text == one.get("text", TEXTS[int(row["id"][1:])])
+    parts = sorted(path.name for path in out.rglob("*") if path.is_file())
+    assert parts == [".lock", "manifest.json", *(f"part-00000{i}.{format}" for i in range(3))]
+
+
+def test_rows_that_fail_are_under_errors_only(predict: Cli, tmp_path: Path) -> None:
+    poison = [None, "good", float("nan"), "bad \ud800", ["a"], *TEXTS, 3]
+    out, path = tmp_path / "out", written(tmp_path / "texts.jsonl", poison)
+    answer = predict(path, "--id", "id", "--fail-after", "0.25")
+    assert answer.code == 1
+    assert answer.err == f"16 rows, 4 failed: {out / 'errors'} says why; the scores are in {out}\n"
+    kinds = {"r0": "missing", "r2": "missing", "r3": "not_text", "r4": "not_text"}
+    assert failed_in(out) == kinds
+    scored = {row["id"] for row in rows_in(out)}
+    assert scored == {f"r{i}" for i in range(16)} - kinds.keys()
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["finished"] == {"scored": 12, "failed": 4}
+    assert predict(path, "--id", "id", "--fail-after", "0.25").code == 1
+    stopped(predict(path, "--id", "id"), "4 of 16 rows have failed, more than 1.000%")
+
+
+def test_too_many_failed_rows_stop_a_run_which_goes_on(predict: Cli, tmp_path: Path) -> None:
+    path, out = written(tmp_path / "texts.jsonl", [None, *TEXTS, None]), tmp_path / "out"
+    stopped(predict(path), "1 of 12 rows have failed", str(out / "errors"), "--fail-after")
+    assert {row["id"] for row in rows_in(out)} == {"2", "3", "4"}
+    assert failed_in(out) == {"1": "missing"}
+    assert predict(path, "--fail-after", "0.2").code == 1
+    assert {row["id"] for row in rows_in(out)} == {str(line) for line in range(2, 12)}
+    assert failed_in(out) == {"1": "missing", "12": "missing"}
+
+
+def breaking(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, number: int
+) -> Callable[[], None]:
+    """Make the shard of this number fail as its rows are written."""
+
+    def opened(path: Path, *rest: Any, **others: Any) -> Any:
+        if f"part-{number:06d}" in path.name:
+            path.write_bytes(b"half")
+            raise error
+        return open_part(path, *rest, **others)
+
+    from thinstack.integrations.corpora import work
+
+    open_part = work.open_part
+    monkeypatch.setattr(work, "open_part", opened)
+    return lambda: monkeypatch.setattr(work, "open_part", open_part)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (KeyboardInterrupt(), ["stopped; the rows in", "run the same command again"]),
+        (Stopped(signal.SIGTERM), ["stopped; the rows in", "run the same command again"]),
+        (OSError(errno.ENOSPC, "No space left on device"), ["No space left", "again to continue"]),
+    ],
+)
+def test_a_run_goes_on_where_it_was(
+    predict: Cli, texts: Path, tmp_path: Path, monkeypatch: Any, error: BaseException, said: Any
+) -> None:
+    out = tmp_path / "out"
+    mend = breaking(monkeypatch, error, 1)
+    code = {KeyboardInterrupt: 130, Stopped: 143}.get(type(error), 2)
+    stopped(predict(texts, "--id", "id"), *said, code=code)
+    first = out / "part-000000.jsonl"
+    whole, inode = first.read_bytes(), first.stat().st_ino
+    assert [path.name for path in out.glob("part*")] == [first.name]
+    (out / "part-000001.jsonl.123.partial").write_bytes(b"of a killed process")
+    mend()
+    answer = predict(texts, "--id", "id")
+    assert answer == Answer(0, "", f"10 rows (4 before); the scores are in {out}\n")
+    assert (first.read_bytes(), first.stat().st_ino) == (whole, inode)
+    assert not list(out.rglob("*.partial"))
+    predict(texts, "--id", "id", "--out", tmp_path / "other")
+    assert rows_in(out) == rows_in(tmp_path / "other")
+    before = {path: path.stat().st_mtime_ns for path in out.glob("part*")}
+    assert "(10 before)" in predict(texts, "--id", "id").err
+    assert {path: path.stat().st_mtime_ns for path in out.glob("part*")} == before
+
+
+def test_another_runs_folder_is_refused(
+    predict: Cli, texts: Path, tmp_path: Path, last_word: Bundle
+) -> None:
+    assert predict(texts, "--id", "id").code == 0
+    stopped(predict(texts), "its settings.id is 'id', but now it is None", "another folder")
+    stopped(predict(texts, "--id", "id", "--max-words", 7), "settings.max_words is 400")
+    other = write_last_word_bundle(tmp_path / "model", table=TABLE + 1)
+    stopped(predict(texts, "--id", "id", "--model", other.path), "its model is")
+    written(texts, TEXTS[1:])
+    stopped(predict(texts, "--id", "id"), "holds rows of another run", "texts.jsonl.sha256")
+    stopped(predict(texts, "--out", last_word.path), "expected the manifest of scored rows")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "part-000000.jsonl").write_text("mine")
+    stopped(predict(texts, "--out", tmp_path / "full"), "expected an empty folder", "'part-000000")
+    stopped(predict(texts, "--out", texts), "expected a folder for --out, found a file")
+    stopped(predict(texts, "--out", texts / "below"), "cannot be made", "another one with --out")
+    stopped(predict(tmp_path, "--out", tmp_path / "in"), "is inside the input")
+
+
+@pytest.mark.parametrize("name", ["scored.csv", "a.b.PARQUET", "scores.jsonl.gz", "s.xlsx", ".txt"])
+def test_a_folder_with_the_name_of_a_file_is_refused(
+    predict: Cli, cli: Cli, texts: Path, tmp_path: Path, name: str
+) -> None:
+    out = tmp_path / name
+    if not out.suffix:
+        assert predict(texts, "--out", out).code == 0  # a hidden folder
+        return
+    stopped(predict(texts, "--out", out), f"{out}: --out names a folder", "such as")
+    stopped(cli("train", texts, "--out", out), f"{out}: --out names a folder", "such as")
+    assert not out.exists()
+    out.mkdir()  # by somebody who wants it so
+    assert predict(texts, "--out", out).code == 0
+    assert "(10 before)" in predict(texts, "--out", out).err
+
+
+def test_ids_of_a_folder_have_the_names_of_its_files(predict: Cli, tmp_path: Path) -> None:
+    folder, out = tmp_path / "in", tmp_path / "out"
+    (folder / "b").mkdir(parents=True)
+    (folder / "b" / "c.txt").write_bytes(b"good\n\nawful\n")
+    (folder / "a.csv").write_text("text\ngood\n\n\nawful\n")
+    assert predict(folder).code == 0
+    found = [row["id"] for row in rows_in(out)]
+    assert found == ["a.csv:2", "a.csv:5", "b/c.txt:1", "b/c.txt:2", "b/c.txt:3"]
+
+
+def test_repeated_ids_are_refused_unless_they_are_allowed(
+    predict: Cli, texts: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "texts.csv"
+    path.write_text("id,text\na,good\nb,film\na,awful\nc,\nb,film\nd,ok\n")
+    stopped(predict(path, "--id", "id"), "2 that several rows have: 'a', 'b';", "--allow-repeated")
+    assert predict(path).code == 0
+    out = tmp_path / "other"
+    assert predict(path, "--id", "id", "--allow-repeated-ids", "--out", out).code == 0
+    assert [row["id"] for row in rows_in(out)] == list("abacbd")
+
+
+def test_bad_input_is_one_message(predict: Cli, texts: Path, cli: Cli, tmp_path: Path) -> None:
+    stopped(predict(tmp_path / "none"), "expected a file or a folder of texts, found nothing")
+    stopped(predict(texts, "--text", "body"), "expected the column 'body', found 'id', 'text'")
+    stopped(predict(texts, "--json"), "--json: does not work with --input")
+    stopped(cli("predict", "--input", texts), "add --out FOLDER")
+    stopped(cli("predict", "good", "--out", tmp_path), "--out: works only with --input")
+    stopped(cli("predict", texts), "is a file, not a text", f"--input {texts}")
+    empty = tmp_path / "empty.txt"
+    empty.touch()
+    stopped(predict(empty), "empty.txt: expected rows of texts, found no row")
+    half = tmp_path / "half.parquet"
+    parquet.write_table(pa.table({"text": TEXTS}), half)
+    half.write_bytes(half.read_bytes()[:-9])
+    stopped(predict(half, "--out", tmp_path / "new"), "cannot be read as parquet")
+
+
+def test_standard_input_is_lines_or_json_lines(predict: Cli, texts: Path, tmp_path: Path) -> None:
+    assert predict("-", stdin=b"\xef\xbb\xbfgood\n\nawful").code == 0
+    found = [(row["id"], row["label"]) for row in rows_in(tmp_path / "out")]
+    assert found == [("1", "good"), ("2", None), ("3", "bad")]
+    out, lines = tmp_path / "lines", texts.read_bytes()
+    options = ("-", "--id", "id", "--out", out)
+    assert predict(*options, stdin=lines).code == 0
+    assert len({row["id"] for row in rows_in(out)}) == 10
+    assert "(10 before)" in predict(*options, stdin=lines).err
+    stopped(predict(*options, stdin=lines[:-1]), "holds rows of another run")
+    assert not list(out.glob("standard-input*"))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        b'key,text\n7,"good, or ""so"""\n8,awful\n',
+        b"key\ttext\n7\tgood\n8\tawful\n",
+        b'[{"key": 7, "text": "good"}, {"key": 8, "text": "awful"}]',
+        "key;text\r\n7;good\r\n8;awful\r\n".encode("utf-16"),
+    ],
+)
+def test_standard_input_may_be_any_table(predict: Cli, tmp_path: Path, table: bytes) -> None:
+    assert predict("-", "--id", "key", stdin=table).code == 0
+    assert [row["id"] for row in rows_in(tmp_path / "out")] == ["7", "8"]
+
+
+def test_what_is_scored_of_parquet_is_parquet(predict: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "texts.parquet"
+    parquet.write_table(pa.table({"body": ["café", "good"], "key": [7, 8]}), path)
+    assert predict(path, "--text", "body", "--id", "key").code == 0
+    assert [path.name for path in (tmp_path / "out").glob("part*")] == ["part-000000.parquet"]
+    assert [row["id"] for row in rows_in(tmp_path / "out")] == ["7", "8"]
+
+
+def test_one_run_writes_to_a_folder(predict: Cli, texts: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with locked(out):
+        stopped(predict(texts), f"another run writes there (process {os.getpid()} on ")
+    assert predict(texts).code == 0
+
+
+PROGRAM = """
+import sys, time
+from pathlib import Path
+from thinstack.data.files.lock import locked
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_lock_of_a_dead_process_is_taken_over(
+    predict: Cli, texts: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    command = [sys.executable, "-c", PROGRAM, str(out)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"locked\n"
+        stopped(predict(texts), f"another run writes there (process {process.pid} on ")
+        process.send_signal(signal.SIGKILL)
+    assert predict(texts).code == 0
+
+
+def test_input_that_changes_meanwhile_is_told(
+    predict: Cli, texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "shards_of", lambda rows: [Shard(0, [Row("a", "good")])])
+    stopped(predict(texts), "the input has changed", "of its rows from 1 on, some are others")
+
+
+def test_shards_are_bounded_by_characters_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "SHARD_CHARACTERS", 5)
+    rows = [Row(None, size * "a") for size in (9, 1, 1, 4, 1, 0, 0, 0, 0)]
+    found = [(one.number, [len(row.text) for row in one.rows]) for one in shards.shards_of(rows)]
+    assert found == [(0, [9]), (1, [1, 1]), (2, [4, 1, 0, 0]), (3, [0, 0])]

@@ -1,0 +1,214 @@
+import io
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from drawn import LABELS, predict, uniform
+from rich.cells import cell_len
+from rich.console import Console
+
+from thinstack.core import transitions
+from thinstack.integrations.show.terminal import MAX_PHRASES, draw_text
+from thinstack.integrations.show.terminal import draw as drawing
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.why import Contribution
+
+BRACKETS = (
+    "(1 (3 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (2 ,))"
+    " (1 (2 but) (1 (1 (2 (2 the) (2 plot)) (1 (0 never) (2 (2 comes) (3 alive)))) (2 .))))"
+)
+
+
+def draw(prediction, width=80, encoding="utf-8", why=(), **options):
+    """What a file of this encoding gets: exactly the bytes, decoded again."""
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
+    Console(file=file, width=width, **options).print(drawing(prediction, why))
+    file.flush()
+    return raw.getvalue().decode(encoding)
+
+
+def test_a_sentence_of_twelve_words_reads_without_colour():
+    lines = draw(predict(BRACKETS)).splitlines()
+    assert lines[0] == "negative: The acting is superb , but the plot never comes alive ."
+    classes = [" ".join(line.split()[:-2]) for line in lines[2:7] if "60%" not in line]
+    assert classes == ["-- very negative", "0 neutral", "+ positive", "++ very positive"]
+    assert lines[3].split()[:3] == ["-", "negative", "60%"]
+    assert lines[3].count("━") == 6 * lines[4].count("━")
+    assert lines[8:] == [
+        "   -  The acting is superb , but the plot never comes alive .",
+        "   +  ├╴The acting is superb ,",
+        "   +  │ ├╴The acting is superb",
+        "   0  │ │ ├╴The acting",
+        "   0  │ │ │ ├╴The",
+        "   0  │ │ │ └╴acting",
+        "   +  │ │ └╴is superb",
+        "   0  │ │   ├╴is",
+        "  ++  │ │   └╴superb",
+        "   0  │ └╴,",
+        "   -  └╴but the plot never comes alive .",
+        "   0    ├╴but",
+        "   -    └╴the plot never comes alive .",
+        "   -      ├╴the plot never comes alive",
+        "   0      │ ├╴the plot",
+        "   0      │ │ ├╴the",
+        "   0      │ │ └╴plot",
+        "   -      │ └╴never comes alive",
+        "  --      │   ├╴never",
+        "   0      │   └╴comes alive",
+        "   0      │     ├╴comes",
+        "   +      │     └╴alive",
+        "   0      └╴.",
+    ]
+
+
+def test_a_terminal_gets_colour_and_a_pipe_does_not():
+    coloured = draw(predict(BRACKETS), force_terminal=True, color_system="256")
+    assert "\x1b[" in coloured
+    assert "\x1b" not in draw(predict(BRACKETS))
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == draw(predict(BRACKETS))
+
+
+@pytest.mark.parametrize("width", [1, 5, 12, 20, 40, 80, 200])
+@pytest.mark.parametrize(
+    "labels", [LABELS, ("alpha", "beta", "a rather long name of a class", "delta", "epsilon")]
+)
+def test_no_line_is_wider_than_the_console(width, labels):
+    shown = draw(predict(BRACKETS, labels), width=width)
+    assert max(map(cell_len, shown.splitlines())) <= width
+
+
+def test_a_narrow_console_keeps_one_phrase_a_line_and_counts_the_rest():
+    lines = draw(predict(BRACKETS), width=40).splitlines()
+    sentence = next(line for line in lines if " … " in line)
+    assert re.fullmatch(r"   -  The acting is … .*comes alive \.", sentence)
+    assert 30 <= len(sentence) <= 40
+    assert sum(bool(re.match(r" +(--|-|0|\+|\+\+)  ", line)) for line in lines) == 23 + 5
+    shown = draw(predict(BRACKETS), width=20)
+    hidden = sum(map(int, re.findall(r"\(\+(\d+)\)", shown)))
+    tree = shown.split("\n\n")[2].splitlines()
+    assert hidden > 0
+    assert len(tree) + hidden == 23
+    assert f"({hidden} of 23)" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_an_encoding_without_lines_gets_ascii_guides_and_escaped_words(encoding):
+    brackets = BRACKETS.replace("superb", "superb\u2026日").replace("plot", "plöt")
+    shown = draw(predict(brackets), width=60, encoding=encoding)
+    assert r"`-superb\u2026\u65e5" in shown
+    assert ("plöt" if encoding == "latin-1" else r"pl\xf6t") in shown
+    assert "   0  | | | |-The\n" in shown
+    assert "###" in shown
+    narrow = draw(predict(BRACKETS), width=30, encoding=encoding)
+    assert " ... " in narrow
+
+
+def test_words_are_never_markup_nor_terminal_codes():
+    brackets = "(2 (2 [bold]x[/bold]) (2 (2 \x1b]0;owned\x07) (2 (2 [/]) (2 \x9b31m:smile:))))"
+    labels = ("[red]a[/red]", "b", "\x1b[2Jc")
+    shown = draw(predict(brackets, labels), force_terminal=True, color_system=None)
+    texts = ["[bold]x[/bold]", r"\x1b]0;owned\x07", "[/]", r"\x9b31m:smile:"]
+    for text in (*texts, "[red]a[/red]", r"\x1b[2Jc"):
+        assert text in shown
+    assert not set(re.sub(r"\x1b\[\d*(;\d+)*m", "", shown)) & set("\x1b\x07\x9b")
+
+
+def test_labels_that_are_no_scale_stand_in_full():
+    lines = draw(predict("(1 (0 goal) (2 election))", ("sport", "news", "politics"))).splitlines()
+    assert lines[0] == "news: goal election"
+    shares = [line.split()[:2] for line in lines[2:5]]
+    assert shares == [["sport", "20%"], ["news", "60%"], ["politics", "20%"]]
+    tree = "  news      goal election\n  sport     ├╴goal\n  politics  └╴election"
+    assert lines[6:] == tree.splitlines()
+
+
+def test_of_many_classes_the_most_probable_are_drawn():
+    labels = tuple(f"class{i}" for i in range(30))
+    scores = np.arange(30, dtype=np.float32)[None] / 435
+    shown = draw(Prediction.of_words(["word"], np.zeros(1, np.int8), scores, labels)).splitlines()
+    assert [line.split()[0] for line in shown[2:12]] == [f"class{i}" for i in range(29, 19, -1)]
+    assert shown[12].strip() == "and 20 classes less probable"
+
+
+def test_one_word():
+    lines = draw(predict("(4 Superb)")).splitlines()
+    assert lines[0] == "very positive: Superb"
+    assert lines[8:] == ["  ++  Superb"]
+
+
+@pytest.mark.parametrize("shape", [transitions.left, transitions.right, transitions.balanced])
+def test_ten_thousand_words_draw_the_top_and_say_what_is_left_out(shape):
+    shown = draw(uniform([f"w{i}" for i in range(10_000)], shape(10_000)))
+    head, _, tree, note = shown.split("\n\n")
+    assert len(head.splitlines()) <= 6
+    drawn = len(tree.splitlines())
+    assert drawn <= MAX_PHRASES
+    assert f"({19_999 - drawn:,} of 19,999)" in " ".join(note.split())
+    assert max(map(cell_len, shown.splitlines())) <= 80
+
+
+def test_sixty_words_are_drawn_whole():
+    shown = draw(uniform([f"w{i}" for i in range(60)], transitions.balanced(60)))
+    assert "not drawn" not in shown
+    assert len(re.findall(r"╴w\d+$", shown, re.M)) == 60
+
+
+def test_the_text_is_shown_as_it_was_written():
+    text = "The acting\n isn't  bad."
+    offsets = np.array([[0, 3], [4, 10], [12, 14], [14, 17], [19, 22], [22, 23]])
+    words = ("The", "acting", "is", "n't", "bad", ".")
+    scores = uniform(words, transitions.left(6)).scores
+    shown = draw(Prediction(text, words, offsets, transitions.left(6), scores, LABELS))
+    assert "positive: The acting isn't bad.\n" in shown
+    assert "├╴The acting isn't\n" in shown
+
+
+def test_a_text_is_the_mean_of_its_sentences_by_their_words():
+    sentences = [predict("(4 (2 fine) (2 film))"), predict("(0 awful)")]
+    # very positive: 2/3 of 0.6 and 1/3 of 0.1; very negative the other way round.
+    expected = "very positive 43%, very negative 27%, negative 10%, neutral 10%, positive 10%"
+    assert draw_text(sentences).plain == f"the 2 sentences together: {expected}"
+
+
+def uncertain(abstain):
+    """A sentence of 0.6, and of which one word is less sure."""
+    sure = predict("(3 (2 good) (4 film))")
+    scores = sure.scores.copy()
+    scores[0] = 0.2
+    return replace(sure, scores=scores, abstain=abstain)
+
+
+def test_where_it_abstains_no_label_is_drawn():
+    lines = draw(uncertain(0.5)).splitlines()
+    assert lines[0] == "positive: good film"
+    assert [line.split()[0] for line in lines[8:11]] == ["+", "?", "++"]
+    assert lines[-1] == "?: uncertain, no class reaches 50%."
+    lines = draw(uncertain(0.7)).splitlines()
+    assert lines[0] == "uncertain: good film"
+    assert [line.split()[0] for line in lines[8:11]] == ["?", "?", "?"]
+    assert "uncertain" not in draw(uncertain(0.0))
+
+
+def test_a_text_that_no_class_fits_is_uncertain():
+    assert str(draw_text([uncertain(0.5)] * 2)).startswith("the 2 sentences together: positive")
+    said = str(draw_text([uncertain(0.7)] * 2))
+    assert said.startswith("the 2 sentences together: uncertain (positive 60%")
+
+
+@pytest.mark.parametrize(("encoding", "mark"), [("utf-8", " ◄"), ("ascii", " <-")])
+@pytest.mark.parametrize("width", [40, 80])
+def test_the_phrase_that_turns_the_sentence_is_named_and_marked(encoding, mark, width):
+    prediction = predict(BRACKETS)
+    node = prediction.spans.tolist().index([8, 9])
+    why = [Contribution(node, (8, 9), "never", 1.0, turning=True)]
+    lines = draw(prediction, width, encoding, why=why).splitlines()
+    assert "because of: never" in lines
+    (marked,) = (line for line in lines if line.endswith(mark))
+    assert marked.removesuffix(mark).endswith("╴never" if mark == " ◄" else "-never")
+    assert max(map(cell_len, lines)) <= width
+    assert [line for line in draw(prediction, width, encoding).splitlines() if mark in line] == []
+    nasty = draw(prediction, width, why=[why[0]._replace(text="x\x1b[31m " * 50)])
+    assert r"because of: x\x1b[31m" in nasty
+    assert max(map(cell_len, nasty.splitlines())) <= width

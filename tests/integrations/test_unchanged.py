@@ -1,0 +1,246 @@
+"""Inputs and models that change while a corpus is scored, and rows that are lost."""
+
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO
+
+import numpy as np
+import pytest
+from deadly_model import DeadlyModel
+from last_word_model import TABLE, write_last_word_bundle
+
+from thinstack.bundle import Bundle
+from thinstack.errors import StoppedError
+from thinstack.integrations.corpora import shards
+from thinstack.integrations.corpora.run import Progress, Request, score_corpus
+from thinstack.integrations.corpora.run_manifest import Settings, read_run_manifest
+from thinstack.integrations.corpora.scoring import TextScorer
+from thinstack.integrations.corpora.work import ModelSource
+
+Change = Callable[[Path], object]
+
+LONG = 30_000  # letters of a text: a shard is then more than what is read ahead
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "SHARD_ROWS", 8)
+
+
+def written(path: Path, word: str = "good", rows: int = 40) -> Path:
+    path.write_text("".join(f"{'x' * LONG}{row} {word}\n" for row in range(rows)))
+    return path
+
+
+def run(
+    input: Path | BinaryIO,
+    out: Path,
+    model: ModelSource,
+    changes: Mapping[int, Callable[[], object]] = MappingProxyType({}),
+    *,
+    jobs: int = 0,
+) -> Progress:
+    """Score a corpus. Each change is made once so many rows are done."""
+
+    def tell(now: Progress) -> None:
+        if now.rows is not None and now.done in changes:
+            changes[now.done]()
+
+    return score_corpus(Request(input, out, Settings(), model, jobs=jobs, fail_after=0.5), tell)
+
+
+def finished(out: Path) -> bool:
+    found = read_run_manifest(out)
+    assert found is not None
+    return found.finished is not None
+
+
+def parts_in(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in out.glob("part*")}
+
+
+def with_its_time(path: Path) -> None:
+    before = path.stat()
+    path.write_text(path.read_text().replace("good", "film"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def longer(path: Path) -> None:
+    with path.open("a") as file:
+        file.write("good\n")
+
+
+def shorter(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def cut_last_line_end(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 1)
+
+
+def replaced(path: Path) -> None:
+    written(path.with_suffix(".new"), "film").rename(path)
+
+
+CHANGES: list[Change] = [with_its_time, longer, shorter, cut_last_line_end, replaced, Path.unlink]
+
+
+@pytest.mark.parametrize("at", [0, 16, 40])
+@pytest.mark.parametrize("change", CHANGES)
+def test_an_input_that_changes_ends_the_run(
+    change: Change, at: int, last_word: Bundle, tmp_path: Path
+) -> None:
+    path, out, model = (
+        written(tmp_path / "in.txt"),
+        tmp_path / "out",
+        ModelSource(str(last_word.path)),
+    )
+    with pytest.raises(StoppedError, match=r"the input has changed since the run began: .*--out"):
+        run(path, out, model, {at: lambda: change(path)})
+    assert not finished(out)
+    parts = parts_in(out)
+    written(path)  # as it was
+    assert run(path, out, model).done == 40
+    assert finished(out)
+    run(path, tmp_path / "other", model)
+    assert parts_in(out) == parts_in(tmp_path / "other") == parts_in(out) | parts
+
+
+def test_a_change_that_is_undone_is_found(last_word: Bundle, tmp_path: Path) -> None:
+    path, model = written(tmp_path / "in.txt"), ModelSource(str(last_word.path))
+    changes = {8: lambda: with_its_time(path), 40: lambda: written(path)}
+    with pytest.raises(StoppedError, match=r"of its rows from [0-9]+ on, some are others"):
+        run(path, tmp_path / "out", model, changes)
+
+
+def test_no_row_of_another_input_is_in_a_run_that_goes_on(
+    last_word: Bundle, tmp_path: Path
+) -> None:
+    def kill() -> None:
+        raise KeyboardInterrupt
+
+    path, model = written(tmp_path / "in.txt"), ModelSource(str(last_word.path))
+    with pytest.raises((StoppedError, KeyboardInterrupt)):
+        run(path, tmp_path / "out", model, {8: lambda: with_its_time(path), 32: kill})
+    written(path)
+    assert run(path, tmp_path / "out", model).done == 40
+    run(path, tmp_path / "other", model)
+    assert parts_in(tmp_path / "out") == parts_in(tmp_path / "other")
+
+
+@pytest.mark.parametrize("jobs", [0, 2])
+@pytest.mark.parametrize("change", ["b.txt is new", "c.txt is gone", "a.txt has another", "d.md"])
+def test_a_folder_that_changes(change: str, jobs: int, last_word: Bundle, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    files = {name: written(folder / f"{name}.txt", rows=8) for name in "ac"}
+    name, what = change.split(" ", 1) if " " in change else (change, "new")
+    changed: dict[str, Callable[[], object]] = {
+        "is new": lambda: written(folder / name),
+        "new": lambda: (folder / name).touch(),
+        "is gone": files["c"].unlink,
+        "has another": lambda: with_its_time(files["a"]),
+    }
+    with pytest.raises(StoppedError, match=f"the input has changed .*{name}"):
+        run(
+            folder,
+            tmp_path / "out",
+            ModelSource(str(last_word.path)),
+            {16: changed[what]},
+            jobs=jobs,
+        )
+    assert not finished(tmp_path / "out")
+
+
+def test_what_is_kept_of_standard_input_is_compared_too(last_word: Bundle, tmp_path: Path) -> None:
+    out, content = tmp_path / "out", written(tmp_path / "in.txt").read_bytes()
+    model = ModelSource(str(last_word.path))
+    with pytest.raises(StoppedError, match=r"the input has changed .*'standard-input'"):
+        run(BytesIO(content), out, model, {40: lambda: longer(out / "standard-input")})
+    assert not finished(out)
+    assert run(BytesIO(content), out, model).before == 40
+    assert finished(out)
+
+
+@pytest.mark.parametrize("jobs", [0, 1])
+@pytest.mark.parametrize("what", ["another bundle", "damaged", "no such folder"])
+def test_a_model_that_changes_ends_the_run(what: str, jobs: int, tmp_path: Path) -> None:
+    folder, out = tmp_path / "model", tmp_path / "out"
+    write_last_word_bundle(folder)
+    path = written(tmp_path / "in.txt")
+
+    def change() -> None:
+        folder.rename(tmp_path / "old")
+        if what == "another bundle":
+            write_last_word_bundle(folder, table=TABLE + 1)
+        elif what == "damaged":
+            shutil.copytree(tmp_path / "old", folder)
+            (folder / "onnx" / "model.onnx").write_bytes(b"half")
+
+    with pytest.raises(StoppedError, match=r"the model has changed since the run began: .*--out"):
+        run(path, out, ModelSource(str(folder)), {40: change}, jobs=jobs)
+    assert not finished(out)
+    shutil.rmtree(folder, ignore_errors=True)
+    (tmp_path / "old").rename(folder)
+    assert run(path, out, ModelSource(str(folder))).before == 40
+    assert finished(out)
+
+
+@pytest.mark.parametrize("changed", [True, False])
+def test_a_process_that_starts_takes_no_other_model(changed: bool, tmp_path: Path) -> None:
+    folder, path = tmp_path / "model", written(tmp_path / "in.txt")
+    write_last_word_bundle(folder)
+    lines = path.read_text().splitlines(keepends=True)
+    lines[30] = f"once {tmp_path / 'mark'}\n"  # which kills its process
+    path.write_text("".join(lines))
+
+    def change() -> None:
+        if changed:
+            write_last_word_bundle(folder, table=TABLE + 1)
+
+    model = DeadlyModel(str(folder))
+    if not changed:
+        assert run(path, tmp_path / "out", model, {16: change}, jobs=1).done == 40
+        return
+    with pytest.raises(StoppedError, match=r"the model has changed .*holds another bundle"):
+        run(path, tmp_path / "out", model, {16: change}, jobs=1)
+    assert len(parts_in(tmp_path / "out")) == 3
+
+
+def test_a_part_that_is_gone_at_the_end_is_told(last_word: Bundle, tmp_path: Path) -> None:
+    path, out, model = (
+        written(tmp_path / "in.txt"),
+        tmp_path / "out",
+        ModelSource(str(last_word.path)),
+    )
+    with pytest.raises(StoppedError, match=r"expected all 40 rows .* not whole: \[1\]"):
+        run(path, out, model, {32: (out / "part-000001.jsonl").unlink})
+    (out / "errors").mkdir()
+    with pytest.raises(
+        StoppedError, match=r"expected all 40 rows .*, found 40, 0 of them failed, an"
+    ):
+        run(path, out, model, {40: lambda: (out / "errors/part-000002.jsonl").write_text("{}\n")})
+    assert not finished(out)
+
+
+@pytest.mark.parametrize("jobs", [0])
+@pytest.mark.parametrize("lost", ["the first", "the last", "a problem"])
+def test_a_row_that_is_lost_is_told(
+    lost: str, jobs: int, last_word: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def losing(self: TextScorer, rows: Any) -> Any:
+        found, problems = call(self, rows)
+        kept = np.flatnonzero(found.text != (0 if lost == "the first" else 7))
+        return (found, {}) if lost == "a problem" else (found.at(kept), problems)
+
+    call = TextScorer.__call__
+    monkeypatch.setattr(TextScorer, "__call__", losing)
+    path = tmp_path / "in.txt"
+    path.write_bytes(b"good\n" * 3 + b"bad \xff\n" + b"good\n" * 20)
+    with pytest.raises(StoppedError, match="expected scores or an error of each of 8 rows"):
+        run(path, tmp_path / "out", ModelSource(str(last_word.path)), jobs=jobs)
+    assert not parts_in(tmp_path / "out")

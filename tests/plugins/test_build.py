@@ -1,0 +1,287 @@
+"""Models from their configuration."""
+
+import pytest
+import torch
+from core.configured import CHILD_SUM, LABELS, LEXICALIZED, RANKER, SPINN, H, X, build
+
+from thinstack.core.cell import Cell
+from thinstack.errors import ConfigError, UnknownNameError
+from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
+from thinstack.plugins.cells.nary_lstm import NaryLSTM
+from thinstack.plugins.cells.sdt_rnn import SDTRNN
+from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
+from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
+from thinstack.plugins.embeddings.words import WordEmbedding
+from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.heads.node_classifier import NodeClassifier
+from thinstack.plugins.heads.tree_ranker import TreeRanker
+
+DOWN = 5
+TOP_DOWN = {"name": "top_down_lstm.v1", "hidden_size": DOWN}
+CHILD_SUM_DOWN = {"name": "child_sum_lstm.v1", "hidden_size": DOWN}
+ARITY_1, ARITY_3 = {"options": {"arity": 1}}, {"options": {"arity": 3}}
+PEEPHOLE, S_LSTM = {"name": "peephole_lstm.v1"}, {"name": "s_lstm.v1"}
+SDT_RNN = {"name": "sdt_rnn.v1"}
+
+
+def widths(cell: Cell) -> tuple[int, int, int]:
+    return cell.input_size, cell.inner_size, cell.hidden_size
+
+
+@pytest.mark.parametrize(
+    ("kind", "embedding"), [("words", WordEmbedding), ("wordpieces", WordpieceEmbedding)]
+)
+def test_all_sizes_and_options_arrive(kind: str, embedding: type) -> None:
+    settings = {"embedding": {"kind": kind, "size": X, "dropout": 0.2}}
+    model = build({}, {"options": {"dropout": 0.5}}, **settings, entries=7)
+    assert type(model.embedding) is embedding
+    assert model.embedding.table.shape == (7, X)
+    assert model.embedding.dropout.p == 0.2
+    [layer] = model.encoder.stack()
+    assert isinstance(layer.up.cell, NaryLSTM)
+    assert (*widths(layer.up.cell), layer.up.cell.arity) == (X, 0, H, 2)
+    assert layer.down is None
+    assert isinstance(model.head, NodeClassifier)
+    assert (model.head.hidden_size, model.head.classes, model.head.dropout.p) == (H, 3, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("trees", "cell", "structure", "inner_size"),
+    [
+        ("binary", {}, "transitions", 0),
+        ("binary", CHILD_SUM, "transitions", 0),
+        ("constituency", CHILD_SUM, "parents", 0),
+        ("constituency", ARITY_3, "parents", 0),
+        ("dependency", CHILD_SUM, "parents", X),
+        ("dependency", ARITY_3, "parents", X),
+        ("sequence", ARITY_1, "lengths", X),
+        ("sequence", PEEPHOLE, "lengths", X),
+        ("sequence", CHILD_SUM, "lengths", X),
+    ],
+)
+def test_kinds_of_trees(trees: str, cell: dict, structure: str, inner_size: int) -> None:
+    encoder = build(cell, trees=trees).encoder
+    assert encoder.structure == structure
+    assert encoder.words_at_leaves == (inner_size == 0)
+    assert widths(encoder.stack()[0].up.cell) == (X, inner_size, H)
+
+
+def test_relations_are_the_kinds_of_edges() -> None:
+    model = build(SDT_RNN, trees="dependency", relations=["nsubj", "det"])
+    [layer] = model.encoder.stack()
+    assert isinstance(layer.up.cell, SDTRNN)
+    assert layer.up.cell.kinds == 3
+    assert model.input_names == ["token_ids", "parents", "kinds"]
+    assert build(SDT_RNN, trees="dependency").input_names == ["token_ids", "parents"]
+
+
+def test_the_layers_of_a_deep_encoder() -> None:
+    model = build(encoder={"layers": 3})
+    expected = [(X, 0, H), (H, H, H), (H, H, H)]
+    assert [widths(layer.up.cell) for layer in model.encoder.stack()] == expected
+    assert model.head.hidden_size == H
+
+
+@pytest.mark.parametrize(
+    ("encoder", "ups", "downs", "width"),
+    [
+        ({}, [(X, X, H)], [(X, X, DOWN)], H + 2 * DOWN),
+        ({"readout": ["down", "up"]}, [(X, X, H)], [(X, X, DOWN)], H + DOWN),
+        (
+            {"layers": 2},
+            [(X, X, H), (H + DOWN, H + DOWN, H)],
+            [(X, X, DOWN), (H + DOWN, H + DOWN, DOWN)],
+            H + 2 * DOWN,
+        ),
+        (
+            {"layers": 3, "separate": True, "readout": ["up"]},
+            [(X, X, H), (H, H, H), (H, H, H)],
+            [(X, X, DOWN), (DOWN, DOWN, DOWN), (DOWN, DOWN, DOWN)],
+            H,
+        ),
+    ],
+)
+def test_both_directions(encoder: dict, ups: list, downs: list, width: int) -> None:
+    encoder = {"top_down": CHILD_SUM_DOWN} | encoder
+    model = build(CHILD_SUM, trees="dependency", encoder=encoder)
+    assert [widths(layer.up.cell) for layer in model.encoder.stack()] == ups
+    assert [widths(layer.down.cell) for layer in model.encoder.stack()] == downs
+    assert model.encoder.hidden_size == model.head.hidden_size == width
+    inputs = {"token_ids": torch.tensor([0, 6, 3]), "parents": torch.tensor([1, -1, 1])}
+    assert model(inputs)["node_scores"].shape == (3, 3)
+
+
+@pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize(("trees", "cell"), [("dependency", CHILD_SUM), ("sequence", ARITY_1)])
+def test_one_cell_for_both_directions(trees: str, cell: dict, separate: bool) -> None:
+    encoder = {"layers": 2, "top_down": "shared", "separate": separate}
+    layers = build(cell, trees=trees, encoder=encoder).encoder.stack()
+    assert all(layer.down.cell is layer.up.cell for layer in layers)
+    below = H if separate else 2 * H
+    assert [widths(layer.up.cell) for layer in layers] == [(X, X, H), (below, below, H)]
+
+
+def test_a_pass_down_reads_head_words_and_knows_left_from_right() -> None:
+    model = build(LEXICALIZED, RANKER, encoder={"top_down": TOP_DOWN})
+    [layer] = model.encoder.stack()
+    assert isinstance(layer.up.cell, LexicalizedLSTM)
+    assert isinstance(layer.down.cell, TopDownLSTM)
+    assert (*widths(layer.down.cell), layer.down.cell.kinds) == (X, X, DOWN, 2)
+    assert isinstance(model.head, TreeRanker)
+    assert model.head.linear.in_features == 2 * (H + 2 * DOWN) + X
+
+
+@pytest.mark.parametrize(("cell", "kinds"), [(CHILD_SUM, 1), (ARITY_3, 3)])
+def test_a_pass_down_dependency_trees_has_a_kind_for_each_slot(cell: dict, kinds: int) -> None:
+    model = build(cell, trees="dependency", encoder={"top_down": TOP_DOWN})
+    assert model.encoder.stack()[0].down.cell.kinds == kinds
+    every = {"token_ids": [1, 2, 3, 4], "parents": [3, 3, 3, -1], "slots": [2, 0, 1, 0]}
+    scores = model({name: torch.tensor(every[name]) for name in model.input_names})
+    assert scores["node_scores"].shape == (4, len(LABELS))
+
+
+@pytest.mark.parametrize(
+    ("cell", "tracker", "inner_size"),
+    [
+        (SPINN, {}, 7),
+        (SPINN, {"lookahead": 3, "parses": False}, 7),
+        (SPINN, {"feeds": False}, 0),
+        ({}, {"feeds": False, "lookahead": 2, "dropout": 0.3}, 0),
+        (CHILD_SUM, {"feeds": False, "parses": False}, 0),
+    ],
+)
+def test_a_tracker_makes_it_spinn(cell: dict, tracker: dict, inner_size: int) -> None:
+    model = build(cell, encoder={"tracker": {"size": 7, **tracker}})
+    assert type(model.encoder) is StackEncoder
+    assert widths(model.encoder.cell) == (X, inner_size, H)
+    assert model.encoder.feeds == (inner_size > 0)
+    options = {"lookahead": 1, "parses": True, "dropout": 0.0} | tracker
+    found = model.encoder.tracker
+    assert found.dropout.p == options["dropout"]
+    assert (found.input_size, found.size, found.lookahead) == (H, 7, options["lookahead"])
+    assert model.parses == found.parses == options["parses"]
+
+
+def tracked(cell: dict, **tracker: object) -> dict:
+    return {"cell": cell, "encoder": {"tracker": {"size": 7, **tracker}}}
+
+
+def passed_down(cell: object) -> dict:
+    return {"cell": LEXICALIZED, "encoder": {"top_down": cell}}
+
+
+RELATED = {"trees": "dependency", "relations": ["nsubj"]}
+RANKED = {"cell": CHILD_SUM, "head": RANKER}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"cell": {"name": "nary_lstm.v9"}}, r"cell 'nary_lstm.v9'; known: .*nary_lstm\.v1"),
+        ({"head": {"name": "classifier"}}, r"head 'classifier'; known: .*node_classifier\.v1"),
+        (passed_down(TOP_DOWN | {"name": "down.v1"}), r"'down\.v1'"),
+        (tracked({"name": "spinn.v1"}), r"'spinn\.v1'"),
+    ],
+)
+def test_names_that_are_not_registered(fields: dict, message: str) -> None:
+    with pytest.raises(UnknownNameError, match=message):
+        build(**fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"cell": {"options": {"arityy": 2}}}, r"nary_lstm\.v1.*arityy"),
+        (tracked({"options": {"arityy": 2}}, feeds=False), r"nary_lstm\.v1.*arityy"),
+        ({"head": {"options": {"dropout": 2}}}, r"node_classifier\.v1.*dropout"),
+        (passed_down(TOP_DOWN | {"options": {"inputs": ""}}), r"top_down_lstm\.v1.*inputs"),
+        ({"relations": ["nsubj"]}, "relations .*'binary'"),
+        ({**RELATED, "cell": CHILD_SUM}, r"model\.relations: child_sum"),
+        ({**RELATED, "cell": SDT_RNN, "encoder": {"top_down": "shared"}}, "top_down: sdt_rnn"),
+        ({"encoder": {"separate": True}}, "separate"),
+        ({"encoder": {"readout": ["leaves"]}}, "readout"),
+        (tracked({}), r"^model\.encoder\.tracker: .* width 7 .*nary_lstm"),
+        (tracked(CHILD_SUM), r"^model\.encoder\.tracker: .* width 7 .*child_sum_lstm"),
+        (tracked(S_LSTM), r"^model\.encoder\.tracker: .* width 7 .*SLSTM"),
+        (tracked({"name": "rntn.v1"}), r"^model\.encoder\.tracker: .* width 7 .*RNTN"),
+        (tracked(ARITY_3), r"^model\.encoder\.tracker: .* width 7 .*nary_lstm"),
+        (tracked(ARITY_3, feeds=False), r"^model\.cell: NaryLSTM has arity 3"),
+        ({**tracked(SPINN), "head": RANKER}, r"^model\.head: tree_ranker\.v1 .* StackEncoder"),
+        ({**RANKED, "trees": "dependency"}, r"^model\.head: tree_ranker\.v1 .*'dependency'$"),
+        ({**RANKED, "trees": "constituency"}, r"^model\.head: tree_ranker\.v1 .*'constituency'$"),
+        ({**RANKED, "trees": "sequence"}, r"^model\.head: tree_ranker\.v1 .*'sequence'$"),
+    ],
+)
+def test_what_does_not_go_together(fields: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        build(**fields)
+
+
+@pytest.mark.parametrize("cell", ["nary_lstm.v1", "child_sum_lstm.v1", "s_lstm.v1", "rntn.v1"])
+def test_a_tracker_follows_every_cell(cell: str) -> None:
+    assert build(**tracked({"name": cell}, feeds=False))
+
+
+@pytest.mark.parametrize(
+    ("trees", "cell", "encoder", "message"),
+    [
+        ("binary", ARITY_3, {}, r"NaryLSTM has arity 3, .* binary trees needs arity 2"),
+        ("binary", PEEPHOLE, {}, r"PeepholeLSTM has arity 1, .* binary trees needs arity 2"),
+        ("sequence", {}, {}, r"NaryLSTM has arity 2, .* sequence trees needs arity 1"),
+        ("dependency", PEEPHOLE, {}, r"PeepholeLSTM has arity 1, .* dependency .* arity 0"),
+        ("constituency", ARITY_1, {}, r"has arity 1, .* constituency trees needs arity 0"),
+        ("dependency", S_LSTM, {}, r"SLSTM has .* inner_size 0; .* dependency .* input of width 3"),
+        ("binary", S_LSTM, {"layers": 2}, r"SLSTM .* layer 2 .* input of width 4"),
+        ("binary", LEXICALIZED, {"layers": 3}, r"layer 2 .* input of width 4"),
+    ],
+)
+def test_a_cell_that_does_not_go_with_the_trees(
+    trees: str, cell: dict, encoder: dict, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=rf"^model\.cell: .*{message}"):
+        build(cell, trees=trees, encoder=encoder)
+
+
+def test_a_cell_that_wants_words_where_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    wants = Cell(input_size=X, inner_size=X, hidden_size=H, state_sizes=[H], arity=0)
+    monkeypatch.setattr("thinstack.plugins.build._create", lambda *_, **__: wants)
+    with pytest.raises(ConfigError, match=r"^model\.cell: .* constituency .* inner_size 0$"):
+        build(trees="constituency")
+
+
+@pytest.mark.parametrize(
+    ("trees", "cell", "top_down", "message"),
+    [
+        ("binary", {}, TOP_DOWN, r".*nary_lstm\.v1 passes none up"),
+        ("constituency", CHILD_SUM, "shared", r".*child_sum_lstm\.v1 passes none up"),
+        ("dependency", {}, "shared", r"NaryLSTM has arity 2, .* one predecessor"),
+        ("binary", LEXICALIZED, "shared", r"LexicalizedLSTM has arity 2, .* one predecessor"),
+        (
+            "dependency",
+            CHILD_SUM,
+            S_LSTM | {"hidden_size": 4},
+            r"SLSTM has arity 2, input_size 3 and inner_size 0; .* an input of width 3$",
+        ),
+    ],
+)
+def test_a_pass_down_that_does_not_go_with_the_pass_up(
+    trees: str, cell: dict, top_down: object, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=rf"^model\.encoder\.top_down: {message}"):
+        build(cell, trees=trees, encoder={"top_down": top_down})
+
+
+def test_one_cell_cannot_read_two_widths_below() -> None:
+    """The head word is as wide as a state, the node's own input as wide as both directions."""
+
+    class Wordy(Cell):
+        def __init__(self, input_size: int, inner_size: int):
+            sizes = {"input_size": input_size, "inner_size": inner_size, "hidden_size": H}
+            super().__init__(**sizes, state_sizes=[H, H], arity=0, word_part=1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "thinstack.plugins.build._create", lambda _, size, inner, **__: Wordy(size, inner)
+        )
+        with pytest.raises(ConfigError, match=rf"Wordy .* input_size {X} .* of width {H}"):
+            build(trees="dependency", encoder={"top_down": "shared"})

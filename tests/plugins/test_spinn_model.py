@@ -1,0 +1,243 @@
+"""SPINN with a leaf embedding and task heads, against the reference recursion in float64."""
+
+import io
+
+import numpy as np
+import pytest
+import torch
+from core.configured import ENTRIES, H, X, build, far_from_zero
+from oracle import Nodes, by_reference
+from torch import Tensor
+
+from thinstack.core.model.model import Model
+from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
+
+LENGTHS = [3, 1, 4, 2]
+TRANSITIONS = [0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1]
+HEADS = {
+    "nodes": {"name": "node_classifier.v1"},
+    "roots": {"name": "root_classifier.v1"},
+    "pairs": {"name": "entailment.v1", "options": {"layers": 1, "width": 6, "batch_norm": False}},
+}
+
+
+def model_of(
+    head: str = "nodes", cell: str = "spinn_lstm.v1", kind: str = "words", **tracker: object
+) -> Model:
+    encoder = {"tracker": {"size": 5, "lookahead": 2, **tracker}}
+    embedding = {"kind": kind, "size": X}
+    return far_from_zero({"name": cell}, HEADS[head], embedding=embedding, encoder=encoder)
+
+
+def inputs_of(
+    model: Model, *, trees: bool = True, dtype: torch.dtype = torch.int64
+) -> dict[str, Tensor]:
+    random = np.random.default_rng(3)
+    pieces = random.integers(1, 4, sum(LENGTHS))
+    every = {
+        "token_ids": random.integers(0, ENTRIES, sum(LENGTHS)),
+        "piece_ids": random.integers(0, ENTRIES, int(pieces.sum())),
+        "pieces_per_word": pieces,
+        "lengths": np.array(LENGTHS),
+        "transitions": np.array(TRANSITIONS if trees else []),
+    }
+    return {name: torch.from_numpy(every[name]).to(dtype) for name in model.input_names}
+
+
+def defined(model: Model, inputs: dict[str, Tensor]) -> Nodes:
+    """By the definition, over the given trees or, where there are none, its own."""
+    given = inputs["transitions"] if len(inputs["transitions"]) else None
+    words, lengths = model.embed(inputs), torch.tensor(LENGTHS)
+    return by_reference(model.encoder.cell, model.encoder.tracker, words, lengths, given)
+
+
+def expected_of(model: Model, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+    found, scores = defined(model, inputs), model.head.scores
+    if model.head.reads == "pairs":
+        pairs = found.roots.view(2, 2 * H)
+        expected = {"pair_scores": scores(pairs), "sentence_vectors": found.roots}
+    else:
+        expected = {"node_scores": scores(found.outputs), "root_scores": scores(found.roots)}
+    return expected | ({"parse": found.transitions} if model.parses else {})
+
+
+def equal(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+    assert found.keys() == expected.keys()
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+def test_the_forget_biases_of_a_configuration() -> None:
+    """f_l and f_r of the composition are the second and third of five gates; f of the tracking LSTM
+    is the second of four."""
+    cell = {"name": "spinn_lstm.v1", "options": {"forget_bias": 0.5}}
+    encoder = build(cell, encoder={"tracker": {"size": 5, "forget_bias": 1}}).encoder
+    assert encoder.cell.b_comp.tolist() == [0] * H + [0.5] * 2 * H + [0] * 2 * H
+    assert encoder.tracker.b.tolist() == [0] * 5 + [1] * 5 + [0] * 10
+
+
+@pytest.mark.parametrize(
+    ("cell", "feeds"),
+    [("spinn_lstm.v1", True), ("nary_lstm.v1", False), ("child_sum_lstm.v1", False)],
+)
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("parses", [True, False])
+def test_scores_over_given_trees(head: str, cell: str, feeds: bool, parses: bool) -> None:
+    model = model_of(head, cell, feeds=feeds, parses=parses)
+    assert type(model.encoder) is StackEncoder
+    assert model.encoder.feeds == feeds
+    assert model.encoder.structure == "transitions"
+    assert model.input_names == ["token_ids", *["lengths"][: int(parses)], "transitions"]
+    inputs = inputs_of(model)
+    expected = expected_of(model, inputs)
+    assert model.output_names == list(expected)
+    equal(model(inputs), expected)
+    equal(model(inputs_of(model, dtype=torch.int32)), expected)
+    equal(model({name: values for name, values in inputs.items() if name != "lengths"}), expected)
+    if parses:
+        assert model(inputs_of(model, dtype=torch.int32))["parse"].dtype == torch.int64
+
+
+@pytest.mark.parametrize("feeds", [True, False])
+@pytest.mark.parametrize("head", HEADS)
+def test_scores_over_its_own_trees(head: str, feeds: bool) -> None:
+    """With gradients too, and those are of the trees that it took."""
+    model = model_of(head, "spinn_lstm.v1" if feeds else "nary_lstm.v1", feeds=feeds)
+    inputs = inputs_of(model, trees=False)
+    expected = expected_of(model, inputs)
+    assert expected["parse"].tolist() != TRANSITIONS
+    no_transitions = {name: values for name, values in inputs.items() if name != "transitions"}
+    for given in (inputs, no_transitions, inputs_of(model, trees=False, dtype=torch.int32)):
+        with torch.no_grad():
+            equal(model(given), expected)
+        equal(model(given), expected)
+    score = model.output_names[0]
+    gradients = [
+        torch.autograd.grad(
+            scores[score][:, 0].sum(), list(model.parameters()), materialize_grads=True
+        )
+        for scores in (model(inputs), expected)
+    ]
+    for found, wanted in zip(*gradients, strict=True):
+        torch.testing.assert_close(found.to_dense(), wanted.to_dense(), rtol=0, atol=1e-9)
+
+
+def test_pieces_of_words() -> None:
+    model = model_of(kind="wordpieces")
+    assert model.input_names == ["piece_ids", "pieces_per_word", "lengths", "transitions"]
+    for own in (False, True):
+        inputs = inputs_of(model, trees=not own)
+        equal(model(inputs), expected_of(model, inputs))
+
+
+@pytest.mark.parametrize("feeds", [True, False])
+@pytest.mark.parametrize("head", HEADS)
+def test_the_parts_of_the_joint_objective(head: str, feeds: bool) -> None:
+    """(7): the logits of the task, and the scores of every transition of the given trees."""
+    model = model_of(head, "spinn_lstm.v1" if feeds else "nary_lstm.v1", feeds=feeds)
+    inputs = inputs_of(model)
+    outputs, roots, choices, free, _ = defined(model, inputs)
+    rows = {"nodes": outputs, "roots": roots, "pairs": roots.view(2, 2 * H)}[head]
+    joint = model.joint(inputs)
+    torch.testing.assert_close(joint.logits, model.head(rows), rtol=0, atol=1e-12)
+    torch.testing.assert_close(joint.choices, choices, rtol=0, atol=1e-12)
+    assert joint.free.tolist() == free.tolist() == [int(i in (2, 8, 10)) for i in range(16)]
+    found = model.encoder.judge(joint.choices, joint.free, torch.tensor(TRANSITIONS))
+    (joint.logits.cos().sum() + found.loss).backward()
+    for name, weights in model.named_parameters():
+        assert weights.grad.to_dense().abs().sum() > 0, name
+
+
+def test_the_loss_of_transitions() -> None:
+    """-log P of each right answer by (5), summed; what is unknown or no choice counts for
+    nothing."""
+    judge = model_of("nodes", "spinn_lstm.v1", feeds=True).encoder.judge
+    choices = torch.tensor([[1.0, 3.0], [0.5, -0.5], [2.0, 2.0], [-1.0, 4.0]], dtype=torch.float64)
+    wanted, free = torch.tensor([1, 0, -1, 0]), torch.ones(4, dtype=torch.long)
+    by_hand = [np.log(1 + np.exp(1 - 3)), np.log(1 + np.exp(-0.5 - 0.5)), np.log(1 + np.exp(4 + 1))]
+    loss, right, cases = judge(choices, free, wanted)
+    assert loss.item() == pytest.approx(sum(by_hand), abs=1e-12)
+    assert (right, cases) == (2, 3)
+    loss, *counts = judge(choices, torch.tensor([0, 1, 1, 1]), wanted)
+    assert loss.item() == pytest.approx(sum(by_hand[1:]), abs=1e-12)
+    assert counts == [1, 2]
+    assert judge(choices, free, torch.full([4], -1))[0].item() == 0
+    assert judge(choices[:0], free[:0], wanted[:0])[0].item() == 0
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("parses", [True, False])
+def test_no_sentences(head: str, parses: bool) -> None:
+    model = model_of(head, parses=parses)
+    none = {name: torch.zeros(0, dtype=torch.int32) for name in model.input_names}
+    widths = {"sentence_vectors": (0, H), "parse": (0,)}
+    for grad in (True, False):
+        with torch.set_grad_enabled(grad):
+            found = model(none)
+        assert {name: tuple(part.shape) for name, part in found.items()} == {
+            name: widths.get(name, (0, 3)) for name in model.output_names
+        }
+    assert model.joint(none).choices.shape == (0, 2 if parses else 0)
+
+
+TREES = torch.tensor([0, 0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("parses", "changed", "message"),
+    [
+        (False, {"transitions": TREES[:0]}, "needs transitions"),
+        (False, {"token_ids": torch.tensor([1, 2])}, "expected 3 words, .* found 2"),
+        (True, {"token_ids": torch.tensor([1, 2, 3, 4])}, "expected 3 words, .* found 4"),
+        (True, {"lengths": torch.tensor([1, 2])}, "lengths and transitions disagree"),
+        (True, {"transitions": TREES[:3]}, "lengths and transitions disagree"),
+        (True, {"lengths": torch.tensor([2, 2])}, "expected 4 words, .* found 3"),
+        (True, {"lengths": torch.tensor([2, 2]), "transitions": TREES[:0]}, "4 words, .* found 3"),
+        (True, {"lengths": torch.tensor([3, 0])}, "lengths must be at least 1"),
+        (True, {"lengths": torch.tensor([0, 3]), "transitions": TREES[:0]}, "at least 1"),
+    ],
+)
+def test_inputs_that_do_not_go_together(
+    parses: bool, changed: dict[str, Tensor], message: str
+) -> None:
+    model = model_of(parses=parses)
+    inputs = {
+        "token_ids": torch.tensor([1, 2, 3]),
+        "lengths": torch.tensor([2, 1]),
+        "transitions": TREES,
+    }
+    assert model({name: inputs[name] for name in model.input_names})["node_scores"].shape == (4, 3)
+    with pytest.raises(ValueError, match=message):
+        model({name: (inputs | changed)[name] for name in model.input_names})
+
+
+def test_an_odd_number_of_parsed_sentences_is_no_pairs() -> None:
+    with pytest.raises(ValueError, match="found 1"):
+        model_of("pairs")({"token_ids": torch.tensor([1, 2]), "lengths": torch.tensor([2])})
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("head", "cell", "feeds"),
+    [
+        ("nodes", "spinn_lstm.v1", True),
+        ("roots", "child_sum_lstm.v1", False),
+        ("pairs", "nary_lstm.v1", False),
+    ],
+)
+def test_scripted_saved_and_loaded(head: str, cell: str, feeds: bool) -> None:
+    """Given trees and its own, after an empty document too."""
+    model = model_of(head, cell, feeds=feeds)
+    scripted = torch.jit.script(model)
+    frozen = torch.jit.freeze(scripted)
+    file = io.BytesIO()
+    torch.jit.save(frozen, file)
+    file.seek(0)
+    loaded = torch.jit.load(file)
+    none = {name: torch.zeros(0, dtype=torch.long) for name in model.input_names}
+    some = [inputs_of(model), inputs_of(model, trees=False)]
+    for inputs in (*some, none, *some):
+        with torch.no_grad():
+            expected = model(inputs)
+            for module in (scripted, loaded):
+                equal(module(inputs), expected)
+        equal(scripted(inputs), expected)

@@ -1,0 +1,93 @@
+"""What users import: modules that list their names, which the pages of the API show."""
+
+import ast
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from thinstack._moved import PLACES
+
+ROOT = Path(__file__).parents[1]
+API = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/api/*.md"))
+SHOWN = re.findall(r"^::: (\S+)$", API, re.MULTILINE)
+PUBLIC = {
+    "thinstack",
+    "thinstack.errors",
+    "thinstack.integrations.corpora",
+    "thinstack.integrations.spacy",
+    "thinstack.integrations.spark",
+    "thinstack.plugins",
+    "thinstack.runtime",
+    "thinstack.testing",
+}
+NAME = re.compile(r"\bthinstack(?:\.[A-Za-z_]\w*)+")
+IMPORT = re.compile(r"from (thinstack(?:\.[\w.]*)?) import \(?([\w, \n]+)")
+OTHER = {"thinstack.mjs", "thinstack.tree_sentiment_scorer"}  # a file, and a name in a registry
+
+
+def inside(text: str) -> list[str]:
+    """What a text names or imports of thinstack and is not public."""
+    names = set(NAME.findall(text)) - OTHER
+    for home, imported in IMPORT.findall(text):
+        names |= {f"{home}.{name.strip()}" for name in imported.split("\n")[0].split(",")}
+    return sorted(name for name in names if not is_public(name))
+
+
+def is_public(name: str) -> bool:
+    """Whether this is a public module, or begins with a name of one, such as a class."""
+    home = max((each for each in PUBLIC if f"{name}.".startswith(f"{each}.")), key=len)
+    first, *_ = name.removeprefix(home).strip(".").split(".")
+    return name in PUBLIC or first in import_module(home).__all__
+
+
+@pytest.mark.parametrize("module", sorted(PUBLIC))
+def test_public_names_are_there_and_shown(module: str) -> None:
+    home = import_module(module)
+    for name in home.__all__:
+        assert not isinstance(getattr(home, name), type(home)), name
+    assert SHOWN.count(module) == 1
+
+
+def test_nothing_else_is_shown() -> None:
+    assert set(SHOWN) == PUBLIC | {"thinstack.plugins.hookspecs", "thinstack.plugins.kinds"}
+
+
+PAGES = [ROOT / "README.md", *ROOT.glob("examples/**/*.py"), *ROOT.glob("docs/*.md")]
+
+
+@pytest.mark.parametrize("page", sorted(PAGES), ids=lambda page: page.name)
+def test_pages_and_examples_name_public_things(page: Path) -> None:
+    if page.name != "decisions.md":
+        assert inside(page.read_text(encoding="utf-8")) == []
+
+
+def test_messages_name_public_things() -> None:
+    for path in ROOT.glob("thinstack/**/*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Raise | ast.Return | ast.Assign):
+                texts = [x.value for x in ast.walk(node) if isinstance(x, ast.Constant)]
+                told = [x for x in texts if isinstance(x, str) and " " in x and "import " not in x]
+                assert inside("\n".join(told)) == [], path
+
+
+OLD = "config corpora data.binarize data.suite measure.polarity models runtime.batching spinn show"
+
+
+@pytest.mark.parametrize("old", OLD.split())
+def test_modules_that_moved_say_where(old: str) -> None:
+    room = old.split(".")[0]
+    with pytest.raises(ImportError, match=re.escape(PLACES[room])) as problem:
+        import_module(f"thinstack.{old}")
+    assert problem.value.name in (f"thinstack.{old}", f"thinstack.{room}")
+    assert inside(" ".join(PLACES.values())) == []
+
+
+def test_only_contracts_need_torch() -> None:
+    code = "import sys, thinstack.plugins as p; p.Reader; print('torch' in sys.modules); p.Cell"
+    code += "; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]

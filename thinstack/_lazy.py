@@ -1,0 +1,20 @@
+"""Names of a package that are imported when they are asked for: who predicts loads no torch."""
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package. `names`: by module of thinstack, names that it has."""
+    homes = {name: module for module, some in names.items() for name in some.split()}
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(f"thinstack.{homes[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return find
