@@ -208,8 +208,8 @@ def installed_name(folder: Path) -> str | None:
 
     bundles = manager().specs("bundle")
     names = Counter(bundle.name for bundle in bundles)
-    found = (each.name for each in bundles if each.folder == folder and names[each.name] == 1)
-    return next(found, None)
+    own = (each.name for each in bundles if each.folder == folder and names[each.name] == 1)
+    return next(own, None)
 
 
 def is_installed(path_or_name: str | Path) -> bool:

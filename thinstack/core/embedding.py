@@ -31,7 +31,6 @@ Lookup = Literal["rows", "mean", "context", "none"]
 
 READ = {"rows": WORD_FIELDS["words"], "mean": WORD_FIELDS["wordpieces"]}
 
-
 Vectors = Callable[[int], tuple[tuple[str, ...], NDArray[np.float32]]]
 """Gives the words of `data.vectors`, and so many columns of their vectors."""
 

@@ -84,17 +84,18 @@ class PluginManager:
         Raises MissingExtraError for an unknown name of a kind that needs torch, if some plugins
         could not be loaded without torch.
         """
-        specs = self.specs(kind)
+        self._load(kind)
         for spec, source in self._provided(kind):
             if spec.name == name:
                 if (fault := self._fault(spec, source)) is not None:
                     raise PluginError(fault)
                 return spec
-        records = [record for _, failures in self._loaded.values() for record in failures]
+        sources = [source for source in self._sources if kind in source.kinds]
+        records = [record for source in sources for record in self._loaded[source][1]]
         if KINDS[kind].needs_torch and any(record.status == "unavailable" for record in records):
             raise MissingExtraError("torch", "train")
         left_out = [str(record) for record in records if record.error]
-        raise UnknownNameError(kind, name, {spec.name for spec in specs}, left_out)
+        raise UnknownNameError(kind, name, {spec.name for spec in self.specs(kind)}, left_out)
 
     def specs(self, kind: str) -> list[Any]:
         """All plugins of this kind, in the order of loading, even if two have one name."""
@@ -108,8 +109,8 @@ class PluginManager:
         records: list[PluginRecord] = []
         for source in self._sources:
             specs, failures = self._loaded[source]
-            found = [*(self._record(spec, source) for spec in specs), *failures]
-            records += found if found or source.builtin else [source.record("ok")]
+            outcomes = [*(self._record(spec, source) for spec in specs), *failures]
+            records += outcomes if outcomes or source.builtin else [source.record("ok")]
         return records
 
     def _load(self, kind: str) -> None:
