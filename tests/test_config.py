@@ -255,11 +255,6 @@ def test_a_config_cannot_be_changed() -> None:
         ('dev = "sst/dev.txt"', "", r"data: .*\(dev\), or .* \(dev_size\)"),
         ("vector_std = 0.3", "dev_size = 5", r"data: .*\(dev\), or .* \(dev_size\)"),
         ('dev = "sst/dev.txt"', "dev_size = 0", "data.dev_size: Input should be greater than 0"),
-        (
-            "[data]",
-            '[data]\ntask = "parsing"',
-            r"task: unknown task 'parsing.v1'; known: .*phrases.v1",
-        ),
         ("[data]", '[data]\nrelabel = { "0" = 1 }', r"task.relabel.0: .* a valid string"),
         ("[training]", '[training]\nrule = "sgd"', r"training.rule: .*'adamw' .*'sgd'\)"),
         ("[training]", '[training]\nlabels = "roots"', r"training: labels: .* reproduce table"),

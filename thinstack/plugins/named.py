@@ -35,12 +35,15 @@ def named(kind: str) -> BeforeValidator:
     def plugin(table: object) -> object:
         if not isinstance(table, Mapping):
             return table
+        if not isinstance(name := table.get("name"), str):
+            known = ", ".join(spec.name for spec in manager().specs(kind))
+            raise ValueError(f"name: expected the name of a {kind} ({known})")
         try:
-            model: type[Named] = manager().find(kind, str(table.get("name"))).plugin
+            model: type[Named] = manager().find(kind, name).plugin
         except UnknownNameError as error:
             raise ValueError(str(error)) from None
-        settings = {name: setting for name, setting in table.items() if name != "name"}
-        if unknown := [str(name) for name in settings if name not in model.model_fields]:
+        settings = {key: setting for key, setting in table.items() if key != "name"}
+        if unknown := [str(key) for key in settings if key not in model.model_fields]:
             raise ValueError(
                 f"{model.name} has no setting {', '.join(unknown):.200}; its settings: "
                 f"{', '.join(model.model_fields)}"
