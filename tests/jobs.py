@@ -24,8 +24,6 @@ JOBS = {
     "guides": ("test_guide.py",),
     "js": ("js/",),
     "hostile": (
-        "bundle/test_hostile_bundles.py::test_ten_thousand_mutants_are_refused",
-        "bundle/test_hostile_mutants.py",
         "hub/test_hub_cache.py::test_where_it_cannot_be_mended_the_folder_to_delete_is_named",
         "hub/test_hub_cache.py::test_where_the_hub_is_silent_the_cache_serves",
         "runtime/test_telemetry.py::test_nobody_is_looked_up",

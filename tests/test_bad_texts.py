@@ -76,12 +76,6 @@ def test_odd_texts_are_texts(predictor: Predictor, kind: str) -> None:
     assert [read[0][0].label, read[2][0].label] == [GOOD, GOOD]
 
 
-@pytest.mark.parametrize("texts", ["so good", b"so good", None, 1.5], ids=repr)
-def test_one_text_is_no_list_of_texts(predictor: Predictor, texts: Any) -> None:
-    with pytest.raises(InputError, match=r"expected texts, found .*: (.* list|decode)"):
-        next(predict_text(predictor, texts))
-
-
 def test_a_text_that_the_model_fails_on_is_told_too(
     last_word: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,12 +210,6 @@ def test_of_the_component(nlp: Language, kind: str) -> None:
     assert [type(error) for error in told] == [InputError]
 
 
-@pytest.mark.parametrize("kind", TEXTS)
-def test_odd_texts_through_spacy(nlp: Language, kind: str) -> None:
-    docs = list(nlp.pipe(["so good", TEXTS[kind][0], "so good"]))
-    assert [max(doc.cats, key=doc.cats.__getitem__) for doc in docs[::2]] == [GOOD, GOOD]
-
-
 @pytest.fixture(scope="module")
 def server(last_word: Bundle) -> Iterator[PageServer]:
     with PageServer(0) as found:
@@ -245,24 +233,3 @@ def test_of_the_server(server: PageServer, body: str) -> None:
         answer = json.loads(response.read())
         connection.close()
         assert (response.status, "error" in answer) == (status, status == 400)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a \udcff", "text 0: no Unicode text, character 2 is '\\udcff'"),
-        ("", "found no words to score"),
-        (" ", "found no words to score"),
-    ],
-    ids=["half", "empty", "blank"],
-)
-def test_of_the_command(
-    last_word: Bundle,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    text: str,
-    said: str,
-) -> None:
-    answer = run_command(monkeypatch, capsys, "predict", "-m", last_word.path, text)
-    assert answer.code == 2
-    assert said in answer.err

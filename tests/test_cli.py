@@ -221,12 +221,6 @@ def test_a_page_is_written(cli: Cli, bundle: Path, tmp_path: Path) -> None:
     assert page.read_text(encoding="utf-8") != html
 
 
-def test_a_page_that_cannot_be_written_is_an_error(cli: Cli, bundle: Path, tmp_path: Path) -> None:
-    page = tmp_path / "file" / "page.html"
-    page.parent.write_text("")
-    refused(cli("predict", "good", "--html", page, "--model", bundle), "exists", "file")
-
-
 @pytest.mark.parametrize("args", [["--json"], []])
 def test_an_output_of_ascii_only_holds_any_text(
     bundle: Path, monkeypatch: pytest.MonkeyPatch, args: list[str]
@@ -363,10 +357,6 @@ def test_a_bad_treebank_is_placed(
 ) -> None:
     trees.write_bytes(content)
     refused(cli("evaluate", bundle, trees), f"{trees}{place}", message)
-
-
-def test_a_missing_treebank_is_named(cli: Cli, bundle: Path, tmp_path: Path) -> None:
-    refused(cli("evaluate", bundle, tmp_path / "none.txt"), "none.txt: ", "No such file")
 
 
 def test_plugins_are_listed(cli: Cli) -> None:

@@ -5,20 +5,16 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 import torch
 from numpy.typing import NDArray
 
-from thinstack.bundle import open_bundle
-from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.core import Tree
 from thinstack.core import transitions as shapes
 from thinstack.data.trees.treebank import read_trees
@@ -105,25 +101,6 @@ def test_without_cuda_it_says_so_and_ends(data: Path) -> None:
     assert "--device cpu --small" in line
 
 
-@pytest.mark.parametrize(
-    ("what", "figure", "unit", "cells"),
-    [
-        ("over nn.LSTM", 0.8, "times as fast", ("0.8", "0.8: met")),
-        ("over nn.LSTM", 0.79, "times as fast", ("0.79", "0.8: MISSED")),
-        ("over the CPU recursion", 24.0, "times as fast", ("24", "25: MISSED")),
-        ("raw text, own parse", 20001.0, "sentences/s", ("2e+04", "20,000: met")),
-        ("a cell", 9e-5, "largest difference", ("9e-05", "0.0001: met")),
-        ("a cell", 2e-4, "largest difference", ("2e-04", "0.0001: MISSED")),
-        ("over itself", 3.0, "times as fast", ("3", "")),
-        (SAME, "1 of 2", "largest difference", ("1 of 2", "")),
-    ],
-)
-def test_verdicts(
-    modules: tuple[ModuleType, ...], what: str, figure: float, unit: str, cells: tuple[str, str]
-) -> None:
-    assert modules[0].Row.of("part", what, figure, unit, cuda=True).cells() == (what, *cells)
-
-
 def test_differences_are_found(
     modules: tuple[ModuleType, ...], trees: list[Tree], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,26 +143,3 @@ def test_other_scores_and_trees_are_found(
     monkeypatch.setattr(modules[1].thinstack, "load", lambda name, device: answers[device])
     found = modules[1].bundle_parity(trees[:4], "cuda")
     assert found == {"the treebank's trees": 0.25, SAME: "1 of 4"}
-
-
-def test_operators_are_counted(modules: tuple[ModuleType, ...], trees: list[Tree]) -> None:
-    (line,) = modules[1].operators(trees, "cpu").values()
-    total, counts = line.split(": ")
-    found = {name: int(count) for name, count in (one.split(" ") for one in counts.split(", "))}
-    assert sum(found.values()) == int(total.replace(",", ""))
-    assert found["LSTM"] == 2  # the parser's, one for each direction
-    graph = onnx.load_from_string(open_bundle("sst").read(ONNX_FILE)).graph
-    once = Counter(node.op_type for node in graph.node)
-    assert found["Loop"] >= once["Loop"] > 0
-    assert found["Unique"] == once["Unique"] == 1  # no loop, no branch
-
-
-def test_a_pass_ends_when_the_device_is_done(
-    modules: tuple[ModuleType, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[object] = []
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda: done.append("synchronized"))
-    passes = [lambda number=number: done.append(number) for number in range(3)]
-    for device in ("cuda", "cpu"):
-        modules[2].in_rounds(passes, device)(4)
-    assert done == [1, "synchronized", 1]

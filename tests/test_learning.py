@@ -133,12 +133,3 @@ def test_what_does_not_learn_fails(data: Path, tmp_path: Path) -> None:
     assert summed[8] == "FAILS"
     assert broken[-1] == "FAILS: RuntimeError: out of / order"
     assert "0 of 2 learn" in done.stdout
-
-
-def test_unknown_names_and_missing_files_are_told(data: Path, tmp_path: Path) -> None:
-    unknown = learn(data, "--only", "no_such_cell")
-    assert unknown.returncode == 2
-    assert "s_lstm.v1 on SST nodes" in unknown.stderr
-    missing = learn(tmp_path, "--only", "on SICK entailment")
-    assert missing.returncode == 2
-    assert "sick/train" in missing.stderr

@@ -133,31 +133,6 @@ def test_bundled_vectors_are_whole_numbers_of_steps(
     assert np.abs(found - vectors).max() == pytest.approx(step * vectors.std() / 2, rel=1e-2)
 
 
-@pytest.mark.parametrize(
-    ("options", "out", "message"),
-    [
-        (("--columns", 4), "out.npz", "table.npz: expected 4 columns or more, found 3"),
-        (("--columns", 3, "--step", 0.01), "out.npz", "expected levels of at most 127, found"),
-        ((), "out.txt", "expected a name that ends with .npz"),
-        (None, "out.npz", "few.npz: expected the pieces of the bundled model, in its order"),
-    ],
-)
-def test_what_cannot_be_bundled_is_named(
-    start: Run,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    options: tuple[object, ...] | None,
-    out: str,
-    message: str,
-) -> None:
-    of_bundled_pieces(tmp_path / "table.npz")
-    np.savez(tmp_path / "few.npz", pieces=np.array(PIECES), vectors=TABLE)
-    table = "few.npz" if options is None else "table.npz"
-    assert start(BUNDLE, tmp_path / table, tmp_path / out, *(options or ())) == 2
-    assert message in " ".join(capsys.readouterr().err.split())
-    assert not (tmp_path / out).exists()
-
-
 GLOVE = """the 1 2
 Rock 3 4
 rock 5 6
@@ -181,32 +156,3 @@ def test_words_of_texts_are_kept(
     assert words == ("the", "Rock", "rock", "a/b", ".", '"')
     assert vectors.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10], [13, 14]]
     assert "6 vectors, for 5 of 8 words" in " ".join(capsys.readouterr().out.split())
-
-
-@pytest.mark.parametrize(
-    ("glove", "text", "out", "message"),
-    [
-        (GLOVE, "other", "out.npz", "glove.txt:8: expected a word and 2 numbers"),
-        ("the 1 2\nrock 1\n", "rock", "out.npz", "glove.txt:2: expected a word and 2 numbers"),
-        ("the 1 nan\n", "the", "out.npz", "the vector of 'the' is not finite"),
-        (GLOVE, "none of these", "out.npz", "expected at least one of 3 words, found none"),
-        (GLOVE, "the", "out.txt", "expected a name that ends with .npz"),
-        (None, "the", "out.npz", "glove.txt: cannot be read"),
-        (GLOVE, None, "out.npz", "text.txt: cannot be read"),
-    ],
-)
-def test_what_cannot_be_cut_is_named(
-    start: Run,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    glove: str | None,
-    text: str | None,
-    out: str,
-    message: str,
-) -> None:
-    for name, content in (("glove.txt", glove), ("text.txt", text)):
-        if content is not None:
-            (tmp_path / name).write_text(content, encoding="utf-8")
-    assert start(CUT, tmp_path / "glove.txt", tmp_path / out, tmp_path / "text.txt") == 2
-    assert message in " ".join(capsys.readouterr().err.split())
-    assert not (tmp_path / out).exists()

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from bundle_folders import FILES, write
-from command_line import run_program
 
 from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
@@ -113,15 +112,6 @@ def test_a_writer_killed_at_any_step_leaves_a_whole_bundle(tmp_path: Path) -> No
     assert found == sorted(found, reverse=True)  # old up to the step that puts the new one in place
     assert found.count(b"old") > 10
     assert found[-1] == b"new"
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_writers_that_are_killed_leave_a_whole_bundle(tmp_path: Path) -> None:
-    kills = 50
-    result = run_program(Path(__file__).with_name("killed_writers.py"), tmp_path, kills)
-    assert len(result["found"]) == kills + 1
-    # There were writers that got as far as to put bundles in place, and others that did not.
-    assert min(len(set(result["found"])), len(result["left"])) > 2
 
 
 def test_a_disk_error_at_any_step_leaves_a_whole_bundle(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import thinstack
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.reading import BUNDLED
 from thinstack.core import Tree
-from thinstack.core.transitions import validate
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
@@ -115,11 +114,3 @@ def test_raw_text_costs_little(predictor: Predictor, data_dir: Path) -> None:
     text = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source="auto", text=True)
     for key in ("root_accuracy", "root_binary_accuracy"):
         assert text[key] >= words[key] - 0.7
-
-
-def test_a_sentence_of_two_thousand_words_gets_one_tree_over_them(predictor: Predictor) -> None:
-    words = ["good", "film", "the"] * 667
-    (found,) = predictor.predict([words])
-    validate(found.transitions, len(words))
-    assert found.scores.shape == (2 * len(words) - 1, 5)
-    assert found.spans[-1].tolist() == [0, len(words)]

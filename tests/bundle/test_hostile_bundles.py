@@ -1,16 +1,13 @@
 """Bundles that are damaged, or made to do harm: refused at once, in little memory, and no code of
 theirs runs."""
 
-import faulthandler
 import json
 import os
 import pickle
 import shutil
 import sys
-import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from bundle_folders import FILES, Damage, claimed, listed, replaced, resealed, write
 from command_line import run_program
@@ -20,8 +17,7 @@ from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import Manifest
 from thinstack.bundle.weights import load_model
-from thinstack.data.words import vectors
-from thinstack.errors import BundleError, DataError
+from thinstack.errors import BundleError
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 
@@ -29,50 +25,6 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     return shutil.copytree(GOLDEN, tmp_path / "golden")
-
-
-def test_ten_thousand_mutants_are_refused(golden: Path) -> None:
-    """Flipped bits, cut and grown files, spans of zeros, and files in each other's place, over
-    every file of a bundle."""
-    generator = np.random.default_rng(2026)
-    contents = {path: path.read_bytes() for path in sorted(golden.rglob("*")) if path.is_file()}
-    paths = list(contents)
-    names = {"manifest.json", "config.json", "model.onnx", "model.safetensors", "model.pt"}
-    assert {path.name for path in paths} >= names
-    refused, slowest = 0, 0.0
-    while refused < 10_000:
-        path = paths[int(generator.integers(len(paths)))]
-        content = bytearray(contents[path])
-        start, span = int(generator.integers(len(content))), int(generator.integers(1, 16))
-        match int(generator.integers(5)):
-            case 0:
-                content[start] ^= 1 << int(generator.integers(8))
-            case 1:
-                del content[start:]
-            case 2:
-                content += generator.bytes(span)
-            case 3:
-                content[start : start + span] = bytes(len(content[start : start + span]))
-            case 4:
-                content = bytearray(contents[paths[int(generator.integers(len(paths)))]])
-        if content == contents[path]:
-            continue
-        path.write_bytes(content)
-        if refused % 100 == 0:
-            faulthandler.dump_traceback_later(600, exit=True)  # a hang ends the run
-        started = time.process_time()
-        try:
-            open_bundle(golden)
-            message = ""
-        except BundleError as error:
-            message = str(error)
-        slowest = max(slowest, time.process_time() - started)
-        assert path.name in message
-        path.write_bytes(contents[path])
-        refused += 1
-    faulthandler.cancel_dump_traceback_later()
-    assert slowest < 5
-    open_bundle(golden)
 
 
 @pytest.mark.skipif(
@@ -155,31 +107,6 @@ def test_safetensors_headers_are_bounded() -> None:
     for content in (b"", b"1234567", *claims):
         with pytest.raises(BundleError, match="weights: not a safetensors file"):
             check_safetensors(content, source="weights")
-
-
-def test_vectors_that_are_a_decompression_bomb_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(vectors, "_UNQUESTIONED", 1 << 20)
-    table = np.random.default_rng(0).normal(size=(2, 200_000))
-    for name, values in {"good.npz": table, "bomb.npz": np.zeros_like(table)}.items():
-        np.savez_compressed(tmp_path / name, words=["a", "b"], vectors=values)
-    assert vectors.read_vectors(tmp_path / "good.npz").vectors.shape == (2, 200_000)
-    with pytest.raises(DataError, match=r"bomb\.npz: .* to 3,200,128"):
-        vectors.read_vectors(tmp_path / "bomb.npz")
-    plain = np.stack([np.zeros(200_000), np.ones(200_000)])
-    np.savez(tmp_path / "plain.npz", words=["a", "b"], vectors=plain)
-    assert vectors.read_vectors(tmp_path / "plain.npz").vectors.shape == (2, 200_000)
-
-
-def test_vectors_that_claim_to_be_huge_are_refused(tmp_path: Path) -> None:
-    np.savez(tmp_path / "claim.npz", words=["a", "b"], vectors=np.zeros((2, 200_000), np.float32))
-    content = (tmp_path / "claim.npz").read_bytes()
-    (tmp_path / "claim.npz").write_bytes(
-        content.replace(b"(2, 200000), }         ", b"(2, 200000000000000), }")
-    )
-    with pytest.raises(DataError, match=r"claim\.npz"):
-        vectors.read_vectors(tmp_path / "claim.npz")
 
 
 def test_hard_links_are_read_and_never_written_through(tmp_path: Path) -> None:

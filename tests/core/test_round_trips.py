@@ -31,12 +31,6 @@ def labelled(draw, shapes=ANY, labels=WORDS) -> Tree:
 
 
 @thorough
-@given(labelled())
-def test_labelled_brackets(tree: Tree) -> None:
-    assert from_brackets(to_brackets(tree)) == tree
-
-
-@thorough
 @given(ANY, st.sampled_from(SPACE))
 def test_unlabelled_brackets(nested, space: str) -> None:
     def write(part: str | list) -> str:

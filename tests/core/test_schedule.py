@@ -125,23 +125,6 @@ def test_schedule_of_lengths(lengths: list[int], dtype: torch.dtype) -> None:
     check_child_rows(found, edges)
 
 
-@pytest.mark.parametrize(
-    ("steps", "rows", "leaves", "inner"),
-    [
-        ([], [], [0], [0]),
-        ([0], [0], [1], [0]),
-        ([0, 0, 0], [0, 1, 2], [3], [0]),
-        ([0, 0, 0, 1, 0], [1, 0, 2], [2, 2], [0, 1]),
-    ],
-)
-def test_forests_of_one_word_trees_and_of_none(
-    steps: list[int], rows: list[int], leaves: list[int], inner: list[int]
-) -> None:
-    found = schedule_transitions(torch.tensor(steps, dtype=torch.int32))
-    counts = found.leaf_counts.tolist(), found.inner_counts.tolist()
-    assert (found.root_rows.tolist(), *counts) == (rows, leaves, inner)
-
-
 def test_the_schedule_of_a_chain_a_hundred_thousand_deep() -> None:
     words = 100_000
     steps = torch.zeros(2 * words - 1, dtype=torch.int8)

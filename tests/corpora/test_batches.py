@@ -15,7 +15,6 @@ from thinstack.errors import BundleError, DataError, InputError, MissingExtraErr
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
 from thinstack.integrations.corpora.scoring import Output, TextScorer
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 TEXTS = ["  So good.   Very awful film!", "", "film", " \t ", "a b c d e f. It is (good)"]
 FIELDS = ["id", "sentence", "start", "end", "label", "scores", "error"]
@@ -52,20 +51,6 @@ def test_rows_are_those_of_the_scorer(predictor: Predictor, output: Output) -> N
         else:
             assert list(row["scores"].values()) == scores.tolist()
     assert all(row["error"] is None for row in found)
-
-
-def test_rows_are_what_is_predicted(predictor: Predictor) -> None:
-    found = iter(rows(score_batches([batch(TEXTS)], predictor)))
-    for text, sentences in zip(TEXTS, predict_text(predictor, TEXTS), strict=True):
-        for number, one in enumerate(sentences):
-            row = next(found)
-            assert (row["sentence"], row["label"]) == (number, one.label)
-            assert text[row["start"] : row["end"]] == one.text
-            assert row["scores"] == pytest.approx(one.to_dict()["scores"], abs=1e-5)
-        if not sentences:
-            row = next(found)
-            assert (row["end"], row["label"], row["scores"]) == (len(text), None, None)
-    assert next(found, None) is None
 
 
 def test_the_schema_is_the_one_that_is_told(predictor: Predictor) -> None:

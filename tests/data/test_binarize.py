@@ -1,7 +1,6 @@
 """Binarising constituency trees, checked against nested lists taken apart by hand."""
 
 import re
-from functools import partial
 
 import pytest
 from core.random_trees import ANY, labels_of, nodes_of, tree_of
@@ -67,22 +66,6 @@ CONVERSIONS = (binarize, to_binary, from_binary)
 def headed(head: int):
     """Binarisation from a child of that number."""
     return lambda tree: to_binary(tree, branching="head", heads=lambda label, below: head)
-
-
-@pytest.mark.parametrize(
-    ("convert", "expected"),
-    [
-        (to_binary, "(S (A a) (@S (B b) (@S (C c) (D d))))"),
-        (partial(to_binary, branching="right"), "(S (A a) (@S (B b) (@S (C c) (D d))))"),
-        (partial(to_binary, branching="left"), "(S (@S (@S (A a) (B b)) (C c)) (D d))"),
-        (headed(0), "(S (@S (@S (A a) (B b)) (C c)) (D d))"),
-        (headed(1), "(S (A a) (@S (@S (B b) (C c)) (D d)))"),
-        (headed(2), "(S (A a) (@S (B b) (@S (C c) (D d))))"),
-        (headed(3), "(S (A a) (@S (B b) (@S (C c) (D d))))"),
-    ],
-)
-def test_the_three_branchings(convert, expected: str) -> None:
-    assert to_brackets(convert(FOUR)) == expected
 
 
 def test_a_chain_is_one_node_with_all_its_labels() -> None:

@@ -64,14 +64,6 @@ def test_both_read_and_write_the_same_brackets(nested: str | list) -> None:
     assert to_nltk(from_brackets(text)).pformat(margin=10**6) == text
 
 
-def test_words_beside_phrases_are_leaves_without_a_label() -> None:
-    tree = from_nltk(NltkTree.fromstring("(S the (N (NN old) dog) (X (X (V barks))))"))
-    assert tree.tokens == ("the", "old", "dog", None, "barks", None, None, None)
-    assert tree.labels == (None, "NN", None, "N", "V", "X", "X", "S")
-    assert tree.parents.tolist() == [7, 3, 3, 7, 5, 6, 7, -1]
-    assert to_nltk(tree) == NltkTree.fromstring("(S the (N (NN old) dog) (X (X (V barks))))")
-
-
 def test_a_leaf_without_a_label_and_without_siblings() -> None:
     assert to_nltk(Tree.left(["a"])) == NltkTree("", ["a"])
     ours = Tree.from_parents([1, -1], ["a", None], [None, "X"])

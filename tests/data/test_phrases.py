@@ -19,13 +19,6 @@ def as_set(spans: np.ndarray, labels: np.ndarray) -> set[tuple[int, int, int]]:
     return set(zip(*spans.T.tolist(), labels.tolist(), strict=True))
 
 
-def test_the_phrases_of_a_small_tree() -> None:
-    spans, labels = phrases_of(TREE, LABELS)
-    assert as_set(spans, labels) == {(0, 1, 1), (0, 2, 2), (2, 3, 0), (3, 4, 3), (0, 4, 4)}
-    assert (len(spans), spans[-1].tolist(), labels[-1]) == (5, [0, 4], 4)
-    assert (spans.dtype, labels.dtype) == (np.int64, np.int64)
-
-
 def test_the_sequences_of_a_small_tree() -> None:
     words, lengths, labels = prefixes_of(*phrases_of(TREE, LABELS))
     # d; c; a b c d: nothing labelled starts at b, and (c d) has no label.

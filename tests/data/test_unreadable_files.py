@@ -31,7 +31,6 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, InputError, TreeError
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.integrations.spacy.doc_bins import doc_texts
-from thinstack.text.distances import DistanceTable
 from thinstack.training.examples.digests import data_digests
 from thinstack.training.recipe import Recipe
 
@@ -197,18 +196,6 @@ def test_what_a_recipe_may_not_have_is_shown_whatever_it_is(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "number",
-    ["9" * 1000, DIGITS, "1e999999", DEEP, "null", '"x"', "[1]"],
-    ids=["long", "digits", "power", "deep", "null", "text", "list"],
-)
-def test_distances_of_no_number(number: str) -> None:
-    content = f'{{"schema_version": 1, "window": 3, "words": [], "weights": [[{number}]]}}'
-    with pytest.raises(DataError, match=r"^d: ") as caught:
-        DistanceTable.from_bytes(content.encode(), source="d")
-    assert len(str(caught.value)) < 400
-
-
-@pytest.mark.parametrize(
     "encoding", ["nope", "\0", "a\ud800", "punycode", "undefined", "rot13", "hex"], ids=ascii
 )
 def test_encodings_that_are_none(encoding: str, tmp_path: Path) -> None:
@@ -269,13 +256,6 @@ def test_columns_without_end_are_not_all_listed(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="and 150 more") as caught:
         rows(path)
     assert len(str(caught.value)) <= 3005
-
-
-def test_half_a_surrogate_pair_in_json_is_no_text(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"sentence": "a", "label": "\\ud800", "parse": "(1 a)"}\n')
-    with pytest.raises(TreeError, match=r"a\.jsonl:1: expected a text in the field 'label'"):
-        read_questions(path)
 
 
 def test_a_shape_that_no_array_has(tmp_path: Path) -> None:

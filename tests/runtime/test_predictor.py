@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import pickle
 import random
 import subprocess
 import sys
@@ -156,21 +155,6 @@ def test_one_session_serves_many_threads(predictor: Predictor) -> None:
         assert list(pool.map(work, range(16))) == [250] * 16
 
 
-def test_a_pickled_predictor_opens_its_bundle_again(tmp_path: Path) -> None:
-    predictor = predictor_of(tmp_path)
-    content = pickle.dumps(predictor)
-    assert len(content) < 1000
-    again = pickle.loads(content)
-    assert again.bundle == predictor.bundle
-    assert np.array_equal(
-        again.predict([["good"]])[0].scores, predictor.predict([["good"]])[0].scores
-    )
-    path = predictor.bundle.path / "onnx" / "model.onnx"
-    path.write_bytes(path.read_bytes() + b"x")
-    with pytest.raises(BundleError, match=r"model\.onnx"):
-        pickle.loads(content)
-
-
 def test_threads_share_the_batches_of_a_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,24 +286,6 @@ def test_a_longer_sentence_than_the_limit_of_pieces_is_read_in_parts(tmp_path: P
         predictor.predict([["film"] * 11], source=[transitions.left(11)])
 
 
-def test_what_onnxruntime_cannot_load_is_refused(tmp_path: Path) -> None:
-    proto = load_model_from_string(last_word_model("words"))
-    casts = [node for node in proto.graph.node if node.op_type == "Cast"]
-    casts[0].attribute[0].i = 999  # of no type
-    with pytest.raises(BundleError, match=r"onnxruntime [0-9.]+ cannot load it"):
-        predictor_of(tmp_path, onnx=proto.SerializeToString())
-
-
-def test_data_in_other_files_is_refused_before_onnxruntime_looks_for_it(tmp_path: Path) -> None:
-    proto = load_model_from_string(last_word_model("words"))
-    (table,) = (tensor for tensor in proto.graph.initializer if tensor.name == "table")
-    table.ClearField("raw_data")
-    table.data_location = TensorProto.EXTERNAL
-    table.external_data.add(key="location", value="/etc/passwd")
-    with pytest.raises(BundleError, match=r"model\.onnx: .*'table' .*another file"):
-        predictor_of(tmp_path, onnx=proto.SerializeToString())
-
-
 def test_a_bundle_without_onnx_is_refused(last_word: Bundle, tmp_path: Path) -> None:
     files = {"vocabulary.txt": last_word.read("vocabulary.txt")}
     bare = write_bundle(tmp_path / "bare", files, config=last_word.config)
@@ -362,13 +328,6 @@ def test_scores_of_another_type_are_an_error(tmp_path: Path) -> None:
     proto.graph.output[0].type.tensor_type.elem_type = TensorProto.INT32
     with pytest.raises(BundleError, match="expected node_scores as float32, found int32"):
         predictor_of(tmp_path, onnx=proto.SerializeToString()).predict([["good"]])
-
-
-def test_ids_beyond_the_table_are_an_error(tmp_path: Path) -> None:
-    predictor = predictor_of(tmp_path, onnx=last_word_model(table=TABLE[:3]))
-    predictor.predict([[WORDS[1]]])
-    with pytest.raises(BundleError, match=r"model\.onnx: the model failed"):
-        predictor.predict([[WORDS[4]]])
 
 
 def test_load_takes_paths_and_options(last_word: Bundle) -> None:
