@@ -286,7 +286,7 @@ def test_labels_of_pairs_cannot_be_chosen() -> None:
     }
     recipe = {"name": "pairs", "data": data, "model": model}
     Recipe.parse(recipe, source="test")
-    with pytest.raises(ConfigError, match=r"training.labels: .* or labels out"):
+    with pytest.raises(ConfigError, match=r"training\.labels: "):
         Recipe.parse({**recipe, "training": {"labels": "roots"}}, source="test")
 
 
@@ -298,12 +298,12 @@ def test_what_is_reported_on_in_words(recipe) -> None:
 
 def test_a_recipe_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
-    with pytest.raises(ConfigError, match=r"recipe\.toml: not a readable .*No such file"):
+    with pytest.raises(ConfigError, match=r"recipe\.toml: .*No such file"):
         Recipe.read(path)
     path.write_bytes(b'name = "caf\xe9"')
-    with pytest.raises(ConfigError, match="not a readable TOML recipe: 'utf-8' codec"):
+    with pytest.raises(ConfigError, match="'utf-8' codec"):
         Recipe.read(path)
-    with pytest.raises(ConfigError, match="not a readable TOML recipe"):
+    with pytest.raises(ConfigError, match="TOML recipe"):
         Recipe.read(tmp_path)
 
 

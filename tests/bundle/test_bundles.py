@@ -41,7 +41,7 @@ def test_the_vocabulary_is_of_the_kind_that_the_config_names(tmp_path: Path) -> 
 
 def test_a_file_that_holds_no_vocabulary_is_refused(tmp_path: Path) -> None:
     bundle = write(tmp_path / "model", {"vocabulary.txt": b"film\nfilm\n"})
-    with pytest.raises(BundleError, match=r"vocabulary\.txt.*'film' occurs twice"):
+    with pytest.raises(BundleError, match=r"vocabulary\.txt.*'film'"):
         bundle.vocabulary()
 
 
@@ -74,7 +74,7 @@ def test_a_file_changed_after_opening_is_refused(folder: Path) -> None:
     bundle = open_bundle(folder)
     (folder / "onnx/model.onnx").write_bytes(bytes(256))
     (folder / "vocabulary.txt").write_bytes(b"the\nfirm\n")
-    with pytest.raises(BundleError, match=r"model\.onnx.*damaged; export, copy or install"):
+    with pytest.raises(BundleError, match=r"model\.onnx.*damaged"):
         bundle.read("onnx/model.onnx")
     with pytest.raises(BundleError, match=r"vocabulary\.txt.*damaged"):
         bundle.vocabulary()
@@ -100,12 +100,12 @@ def test_a_file_that_grows_is_refused(folder: Path, monkeypatch: pytest.MonkeyPa
     path.write_bytes(FILES["onnx/model.onnx"])
     assert bundle.read("onnx/model.onnx") == FILES["onnx/model.onnx"]
     append(path)
-    with pytest.raises(BundleError, match=r"model\.onnx: 257 bytes, but the manifest says 256"):
+    with pytest.raises(BundleError, match=r"model\.onnx: 257 .*256"):
         bundle.read("onnx/model.onnx")
 
 
 def test_a_file_that_the_bundle_does_not_have_is_named_with_those_it_has(folder: Path) -> None:
-    with pytest.raises(BundleError, match=r"no model\.safetensors; .* README\.md, config\.json"):
+    with pytest.raises(BundleError, match=r"model\.safetensors; .*README\.md"):
         open_bundle(folder).read("model.safetensors")
 
 
@@ -173,7 +173,7 @@ def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.Mo
     for opened in (open_bundle, thinstack.load):
         with pytest.raises(UnknownNameError, match="unknown model 'huge'; known: "):
             opened("huge")
-    with pytest.raises(BundleError, match=r"no such folder; `thinstack plugins`"):
+    with pytest.raises(BundleError, match="`thinstack plugins`"):
         open_bundle("./tiny")
     (tmp_path / "tiny").mkdir()  # any folder of that name, such as one of data
     assert open_bundle("tiny").path == tmp_path / "bundled" / "tiny"

@@ -71,9 +71,9 @@ def test_sizes_are_checked_before_anything_is_read_and_only_the_first_problems_t
 
 
 def test_sizes_and_the_number_of_files_are_bounded_when_they_are_written() -> None:
-    with pytest.raises(BundleError, match=r"config\.json has .* at most 262,144"):
+    with pytest.raises(BundleError, match=r"config\.json .*262,144"):
         Manifest.seal({"config.json": bytes(262_145)}, metrics={}, data="")
-    with pytest.raises(BundleError, match=r"files: .* at most 1000 items"):
+    with pytest.raises(BundleError, match=r"files: .*1000"):
         Manifest.seal({f"file{number}": b"" for number in range(1001)}, metrics={}, data="")
     Manifest.seal({f"file{number}": b"" for number in range(1000)}, metrics={}, data="")
 
@@ -83,7 +83,7 @@ def test_a_vocabulary_has_a_bounded_number_of_entries(
 ) -> None:
     bundle = open_bundle(folder)
     monkeypatch.setattr("thinstack.bundle.reading.MOST_ENTRIES", 1)
-    with pytest.raises(BundleError, match=r"vocabulary\.txt: 2 entries; expected at most 1"):
+    with pytest.raises(BundleError, match=r"vocabulary\.txt: 2 .*1"):
         bundle.vocabulary()
 
 

@@ -60,7 +60,7 @@ def test_names_that_some_system_cannot_hold_are_refused(folder: Path, name: str)
 
 def test_a_manifest_does_not_list_itself(folder: Path) -> None:
     reseal(folder, lambda raw: raw["files"].update({"manifest.json": record(b"x")}))
-    with pytest.raises(BundleError, match=r"files: .*manifest\.json: expected all files but this"):
+    with pytest.raises(BundleError, match=r"files: .*manifest\.json: "):
         open_bundle(folder)
 
 

@@ -276,7 +276,7 @@ def test_what_the_table_has_not_is_refused_by_name(nodes: str, message: str) -> 
 
 def test_a_caller_may_allow_more_operators() -> None:
     made = model("f = Cast<to=1>(x) y = Softplus(f)").SerializeToString()
-    with pytest.raises(BundleError, match=r"allow_operators=\['Softplus'\] runs it in a .* own$"):
+    with pytest.raises(BundleError, match=r"allow_operators=\['Softplus'\]"):
         check_onnx(made, source="a file")
     check_onnx(made, source="a file", allow=["Softplus"])
 

@@ -68,5 +68,5 @@ def test_a_shard_that_kills_though_no_row_does_stops_the_run() -> None:
         for _ in range(100):
             case.died("SIGSEGV") if case.task.write else case.survived()
 
-    with pytest.raises(StoppedError, match=r"shard 3 of 4 rows: its process dies \(SIGSEGV\), but"):
+    with pytest.raises(StoppedError, match=r"shard 3 .*SIGSEGV"):
         go_on()

@@ -65,7 +65,7 @@ def test_a_folder_is_its_files_by_name(tmp_path: Path) -> None:
         (tmp_path / name).write_text(f"in {name}")
     assert read(open_corpus(tmp_path)) == [("b/a.txt:1", "in b/a.txt"), ("c.txt:1", "in c.txt")]
     (tmp_path / "notes.md").write_text("a")
-    with pytest.raises(InputError, match=r"ends in \.txt, .*; found 'notes\.md': rename it"):
+    with pytest.raises(InputError, match=r"\.txt, .*'notes\.md'"):
         open_corpus(tmp_path)
 
 
@@ -74,9 +74,9 @@ def test_what_is_no_corpus_is_refused(tmp_path: Path) -> None:
         open_corpus(tmp_path / "missing")
     with pytest.raises(InputError, match="found no file"):
         open_corpus(tmp_path)
-    with pytest.raises(InputError, match="has no columns: leave --text and --id out"):
+    with pytest.raises(InputError, match="--text and --id"):
         open_corpus(written(tmp_path / "t.txt"), Columns(id="id"))
-    with pytest.raises(DataError, match="expected the column 'body', found 'id', 'text'; name the"):
+    with pytest.raises(DataError, match="'body', found 'id', 'text'"):
         list(open_corpus(written(tmp_path / "t.csv"), Columns("body")).rows())
     (tmp_path / "t.parquet").write_bytes(written(tmp_path / "u.parquet").read_bytes()[:-20])
     with pytest.raises(DataError, match="cannot be read as parquet"):

@@ -80,8 +80,8 @@ def test_what_is_malformed_is_placed_and_can_be_skipped(
 
 def test_a_file_without_labels_is_refused(file: Path) -> None:
     file.write_text(FILM, encoding="utf-8")
-    with pytest.raises(DataError, match=r"trees\.conllu: expected labels, '# label = NAME' above"):
+    with pytest.raises(DataError, match=r"trees\.conllu: .*'# label = NAME'"):
         read_labelled_conllu(file)
     file.write_text("# label = a\n\n", encoding="utf-8")
-    with pytest.raises(DataError, match="expected sentences in CoNLL-U"):
+    with pytest.raises(DataError, match="CoNLL-U"):
         read_labelled_conllu(file)

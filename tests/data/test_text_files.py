@@ -60,7 +60,7 @@ def test_other_encodings_are_read_when_named(tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(DataError, match="file/toks: cannot be written: File exists"):
+    with pytest.raises(DataError, match=r"file/toks: .*File exists"):
         write_lines(tmp_path / "file" / "toks", ["a"])
-    with pytest.raises(DataError, match=r"toks:2: '\\ud800' cannot be written in UTF-8"):
+    with pytest.raises(DataError, match=r"toks:2: '\\ud800'"):
         write_lines(tmp_path / "toks", ["a", "b\ud800"])

@@ -75,7 +75,7 @@ def test_trees_without_labels(write) -> None:
     assert second == Tree.left(["Yes"])
     assert third == Tree.left(["No", ",", "no"])
     assert fourth == Tree.left(["a", "b"])
-    with pytest.raises(DataError, match=r"such as \( The acting \), found no tree"):
+    with pytest.raises(DataError, match=r"\( The acting \)"):
         read_trees(write(b"\n"), labelled=False)
 
 

@@ -78,7 +78,7 @@ class Exponential(ChildSum):
 
 def test_an_export_that_needs_another_operator_fails_and_names_it() -> None:
     model, config = make_model("words", Exponential()), make_config("words", cell="child_sum.v1")
-    with pytest.raises(ExportError, match=r"cannot be shipped as ONNX: .* the operator 'Exp', "):
+    with pytest.raises(ExportError, match="operator 'Exp'"):
         export_verified_onnx(model, config, vocabulary_digest="")
 
 

@@ -49,11 +49,9 @@ def test_weights_that_cannot_be_stored_are_named() -> None:
     with torch.no_grad():
         model.encoder.stack()[0].up.cell.u[0, 0] = 1e6
     dequantised(model, "none")
-    with pytest.raises(
-        ExportError, match=r"'encoder.layers.0.up.cell.u' is not finite once stored as fp16"
-    ):
+    with pytest.raises(ExportError, match=r"'encoder.layers.0.up.cell.u' .*fp16"):
         dequantised(model, "fp16")
     with torch.no_grad():
         model.head.linear.bias[0] = float("nan")
-    with pytest.raises(ExportError, match=r"'head.linear.bias' is not finite; train"):
+    with pytest.raises(ExportError, match=r"'head.linear.bias'"):
         dequantised(model, "none")

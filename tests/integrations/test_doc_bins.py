@@ -101,13 +101,13 @@ def test_files_that_hold_no_docs_are_refused(
 
 
 def test_other_columns_and_groups_are_refused(path: Path) -> None:
-    with pytest.raises(DataError, match="column 'body', found 'text', 'label'; a file of Docs"):
+    with pytest.raises(DataError, match="'body', found 'text', 'label'"):
         list(read_doc_bin(path, ["body"]))
-    with pytest.raises(DataError, match=r"group 'sc' in doc\.spans, found 'others', 'phrases'"):
+    with pytest.raises(DataError, match=r"'sc' .*'others', 'phrases'"):
         list(read_doc_bin(path, ["text"], span_group="sc"))
 
 
 def test_a_doc_without_categories_says_so(tmp_path: Path) -> None:
     DocBin(docs=[spacy.blank("en")("good")]).to_disk(tmp_path / "docs.spacy")
-    with pytest.raises(DataError, match=r"docs\.spacy:1: .*above 0.5, found no categories"):
+    with pytest.raises(DataError, match=r"docs\.spacy:1: .*0\.5"):
         list(read_doc_bin(tmp_path / "docs.spacy", ["label"]))

@@ -107,7 +107,7 @@ def test_another_bundle_of_the_name_is_refused_where_it_runs(installed: Bundle) 
         path.rmdir() if path.is_dir() else path.unlink()
     installed.path.rmdir()
     write_last_word_bundle(installed.path, table=TABLE[::-1].copy())
-    with pytest.raises(BundleError, match=r"expected the same bundle 'tiny' .*the same version"):
+    with pytest.raises(BundleError, match="'tiny'"):
         score([BATCH])
 
 
@@ -141,9 +141,9 @@ def test_what_cannot_run_is_told_on_the_driver(last_word: Bundle, session: Any) 
         scorer("no-such")
     with pytest.raises(InputError, match="self"):
         scorer(last_word.path, source="self", spark=session)
-    with pytest.raises(InputError, match="no session is active: make one first"):
+    with pytest.raises(InputError, match="no session"):
         scorer(last_word.path)
-    with pytest.raises(InputError, match=r"Spark Connect.*install the model on the executors"):
+    with pytest.raises(InputError, match="Spark Connect"):
         scorer(last_word.path, spark=SimpleNamespace())
 
 

@@ -120,7 +120,7 @@ def test_texts_are_read_as_users_give_them(predictor: Predictor) -> None:
 
 def test_what_cannot_be_measured_is_refused(predictor: Predictor, tmp_path: Path) -> None:
     other = Predictor(write_last_word_bundle(tmp_path / "other"))
-    with pytest.raises(InputError, match=r"negative and positive classes.*found bad, so-so, good"):
+    with pytest.raises(InputError, match="bad, so-so, good"):
         evaluate_suite(other, [case("a", "positive")])
-    with pytest.raises(DataError, match="expected texts with words, found none in text 1"):
+    with pytest.raises(DataError, match="text 1"):
         evaluate_suite(predictor, [case("a", "positive"), case("b", "positive", "\u00a0")])

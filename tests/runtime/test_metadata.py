@@ -34,7 +34,5 @@ def test_metadata_that_is_not_utf8(golden: Path, pair: tuple[bytes, bytes]) -> N
     replaced(ONNX_FILE, content + entry(*pair))(golden)
     bundle: Bundle = open_bundle(golden)
     for use in (lambda: Predictor(bundle, threads=1), lambda: check_cases(bundle)):
-        with pytest.raises(
-            BundleError, match=r"model\.onnx: no ONNX file that thinstack reads: 'utf-8'"
-        ):
+        with pytest.raises(BundleError, match=r"model\.onnx: .*'utf-8'"):
             use()

@@ -35,11 +35,11 @@ def test_of_a_predictor(last_word: Bundle, settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize("odd", [None, 1.5, [], {}], ids=str)
 def test_of_calls(last_word: Bundle, odd: Any) -> None:
     predictor = Predictor(last_word, threads=1)
-    with pytest.raises(InputError, match="expected the name of a tree source"):
+    with pytest.raises(InputError, match="tree source"):
         list(predict_text(predictor, ["good"], source=odd))
     with pytest.raises(InputError, match=r"expected trees or where they come from|as many trees"):
         predictor.predict([["good"]], source=odd)
-    with pytest.raises(TreeError, match="tree 0: expected a Tree, found"):
+    with pytest.raises(TreeError, match="tree 0: "):
         predictor.predict_trees([odd])
     with pytest.raises(InputError, match="expected a prediction, found"):
         predictor.why(odd)
@@ -48,5 +48,5 @@ def test_of_calls(last_word: Bundle, odd: Any) -> None:
 def test_labels_are_text_that_can_be_written() -> None:
     for labels in (["bad", "\ud800"], ["\udfff", "good"]):
         raw = CONFIG.model_dump(mode="json") | {"labels": labels}
-        with pytest.raises(ConfigError, match=r"labels must be Unicode text, found '\\ud"):
+        with pytest.raises(ConfigError, match=r"labels .*'\\ud"):
             ModelConfig.parse(raw, source="test")

@@ -19,7 +19,7 @@ NO_CUDA = pytest.mark.skipif(
 
 @NO_CUDA
 def test_cuda_that_is_not_there_is_an_error_or_a_warning(last_word: Bundle) -> None:
-    with pytest.raises(DeviceError, match=r"CUDA.*pip install onnxruntime-gpu"):
+    with pytest.raises(DeviceError, match="pip install onnxruntime-gpu"):
         Predictor(last_word, device="cuda")
     with pytest.warns(RuntimeWarning, match="runs on the CPU"):
         predictor = Predictor(last_word, device="auto")
@@ -34,7 +34,7 @@ def test_what_the_session_runs_on_counts_and_not_what_is_announced(
 ) -> None:
     announced = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: announced)
-    with pytest.raises(DeviceError, match="started on CPUExecutionProvider instead"):
+    with pytest.raises(DeviceError, match="CPUExecutionProvider"):
         Predictor(last_word, device="cuda")
     with pytest.warns(RuntimeWarning, match="runs on the CPU"):
         assert Predictor(last_word, device="auto").device == "cpu"

@@ -130,15 +130,15 @@ def test_without_a_probable_class_there_is_no_label_and_scores_stay(five: Predic
 
 @pytest.mark.parametrize("asked", [{"abstain": 0.0}, {"abstain": 1.0}, {"abstain": float("nan")}])
 def test_an_impossible_probability_is_refused(asked: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="abstain: expected a probability between 0 and 1"):
+    with pytest.raises(InputError, match="abstain: "):
         thinstack.load("sst", **asked)
 
 
 def test_other_views_and_other_models_are_refused(last_word: Bundle) -> None:
     for classes in (1, 4, 6):
-        with pytest.raises(InputError, match=f"expected 2, 3 or 5, found {classes}"):
+        with pytest.raises(InputError, match=f"found {classes}"):
             thinstack.load("sst", classes=classes)
     for classes in (2, 3, 5):
-        with pytest.raises(InputError, match=r"of the five classes very neg.*bad, so-so"):
+        with pytest.raises(InputError, match=r"very neg.*bad, so-so"):
             Predictor(last_word, classes=classes)
     assert Predictor(last_word, abstain=0.9).predict([["film"]])[0].label is None

@@ -196,12 +196,12 @@ def test_all_is_asked_in_one_call_of_a_model_of_roots_too(tmp_path: Any) -> None
 
 def test_what_has_no_phrases_has_no_reasons(tmp_path: Any, last_word: Bundle) -> None:
     plain = Predictor(write_sentence_bundle(tmp_path / "plain", **PLAIN).bundle, threads=1)
-    with pytest.raises(InputError, match="this model reads plain sentences"):
+    with pytest.raises(InputError, match="plain sentences"):
         plain.predict([["good", "film"]])[0].why()
     predictor = Predictor(last_word, threads=1, max_words=4)
     given = predictor.predict([["film"] * 5], source=[transitions.left(5)])
     for found in (*predictor.predict([["film"] * 5]), *given):
-        with pytest.raises(InputError, match="at most 4 words, read as a whole; found 5: split it"):
+        with pytest.raises(InputError, match=r"4 words, .*found 5"):
             found.why()
 
 
@@ -224,7 +224,7 @@ def test_copies_are_as_good_but_ask_for_their_predictor(last_word: Bundle) -> No
     for other in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found)):
         assert other.to_dict() == found.to_dict()
         assert other.parts == found.parts
-        with pytest.raises(InputError, match=r"call predictor\.why\(prediction\)"):
+        with pytest.raises(InputError, match=r"predictor\.why\(prediction\)"):
             other.why()
     assert len(pickle.dumps(found)) < 2000
 

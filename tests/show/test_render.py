@@ -114,7 +114,7 @@ def test_what_cannot_be_drawn(given: object, message: str) -> None:
 
 def test_contributions_of_other_sentences_are_refused() -> None:
     one, two = predict(BRACKETS), predict("(4 Superb)")
-    with pytest.raises(InputError, match="whys of 2 predictions, found 1"):
+    with pytest.raises(InputError, match="2 predictions, found 1"):
         thinstack.render([one, two], whys=[[]])
 
 
