@@ -15,7 +15,7 @@ from thinstack.data.trees.brackets import SPACE, from_brackets, to_brackets
 from thinstack.errors import TreeError
 
 DEEP = 20_000
-thorough = settings(max_examples=300)
+thorough = settings(max_examples=100)
 
 
 @st.composite

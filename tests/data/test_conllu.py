@@ -7,7 +7,7 @@ import conllu
 import numpy as np
 import pytest
 from data.reading import check_malformed, dependency_trees
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.core import Tree
@@ -40,7 +40,6 @@ def read(text: str, **settings) -> list[Tree]:
         return read_conllu(path, **settings)
 
 
-@settings(max_examples=60)
 @given(st.lists(dependency_trees(TEXTS, LABELS), min_size=4, max_size=4))
 def test_trees_come_back_as_written(trees: list[Tree]) -> None:
     with TemporaryDirectory() as folder:

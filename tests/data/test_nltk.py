@@ -36,14 +36,14 @@ def unlabelled_words_as_strings(part: str | tuple, siblings: bool) -> str | tupl
     return label, [unlabelled_words_as_strings(child, len(children) > 1) for child in children]
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.tuples(LABELS, st.lists(NESTED, min_size=1, max_size=3)))
 def test_nltk_trees_come_back(nested: tuple) -> None:
     expected = nltk_of(unlabelled_words_as_strings(nested, False))
     assert to_nltk(from_nltk(nltk_of(nested))) == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(ANY, st.data())
 def test_trees_come_back(nested: str | list, data: st.DataObject) -> None:
     size = len(nodes_of(nested))
