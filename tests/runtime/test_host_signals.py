@@ -84,11 +84,12 @@ def in_a_pipeline(predictor: Predictor) -> Callable[[], object]:
 
 
 ERRORS = (TimeIsUpError, TimeoutError, RuntimeError, ValueError, MemoryError)
+WAYS = [*zip(ERRORS, cycle(["object", "method", "partial"]))]
 
 
 # Python's own, where the alarm comes while it starts a thread.
 @pytest.mark.filterwarnings("ignore:Exception ignored in thread started by")
-@pytest.mark.parametrize(("error", "way"), zip(ERRORS, cycle(["object", "method", "partial"])))
+@pytest.mark.parametrize(("error", "way"), WAYS)
 @pytest.mark.parametrize("isolated", [False, True])
 def test_it_passes_through_a_run(
     last_word: Bundle, error: type[Exception], way: str, isolated: bool
