@@ -26,6 +26,7 @@ JOBS = {
     "hostile": (
         "bundle/test_hostile_bundles.py::test_hostile_bundles_cost_little",
         "hub/test_hub_cache.py",
+        "runtime/test_bad_input.py",
         "runtime/test_telemetry.py::test_nobody_is_looked_up",
         "runtime/test_typed_text.py::test_memory_of_long_words",
     ),

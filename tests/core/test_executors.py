@@ -159,24 +159,6 @@ def test_a_long_chain(by_hand) -> None:
     torch.testing.assert_close(found[0], h, rtol=0, atol=1e-12)
 
 
-@torch.no_grad()
-def test_a_wide_star(by_hand) -> None:
-    cell, x, p = by_hand
-    slots = torch.arange(SIZE) % KINDS
-    star = Edges([-1, *[0] * (SIZE - 1)], slots.tolist(), [2] * SIZE, 0)
-    h = torch.tanh(x[1:] @ p["w"])
-    messages = (h @ p["u"] + p["e"][2]) * (h + 1) / 2
-    _, root, _ = by_depth(DepthOrdered(cell), cell, CellInputs(star.forest, x[1:], x[:1]))
-    expected = torch.tanh(x[0] @ p["w"] + messages.sum(0))
-    torch.testing.assert_close(root[0], expected, rtol=0, atol=1e-12)
-
-    h = torch.tanh(x[0] @ p["w"])
-    messages = (h @ p["u"] + p["e"][1 + slots[1:]]) * (h + 1) / 2
-    found = down(TopDown(cell), star.schedule, x)
-    expected = torch.tanh(x[1:] @ p["w"] + messages)
-    torch.testing.assert_close(found[1:], expected, rtol=0, atol=1e-12)
-
-
 @settings(max_examples=30)
 @given(
     sizes=st.lists(st.integers(1, 9), min_size=2, max_size=5),

@@ -77,21 +77,6 @@ def test_gradients(name: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "lookahead"), [("spinn_lstm_fed", 2), ("any_arity_fed", 1), ("nary_lstm", 2)]
-)
-def test_gradcheck(name: str, lookahead: int) -> None:
-    executor = executor_of(name, lookahead)
-    batch = batch_of([4, 1, 3])
-    inputs = (batch.words.requires_grad_(), *executor.parameters())
-
-    def outputs(words: Tensor, *_: Tensor) -> tuple[Tensor, ...]:
-        encoding = executor(words, batch.transitions, batch.lengths)
-        return encoding.stacked, encoding.roots, encoding.choices
-
-    assert torch.autograd.gradcheck(outputs, inputs, fast_mode=True)
-
-
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)])
 @pytest.mark.parametrize("name", PLAIN)
 def test_where_the_tracking_lstm_feeds_nothing_it_is_the_depth_ordered_executor(

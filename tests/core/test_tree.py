@@ -61,14 +61,6 @@ def test_from_parents_in_any_order_of_the_inner_nodes(tree, random) -> None:
     assert found == tree_of(tree)
 
 
-def test_parents_of_a_file_with_leaves_first() -> None:
-    found = Tree.from_parents(
-        [6, 4, 4, 5, 5, 6, -1], ["a", "b", "c", "d", None, None, None], list("abcdxyz")
-    )
-    assert to_brackets(found) == "(z (a a) (y (x (b b) (c c)) (d d)))"
-    assert found.transitions.tolist() == [0, 0, 0, 1, 0, 1, 1]
-
-
 def test_a_dependency_tree_keeps_its_order() -> None:
     tree = Tree.from_parents(
         [1, 4, 1, 2, -1, 4], ["a", "man", "in", "hats", "sings", "."], list("ABCDEF")
@@ -163,19 +155,6 @@ BARE = Tree.from_parents([1, -1, 1], list("abc"), list("xyz"))
 def test_what_does_not_go_together_is_refused(call, message: str) -> None:
     with pytest.raises(TreeError, match=message):
         call()
-
-
-@pytest.mark.parametrize(
-    ("shape", "expected"),
-    [
-        (Tree.left, "(I (G (E (C (A a) (B b)) (D c)) (F d)) (H e))"),
-        (Tree.right, "(I (A a) (H (B b) (G (C c) (F (D d) (E e)))))"),
-        (Tree.balanced, "(I (E (C (A a) (B b)) (D c)) (H (F d) (G e)))"),
-    ],
-)
-def test_the_trivial_shapes(shape, expected: str) -> None:
-    assert to_brackets(shape("abcde").with_labels("ABCDEFGHI")) == expected
-    assert shape(["a"]) == Tree.from_parents([-1], ["a"])
 
 
 def test_a_tree_cannot_be_changed() -> None:

@@ -26,11 +26,6 @@ def test_more_than_two_children_branch_to_the_right() -> None:
     assert phrases(tree) == words | {(2, 4, None), (1, 4, None), (0, 4, "S")}
 
 
-def test_a_binary_tree_stays_as_it_is() -> None:
-    tree = from_brackets("(3 (2 (2 The) (2 film)) (4 (3 is) (4 great)))")
-    assert binarize(tree) == tree
-
-
 @given(ANY)
 def test_every_phrase_of_any_tree_is_there_with_its_label(nested) -> None:
     nodes = zip(nodes_of(nested), labels_of(nested), strict=True)

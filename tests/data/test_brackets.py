@@ -106,11 +106,6 @@ def test_malformed_text_is_refused_where_it_is_wrong(
     assert f"{caught.value.line}:{caught.value.column}" == place
 
 
-def test_without_a_line_the_text_starts_at_the_first() -> None:
-    with pytest.raises(TreeError, match=r"^3:9: .* 'b'$"):
-        parse("(3\n (2 x)\n   (2 a b))")
-
-
 @pytest.mark.parametrize(
     ("labelled", "tokens", "labels", "message"),
     [

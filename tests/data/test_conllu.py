@@ -127,12 +127,6 @@ def test_sentences_that_are_no_tree_are_placed(
     assert error.column == column
 
 
-def test_a_file_of_malformed_sentences_alone_is_empty_when_they_are_skipped() -> None:
-    skipped: list[TreeError] = []
-    assert read("".join(text for text, *_ in BAD), skipped=skipped) == []
-    assert len(skipped) == len(BAD)
-
-
 @pytest.mark.parametrize(
     ("tree", "message"),
     [

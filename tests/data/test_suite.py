@@ -44,14 +44,6 @@ def test_both_sides_are_as_many_in_every_kind_that_has_two() -> None:
     assert Counter(case.polarity for case in CASES)["neutral"] == 40
 
 
-def test_no_three_words_in_a_row_stand_in_both_halves() -> None:
-    runs = []
-    for half in ("open", "reported"):
-        texts = [words(case.text) for case in halves(CASES, half)]
-        runs.append({tuple(text[at : at + 3]) for text in texts for at in range(len(text) - 2)})
-    assert not runs[0] & runs[1]
-
-
 Write = Callable[..., Path]
 GOOD = {
     "a": Case("a", "open", "no", "positive", "MFT", "-", "-", "No bugs."),

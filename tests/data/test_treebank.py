@@ -32,13 +32,6 @@ def test_trees_are_read_past_blank_lines_mark_and_line_ends(write) -> None:
     assert second.words == ("2\u00a01\\/2", "n\u2028o")
 
 
-def test_other_encodings_are_read_when_named(write) -> None:
-    path = write("(2 café)".encode("latin-1"))
-    assert read_trees(path, encoding="latin-1")[0].words == ("café",)
-    with pytest.raises(DataError, match=r"trees\.txt:1: .* 0xe9"):
-        read_trees(path)
-
-
 @pytest.mark.parametrize("data", [b"", b"\n \n", "\ufeff".encode()])
 def test_a_file_without_trees_is_refused(write, data: bytes) -> None:
     with pytest.raises(DataError, match="found no tree"):

@@ -1,9 +1,6 @@
 """Predictions from raw text."""
 
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +12,6 @@ from thinstack.runtime import text as module
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import Sentence, predict_text
 
-REPOSITORY = Path(__file__).parents[2]
 TEXTS = ["So good. Very awful", "", "A film"]
 LABELS = [[best(expected(".", 3)), best(expected("awful", 2))], [], [best(expected("film", 2))]]
 
@@ -86,14 +82,3 @@ def test_any_splitter_will_do(predictor: Predictor, monkeypatch: pytest.MonkeyPa
     found = list(predict_text(predictor, ["so good|very awful", " | "]))
     words = [[one.words for one in read] for read in found]
     assert words == [[("so", "good"), ("very", "awful")], []]
-
-
-def test_the_package_need_not_be_installed(predictor: Predictor) -> None:
-    code = (
-        "import importlib.metadata as m, sys; m.entry_points = lambda **_: m.EntryPoints()\n"
-        "import thinstack; from thinstack.runtime.text import predict_text\n"
-        "(found,), = predict_text(thinstack.load(sys.argv[1]), ['so good']); print(found.label)\n"
-    )
-    command = [sys.executable, "-c", code, str(predictor.bundle.path)]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY)
-    assert result.stdout == f"{best(expected('good', 2))}\n"

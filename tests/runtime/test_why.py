@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from last_word_model import LABELS, expected, write_last_word_bundle
+from last_word_model import LABELS, expected
 from sentence_models import PLAIN, write_sentence_bundle
 
 import thinstack
@@ -227,14 +227,3 @@ def test_copies_are_as_good_but_ask_for_their_predictor(last_word: Bundle) -> No
         with pytest.raises(InputError, match=r"predictor\.why\(prediction\)"):
             other.why()
     assert len(pickle.dumps(found)) < 2000
-
-
-def test_a_bundle_of_a_scale(tmp_path: Any) -> None:
-    labels = ("negative", "neutral", "positive")
-    predictor = Predictor(write_last_word_bundle(tmp_path / "model", labels=labels), threads=1)
-    (found,) = predictor.predict([["film", "awful"]])
-    mean = [
-        list(expected(word, count).values()) @ np.arange(3)
-        for word, count in (("awful", 2), ("film", 1))
-    ]
-    assert found.why()[-1].contribution == pytest.approx(mean[1] - mean[0], abs=1e-6)
