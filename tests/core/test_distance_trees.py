@@ -61,10 +61,10 @@ def check(sentences: Sequence[Floats]) -> None:
     np.testing.assert_array_equal(depths[parents >= 0], depths[parents[parents >= 0]] + 1)
 
 
-def test_a_hundred_thousand_sentences() -> None:
+def test_ten_thousand_sentences() -> None:
     random = np.random.default_rng(0)
     for longest in (2, 5, 9, 14, 20):
-        check([random_distances(random, n) for n in random.integers(1, longest + 1, 20_000)])
+        check([random_distances(random, n) for n in random.integers(1, longest + 1, 2_000)])
 
 
 @pytest.mark.parametrize("lengths", [[], [1], [1, 1, 1], [2], [1, 2, 1, 33, 1], [300, 5]])
