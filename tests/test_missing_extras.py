@@ -76,10 +76,7 @@ FINISH = ["finish", "pipeline", "out"]
     ],
 )
 def test_a_missing_extra_is_named_with_the_command_that_installs_it(
-    bundle: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    package: str,
-    extras: list[tuple[str, list[str]]],
+    bundle: Path, monkeypatch: pytest.MonkeyPatch, package: str, extras: list[tuple[str, list[str]]]
 ) -> None:
     monkeypatch.chdir(bundle.parent)
     note_own(open_bundle(bundle))  # A model of others runs in a process where all is there.
