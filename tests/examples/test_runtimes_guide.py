@@ -20,7 +20,7 @@ BLOCKS = [
     for block in re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
     if "runs/pairs" not in block
 ]
-MODEL = ROOT / "thinstack" / "bundled" / "sst" / "onnx" / "model.onnx"
+MODEL = ROOT / "thinstack" / "bundle" / "bundled" / "sst" / "onnx" / "model.onnx"
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")

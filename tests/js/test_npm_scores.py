@@ -19,7 +19,7 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.text import predict_text
 
 ROOT = JS.parent
-SST = ROOT / "thinstack" / "bundled" / "sst"
+SST = ROOT / "thinstack" / "bundle" / "bundled" / "sst"
 CONTEXT = ROOT / "models" / "thinstack-sst-context" / "thinstack_sst_context" / "model"
 GOLDEN = ROOT / "tests" / "golden" / "schema-1"
 
