@@ -45,7 +45,7 @@ All fields are below. A field that has a default may be left out. In TOML, a sec
 and a table `cell = { ... }` under `[model]` are the same. [data.md](data.md) says where to get
 files to train on. The folder `recipes/` has recipes to start from.
 
-<!-- Written by `python scripts/recipe_reference.py docs/recipes.md` from the classes of settings. -->
+<!-- Written by `python scripts/recipe_reference.py docs/recipes.md`. -->
 """
 
 PLUGINS = """\

@@ -28,7 +28,7 @@ def test_the_page_is_what_the_script_writes(script: dict[str, Any]) -> None:
 
 
 def test_every_field_has_a_description_and_a_row() -> None:
-    named = [*vars(config).values(), *vars(recipe).values()]
+    named = [getattr(module, name) for module in (config, recipe) for name in module.__all__]
     models = [each for each in named if isinstance(each, type) and issubclass(each, Strict)]
     rows = PAGE.read_text(encoding="utf-8").splitlines()
     assert Recipe in models

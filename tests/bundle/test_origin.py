@@ -20,7 +20,7 @@ import thinstack
 from thinstack.bundle import Bundle, open_bundle, write_bundle
 from thinstack.bundle.manifest import CONFIG_FILE
 from thinstack.bundle.origin import is_isolated, is_own, note_own
-from thinstack.cli.doctor import examine
+from thinstack.cli.checks import examine
 from thinstack.errors import InputError
 from thinstack.integrations import spark
 from thinstack.integrations.corpora import score_batches

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack._version import __version__
-from thinstack.cli.doctor.command import doctor
+from thinstack.cli.doctor import doctor
 from thinstack.cli.evaluate import evaluate
 from thinstack.cli.export import export
 from thinstack.cli.finish import finish

@@ -8,8 +8,8 @@ from typing import Literal
 from thinstack._onnxruntime import VARIABLE, telemetry
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import CASES_FILE
-from thinstack.cli.doctor.check import Check
-from thinstack.cli.doctor.packages import DISTRIBUTION, package_checks
+from thinstack.cli.checks.check import Check
+from thinstack.cli.checks.packages import DISTRIBUTION, package_checks
 from thinstack.errors import DeviceError, ThinstackError, UnknownNameError, shown
 from thinstack.plugins.manager import PluginManager, PluginRecord, manager
 from thinstack.runtime.pool import usable_cores

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from thinstack._version import __version__
-from thinstack.cli.doctor.check import Check, Status
+from thinstack.cli.checks.check import Check, Status
 from thinstack.errors import DISTRIBUTIONS
 
 __all__ = ["DISTRIBUTION", "package_checks"]
