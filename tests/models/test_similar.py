@@ -137,5 +137,5 @@ def test_a_text_of_too_many_pieces_is_refused(tmp_path: Path) -> None:
     files = {"vocabulary.txt": words, "model.safetensors": weights_of(model)}
     bundle = write_bundle(tmp_path / "bundle", files, config=config)
     assert Texts(bundle, ["a dogs", "dog"]).nearest("dogs a")
-    with pytest.raises(InputError, match="has 4 pieces, and this model reads at most 3: shorten"):
+    with pytest.raises(InputError, match=r"4 pieces.* at most 3"):
         Texts(bundle, ["a dogs dog"])

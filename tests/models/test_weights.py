@@ -138,7 +138,7 @@ def test_weights_that_half_precision_would_round_are_kept(tmp_path: Path) -> Non
 
 
 def test_a_header_or_a_size_of_no_weights_is_refused_at_once(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="cannot hold a header of 1,152,921,504,606,846,976"):
+    with pytest.raises(BundleError, match="1,152,921,504,606,846,976"):
         load_model(bundle(tmp_path / "header", (2**60).to_bytes(8, "little") + b"{}"))
     huge = config_of({"hidden_size": 10**7})
     with pytest.raises(BundleError, match=r"shape \(40000000,\), found \(16,\)"):

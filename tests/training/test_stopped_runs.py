@@ -43,7 +43,7 @@ def test_an_odd_history_stops_the_run(
 ) -> None:
     monkeypatch.setattr(loop, "save_checkpoint", lambda *args: save_checkpoint(*args[:3], state))
     stopped(tiny_recipe.recipe(), data, tmp_path)
-    with pytest.raises(DataError, match=rf"not a checkpoint of this recipe \(.*{found}"):
+    with pytest.raises(DataError, match=found):
         run(tiny_recipe.recipe(), data, tmp_path)
 
 
