@@ -41,7 +41,7 @@ def public_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
                     yield node.lineno, str(argument.value.value)
 
 
-def test_sentences_of_public_texts_are_short() -> None:
+def test_sentences_of_public_texts_are_short():
     found = [
         f"{path.relative_to(ROOT)}:{line}: {sentence}"
         for path in sorted(ROOT.rglob("*.py"))

@@ -5,9 +5,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from thinstack.core import Tree
 from thinstack.core import transitions as shapes
 from thinstack.data.trees.treebank import read_trees
 from thinstack.runtime.predictor import Scored
@@ -33,7 +31,7 @@ SAME = "own trees that are the same"
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     (folder / "sst").mkdir()
     (folder / "sst/train.txt").write_text("\n".join(20 * TREES) + "\n", encoding="utf-8")
@@ -41,12 +39,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def trees(data: Path) -> list[Tree]:
+def trees(data):
     return read_trees(data / "sst/train.txt")
 
 
 @pytest.fixture(scope="module")
-def modules() -> Iterator[tuple[ModuleType, ModuleType, ModuleType]]:
+def modules():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(SCRIPT.parent)
         import gpu
@@ -62,7 +60,7 @@ def run(*options: object) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
-def test_every_row(data: Path, tmp_path: Path) -> None:
+def test_every_row(data, tmp_path):
     page = tmp_path / "gpu.md"
     small = ["--device", "cpu", "--small", "--rounds", 1, "--json", "--markdown", page]
     done = run("--data", data, *small)
@@ -93,7 +91,7 @@ def test_every_row(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_without_cuda_it_says_so_and_ends(data: Path) -> None:
+def test_without_cuda_it_says_so_and_ends(data):
     done = run("--data", data)
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
@@ -101,9 +99,7 @@ def test_without_cuda_it_says_so_and_ends(data: Path) -> None:
     assert "--device cpu --small" in line
 
 
-def test_differences_are_found(
-    modules: tuple[ModuleType, ...], trees: list[Tree], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_differences_are_found(modules, trees, monkeypatch):
     _, parity, _ = modules
 
     def otherwise(model: torch.nn.Module) -> torch.nn.Module:
@@ -135,9 +131,7 @@ class Answers:
         return [Scored(self.shape(len(each)), np.zeros(0)) for each in words]
 
 
-def test_other_scores_and_trees_are_found(
-    modules: tuple[ModuleType, ...], trees: list[Tree], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_scores_and_trees_are_found(modules, trees, monkeypatch):
     """A left tree and a right one are the same over fewer than three words."""
     answers = {"cpu": Answers(0, shapes.left), "cuda": Answers(-0.25, shapes.right)}
     monkeypatch.setattr(modules[1].thinstack, "load", lambda name, device: answers[device])

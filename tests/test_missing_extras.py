@@ -53,7 +53,7 @@ def run(*commands: list[str], blocked: tuple[str, ...]) -> tuple[str, str]:
 
 
 @pytest.fixture
-def bundle(tmp_path: Path) -> Path:
+def bundle(tmp_path):
     (tmp_path / "trees.txt").write_text("(2 (1 film) (2 good))\n", encoding="utf-8")
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
     return write_last_word_bundle(tmp_path / "model").path
@@ -76,8 +76,8 @@ FINISH = ["finish", "pipeline", "out"]
     ],
 )
 def test_a_missing_extra_is_named_with_the_command_that_installs_it(
-    bundle: Path, monkeypatch: pytest.MonkeyPatch, package: str, extras: list[tuple[str, list[str]]]
-) -> None:
+    bundle, monkeypatch, package, extras
+):
     monkeypatch.chdir(bundle.parent)
     note_own(open_bundle(bundle))  # A model of others runs in a process where all is there.
     out, err = run(*(command for _, command in extras), blocked=(package,))
@@ -92,9 +92,7 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(
 TRAINING = ("torch", "safetensors", "sklearn", "scipy", "onnx", "onnxscript")
 
 
-def test_running_a_model_needs_nothing_of_training(
-    bundle: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_running_a_model_needs_nothing_of_training(bundle, monkeypatch):
     monkeypatch.chdir(bundle.parent)
     scores = [*EVALUATE, "--json"], [*EVALUATE, "--json", "--text", "--source", "auto"]
     phrases = ["predict", "The acting is superb."]
@@ -104,7 +102,7 @@ def test_running_a_model_needs_nothing_of_training(
     assert all(part in out for part in ("positive", "acting", "superb"))
 
 
-def test_doctor_tells_what_is_missing() -> None:
+def test_doctor_tells_what_is_missing():
     """Without optional packages all is well."""
     out, err = run(["doctor"], blocked=(*TRAINING, "spacy", "thinc", "transformers"))
     assert err == "exit code 0\n"
@@ -117,7 +115,7 @@ def test_doctor_tells_what_is_missing() -> None:
     assert re.search(r'^  runtime +pip install "onnxruntime>=1.18"', out, re.MULTILINE)
 
 
-def test_a_converter_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_converter_names_the_extra_that_it_needs(monkeypatch):
     monkeypatch.setitem(sys.modules, "nltk", None)
     for call in (lambda: from_nltk(None), lambda: to_nltk(Tree.left(["a"]))):
         with pytest.raises(MissingExtraError, match=r"pip install nltk,.*'trees'"):

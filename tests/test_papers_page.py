@@ -23,7 +23,7 @@ NOT_OF_A_PAPER = {  # rows that no table of a paper has
 
 
 @pytest.fixture(scope="module")
-def script() -> dict[str, Any]:
+def script():
     return run_path(str(ROOT / "scripts" / "papers_page.py"))
 
 
@@ -33,12 +33,12 @@ def papers() -> list[dict[str, Any]]:
     return found
 
 
-def test_the_page_is_what_the_script_writes(script: dict[str, Any]) -> None:
+def test_the_page_is_what_the_script_writes(script):
     command = "python scripts/papers_page.py docs/papers.md"
     assert PAGE.read_text(encoding="utf-8") == script["page"](), f"out of date, run: {command}"
 
 
-def test_every_table_and_figure_is_there() -> None:
+def test_every_table_and_figure_is_there():
     for paper in papers():
         names = [item["name"] for item in paper["items"]]
         figures, tables = next(counts for name, counts in ITEMS.items() if name in paper["title"])
@@ -50,7 +50,7 @@ def test_every_table_and_figure_is_there() -> None:
             assert numbers == set(range(1, count + 1)), (paper["title"], kind)
 
 
-def test_every_row_of_the_tables_is_beside_its_paper(script: dict[str, Any]) -> None:
+def test_every_row_of_the_tables_is_beside_its_paper(script):
     items = [item for paper in papers() for item in paper["items"] if "rows" in item]
     named = {(item["results"], row) for item in items for row in item["rows"]}
     tables = {name for name, _ in named}
@@ -62,7 +62,7 @@ def test_every_row_of_the_tables_is_beside_its_paper(script: dict[str, Any]) -> 
     assert run <= rows
 
 
-def test_every_curve_of_the_tables_is_beside_its_paper() -> None:
+def test_every_curve_of_the_tables_is_beside_its_paper():
     items = [item for paper in papers() for item in paper["items"]]
     named = {(item["results"], item["curve"]) for item in items if "curve" in item}
     texts = (
@@ -73,13 +73,13 @@ def test_every_curve_of_the_tables_is_beside_its_paper() -> None:
     assert {(t["name"], curve["name"]) for t in tables for curve in t.get("curves", ())} == named
 
 
-def test_every_item_has_figures_or_says_why_not() -> None:
+def test_every_item_has_figures_or_says_why_not():
     for item in (item for paper in papers() for item in paper["items"]):
         assert item.keys() & {"rows", "curve", "ours"}, item["name"]
         assert ("rows" in item) == bool(item.keys() & {"columns", "kind"}), item["name"]
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_lead_somewhere():
     links = re.findall(r"\]\(([^)#]+)", PAGE.read_text(encoding="utf-8"))
     assert len(links) > 10
     assert [link for link in links if not (PAGE.parent / link).is_file()] == []

@@ -1,8 +1,6 @@
 """The parts of `benchmarks/sentiment_rivals.py`, `plain_encoder.py` and `contextual_speed.py`."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ ROWS = [[1, 7, 2], [1, 9, 8, 7, 6, 2], [1, 2]]
 
 
 @pytest.fixture(scope="module")
-def modules() -> Iterator[tuple[ModuleType, ModuleType, ModuleType]]:
+def modules():
     for name in ("transformers", "tokenizers", "spacy", "sklearn"):
         pytest.importorskip(name)
     with pytest.MonkeyPatch.context() as patch:
@@ -28,7 +26,7 @@ def modules() -> Iterator[tuple[ModuleType, ModuleType, ModuleType]]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     import transformers
 
     torch.manual_seed(1)
@@ -40,13 +38,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def model(modules: tuple[ModuleType, ...], folder: Path) -> Any:
+def model(modules, folder):
     return modules[1].PlainEncoder(folder, 5).eval()
 
 
-def test_scores_are_those_of_the_mean_of_a_text_read_alone(
-    modules: tuple[ModuleType, ...], model: Any
-) -> None:
+def test_scores_are_those_of_the_mean_of_a_text_read_alone(modules, model):
     found = modules[1].scores_of(model, ROWS)
     for row, scores in zip(ROWS, found, strict=True):
         with torch.inference_mode():
@@ -55,9 +51,7 @@ def test_scores_are_those_of_the_mean_of_a_text_read_alone(
         np.testing.assert_allclose(scores, expected, atol=1e-5)
 
 
-def test_what_is_timed_is_that_encoder_in_8_bits(
-    modules: tuple[ModuleType, ...], folder: Path
-) -> None:
+def test_what_is_timed_is_that_encoder_in_8_bits(modules, folder):
     torch.manual_seed(2)
     session = onnxruntime.InferenceSession(modules[2].exported(folder))
     torch.manual_seed(2)
@@ -69,7 +63,7 @@ def test_what_is_timed_is_that_encoder_in_8_bits(
     assert 1e-5 < abs(found - expected).max() < 0.05
 
 
-def test_figures_of_one_that_finds_all_very_positive(modules: tuple[ModuleType, ...]) -> None:
+def test_figures_of_one_that_finds_all_very_positive(modules):
     dev = modules[0].Labelled(["a", "b", "c", "d", "e"], [0, 4, 2, 3, 3])
     found = modules[0].figures_of(
         dev, np.eye(5)[[4] * 5], lambda texts: np.eye(5)[[4] * len(texts)]

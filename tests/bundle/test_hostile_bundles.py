@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from bundle_folders import FILES, Damage, claimed, listed, replaced, resealed, write
+from bundle_folders import FILES, claimed, listed, replaced, resealed, write
 from command_line import run_program
 from hostile_bundles import Creating, zipped
 
@@ -23,26 +23,26 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 
 
 @pytest.fixture
-def golden(tmp_path: Path) -> Path:
+def golden(tmp_path):
     return shutil.copytree(GOLDEN, tmp_path / "golden")
 
 
 @pytest.mark.skipif(
     sys.platform == "win32", reason="Windows does not tell the most memory that was used"
 )
-def test_hostile_bundles_cost_little(tmp_path: Path) -> None:
+def test_hostile_bundles_cost_little(tmp_path):
     used = run_program(Path(__file__).with_name("hostile_bundles.py"), GOLDEN, tmp_path)
     assert used["seconds"] < 5
     assert used["peak"] < 1 << 30
 
 
-def test_the_pickles_would_do_harm(tmp_path: Path) -> None:
+def test_the_pickles_would_do_harm(tmp_path):
     for protocol in (0, 5):
         pickle.loads(pickle.dumps(Creating(tmp_path / str(protocol)), protocol))
         assert (tmp_path / str(protocol)).is_dir()
 
 
-def test_torch_weights_are_never_unpickled(golden: Path, tmp_path: Path) -> None:
+def test_torch_weights_are_never_unpickled(golden, tmp_path):
     pickled = pickle.dumps(Creating(tmp_path / "outside"))
     for content in (pickled, zipped(1 << 20), b"", bytes(100), b"[" * 1000):
         replaced("model.safetensors", content)(golden)
@@ -63,14 +63,14 @@ def test_torch_weights_are_never_unpickled(golden: Path, tmp_path: Path) -> None
     ],
 )
 def test_sizes_are_checked_before_anything_is_read_and_only_the_first_problems_told(
-    folder: Path, damage: Damage, message: str
-) -> None:
+    folder, damage, message
+):
     damage(folder)
     with pytest.raises(BundleError, match=message):
         open_bundle(folder)
 
 
-def test_sizes_and_the_number_of_files_are_bounded_when_they_are_written() -> None:
+def test_sizes_and_the_number_of_files_are_bounded_when_they_are_written():
     with pytest.raises(BundleError, match=r"config\.json .*262,144"):
         Manifest.seal({"config.json": bytes(262_145)}, metrics={}, data="")
     with pytest.raises(BundleError, match=r"files: .*1000"):
@@ -78,9 +78,7 @@ def test_sizes_and_the_number_of_files_are_bounded_when_they_are_written() -> No
     Manifest.seal({f"file{number}": b"" for number in range(1000)}, metrics={}, data="")
 
 
-def test_a_vocabulary_has_a_bounded_number_of_entries(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_vocabulary_has_a_bounded_number_of_entries(folder, monkeypatch):
     bundle = open_bundle(folder)
     monkeypatch.setattr("thinstack.bundle.reading.MOST_ENTRIES", 1)
     with pytest.raises(BundleError, match=r"vocabulary\.txt: 2 .*1"):
@@ -97,7 +95,7 @@ def header_of(tensors: int) -> bytes:
     return len(text).to_bytes(8, "little") + text + bytes(4 * tensors)
 
 
-def test_safetensors_headers_are_bounded() -> None:
+def test_safetensors_headers_are_bounded():
     for folder in (GOLDEN, GOLDEN.with_name("wordpiece-parser")):
         check_safetensors((folder / "model.safetensors").read_bytes(), source="weights")
     check_safetensors(header_of(5_000), source="weights")
@@ -109,7 +107,7 @@ def test_safetensors_headers_are_bounded() -> None:
             check_safetensors(content, source="weights")
 
 
-def test_hard_links_are_read_and_never_written_through(tmp_path: Path) -> None:
+def test_hard_links_are_read_and_never_written_through(tmp_path):
     """Package managers link installed files to those in their cache."""
     cached = write(tmp_path / "cache")
     shutil.copytree(tmp_path / "cache", tmp_path / "model", copy_function=os.link)
@@ -121,7 +119,7 @@ def test_hard_links_are_read_and_never_written_through(tmp_path: Path) -> None:
     assert {name: cached.read(name) for name in FILES} == FILES
 
 
-def test_a_change_through_another_name_of_a_file_is_found(tmp_path: Path) -> None:
+def test_a_change_through_another_name_of_a_file_is_found(tmp_path):
     bundle: Bundle = write(tmp_path / "model")
     os.link(tmp_path / "model" / "README.md", tmp_path / "elsewhere")
     (tmp_path / "elsewhere").write_bytes(bytes(len(FILES["README.md"])))

@@ -95,7 +95,7 @@ def test_lengths_of_sentences_from_their_transitions(sizes: list[int], dtype: to
         assert found.dtype == torch.int64
 
 
-def test_narrow_integers_do() -> None:
+def test_narrow_integers_do():
     """int32, as exports take them, gives the same schedule."""
     batch = batch_of([4, 1, 6])
     plans = []

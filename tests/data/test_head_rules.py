@@ -39,14 +39,14 @@ HEADS = {
     ("label", "children"),
     [(label, case) for label, cases in HEADS.items() for case in cases.split("; ")],
 )
-def test_heads_of_the_table(label: str, children: str) -> None:
+def test_heads_of_the_table(label, children):
     marked = children.split()
     below = [child.strip("*") for child in marked]
     (head,) = (place for place, child in enumerate(marked) if child.startswith("*"))
     assert english_head(label, below) == head
 
 
-def test_phrases_and_children_without_labels() -> None:
+def test_phrases_and_children_without_labels():
     assert english_head(None, [None, None]) == 0
     assert english_head("S", [None, "VP"]) == 1
     with pytest.raises(ValueError, match="without children has no head"):

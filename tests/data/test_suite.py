@@ -22,7 +22,7 @@ def words(text: str) -> list[str]:
     return re.findall("[a-z0-9'-]+", text.lower())
 
 
-def test_it_has_these_kinds_in_halves_of_one_size() -> None:
+def test_it_has_these_kinds_in_halves_of_one_size():
     assert suite_names() == ["polarity"]
     assert {case.kind for case in CASES} == BY_OTHER_NEGATORS | DOMAINS | OTHERS | set(ONE_SIDED)
     assert len([case for case in CASES if case.kind != "irony"]) == 512
@@ -34,7 +34,7 @@ def test_it_has_these_kinds_in_halves_of_one_size() -> None:
     assert halves(CASES, "all") == CASES == parts[0] + parts[1]
 
 
-def test_both_sides_are_as_many_in_every_kind_that_has_two() -> None:
+def test_both_sides_are_as_many_in_every_kind_that_has_two():
     for kind in {case.kind for case in CASES} - {"irony"}:
         found = Counter(case.polarity for case in CASES if case.kind == kind)
         if kind in ONE_SIDED:
@@ -53,7 +53,7 @@ GOOD = {
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Write:
+def write(tmp_path):
     """Writes a suite: `GOOD`, with a field of a case changed."""
 
     def call(name: str = "a", **changed: str) -> Path:
@@ -65,7 +65,7 @@ def write(tmp_path: Path) -> Write:
     return call
 
 
-def test_a_table_of_these_columns_is_a_suite(write: Write) -> None:
+def test_a_table_of_these_columns_is_a_suite(write):
     assert read_suite(write()) == read_suite(str(write())) == list(GOOD.values())
 
 
@@ -88,18 +88,16 @@ def test_a_table_of_these_columns_is_a_suite(write: Write) -> None:
         ("c", {"text": ""}, ":4: expected a text or a number in the column 'text'"),
     ],
 )
-def test_what_is_no_suite_is_placed(
-    write: Write, name: str, changed: dict[str, str], message: str
-) -> None:
+def test_what_is_no_suite_is_placed(write, name, changed, message):
     with pytest.raises(DataError, match=rf"mine\.tsv.*{message}"):
         read_suite(write(name, **changed))
 
 
-def test_a_score_may_move_within_a_polarity(write: Write) -> None:
+def test_a_score_may_move_within_a_polarity(write):
     assert read_suite(write("c", polarity="positive"))[2].moves == "down"
 
 
-def test_columns_and_known_names_are_told(tmp_path: Path) -> None:
+def test_columns_and_known_names_are_told(tmp_path):
     (tmp_path / "mine.csv").write_text("text,label\na,b\n")
     with pytest.raises(DataError, match=r"'id'.*id, half, kind, polarity"):
         read_suite(tmp_path / "mine.csv")

@@ -121,7 +121,7 @@ def failures(plugin: type, checks: Iterable[str], **asked: Any) -> dict[str, str
         *((getattr(bad_parsers, name), Bad(*bad, alone=False)) for name, bad in PARSERS.items()),
     ],
 )
-def test_what_is_bad_is_found_out(plugin: type, bad: Bad) -> None:
+def test_what_is_bad_is_found_out(plugin, bad):
     checks = [name for name in CHECKS[plugin.plugin_kind] if name != "onnx" or bad.check == name]
     if not bad.alone:
         checks = checks[: checks.index(bad.check) + 1]
@@ -149,9 +149,7 @@ TREES = ["mixed_forests", "neighbours", "gradients_of_forests"]
         (bad_heads.CountsRows, ["onnx"], "cannot be exported", {}),
     ],
 )
-def test_what_other_checks_find(
-    plugin: type, checks: list[str], said: str, asked: dict[str, Any]
-) -> None:
+def test_what_other_checks_find(plugin, checks, said, asked):
     found = failures(plugin, checks, **asked)
     assert list(found) == checks
     assert all(said in message for message in found.values())
@@ -164,21 +162,21 @@ NARROW = {"input_size": 3, "hidden_size": 2}
 @pytest.mark.parametrize(
     ("arity", "sizes"), [(0, INNER), (0, {}), (1, {}), (3, {}), (0, NARROW), (3, NARROW)], ids=str
 )
-def test_a_good_cell_passes(arity: int, sizes: dict[str, Any]) -> None:
+def test_a_good_cell_passes(arity, sizes):
     checks = list(CELL_CHECKS) if (arity, sizes) == (0, INNER) else EAGER
     assert failures(bad_cells.Good, checks, options={"arity": arity}, **sizes) == {}
 
 
 @pytest.mark.parametrize("name", ["Good", "GoodOfPairs", "GoodRatings"])
-def test_a_good_head_passes(name: str) -> None:
+def test_a_good_head_passes(name):
     assert failures(getattr(bad_heads, name), HEAD_CHECKS) == {}
 
 
-def test_a_good_parser_passes() -> None:
+def test_a_good_parser_passes():
     assert failures(bad_parsers.Good, PARSER_CHECKS) == {}
 
 
-def test_the_number_of_examples() -> None:
+def test_the_number_of_examples():
     calls = []
 
     class Counted(bad_cells.Good):
@@ -203,15 +201,13 @@ def test_the_number_of_examples() -> None:
         (HEAD_CHECKS["gradients"], CLASSIFIER, {"options": {"hidden": -1}}, ConfigError, "hidden"),
     ],
 )
-def test_what_is_not_there(
-    check: Any, plugin: Any, asked: dict[str, Any], error: type, named: str
-) -> None:
+def test_what_is_not_there(check, plugin, asked, error, named):
     with pytest.raises(error, match=named):
         check(plugin, **asked)
 
 
 @pytest.mark.parametrize("checks", [CELL_CHECKS, HEAD_CHECKS, PARSER_CHECKS])
-def test_checks_have_names_and_descriptions(checks: dict[str, Any]) -> None:
+def test_checks_have_names_and_descriptions(checks):
     assert [check.__name__ for check in checks.values()] == list(checks)
     assert all(check.__doc__ for check in checks.values())
 
@@ -234,7 +230,7 @@ for package in ("onnx", "onnxruntime"):
 """
 
 
-def test_missing_packages() -> None:
+def test_missing_packages():
     """The checks that need no extra package run without them; the others name the extra."""
     command = [sys.executable, "-c", WITHOUT_PACKAGES]
     answer = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)

@@ -31,11 +31,11 @@ def killed(kind: str, folder: Path, kills: int, *options: str) -> None:
     assert found["runs"] > 0
 
 
-def test_a_few_kills(tmp_path: Path) -> None:
+def test_a_few_kills(tmp_path):
     """At changes of files, which takes no look at the clock; the others are a job."""
     killed("corpus", tmp_path / "corpus", 5, "--events")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_many_kills(kind: str, tmp_path: Path) -> None:
+def test_many_kills(kind, tmp_path):
     killed(kind, tmp_path / kind, 20)

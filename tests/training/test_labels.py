@@ -18,7 +18,7 @@ from thinstack.training.examples.labels import MOST, find_labels
         ("1 star", "2 stars"),
     ],
 )
-def test_classes_keep_the_order_that_they_have(expected: tuple[str, ...]) -> None:
+def test_classes_keep_the_order_that_they_have(expected):
     for given in (expected, expected[::-1], expected[1:] + expected[:1]):
         assert find_labels([*given, *given], "t.csv") == expected
 
@@ -38,6 +38,6 @@ def test_classes_keep_the_order_that_they_have(expected: tuple[str, ...]) -> Non
         (["up", "down", "?"], r"the class '\?' \(1 rows\) stands for a missing value.*--labels"),
     ],
 )
-def test_what_no_table_of_classes_holds_is_asked_about(labels: list[str], problem: str) -> None:
+def test_what_no_table_of_classes_holds_is_asked_about(labels, problem):
     with pytest.raises(DataError, match=f"t.csv: .*{problem}"):
         find_labels(labels, "t.csv")

@@ -36,7 +36,7 @@ def shown(trees: list[Tree]) -> list[str]:
     return [" ".join(tree.words) for tree in trees]
 
 
-def test_slots_are_told_by_the_word_before() -> None:
+def test_slots_are_told_by_the_word_before():
     phrases = negatable(TREEBANK, 5).phrases
     assert {slot: (shown(low), shown(high)) for slot, (low, high) in phrases.items()} == {
         "c": ([], ["great at home", "funny"]),
@@ -58,7 +58,7 @@ def test_slots_are_told_by_the_word_before() -> None:
         (5, set()),
     ],
 )
-def test_what_is_negated_where_it_stands(number: int, expected: set[str]) -> None:
+def test_what_is_negated_where_it_stands(number, expected):
     (tree, _), places = TREEBANK[number], negatable(TREEBANK, 5).places[number]
     found = {
         to_brackets(negated_in_place(tree, place, np.random.default_rng(seed)), labelled=False)
@@ -68,7 +68,7 @@ def test_what_is_negated_where_it_stands(number: int, expected: set[str]) -> Non
     assert found == expected
 
 
-def test_a_noun_phrase_is_negated_at_its_article() -> None:
+def test_a_noun_phrase_is_negated_at_its_article():
     (tree, _), (place,) = TREEBANK[3], negatable(TREEBANK, 5).places[3]
     found = {
         to_brackets(negated_in_place(tree, place, np.random.default_rng(seed)), labelled=False)
@@ -81,7 +81,7 @@ def test_a_noun_phrase_is_negated_at_its_article() -> None:
 
 
 @pytest.mark.parametrize("template", [each for kind in TEMPLATES for each in kind])
-def test_every_template_makes_a_tree_aligned_to_its_words(template: str) -> None:
+def test_every_template_makes_a_tree_aligned_to_its_words(template):
     slots = {"{s}", "{p}", "{c}", "{a}", "{x}", "{v}", "{n}", "{b}", "{d}", *INFLECTED}
     tokens = [part for token in template.split() for part in token.split("~")]
     fixed = [token for token in tokens if token not in ("(", ")") and token not in slots]
@@ -98,21 +98,21 @@ def test_every_template_makes_a_tree_aligned_to_its_words(template: str) -> None
         assert all(word and " " not in word for word in words)
 
 
-def test_templates_are_negative_and_right_branching_with_auxiliaries_joined() -> None:
+def test_templates_are_negative_and_right_branching_with_auxiliaries_joined():
     tree = filled("{s} {was}~n't {c} .", NONE, np.random.default_rng(0))
     inner = to_brackets(tree, labelled=False)
     assert "( was n't )" in inner or "( were n't )" in inner
     assert inner.endswith(" ) . ) )")
 
 
-def test_verbs_agree_with_their_subject() -> None:
+def test_verbs_agree_with_their_subject():
     for seed in range(60):
         tree = filled("{s} {is} {a} .", NONE, np.random.default_rng(seed))
         *subject, verb, _, _ = tree.words
         assert verb == ("are" if " ".join(subject).lower() in MANY else "is")
 
 
-def test_slots_take_phrases_of_one_side_and_x_of_the_other() -> None:
+def test_slots_take_phrases_of_one_side_and_x_of_the_other():
     low, high = EVERYDAY["a"]
     sides = set()
     for seed in range(60):
@@ -123,7 +123,7 @@ def test_slots_take_phrases_of_one_side_and_x_of_the_other() -> None:
     assert sides == {True, False}
 
 
-def test_variants_are_of_both_kinds_without_labels_and_the_same_again() -> None:
+def test_variants_are_of_both_kinds_without_labels_and_the_same_again():
     first, second = (negated_variants(TREEBANK, 5, 60, np.random.default_rng(5)) for _ in range(2))
     assert first == second
     assert len(first) == 60
