@@ -25,7 +25,9 @@ from hypothesis import HealthCheck, settings
 from jobs import JOBS
 
 # Examples are small, but a busy machine may be slow at any of them.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "patient", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("patient")
 
 
@@ -57,14 +59,17 @@ def _own_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _parts_exported_once() -> Iterator[None]:
-    """Torch takes a second for each part of a cell; equal ones are exported once a process."""
+def _parts_exported_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Torch takes a second for each part of a cell; equal ones are exported once a run."""
     if "thinstack.export.onnx.parts" not in sys.modules:
         yield
         return
     from one_export import exported_once
 
-    with exported_once():
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # which the processes share
+    with exported_once(folder):
         yield
 
 

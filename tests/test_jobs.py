@@ -9,7 +9,7 @@ from jobs import JOBS
 ROOT = Path(__file__).parents[1]
 
 
-def test_every_job_is_a_program() -> None:
+def test_every_job_is_a_program():
     programs = {path.name: path for path in (ROOT / ".ci" / "jobs").iterdir()}
     assert programs.keys() == JOBS.keys()
     for name, path in programs.items():
@@ -18,7 +18,7 @@ def test_every_job_is_a_program() -> None:
 
 
 @pytest.mark.parametrize("start", [start for starts in JOBS.values() for start in starts])
-def test_what_a_job_runs_is_there(start: str) -> None:
+def test_what_a_job_runs_is_there(start):
     file, _, function = start.partition("::")
     path = ROOT / "tests" / file
     assert path.exists()

@@ -150,27 +150,3 @@ PROSE += sorted(f"results/{path.name}" for path in (ROOT / "results").glob("*.md
 @pytest.mark.parametrize("page", PROSE)
 def test_sentences_can_be_read_aloud(page: str) -> None:
     assert [each for each in sentences(page) if words(each) > LONGEST] == []
-
-
-def test_sentences_of_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = """# A title
-
-One `two three` [four](five.md). Six
-seven 8:
-
-- Nine
-  ten.
-- Et al. 2019.
-
-```
-A block.
-```
-
-| a row |
-|---|
-"""
-    (tmp_path / "page.md").write_text(page, encoding="utf-8")
-    monkeypatch.setattr("prose.ROOT", tmp_path)
-    found = sentences("page.md")
-    assert found == ["One code four.", "Six seven 8:", "Nine ten.", "Et al. 2019."]
-    assert [words(each) for each in found] == [3, 3, 2, 3]

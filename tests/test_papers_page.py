@@ -23,7 +23,7 @@ NOT_OF_A_PAPER = {  # rows that no table of a paper has
 
 
 @pytest.fixture(scope="module")
-def script() -> dict[str, Any]:
+def script():
     return run_path(str(ROOT / "scripts" / "papers_page.py"))
 
 
@@ -33,12 +33,12 @@ def papers() -> list[dict[str, Any]]:
     return found
 
 
-def test_the_page_is_what_the_script_writes(script: dict[str, Any]) -> None:
+def test_the_page_is_what_the_script_writes(script):
     command = "python scripts/papers_page.py docs/papers.md"
     assert PAGE.read_text(encoding="utf-8") == script["page"](), f"out of date, run: {command}"
 
 
-def test_every_table_and_figure_is_there() -> None:
+def test_every_table_and_figure_is_there():
     for paper in papers():
         names = [item["name"] for item in paper["items"]]
         figures, tables = next(counts for name, counts in ITEMS.items() if name in paper["title"])
@@ -50,7 +50,7 @@ def test_every_table_and_figure_is_there() -> None:
             assert numbers == set(range(1, count + 1)), (paper["title"], kind)
 
 
-def test_every_row_of_the_tables_is_beside_its_paper(script: dict[str, Any]) -> None:
+def test_every_row_of_the_tables_is_beside_its_paper(script):
     items = [item for paper in papers() for item in paper["items"] if "rows" in item]
     named = {(item["results"], row) for item in items for row in item["rows"]}
     tables = {name for name, _ in named}
@@ -62,7 +62,7 @@ def test_every_row_of_the_tables_is_beside_its_paper(script: dict[str, Any]) -> 
     assert run <= rows
 
 
-def test_every_curve_of_the_tables_is_beside_its_paper() -> None:
+def test_every_curve_of_the_tables_is_beside_its_paper():
     items = [item for paper in papers() for item in paper["items"]]
     named = {(item["results"], item["curve"]) for item in items if "curve" in item}
     texts = (
@@ -73,68 +73,16 @@ def test_every_curve_of_the_tables_is_beside_its_paper() -> None:
     assert {(t["name"], curve["name"]) for t in tables for curve in t.get("curves", ())} == named
 
 
-def test_every_item_has_figures_or_says_why_not() -> None:
+def test_every_item_has_figures_or_says_why_not():
     for item in (item for paper in papers() for item in paper["items"]):
         assert item.keys() & {"rows", "curve", "ours"}, item["name"]
         assert ("rows" in item) == bool(item.keys() & {"columns", "kind"}), item["name"]
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_lead_somewhere():
     links = re.findall(r"\]\(([^)#]+)", PAGE.read_text(encoding="utf-8"))
     assert len(links) > 10
     assert [link for link in links if not (PAGE.parent / link).is_file()] == []
 
 
-def test_a_cell(script: dict[str, Any]) -> None:
-    row = {
-        "figures": {"a": {"mean": 48.26, "std": 0.95}, "b": {"mean": 0.5, "std": None}, "c": None},
-        "paper": {"a": 51.0, "c": 0.125},
-        "paper_std": {"a": 0.5},
-    }
-    shown = [script["_figure"](row, key, digits) for key, digits in (("a", 1), ("b", 2), ("c", 3))]
-    assert shown == ["48.3 ± 0.9 (51.0 ± 0.5)", "0.50", "- (0.125)"]
-
-
 ITEM = {"results": "relatedness", "rows": ["mean", "lstm"], "columns": ["pearson", "mse"]}
-
-
-def test_rows_and_curves_that_were_not_run(
-    script: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    columns = [{"key": key, "digits": 4} for key in ITEM["columns"]]
-    point = {"x": 1, "mean": 0.5, "std": 0.1, "count": 30}
-    row = {"name": "mean", "title": "Mean", "paper": {}, "paper_std": {}}
-    row["figures"] = {"pearson": {"mean": 0.5, "std": 0.25}, "mse": None}
-    report = {"columns": columns, "rows": [row], "curves": {"drawn": {"mean": [point]}, "no": {}}}
-    monkeypatch.setitem(script["_figures"].__globals__, "report_of", lambda name: report)
-    expected = "LSTM: not yet run (0.853 ± 0.003 / 0.283 ± 0.009)"
-    assert list(script["_figures"](ITEM)) == ["Mean: 0.500 ± 0.250 / -", expected]
-    del row["figures"]["mse"]  # a column that is newer than the report
-    newer = "Mean: 0.500 ± 0.250 / not yet run (0.456 ± 0.009)"
-    assert list(script["_figures"](ITEM)) == [newer, expected]
-    counted = {"results": "relatedness", "rows": ["lstm"], "kind": "parameters"}
-    assert list(script["_figures"](counted)) == ["LSTM: not yet run (203,400)"]
-    timed = {"results": "relatedness", "rows": ["lstm"], "kind": "seconds"}
-    assert list(script["_figures"](timed)) == ["LSTM: not yet run"]
-    shown = [
-        list(script["_plot"]({"results": "relatedness", "curve": name}))
-        for name in ("drawn", "no", "none")
-    ]
-    assert shown == [
-        ["[relatedness-drawn.svg](../results/relatedness-drawn.svg): Mean"],
-        ["relatedness-no.svg: not yet run"],
-        ["relatedness-none.svg: not yet run"],
-    ]
-    report["curves"]["drawn"]["mean"] = [point, point | {"x": 2, "mean": 61.25, "std": 2.0}]
-    grouped = {"results": "relatedness", "curve": "drawn", "groups": True}
-    assert list(script["_plot"](grouped))[1:] == ["Mean: 0.5 ± 0.1 / 61.2 ± 2.0"]
-    row["runs"] = [{"epochs_run": [4, 6], "seconds": 45.0}]
-    timed["rows"] = ["mean"]
-    assert list(script["_figures"](timed)) == ["Mean: 45 s, 5 epochs, 9 an epoch"]
-    with pytest.raises(KeyError, match="lstn"):
-        list(script["_figures"](ITEM | {"rows": ["lstn"]}))
-
-
-def test_a_ratio_that_is_not_in_the_table_is_refused(script: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="expected one row of SPINN against nobody"):
-        script["_ratio"]("SPINN", "nobody")

@@ -76,7 +76,7 @@ class Html(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     pytest.importorskip("mkdocs", reason='needs mkdocs: pip install ".[docs]"')
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
@@ -92,7 +92,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pages(site: Path) -> dict[Path, Html]:
+def pages(site):
     return {path: Html(path) for path in site.rglob("*.html")}
 
 
@@ -108,7 +108,7 @@ def public_names(module: str) -> list[str]:
     return [each.name for each in body if isinstance(each, kinds) and each.name[0] != "_"]
 
 
-def test_every_internal_link_leads_to_a_page_and_an_anchor(pages: dict[Path, Html]) -> None:
+def test_every_internal_link_leads_to_a_page_and_an_anchor(pages):
     checked = 0
     for path, page in pages.items():
         if path.name == "404.html":  # is shown at any address, so its links start at the root
@@ -126,7 +126,7 @@ def test_every_internal_link_leads_to_a_page_and_an_anchor(pages: dict[Path, Htm
     assert checked > 1000
 
 
-def test_nothing_is_fetched_from_elsewhere(site: Path, pages: dict[Path, Html]) -> None:
+def test_nothing_is_fetched_from_elsewhere(site, pages):
     for path, page in pages.items():
         assert page.fetched
         for target in page.fetched:
@@ -139,14 +139,14 @@ def test_nothing_is_fetched_from_elsewhere(site: Path, pages: dict[Path, Html]) 
         assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", text), style
 
 
-def test_every_public_name_of_the_api_is_there(pages: dict[Path, Html]) -> None:
+def test_every_public_name_of_the_api_is_there(pages):
     anchors = set().union(*(page.anchors for page in pages.values()))
     names = {f"{module}.{name}" for module in API for name in public_names(module)}
     assert len(names) > 150
     assert names <= anchors, sorted(names - anchors)
 
 
-def test_the_api_has_every_public_module() -> None:
+def test_the_api_has_every_public_module():
     rooms = ("runtime", "integrations", "integrations/spacy")
     files = [path for room in rooms for path in (ROOT / "thinstack" / room).glob("*.py")]
     found = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files}
@@ -155,7 +155,7 @@ def test_the_api_has_every_public_module() -> None:
     assert expected | {"thinstack", *(f"thinstack.{name}" for name in whole)} <= API
 
 
-def test_the_ten_commonest_tasks_are_one_click_away(site: Path, pages: dict[Path, Html]) -> None:
+def test_the_ten_commonest_tasks_are_one_click_away(site, pages):
     first = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     tasks = re.findall(r"^\d+\. \[.+\]\(([\w/-]+)\.md#([\w-]+)\)$", first, re.MULTILINE)
     assert len(tasks) == 10
@@ -164,7 +164,7 @@ def test_the_ten_commonest_tasks_are_one_click_away(site: Path, pages: dict[Path
         assert anchor in pages[site / f"{name}.html"].anchors
 
 
-def test_pages_are_read_as_they_were_meant(pages: dict[Path, Html]) -> None:
+def test_pages_are_read_as_they_were_meant(pages):
     """Markdown differs: what another reader takes for a list or a table must not be text here."""
     for path, page in pages.items():
         found = re.search(r"^(\||- |\d+\. |```|#+ ).*", "".join(page.text), re.MULTILINE)

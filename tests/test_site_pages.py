@@ -15,7 +15,7 @@ HOST = "https://example.org/thinstack"
 
 
 @pytest.fixture(scope="module")
-def hook() -> dict[str, Any]:
+def hook():
     return run_path(str(ROOT / "scripts" / "site_pages.py"))
 
 
@@ -38,12 +38,12 @@ LINKS = [  # link, page of the site, what it becomes
 
 
 @pytest.mark.parametrize(("target", "place", "expected"), LINKS)
-def test_links(hook: dict[str, Any], target: str, place: str, expected: str) -> None:
+def test_links(hook, target, place, expected):
     assert hook["link_of"](target, place, HOST) == expected
 
 
 @pytest.mark.parametrize("target", ["gone.md", "../recipes/gone.toml", "../../elsewhere"])
-def test_a_link_to_nothing_is_refused(hook: dict[str, Any], target: str) -> None:
+def test_a_link_to_nothing_is_refused(hook, target):
     with pytest.raises(FileNotFoundError, match=f"docs/trees.md: .* {target}, "):
         hook["link_of"](target, "trees.md", HOST)
 
@@ -64,7 +64,7 @@ f["a"](x)  # [c](../gone)
 """
 
 
-def test_a_page(hook: dict[str, Any]) -> None:
+def test_a_page(hook):
     page = SimpleNamespace(file=SimpleNamespace(src_uri="models.md"))
     config = SimpleNamespace(extra={"repository": HOST})
     found = hook["on_page_markdown"](PAGE, page=page, config=config, files=None)
@@ -84,14 +84,14 @@ def links_of(folder: Path, hook: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def test_every_link_of_every_page_leads_somewhere(hook: dict[str, Any]) -> None:
+def test_every_link_of_every_page_leads_somewhere(hook):
     found = [*links_of(ROOT / "docs", hook), *links_of(ROOT / "results", hook)]
     assert len(found) > 100
     for target, place in found:
         hook["link_of"](target, place, HOST)
 
 
-def test_every_link_of_the_readme_leads_somewhere(hook: dict[str, Any]) -> None:
+def test_every_link_of_the_readme_leads_somewhere(hook):
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     targets = [match[3].split("#")[0] for match in hook["LINK"].finditer(text) if match[3]]
     assert len(targets) > 15
@@ -99,7 +99,7 @@ def test_every_link_of_the_readme_leads_somewhere(hook: dict[str, Any]) -> None:
         assert (ROOT / target).is_file(), target
 
 
-def test_the_repository_is_that_of_the_package() -> None:
+def test_the_repository_is_that_of_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     addresses = re.findall(r"\b(?:repository|link): (\S+)", site)

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -20,14 +19,14 @@ SUBJECTS = {
 
 
 @pytest.fixture
-def module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def module(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
     import spinn_batches
 
     return spinn_batches
 
 
-def test_every_subject_is_run_with_every_batch_size(tmp_path: Path) -> None:
+def test_every_subject_is_run_with_every_batch_size(tmp_path):
     pytest.importorskip("matplotlib")
     (tmp_path / "sst").mkdir()
     trees = "(3 (2 A) (4 (4 wonderful) (2 film)))\n(1 Dull)\n" * 3
@@ -44,12 +43,10 @@ def test_every_subject_is_run_with_every_batch_size(tmp_path: Path) -> None:
     assert all(f">{name}<" in plot for name in SUBJECTS)
 
 
-def test_speed_is_sentences_over_the_median_of_seconds(
-    module: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_speed_is_sentences_over_the_median_of_seconds(module, monkeypatch):
     monkeypatch.setattr(module, "encoders", lambda trees, batch, *_: {"a": [9.0, batch / 8, 0.0]})
     assert module.speeds_of([], (2, 16), 3, "cpu") == {"a": {2: 8.0, 16: 8.0}}
 
 
-def test_the_paper_sizes_are_run_by_default(module: ModuleType) -> None:
+def test_the_paper_sizes_are_run_by_default(module):
     assert {1, 32, 512, 2048} <= {*module.BATCHES}

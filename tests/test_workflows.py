@@ -13,25 +13,25 @@ PINNED = re.compile(r"[\w-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_actions_are_named_by_their_commits(path: Path) -> None:
+def test_actions_are_named_by_their_commits(path):
     used = re.findall(r"^\s*(?:- )?uses: (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     assert used
     assert not [one for one in used if not one.startswith("./") and not PINNED.fullmatch(one)]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_what_they_install_has_a_version(path: Path) -> None:
+def test_what_they_install_has_a_version(path):
     for given in re.findall(r"pip install ([^&\n]+)", path.read_text(encoding="utf-8")):
         assert given.startswith("-c constraints.txt ") or "==" in given
 
 
-def test_one_action_has_one_commit() -> None:
+def test_one_action_has_one_commit():
     text = "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
     found = set(re.findall(r"uses: ([\w-]+/[\w./-]+)@(\w+)", text))
     assert len(found) == len(dict(found))
 
 
-def test_the_lowest_scikit_learn_is_past_its_advisory() -> None:
+def test_the_lowest_scikit_learn_is_past_its_advisory():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     (bound,) = (
         one for one in project["optional-dependencies"]["train"] if one.startswith("scikit")

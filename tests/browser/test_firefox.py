@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from browser.demo import ROOT, drawn_names, page_folder, served
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_the_trees_of_python_in_firefox(tmp_path: Path) -> None:
+def test_the_trees_of_python_in_firefox(tmp_path):
     program = str(ROOT / "js" / "demo" / "firefox.mjs")
     with served(page_folder(tmp_path / "files")) as url:
         done = subprocess.run(

@@ -1,8 +1,6 @@
 """The page `js/demo` as readers have it, beside what Python says of the same texts."""
 
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from browser.demo import GOLDEN, Visit, chromium, drawn_names, page_folder, served
@@ -18,19 +16,19 @@ TEXT = "It is not a bad film, but the music is awful. Still, I laughed."
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return page_folder(tmp_path_factory.mktemp("page") / "files")
 
 
 @pytest.fixture(scope="module")
-def browser(playwright) -> Iterator[object]:
+def browser(playwright):
     found = chromium(playwright)
     yield found
     found.close()
 
 
 @pytest.fixture
-def visit(folder: Path, browser) -> Iterator[Visit]:
+def visit(folder, browser):
     with served(folder) as url:
         context = browser.new_context(accept_downloads=True)
         found = Visit(context, url)
@@ -41,7 +39,7 @@ def visit(folder: Path, browser) -> Iterator[Visit]:
 
 
 @pytest.fixture(scope="module")
-def predictor() -> Predictor:
+def predictor():
     return thinstack.load("sst", threads=1)
 
 
@@ -58,7 +56,7 @@ def names(visit: Visit) -> list[str]:
     ]
 
 
-def test_typing_shows_the_tree_and_the_verdict_of_python(visit, predictor) -> None:
+def test_typing_shows_the_tree_and_the_verdict_of_python(visit, predictor):
     page = visit.open()
     area = page.locator("textarea")
     area.fill("")
@@ -76,7 +74,7 @@ def test_typing_shows_the_tree_and_the_verdict_of_python(visit, predictor) -> No
     assert page.locator("#status").inner_text() == "No words yet."
 
 
-def test_a_phrase_that_is_clicked_says_its_words_and_probabilities(visit, predictor) -> None:
+def test_a_phrase_that_is_clicked_says_its_words_and_probabilities(visit, predictor):
     page = visit.open()
     visit.put(TEXT)
     found = sentences(predictor, TEXT)[0]
@@ -90,7 +88,7 @@ def test_a_phrase_that_is_clicked_says_its_words_and_probabilities(visit, predic
     assert chosen.get_attribute("data-node") == str(node)
 
 
-def test_phrases_fold_by_pointer_button_and_keyboard(visit) -> None:
+def test_phrases_fold_by_pointer_button_and_keyboard(visit):
     page = visit.open()
     root = page.locator("[role=treeitem]").first
     folded = lambda: root.get_attribute("aria-expanded") == "false"  # noqa: E731
@@ -108,7 +106,7 @@ def test_phrases_fold_by_pointer_button_and_keyboard(visit) -> None:
     assert folded()
 
 
-def test_all_is_reached_by_keyboard_and_has_a_role(visit) -> None:
+def test_all_is_reached_by_keyboard_and_has_a_role(visit):
     page = visit.open()
     focused = "document.activeElement.getAttribute('aria-label')"
     page.locator("textarea").focus()
@@ -141,7 +139,7 @@ def test_all_is_reached_by_keyboard_and_has_a_role(visit) -> None:
     assert page.locator(".bar").get_attribute("aria-label").startswith("very negative ")
 
 
-def test_hostile_text_is_text(visit) -> None:
+def test_hostile_text_is_text(visit):
     page = visit.open()
     nasty = (
         '<img src=x onerror="alert(1)"><script>alert(2)</script> </title></svg> &amp; \u202e abc'
@@ -164,7 +162,7 @@ def test_hostile_text_is_text(visit) -> None:
     )
 
 
-def test_ten_thousand_words_are_coloured_text(visit, predictor) -> None:
+def test_ten_thousand_words_are_coloured_text(visit, predictor):
     page = visit.open()
     text = "The acting is superb , but the plot is dull . " * 1000
     visit.put(text)
@@ -183,7 +181,7 @@ def test_ten_thousand_words_are_coloured_text(visit, predictor) -> None:
     assert page.locator(".thinstack-tree").count() == 1
 
 
-def test_two_sentences_are_compared(visit, predictor) -> None:
+def test_two_sentences_are_compared(visit, predictor):
     page = visit.open()
     page.get_by_role("button", name="Compare").click()
     visit.until("document.querySelectorAll('.verdict:not([hidden])').length === 2")
@@ -197,7 +195,7 @@ def test_two_sentences_are_compared(visit, predictor) -> None:
     assert page.locator("textarea").count() == 1
 
 
-def test_corrected_labels_are_saved_as_brackets(visit, predictor) -> None:
+def test_corrected_labels_are_saved_as_brackets(visit, predictor):
     page = visit.open()
     visit.put(TEXT + " (Really!)")
     found = sentences(predictor, TEXT + " (Really!)")
@@ -223,7 +221,7 @@ def test_corrected_labels_are_saved_as_brackets(visit, predictor) -> None:
     assert page.locator(".corrected").count() == 0
 
 
-def test_a_model_of_ones_own_by_address_and_folder(visit) -> None:
+def test_a_model_of_ones_own_by_address_and_folder(visit):
     page = visit.open("?model=words/")
     labels = list(thinstack.load(GOLDEN / "words", threads=1).labels)
     assert page.locator("#rows .name").all_inner_texts() == labels
@@ -238,7 +236,7 @@ def test_a_model_of_ones_own_by_address_and_folder(visit) -> None:
     assert page.locator("#rows .name").all_inner_texts() == labels
 
 
-def test_a_broken_model_is_told_in_words(visit, folder: Path, tmp_path: Path) -> None:
+def test_a_broken_model_is_told_in_words(visit, folder, tmp_path):
     page = visit.open("?model=damaged/")
     alert = page.get_by_role("alert")
     alert.wait_for()
@@ -262,7 +260,7 @@ def test_a_broken_model_is_told_in_words(visit, folder: Path, tmp_path: Path) ->
     page.get_by_text("this page asks no other server").wait_for()
 
 
-def test_without_a_connection_it_goes_on(visit) -> None:
+def test_without_a_connection_it_goes_on(visit):
     page = visit.open()
     page.evaluate("navigator.serviceWorker.ready.then(() => null)")
     visit.until("navigator.serviceWorker.controller !== null")
@@ -274,7 +272,7 @@ def test_without_a_connection_it_goes_on(visit) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 360, 800, 1280])
-def test_nothing_is_wider_than_the_screen(visit, width: int) -> None:
+def test_nothing_is_wider_than_the_screen(visit, width):
     visit.page.set_viewport_size({"width": width, "height": 740})
     page = visit.open()
     page.get_by_role("button", name="Compare").click()
@@ -290,7 +288,7 @@ def test_nothing_is_wider_than_the_screen(visit, width: int) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_from_what_is_behind_it(visit, scheme: str) -> None:
+def test_text_stands_out_from_what_is_behind_it(visit, scheme):
     """By the contrast of WCAG 2, at least 4.5 for text, as the browser has computed the colours."""
     visit.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page = visit.open()
@@ -328,7 +326,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_without_simd_it_says_which_browsers_work(folder: Path, playwright) -> None:
+def test_without_simd_it_says_which_browsers_work(folder, playwright):
     # As on a processor that has none of it.
     missing = ("sse3", "ssse3", "sse4-1", "sse4-2", "avx", "avx2")
     bare = chromium(playwright, f"--js-flags={' '.join(f'--no-enable-{name}' for name in missing)}")
@@ -341,7 +339,7 @@ def test_without_simd_it_says_which_browsers_work(folder: Path, playwright) -> N
     bare.close()
 
 
-def test_how_fast_it_is(visit, capsys: pytest.CaptureFixture[str]) -> None:
+def test_how_fast_it_is(visit, capsys):
     """The figures are printed, aimed at are 2 s and 30 ms. There is no limit: a busy machine is as
     slow as it is."""
     page = visit.page

@@ -11,7 +11,7 @@ from thinstack.runtime.text import predict_text
 TEXT = "The 😀 acting is superb, but the plot never quite comes together."
 
 
-def test_the_page_of_a_model_on_this_machine(playwright) -> None:
+def test_the_page_of_a_model_on_this_machine(playwright):
     browser = chromium(playwright)
     with PageServer(0) as server:
         server.predictor, server.name = thinstack.load("sst", threads=1, abstain=0.5), "mine"

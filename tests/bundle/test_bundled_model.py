@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 import thinstack
-from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.bundle.reading import BUNDLED
 from thinstack.core import Tree
-from thinstack.core.transitions import validate
 from thinstack.evaluate.treebank_evaluation import evaluate_file
-from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 from thinstack.training.recipe import Recipe
 
@@ -21,42 +19,42 @@ LABELS = ["very negative", "negative", "neutral", "positive", "very positive"]
 
 
 @pytest.fixture(scope="module")
-def bundle() -> Bundle:
+def bundle():
     return open_bundle("sst")
 
 
 @pytest.fixture(scope="module")
-def predictor() -> Predictor:
+def predictor():
     return thinstack.load()
 
 
-def test_it_adds_eight_megabytes_at_most() -> None:
+def test_it_adds_eight_megabytes_at_most():
     files = [path for path in BUNDLED.rglob("*") if path.is_file()]
     assert 0 < sum(path.stat().st_size for path in files) <= 8_000_000
 
 
-def test_it_is_for_inference_only_and_has_no_pickle(bundle: Bundle) -> None:
+def test_it_is_for_inference_only_and_has_no_pickle(bundle):
     described = {"config.json", "vocabulary.txt", "verification.json", "cases.json", "README.md"}
     assert set(bundle.manifest.files) == described | {"onnx/model.onnx", "model.safetensors"}
     # Only what the ONNX file does not hold.
     assert bundle.manifest.files["model.safetensors"].size < 0.5e6
 
 
-def test_the_card_names_its_sources_and_their_terms(bundle: Bundle) -> None:
+def test_the_card_names_its_sources_and_their_terms(bundle):
     card = bundle.read("README.md").decode("utf-8")
     names = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
     for text in (card, bundle.manifest.data):
         assert [name for name in names if name not in text] == []
 
 
-def test_it_is_the_model_of_the_recipe_in_the_repository(bundle: Bundle) -> None:
+def test_it_is_the_model_of_the_recipe_in_the_repository(bundle):
     recipe = Recipe.read(ROOT / "recipes" / "sst.toml")
     assert bundle.config == recipe.model
     assert bundle.manifest.metrics["recipe"] == recipe.name
     assert list(bundle.config.labels) == LABELS
 
 
-def test_it_makes_its_own_trees(bundle: Bundle, predictor: Predictor) -> None:
+def test_it_makes_its_own_trees(bundle, predictor):
     assert bundle.config.parses
     assert bundle.config.tree_source == "self"
     words = SENTENCE.replace(",", " ,").replace(".", " .").split()
@@ -85,21 +83,19 @@ BAD = (
 
 
 @pytest.mark.parametrize("text", [*GOOD, *BAD])
-def test_obvious_sentences_are_on_the_right_side(predictor: Predictor, text: str) -> None:
+def test_obvious_sentences_are_on_the_right_side(predictor, text):
     ((found,),) = predict_text(predictor, [text])
     scores = found.scores[-1]
     assert (scores[3:].sum() > scores[:2].sum()) == (text in GOOD)
     assert found.label in (LABELS[3:] if text in GOOD else LABELS[:2])
 
 
-def test_a_word_that_training_did_not_have_is_read_in_pieces(predictor: Predictor) -> None:
+def test_a_word_that_training_did_not_have_is_read_in_pieces(predictor):
     known, unknown = predictor.predict([["unwatchably", "bad"], ["zzyzzx", "bad"]])
     assert not np.allclose(known.scores[0], unknown.scores[0], atol=1e-3)
 
 
-def test_evaluate_gives_the_figures_of_its_manifest(
-    bundle: Bundle, predictor: Predictor, data_dir: Path
-) -> None:
+def test_evaluate_gives_the_figures_of_its_manifest(bundle, predictor, data_dir):
     figures = bundle.manifest.metrics["development"]
     for source, least in (("gold", (51.2, 88.6, 82.0)), ("auto", (51.2, 88.6, 84.4))):
         found = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source=source)
@@ -110,16 +106,8 @@ def test_evaluate_gives_the_figures_of_its_manifest(
         assert all(found[key] >= value for key, value in zip(keys, least, strict=True))
 
 
-def test_raw_text_costs_little(predictor: Predictor, data_dir: Path) -> None:
+def test_raw_text_costs_little(predictor, data_dir):
     words = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source="auto")
     text = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source="auto", text=True)
     for key in ("root_accuracy", "root_binary_accuracy"):
         assert text[key] >= words[key] - 0.7
-
-
-def test_a_sentence_of_two_thousand_words_gets_one_tree_over_them(predictor: Predictor) -> None:
-    words = ["good", "film", "the"] * 667
-    (found,) = predictor.predict([words])
-    validate(found.transitions, len(words))
-    assert found.scores.shape == (2 * len(words) - 1, 5)
-    assert found.spans[-1].tolist() == [0, len(words)]

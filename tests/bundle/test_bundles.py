@@ -3,7 +3,6 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from bundle_folders import CONFIG, FILES, WRITTEN, Damage, replaced, write
@@ -17,7 +16,7 @@ from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import BundleError, UnknownNameError
 
 
-def test_what_is_written_is_read(folder: Path) -> None:
+def test_what_is_written_is_read(folder):
     bundle = open_bundle(folder)
     assert bundle.path == folder
     assert bundle.config == CONFIG
@@ -33,19 +32,19 @@ def test_what_is_written_is_read(folder: Path) -> None:
     assert open_bundle(str(folder)) == bundle
 
 
-def test_the_vocabulary_is_of_the_kind_that_the_config_names(tmp_path: Path) -> None:
+def test_the_vocabulary_is_of_the_kind_that_the_config_names(tmp_path):
     config = CONFIG.model_copy(update={"embedding": EmbeddingConfig(kind="wordpieces", size=4)})
     bundle = write(tmp_path / "model", {"vocabulary.txt": b"[UNK]\nfilm\n##s\n"}, config=config)
     assert bundle.vocabulary() == WordpieceVocabulary(["[UNK]", "film", "##s"])
 
 
-def test_a_file_that_holds_no_vocabulary_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_holds_no_vocabulary_is_refused(tmp_path):
     bundle = write(tmp_path / "model", {"vocabulary.txt": b"film\nfilm\n"})
-    with pytest.raises(BundleError, match=r"vocabulary\.txt.*'film' occurs twice"):
+    with pytest.raises(BundleError, match=r"vocabulary\.txt.*'film'"):
         bundle.vocabulary()
 
 
-def test_other_names_of_classes_are_kept(folder: Path, tmp_path: Path) -> None:
+def test_other_names_of_classes_are_kept(folder, tmp_path):
     assert open_bundle(folder).relabel() == {}
     names = {"relabel.json": '{"X": "", "0": "schlecht ☹"}'.encode()}
     bundle = write(tmp_path / "other", FILES | names)
@@ -53,13 +52,13 @@ def test_other_names_of_classes_are_kept(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"a": 1}', b'{"a": "\xff"}', b"[" * 100_000])
-def test_a_file_that_holds_no_names_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_holds_no_names_is_refused(tmp_path, content):
     with pytest.raises(BundleError, match=r"relabel\.json.* again$"):
         write(tmp_path / "model", FILES | {"relabel.json": content}).relabel()
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_every_changed_byte_is_refused(folder: Path, name: str) -> None:
+def test_every_changed_byte_is_refused(folder, name):
     path = folder / name
     content = path.read_bytes()
     for position in range(len(content)):
@@ -70,17 +69,17 @@ def test_every_changed_byte_is_refused(folder: Path, name: str) -> None:
             open_bundle(folder)
 
 
-def test_a_file_changed_after_opening_is_refused(folder: Path) -> None:
+def test_a_file_changed_after_opening_is_refused(folder):
     bundle = open_bundle(folder)
     (folder / "onnx/model.onnx").write_bytes(bytes(256))
     (folder / "vocabulary.txt").write_bytes(b"the\nfirm\n")
-    with pytest.raises(BundleError, match=r"model\.onnx.*damaged; export, copy or install"):
+    with pytest.raises(BundleError, match=r"model\.onnx.*damaged"):
         bundle.read("onnx/model.onnx")
     with pytest.raises(BundleError, match=r"vocabulary\.txt.*damaged"):
         bundle.vocabulary()
 
 
-def test_a_file_that_grows_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_grows_is_refused(folder, monkeypatch):
     """After the bundle was opened, and after its size was looked at."""
     bundle, path, size_of = open_bundle(folder), folder / "onnx/model.onnx", reading._file_size
 
@@ -100,16 +99,16 @@ def test_a_file_that_grows_is_refused(folder: Path, monkeypatch: pytest.MonkeyPa
     path.write_bytes(FILES["onnx/model.onnx"])
     assert bundle.read("onnx/model.onnx") == FILES["onnx/model.onnx"]
     append(path)
-    with pytest.raises(BundleError, match=r"model\.onnx: 257 bytes, but the manifest says 256"):
+    with pytest.raises(BundleError, match=r"model\.onnx: 257 .*256"):
         bundle.read("onnx/model.onnx")
 
 
-def test_a_file_that_the_bundle_does_not_have_is_named_with_those_it_has(folder: Path) -> None:
-    with pytest.raises(BundleError, match=r"no model\.safetensors; .* README\.md, config\.json"):
+def test_a_file_that_the_bundle_does_not_have_is_named_with_those_it_has(folder):
+    with pytest.raises(BundleError, match=r"model\.safetensors; .*README\.md"):
         open_bundle(folder).read("model.safetensors")
 
 
-def test_hidden_files_are_no_matter(folder: Path) -> None:
+def test_hidden_files_are_no_matter(folder):
     (folder / ".gitattributes").write_text("x")
     (folder / ".cache").mkdir()
     (folder / ".cache" / "x").write_text("x")
@@ -156,13 +155,13 @@ BROKEN_CONFIGS = (b"{", b"[]", b'{"labels": 1}', b"\xff", b"[" * 100_000)
         *((replaced("config.json", content), r"config\.json") for content in BROKEN_CONFIGS),
     ],
 )
-def test_a_damaged_bundle_is_refused(folder: Path, damage: Damage, message: str) -> None:
+def test_a_damaged_bundle_is_refused(folder, damage, message):
     damage(folder)
     with pytest.raises(BundleError, match=message):
         open_bundle(folder)
 
 
-def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bundled_models_are_found_by_name(tmp_path, monkeypatch):
     write(tmp_path / "bundled" / "tiny")
     write(tmp_path / "bundled" / "other")
     (tmp_path / "bundled" / "no_model").mkdir()
@@ -173,7 +172,7 @@ def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.Mo
     for opened in (open_bundle, thinstack.load):
         with pytest.raises(UnknownNameError, match="unknown model 'huge'; known: "):
             opened("huge")
-    with pytest.raises(BundleError, match=r"no such folder; `thinstack plugins`"):
+    with pytest.raises(BundleError, match="`thinstack plugins`"):
         open_bundle("./tiny")
     (tmp_path / "tiny").mkdir()  # any folder of that name, such as one of data
     assert open_bundle("tiny").path == tmp_path / "bundled" / "tiny"
@@ -186,9 +185,7 @@ def test_bundled_models_are_found_by_name(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "", "loop", "a/\0", "./file"])
-def test_odd_paths_get_a_typed_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
-) -> None:
+def test_odd_paths_get_a_typed_error(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "file").write_bytes(b"")
@@ -201,7 +198,7 @@ def test_odd_paths_get_a_typed_error(
     [None, 1.5, b"sst", [], "a\0b", "\ud800", "x" * 5000],
     ids=["None", "number", "bytes", "list", "NUL", "half", "long"],
 )
-def test_what_names_no_bundle_is_refused(name: Any) -> None:
+def test_what_names_no_bundle_is_refused(name):
     with pytest.raises((BundleError, UnknownNameError)) as caught:
         open_bundle(name)
     assert len(str(caught.value)) < 500

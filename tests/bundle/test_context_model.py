@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import thinstack
-from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.core.forest import Forest
 from thinstack.data.trees.treebank import read_trees
 from thinstack.evaluate.treebank_evaluation import evaluate_file
@@ -22,27 +22,27 @@ FOLDER = ROOT / "models" / "thinstack-sst-context" / "thinstack_sst_context" / "
 
 
 @pytest.fixture(scope="module")
-def bundle() -> Bundle:
+def bundle():
     return open_bundle(FOLDER)
 
 
 @pytest.fixture(scope="module")
-def predictor() -> Predictor:
+def predictor():
     return thinstack.load(FOLDER, threads=1)
 
 
-def test_it_is_the_model_of_its_recipe(bundle: Bundle) -> None:
+def test_it_is_the_model_of_its_recipe(bundle):
     recipe = Recipe.read(ROOT / "recipes" / "sst-context.toml")
     assert bundle.config == recipe.model
     assert bundle.manifest.metrics["recipe"] == recipe.name
 
 
-def test_the_graph_and_the_vocabulary_have_thirty_megabytes_at_most(bundle: Bundle) -> None:
+def test_the_graph_and_the_vocabulary_have_thirty_megabytes_at_most(bundle):
     sizes = [bundle.manifest.files[name].size for name in ("onnx/model.onnx", "vocabulary.txt")]
     assert sum(sizes) <= 30e6
 
 
-def test_the_card_names_its_sources_and_their_terms(bundle: Bundle) -> None:
+def test_the_card_names_its_sources_and_their_terms(bundle):
     card = bundle.read("README.md").decode("utf-8")
     names = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
     for text in (card, bundle.manifest.data):
@@ -60,15 +60,13 @@ def test_the_card_names_its_sources_and_their_terms(bundle: Bundle) -> None:
         ("There is nothing good about it.", False),
     ],
 )
-def test_a_negation_turns_the_polarity(predictor: Predictor, text: str, positive: bool) -> None:
+def test_a_negation_turns_the_polarity(predictor, text, positive):
     ((found,),) = predict_text(predictor, [text])
     scores = found.scores[-1]
     assert (scores[3:].sum() > scores[:2].sum()) == positive
 
 
-def test_evaluate_gives_the_figures_of_its_manifest(
-    bundle: Bundle, predictor: Predictor, data_dir: Path
-) -> None:
+def test_evaluate_gives_the_figures_of_its_manifest(bundle, predictor, data_dir):
     found = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source="auto")
     expected = bundle.manifest.metrics["development"]["auto"]
     # Processors with and without VNNI round products of 8 bits differently.
@@ -78,7 +76,7 @@ def test_evaluate_gives_the_figures_of_its_manifest(
     assert found["phrase_accuracy"] >= 84.4
 
 
-def test_a_sentence_scores_the_same_beside_others(predictor: Predictor, data_dir: Path) -> None:
+def test_a_sentence_scores_the_same_beside_others(predictor, data_dir):
     trees = read_trees(data_dir / "sst" / "dev.txt")[:40]
     texts = [detokenize(tree.words) for tree in trees]
     together = predict_text(predictor, texts, split=False)
@@ -88,9 +86,7 @@ def test_a_sentence_scores_the_same_beside_others(predictor: Predictor, data_dir
         np.testing.assert_allclose(found.scores, expected.scores, atol=1e-5)
 
 
-def test_a_batch_has_so_many_pieces_at_most(
-    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_has_so_many_pieces_at_most(predictor, monkeypatch):
     sizes: list[int] = []
     run = Predictor._run
 

@@ -30,7 +30,7 @@ def figures(found: list[EvalResult]) -> list[tuple[str, str, float]]:
     return [(one.metric_type, one.metric_name, one.metric_value) for one in found]
 
 
-def test_figures_are_shares_of_what_they_were_measured_on() -> None:
+def test_figures_are_shares_of_what_they_were_measured_on():
     data = read(SENTIMENT, shipped=SHIPPED, over_seeds=OVER_SEEDS)
     assert (data.library_name, data.pipeline_tag) == ("thinstack", "text-classification")
     assert data.tags == ["thinstack", "onnx", "sentiment-analysis"]
@@ -44,7 +44,7 @@ def test_figures_are_shares_of_what_they_were_measured_on() -> None:
     assert places == {("sst/dev.txt", "sst/dev.txt")}
 
 
-def test_of_other_classes_there_is_no_binary_figure() -> None:
+def test_of_other_classes_there_is_no_binary_figure():
     data = read(shipped=SHIPPED)
     assert data.tags == ["thinstack", "onnx"]
     assert [kind for _, kind, _ in figures(data.eval_results)] == [
@@ -53,7 +53,7 @@ def test_of_other_classes_there_is_no_binary_figure() -> None:
     ]
 
 
-def test_what_is_not_measured_as_shipped_has_means_over_seeds() -> None:
+def test_what_is_not_measured_as_shipped_has_means_over_seeds():
     config = CONFIG.model_copy(update={"head": HeadConfig(name="similarity.v1")})
     data = read(config, over_seeds=OVER_SEEDS)
     assert data.pipeline_tag == "sentence-similarity"
@@ -64,12 +64,12 @@ def test_what_is_not_measured_as_shipped_has_means_over_seeds() -> None:
     ]
 
 
-def test_without_figures_there_is_no_index() -> None:
+def test_without_figures_there_is_no_index():
     assert read().eval_results is None
 
 
 @pytest.mark.parametrize("odd", ["yes", "a: b", "é\u2028🙂\x85\x7f", '"\\n', "- x", "1.0", "#"])
-def test_what_a_recipe_says_is_read_as_it_was_written(odd: str) -> None:
+def test_what_a_recipe_says_is_read_as_it_was_written(odd):
     card = CardConfig(
         language=("en", "no"), license=odd, base_model="a/b", dataset=odd, tags=(odd, "onnx")
     )
@@ -81,7 +81,7 @@ def test_what_a_recipe_says_is_read_as_it_was_written(odd: str) -> None:
     }
 
 
-def test_a_list_of_models_shows_what_comes_behind_it(tmp_path: Any) -> None:
+def test_a_list_of_models_shows_what_comes_behind_it(tmp_path):
     text = front_matter(*("films", SENTIMENT, CardConfig(), SHIPPED, {}), reported="---")
     (tmp_path / "README.md").write_text(f"{text}\n# films\n\nWhat it\nis.\n\n---\n", "utf-8")
     assert BundleSpec("films", tmp_path).summary == "0.0 MB: What it is."
@@ -89,6 +89,6 @@ def test_a_list_of_models_shows_what_comes_behind_it(tmp_path: Any) -> None:
     assert BundleSpec("films", tmp_path).summary == "0.0 MB: What it is."
 
 
-def test_what_is_no_front_matter() -> None:
+def test_what_is_no_front_matter():
     assert not has_front_matter("# films\n\n---\nx\n---\n")
     assert not has_front_matter("---\n# films\n")

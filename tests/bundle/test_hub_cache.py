@@ -2,15 +2,15 @@
 
 import json
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bundle.stub_hub import TOKEN, Hub, Repository, run, running_hub
+from bundle.stub_hub import TOKEN, Repository, run, running_hub
 from bundle_folders import record, sealed, write
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.files import Files, pack
+from thinstack.bundle.files import pack
 from thinstack.bundle.hub.remote import fetch
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
@@ -19,19 +19,19 @@ SECOND = {"HF_HUB_ETAG_TIMEOUT": "1", "HF_HUB_DOWNLOAD_TIMEOUT": "1"}
 
 
 @pytest.fixture(scope="module")
-def files() -> Files:
+def files():
     return pack(open_bundle(GOLDEN / "words"))
 
 
 @pytest.fixture
-def hub(files: Files) -> Iterator[Hub]:
+def hub(files):
     with running_hub() as hub:
         hub.repositories["user/films"] = Repository()
         hub.repositories["user/films"].commit(files)
         yield hub
 
 
-def test_where_the_hub_is_silent_the_cache_serves(hub: Hub, tmp_path: Path) -> None:
+def test_where_the_hub_is_silent_the_cache_serves(hub, tmp_path):
     ((_, folder, _),) = run(hub, tmp_path / "home", ["open", FILMS])
     other = pack(write(tmp_path / "other"))
     hub.repositories["user/films"].commit(other)  # of which the cache knows nothing
@@ -46,9 +46,7 @@ def test_where_the_hub_is_silent_the_cache_serves(hub: Hub, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("error", [TimeoutError, OSError, RuntimeError, KeyError])
 @pytest.mark.parametrize("way", ["itself", "as its own", "as its own, from None"])
-def test_a_limit_of_time_ends_what_waits_for_the_hub(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: type[Exception], way: str
-) -> None:
+def test_a_limit_of_time_ends_what_waits_for_the_hub(monkeypatch, tmp_path, error, way):
     """And the cache does not serve in its place, though the library may have changed the error."""
 
     def limit(*_: object) -> None:
@@ -75,7 +73,7 @@ def test_a_limit_of_time_ends_what_waits_for_the_hub(
     assert type(caught.value) is error
 
 
-def test_nothing_is_sent_to_a_silent_hub(hub: Hub, tmp_path: Path) -> None:
+def test_nothing_is_sent_to_a_silent_hub(hub, tmp_path):
     hub.silent = True
     ((code, _, err),) = run(
         hub,
@@ -94,9 +92,7 @@ def test_nothing_is_sent_to_a_silent_hub(hub: Hub, tmp_path: Path) -> None:
     ("name", "content"),
     [("vocabulary.txt", bytes(1 << 20)), ("onnx/model.onnx", b""), ("README.md", b"#\n" * 99)],
 )
-def test_sizes_are_compared_before_anything_is_downloaded(
-    hub: Hub, files: Files, tmp_path: Path, name: str, content: bytes
-) -> None:
+def test_sizes_are_compared_before_anything_is_downloaded(hub, files, tmp_path, name, content):
     hub.repositories["user/films"].commit(files | {name: content})
     hub.requests.clear()
     ((found, _, _),) = run(hub, tmp_path, ["open", FILMS])
@@ -105,7 +101,7 @@ def test_sizes_are_compared_before_anything_is_downloaded(
     assert hub.downloaded() == ["manifest.json"]
 
 
-def test_a_manifest_that_is_too_large_is_not_downloaded(hub: Hub, tmp_path: Path) -> None:
+def test_a_manifest_that_is_too_large_is_not_downloaded(hub, tmp_path):
     hub.repositories["user/films"].commit({"manifest.json": bytes((1 << 20) + 1)})
     hub.requests.clear()
     ((found, _, _),) = run(hub, tmp_path, ["open", FILMS])
@@ -146,9 +142,7 @@ DAMAGES: dict[str, tuple[Damage, list[str]]] = {
 
 @pytest.mark.parametrize("name", DAMAGES)
 @pytest.mark.parametrize("pinned", [False, True])
-def test_a_damaged_cache_is_mended(
-    hub: Hub, files: Files, tmp_path: Path, name: str, pinned: bool
-) -> None:
+def test_a_damaged_cache_is_mended(hub, files, tmp_path, name, pinned):
     commit = hub.repositories["user/films"].branches["main"]
     address = f"{FILMS}@{commit}" if pinned else FILMS
     ((_, folder, _),) = run(hub, tmp_path, ["open", address])
@@ -164,9 +158,7 @@ def test_a_damaged_cache_is_mended(
 
 
 @pytest.mark.parametrize("name", ["truncated", "flipped", "manifest"])
-def test_where_it_cannot_be_mended_the_folder_to_delete_is_named(
-    hub: Hub, tmp_path: Path, name: str
-) -> None:
+def test_where_it_cannot_be_mended_the_folder_to_delete_is_named(hub, tmp_path, name):
     ((_, folder, _),) = run(hub, tmp_path, ["open", FILMS])
     damage, (damaged,) = DAMAGES[name]
     damage(Path(folder) / damaged)
@@ -178,7 +170,7 @@ def test_where_it_cannot_be_mended_the_folder_to_delete_is_named(
     assert f"delete {repository}," in found
 
 
-def test_a_damaged_blob_without_its_folder_is_mended(hub: Hub, tmp_path: Path) -> None:
+def test_a_damaged_blob_without_its_folder_is_mended(hub, tmp_path):
     """As where only the folder of the bundle was deleted."""
     ((_, folder, _),) = run(hub, tmp_path, ["open", FILMS])
     for name in ("manifest.json", "vocabulary.txt"):
@@ -190,9 +182,7 @@ def test_a_damaged_blob_without_its_folder_is_mended(hub: Hub, tmp_path: Path) -
     assert hub.downloaded() == ["manifest.json", "vocabulary.txt"]
 
 
-def test_what_its_author_damaged_is_downloaded_once_more_and_told(
-    hub: Hub, files: Files, tmp_path: Path
-) -> None:
+def test_what_its_author_damaged_is_downloaded_once_more_and_told(hub, files, tmp_path):
     swapped = files["vocabulary.txt"][::-1]
     hub.repositories["user/films"].commit(files | {"vocabulary.txt": swapped})
     hub.requests.clear()
@@ -203,9 +193,7 @@ def test_what_its_author_damaged_is_downloaded_once_more_and_told(
     assert hub.downloaded().count("vocabulary.txt") == 2
 
 
-def test_what_no_download_mends_is_not_downloaded_again(
-    hub: Hub, files: Files, tmp_path: Path
-) -> None:
+def test_what_no_download_mends_is_not_downloaded_again(hub, files, tmp_path):
     raw = json.loads(files["manifest.json"])
     config = b'{"schema_version": 99}'
     raw["files"]["config.json"] = record(config)
@@ -220,9 +208,7 @@ def test_what_no_download_mends_is_not_downloaded_again(
 
 
 @pytest.mark.parametrize("commit", ["../../../outside", "main", "A" * 40])
-def test_a_commit_that_is_none_leads_nowhere(
-    hub: Hub, files: Files, tmp_path: Path, commit: str
-) -> None:
+def test_a_commit_that_is_none_leads_nowhere(hub, files, tmp_path, commit):
     repository = hub.repositories["user/films"]
     repository.commits[commit], repository.branches["main"] = files, commit
     ((found, _, _),) = run(hub, tmp_path, ["open", FILMS])

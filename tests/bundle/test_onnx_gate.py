@@ -5,7 +5,6 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -97,7 +96,7 @@ def external(tensor: TensorProto, location: str = "secret.bin") -> TensorProto:
     return tensor
 
 
-def test_the_bundled_model_is_read_as_onnx_reads_it() -> None:
+def test_the_bundled_model_is_read_as_onnx_reads_it():
     content = open_bundle("sst").read("onnx/model.onnx")
     check_onnx(content, source="a file")
     whole, found = onnx.load_from_string(content), initializers(content)
@@ -111,7 +110,7 @@ def test_the_bundled_model_is_read_as_onnx_reads_it() -> None:
 
 @pytest.mark.parametrize("kind", ["words", "wordpieces"])
 @pytest.mark.parametrize("parsed", [None, "capped"])
-def test_hand_made_models_pass(kind: str, parsed: str | None) -> None:
+def test_hand_made_models_pass(kind, parsed):
     check(last_word_model(kind, parser=parsed, metadata={"labels": '["schön"]'}))
 
 
@@ -120,7 +119,7 @@ def test_hand_made_models_pass(kind: str, parsed: str | None) -> None:
 @pytest.mark.parametrize(
     "dtype", ["f4", "f2", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"]
 )
-def test_weights_of_every_type_are_decoded(dtype: str, shape: tuple[int, ...], raw: bool) -> None:
+def test_weights_of_every_type_are_decoded(dtype, shape, raw):
     values = np.random.default_rng(0).integers(-100, 100, shape)
     array = (values if np.dtype(dtype).kind in "if" else abs(values)).astype(dtype)
     kind = helper.np_dtype_to_tensor_dtype(array.dtype)
@@ -189,14 +188,12 @@ def hostile() -> dict[str, list[ModelProto]]:
 
 
 @pytest.mark.parametrize(("message", "models"), hostile().items())
-def test_what_must_not_be_there_is_refused_wherever_it_is(
-    message: str, models: list[ModelProto]
-) -> None:
+def test_what_must_not_be_there_is_refused_wherever_it_is(message, models):
     for model in models:
         assert message in refusal(model)
 
 
-def test_what_is_like_it_passes() -> None:
+def test_what_is_like_it_passes():
     """ONNX's own domain by its name, graphs as deep as they may be, and infinities."""
     check(with_field(cast(domain="ai.onnx"), "opset_import", helper.make_opsetid("ai.onnx", 18)))
     check(nested(DEEPEST - 1, [node("Identity", ["w"], ["out"])]))
@@ -217,7 +214,7 @@ def varint(value: int) -> bytes:
     return bytes([*digits, value])
 
 
-def test_what_no_protocol_buffer_of_onnx_holds_is_refused() -> None:
+def test_what_no_protocol_buffer_of_onnx_holds_is_refused():
     content = cast().SerializeToString()
     assert "occurs 2 times" in refusal(content + content)
     deep = b""
@@ -228,13 +225,13 @@ def test_what_no_protocol_buffer_of_onnx_holds_is_refused() -> None:
         check_onnx(field(7, deep), source="a file", allow=[""])
 
 
-def test_an_operator_that_is_allowed_reads_something() -> None:
+def test_an_operator_that_is_allowed_reads_something():
     content = proto([node("RandomUniform", [], ["y"], shape=[1 << 40])]).SerializeToString()
     with pytest.raises(BundleError, match="'RandomUniform' reads nothing"):
         check_onnx(content, source="a file", allow=["RandomUniform"])
 
 
-def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path: Path) -> None:
+def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path):
     options = onnxruntime.SessionOptions()
     options.optimized_model_filepath = str(tmp_path / "model.ort")
     options.add_session_config_entry("session.save_model_format", "ORT")
@@ -263,7 +260,7 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path: Path) -> None:
         (helper.make_tensor("w", TensorProto.DOUBLE, [1], [np.nan]), "holds NaN"),
     ],
 )
-def test_weights_that_are_none_are_refused(tensor: TensorProto, message: str) -> None:
+def test_weights_that_are_none_are_refused(tensor, message):
     assert message in refusal(of_weight(tensor))
 
 
@@ -295,7 +292,7 @@ BOMBS: dict[str, tuple[str, dict[str, NDArray[Any]]]] = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_constants_stand_for_no_more_than_a_bound(name: str) -> None:
+def test_constants_stand_for_no_more_than_a_bound(name):
     text, weights = BOMBS[name]
     nodes = list(parser.parse_graph(f"g (int64[n] x) => (float[m] y) {{{text}}}").node)
     weights = {name: np.asarray(value) for name, value in weights.items()}
@@ -305,7 +302,7 @@ def test_constants_stand_for_no_more_than_a_bound(name: str) -> None:
     assert re.search("numbers of constants|computed of constants|nothing but constants", message)
 
 
-def test_a_table_is_cast_however_large() -> None:
+def test_a_table_is_cast_however_large():
     """As a file with float16 weights asks a runtime to do when it loads it."""
     table = np.zeros((MOST_MADE // 8 + 1, 8), np.float16)
     model = proto(
@@ -314,7 +311,7 @@ def test_a_table_is_cast_however_large() -> None:
     check(model)
 
 
-def test_more_fields_than_any_model_has_are_not_read() -> None:
+def test_more_fields_than_any_model_has_are_not_read():
     started = time.process_time()
     assert f"more than {MOST_FIELDS:,} fields" in refusal(b"\x0a\x00" * 20_000_000)
     assert time.process_time() - started < 5
@@ -329,7 +326,7 @@ NONSENSE += [b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", b"[" * 4_000_000]
 
 
 @pytest.mark.parametrize("content", NONSENSE, ids=range(len(NONSENSE)))
-def test_what_is_no_model_is_refused(content: bytes) -> None:
+def test_what_is_no_model_is_refused(content):
     refusal(content)
     if content != b"":
         with pytest.raises(BundleError):
@@ -376,7 +373,7 @@ def look_at(content: bytes) -> bool:
     return True
 
 
-def test_damaged_files_are_refused_or_harmless() -> None:
+def test_damaged_files_are_refused_or_harmless():
     generator = np.random.default_rng(0)
     hostile = nested(3, [node("Constant", [], ["out"], value=external(ones()))]).SerializeToString()
     files = [last_word_model("wordpieces", parser="capped", metadata={"labels": "[]"}), hostile]
@@ -399,21 +396,13 @@ def test_damaged_files_are_refused_or_harmless() -> None:
     assert 20 < read < 1900
 
 
-def test_every_truncation_is_refused() -> None:
-    content = last_word_model("words")
-    whole = onnx.load_from_string(content).graph
-    for size in range(len(content)):
-        if look_at(content[:size]):
-            assert onnx.load_from_string(content[:size]).graph == whole
-
-
 @given(
     st.recursive(
         st.binary(max_size=20),
         lambda inner: st.lists(st.tuples(st.integers(1, 30), inner), max_size=5),
     )
 )
-def test_any_messages_are_refused_or_harmless(tree: Any) -> None:
+def test_any_messages_are_refused_or_harmless(tree):
     look_at(field(7, encoded(tree)))
 
 

@@ -41,7 +41,7 @@ def split(parts: int, outputs: int) -> onnx.ModelProto:
     return model(f"{made} {names} = Split<axis=0, num_outputs={parts}>(v)")
 
 
-def test_a_split_makes_as_many_parts_as_it_says() -> None:
+def test_a_split_makes_as_many_parts_as_it_says():
     passes(split(2, 2))
     for parts, outputs in ((2, 4), (4, 2), (-1, 2)):
         message = f"'Split' has {outputs} outputs, but is told to make {parts} parts"
@@ -68,7 +68,7 @@ def test_such_a_split_would_end_the_process(tmp_path: Path) -> None:
     assert exit_code(split(2, 4), tmp_path / "model.onnx") != 0
 
 
-def test_the_sizes_of_parts_are_constant_and_as_many_as_the_parts() -> None:
+def test_the_sizes_of_parts_are_constant_and_as_many_as_the_parts():
     sizes = "s = Constant<value=int64[2] {1, 2}>()"
     passes(model(f"{sizes} y, z = Split<axis=0>(x, s)"))
     for nodes, message in {
@@ -95,7 +95,7 @@ def loop(inputs: str, carried: str = "", outputs: str = "bool on, float made") -
     return model(f"{told} {big} n = Size(x) {body}")
 
 
-def test_a_loop_has_a_number_of_steps_and_a_body_that_fits() -> None:
+def test_a_loop_has_a_number_of_steps_and_a_body_that_fits():
     passes(loop("k, c"))
     passes(loop("n, c"))
     assert "no number of steps" in refusal(loop(", c"))
@@ -137,7 +137,7 @@ def going(steps: str, on: str, given: str = "") -> onnx.ModelProto:
         ("Squeeze(deeper)", "Identity(go)"),
     ],
 )
-def test_a_loop_goes_on_by_one_number(steps: str, on: str) -> None:
+def test_a_loop_goes_on_by_one_number(steps, on):
     given = "sizes = Shape(x) first = Constant<value=int64[1] {0}>() "
     given += "same = Equal(sizes, first) told = Squeeze(same, first) "
     given += "some = Concat<axis=0>(x, first) most = ReduceMax(some) longest = Min(most, sizes) "
@@ -155,52 +155,23 @@ WITHOUT_NUMBER = {
     "steps": ("Identity(none)", "Identity(go)", "one number of steps"),
     "condition": ("Size(x)", "Cast<to=9>(none)", "one truth value"),
     "several": ("Identity(x)", "Cast<to=9>(x)", "one number of steps"),
-    "kept": ("ReduceMax(x)", "Identity(go)", "one number of steps"),
-    "along": ("ReduceMax<keepdims=0>(x, none)", "Identity(go)", "one number of steps"),
-    "unreduced": (
-        "ReduceSum<keepdims=0, noop_with_empty_axes=1>(x)",
-        "Identity(go)",
-        "one number of steps",
-    ),
-    "one axis twice": ("Squeeze(pairs, twice)", "Identity(go)", "one number of steps"),
     "broadcast": ("Add(z, x)", "Identity(go)", "one number of steps"),
-    "all that is given": ("Squeeze(x)", "Identity(go)", "one number of steps"),
-    "all sizes": ("Squeeze(sizes)", "Identity(go)", "one number of steps"),
-    "the first of no sizes": ("Squeeze(first)", "Identity(go)", "one number of steps"),
-    "the last of no sizes": ("Squeeze(last)", "Identity(go)", "one number of steps"),
-    "two sizes": ("Squeeze(two)", "Identity(go)", "one number of steps"),
-    "two of the last sizes": ("Squeeze(ends)", "Identity(go)", "one number of steps"),
-    "sizes that end before they start": ("Squeeze(none_of)", "Identity(go)", "one number of steps"),
-    "sizes beyond": ("Squeeze(beyond)", "Identity(go)", "one number of steps"),
-    "all sizes of a grid": ("Squeeze(gridded)", "Identity(go)", "one number of steps"),
-    "two constants": ("Squeeze(twice)", "Identity(go)", "one number of steps"),
-    "no constant": ("Squeeze(empty)", "Identity(go)", "one number of steps"),
-    "one of many and many": ("Squeeze(many)", "Identity(go)", "one number of steps"),
-    "one joined to one": ("Squeeze(joined)", "Identity(go)", "one number of steps"),
-    "given in a row": ("Squeeze(row)", "Identity(go)", "one number of steps"),
-    "picked by what is given": ("Squeeze(picked)", "Identity(go)", "one number of steps"),
-    "left as it was": ("Squeeze(noop)", "Identity(go)", "one number of steps"),
+    "one axis twice": ("Squeeze(pairs, twice)", "Identity(go)", "one number of steps"),
     "along axes": ("Squeeze(along)", "Identity(go)", "one number of steps"),
-    "one with axes that are given": ("Squeeze(grid, x)", "Identity(go)", "one number of steps"),
     "chosen": ("Squeeze(chosen)", "Identity(go)", "one number of steps"),
     "condition of all": ("Size(x)", "Squeeze(truth)", "one truth value"),
 }
+"""Of what the operators do with the forms of values there are random graphs: `test_onnx_ranks`."""
 
 
 @pytest.mark.parametrize("name", WITHOUT_NUMBER)
-def test_a_loop_that_may_go_on_by_no_number_is_refused(name: str) -> None:
+def test_a_loop_that_may_go_on_by_no_number_is_refused(name):
     steps, on, message = WITHOUT_NUMBER[name]
     given = "sizes = Shape(x) grid = Constant<value=int64[1, 1] {0}>() "
     given += "pairs = Gather(sizes, grid) twice = Constant<value=int64[2] {1, -1}>() "
     given += "axis = Constant<value=int64[1] {0}>() row = Unsqueeze(x, axis) "
-    given += "first = Shape<start=0, end=1>(x) last = Shape<start=-1>(x) "
-    given += "two = Shape<start=0, end=2>(row) ends = Shape<start=-2>(row) "
-    given += "beyond = Shape<start=1, end=2>(row) none_of = Shape<start=1, end=1>(row) "
-    given += "gridded = Shape(grid) empty = Constant<value=int64[0] {}>() many = Max(axis, x) "
-    given += "joined = Concat<axis=0>(axis, axis) picked = Gather(sizes, x) "
-    given += "noop = ReduceMax<noop_with_empty_axes=1>(x) along = ReduceMax(row, axis) "
-    given += "yes = Constant<value=bool[1] {1}>() chosen = Where(yes, axis, x) "
-    given += "truth = Cast<to=9>(x)"
+    given += "along = ReduceMax(row, axis) yes = Constant<value=bool[1] {1}>() "
+    given += "chosen = Where(yes, axis, x) truth = Cast<to=9>(x)"
     assert message in refusal(going(steps, on, given))
 
 
@@ -213,7 +184,7 @@ def test_such_a_loop_would_end_the_process(name: str, tmp_path: Path) -> None:
     assert exit_code(going(steps, on), tmp_path / "model.onnx") < 0
 
 
-def test_what_starts_as_one_number_remains_one() -> None:
+def test_what_starts_as_one_number_remains_one():
     def counting(after: str) -> onnx.ModelProto:
         body = f"next = {after} on = Less(count, k)"
         return model(
@@ -226,13 +197,13 @@ def test_what_starts_as_one_number_remains_one() -> None:
     assert "which may become none" in refusal(counting("Add(count, x)"))
 
 
-def test_a_loop_without_a_body_is_none() -> None:
+def test_a_loop_without_a_body_is_none():
     made = loop("k, c")
     del made.graph.node[-1].attribute[:]
     assert "has no body" in refusal(made)
 
 
-def test_both_branches_give_what_the_node_gives() -> None:
+def test_both_branches_give_what_the_node_gives():
     branches = (
         "c = Constant<value=bool {{1}}>() y{more} = If (c) <"
         "then_branch = a ({given}) => (float[m] u) {{ u = Cast<to=1>(x) }}, "
@@ -245,13 +216,13 @@ def test_both_branches_give_what_the_node_gives() -> None:
     assert "1 inputs and 1 outputs" in refusal(model(branches.format(more="", given="float[n] w")))
 
 
-def test_an_output_that_nothing_makes_is_refused() -> None:
+def test_an_output_that_nothing_makes_is_refused():
     assert "nothing makes its output 'z'" in refusal(model("y = Cast<to=1>(x)", "float[m] z"))
 
 
 @pytest.mark.parametrize("shape", [[-2], [-1, -1], [3, -5]])
 @pytest.mark.parametrize("operator", ["Reshape(x, s)", "Expand(x, s)"])
-def test_a_shape_is_one(operator: str, shape: list[int]) -> None:
+def test_a_shape_is_one(operator, shape):
     made = model(f"y = {operator}")
     weight = numpy_helper.from_array(np.array(shape), "s")
     made.graph.initializer.append(weight)
@@ -270,24 +241,24 @@ def test_a_shape_is_one(operator: str, shape: list[int]) -> None:
         ("y = Scan<num_scan_inputs=1>(x)", "operator 'Scan'"),
     ],
 )
-def test_what_the_table_has_not_is_refused_by_name(nodes: str, message: str) -> None:
+def test_what_the_table_has_not_is_refused_by_name(nodes, message):
     assert message in refusal(model(nodes))
 
 
-def test_a_caller_may_allow_more_operators() -> None:
+def test_a_caller_may_allow_more_operators():
     made = model("f = Cast<to=1>(x) y = Softplus(f)").SerializeToString()
-    with pytest.raises(BundleError, match=r"allow_operators=\['Softplus'\] runs it in a .* own$"):
+    with pytest.raises(BundleError, match=r"allow_operators=\['Softplus'\]"):
         check_onnx(made, source="a file")
     check_onnx(made, source="a file", allow=["Softplus"])
 
 
-def test_an_attribute_occurs_once() -> None:
+def test_an_attribute_occurs_once():
     made = model("y = Cast<to=1>(x)")
     made.graph.node[0].attribute.append(helper.make_attribute("to", 1))
     assert "has the attribute 'to' twice" in refusal(made)
 
 
-def test_the_nodes_of_all_graphs_are_counted() -> None:
+def test_the_nodes_of_all_graphs_are_counted():
     def chain(length: int) -> onnx.ModelProto:
         names = ["f", *(f"f{number}" for number in range(1, length)), "y"]
         made = model("f = Cast<to=1>(x) y = Abs(f)")
@@ -300,13 +271,13 @@ def test_the_nodes_of_all_graphs_are_counted() -> None:
     assert f"more than {MOST_NODES:,} nodes" in refusal(chain(MOST_NODES))
 
 
-def test_declared_sizes_are_bounded() -> None:
+def test_declared_sizes_are_bounded():
     passes(model("y = Cast<to=1>(x)", f"float[{LARGEST}] y"))
     message = f"'y' is declared to have {2 * LARGEST:,} numbers"
     assert message in refusal(model("y = Cast<to=1>(x)", f"float[2, {LARGEST}] y"))
 
 
-def test_names_and_metadata_are_text() -> None:
+def test_names_and_metadata_are_text():
     made = model("y = Cast<to=1>(x)")
     made.metadata_props.add(key="labels", value="MARK")
     content = made.SerializeToString()

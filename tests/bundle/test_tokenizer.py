@@ -16,14 +16,14 @@ UNKNOWN = "[UNK]"
 
 
 @pytest.fixture(scope="module")
-def vocabulary() -> WordpieceVocabulary:
+def vocabulary():
     found = open_bundle("sst").vocabulary()
     assert isinstance(found, WordpieceVocabulary)
     return found
 
 
 @pytest.fixture(scope="module")
-def tokenizer(vocabulary: WordpieceVocabulary) -> Tokenizer:
+def tokenizer(vocabulary):
     return Tokenizer.from_str(tokenizer_json(vocabulary).decode())
 
 
@@ -34,17 +34,13 @@ TEXT = st.text(
 
 
 @given(text=TEXT)
-def test_a_word_has_the_same_pieces(
-    vocabulary: WordpieceVocabulary, tokenizer: Tokenizer, text: str
-) -> None:
+def test_a_word_has_the_same_pieces(vocabulary, tokenizer, text):
     plain = ptb.plain(text)
     unknown = vocabulary.entries.index(UNKNOWN)
     assert vocabulary.pieces_of(text) == (tuple(tokenizer.encode(plain).ids) or (unknown,))
 
 
-def test_the_words_of_a_text_have_the_same_pieces_and_counts(
-    vocabulary: WordpieceVocabulary, tokenizer: Tokenizer
-) -> None:
+def test_the_words_of_a_text_have_the_same_pieces_and_counts(vocabulary, tokenizer):
     text = "The café's owner (a naïve Mr. O'Neill) wasn't 100% sure... [UNK] it's über-good!"
     ((sentence, *_),) = list(splitter(sentences=False)([text]))
     ids, counts = vocabulary.ids(sentence.words)
@@ -55,7 +51,7 @@ def test_the_words_of_a_text_have_the_same_pieces_and_counts(
     assert tokenizer.get_vocab_size() == len(vocabulary)
 
 
-def test_a_long_word_is_unknown_as_a_whole() -> None:
+def test_a_long_word_is_unknown_as_a_whole():
     pieces = WordpieceVocabulary(["[UNK]", "a", "##a"])
     tokenizer = Tokenizer.from_str(tokenizer_json(pieces).decode())
     for length, ids in ((100, [1] + [2] * 99), (101, [0])):

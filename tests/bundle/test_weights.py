@@ -13,7 +13,7 @@ from thinstack.core.config import ModelConfig
 from thinstack.core.model.model import Model
 from thinstack.errors import BundleError
 from thinstack.export.onnx.model import export_onnx
-from thinstack.export.quantize import Quantize, dequantised
+from thinstack.export.quantize import dequantised
 from thinstack.plugins.build import build_model
 
 CONFIG = config_of()
@@ -53,7 +53,7 @@ def assert_same_weights(found: Model, expected: Model) -> None:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_weights_of_every_kind_of_model_come_back(tmp_path: Path, name: str) -> None:
+def test_weights_of_every_kind_of_model_come_back(tmp_path, name):
     config = config_of(**CHANGES[name])
     model = new_model(config, seed=3)
     for value in model.state_dict().values():
@@ -77,14 +77,14 @@ def test_weights_of_every_kind_of_model_come_back(tmp_path: Path, name: str) -> 
     assert all(torch.equal(found[key], expected[key]) for key in expected)
 
 
-def test_a_cell_that_both_directions_share_is_shared_again(tmp_path: Path) -> None:
+def test_a_cell_that_both_directions_share_is_shared_again(tmp_path):
     config = config_of(**CHANGES["deep_shared"])
     loaded = load_model(bundle(tmp_path / "model", weights_of(new_model(config)), config))
     for layer in loaded.encoder.stack():
         assert layer.down.cell is layer.up.cell
 
 
-def test_a_model_comes_back_as_it_was_in_evaluation_mode(tmp_path: Path) -> None:
+def test_a_model_comes_back_as_it_was_in_evaluation_mode(tmp_path):
     model = new_model(config_of(embedding={"kind": "words", "size": 3, "dropout": 0.5}))
     written = bundle(tmp_path / "model", weights_of(model))
     for source in (written, written.path, str(written.path)):
@@ -93,7 +93,7 @@ def test_a_model_comes_back_as_it_was_in_evaluation_mode(tmp_path: Path) -> None
         assert_same_weights(loaded, model)
 
 
-def test_weights_that_share_memory_are_kept(tmp_path: Path) -> None:
+def test_weights_that_share_memory_are_kept(tmp_path):
     model = new_model()
     model.head.linear.bias = torch.nn.Parameter(model.embedding.table.detach()[0])
     loaded = load_model(bundle(tmp_path / "model", weights_of(model)))
@@ -101,13 +101,13 @@ def test_weights_that_share_memory_are_kept(tmp_path: Path) -> None:
     assert torch.equal(loaded.embedding.table, model.embedding.table)
 
 
-def test_a_bundle_without_weights_has_none_to_give(tmp_path: Path) -> None:
+def test_a_bundle_without_weights_has_none_to_give(tmp_path):
     with pytest.raises(BundleError, match="without torch weights"):
         load_model(bundle(tmp_path / "model", None))
 
 
 @pytest.mark.parametrize("quantize", ["none", "fp16", "int8-tables", "int8"])
-def test_weights_beside_an_onnx_file_are_stored_once(tmp_path: Path, quantize: Quantize) -> None:
+def test_weights_beside_an_onnx_file_are_stored_once(tmp_path, quantize):
     wide = config_of({"hidden_size": 20})
     model = new_model(wide, seed=1)
     exported = export_onnx(model, wide, quantize=quantize, vocabulary_digest="0")
@@ -129,7 +129,7 @@ def test_weights_beside_an_onnx_file_are_stored_once(tmp_path: Path, quantize: Q
         torch.testing.assert_close(loaded[name], value, rtol=1e-6, atol=0)
 
 
-def test_weights_that_half_precision_would_round_are_kept(tmp_path: Path) -> None:
+def test_weights_that_half_precision_would_round_are_kept(tmp_path):
     model, other = new_model(), new_model(seed=1)
     exported = export_onnx(other, CONFIG, vocabulary_digest="0")
     assert not torch.equal(model.embedding.table.half().float(), model.embedding.table)
@@ -137,15 +137,15 @@ def test_weights_that_half_precision_would_round_are_kept(tmp_path: Path) -> Non
     assert_same_weights(load_model(written), model)
 
 
-def test_a_header_or_a_size_of_no_weights_is_refused_at_once(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="cannot hold a header of 1,152,921,504,606,846,976"):
+def test_a_header_or_a_size_of_no_weights_is_refused_at_once(tmp_path):
+    with pytest.raises(BundleError, match="1,152,921,504,606,846,976"):
         load_model(bundle(tmp_path / "header", (2**60).to_bytes(8, "little") + b"{}"))
     huge = config_of({"hidden_size": 10**7})
     with pytest.raises(BundleError, match=r"shape \(40000000,\), found \(16,\)"):
         load_model(bundle(tmp_path / "size", weights_of(new_model()), huge))
 
 
-def test_weights_of_another_configuration_are_refused(tmp_path: Path) -> None:
+def test_weights_of_another_configuration_are_refused(tmp_path):
     other = weights_of(new_model(config_of({"hidden_size": 5})))
     unlike = "not the weights of this configuration"
     for content, problem in (
@@ -158,7 +158,7 @@ def test_weights_of_another_configuration_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("feeds", [True, False])
-def test_weights_that_two_executors_share_are_stored_once(feeds: bool) -> None:
+def test_weights_that_two_executors_share_are_stored_once(feeds):
     encoder = {"tracker": {"size": 3, "feeds": feeds}}
     model, other = build(SPINN, encoder=encoder), build(SPINN, encoder=encoder)
     stored = load(weights_of(model))

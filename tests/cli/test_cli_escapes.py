@@ -1,14 +1,12 @@
 """Names of files, models and classes that hold control characters or markup, in what commands
 print: shown escaped, and taken as they are."""
 
-from pathlib import Path
 from shutil import copytree
 
 import pytest
 from command_line import Answer, run_command
 from rich.console import Console
 
-from thinstack.bundle import Bundle
 from thinstack.evaluate.suite import SUITES
 from thinstack.integrations.show.as_text import as_text
 
@@ -17,7 +15,7 @@ SHOWN = r"\x1b[31mX\u202e\u200f[/b]"
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+def cli(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     return lambda *args: run_command(monkeypatch, capsys, *args)
@@ -54,22 +52,22 @@ def check(answer: Answer, code: int) -> None:
     ],
     ids=lambda args: " ".join(args).replace(ODD, "X"),
 )
-def test_of_errors(cli, args: tuple[str, ...]) -> None:
+def test_of_errors(cli, args):
     check(cli(*args), 2)
 
 
-def test_of_an_option_that_is_none(cli) -> None:
+def test_of_an_option_that_is_none(cli):
     """Typer's own message; it escapes control characters only."""
     answer = cli("predict", "--\x1b[31mX", "good")
     assert (answer.code, "\x1b" in answer.err, r"--\x1b[31mX" in answer.err) == (2, False, True)
 
 
-def test_bytes_that_are_no_utf8_in_the_name_of_a_model(cli) -> None:
+def test_bytes_that_are_no_utf8_in_the_name_of_a_model(cli):
     answer = cli("predict", "--model", b"./\xff".decode("utf-8", "surrogateescape"), "good")
     assert (answer.code, r"error: \udcff: no such folder" in answer.err) == (2, True)
 
 
-def test_of_what_is_done(cli, last_word: Bundle, tmp_path: Path) -> None:
+def test_of_what_is_done(cli, last_word, tmp_path):
     model, trees = tmp_path / ODD.replace("/", "|"), tmp_path / f"{ODD[:6]}.txt"
     copytree(last_word.path, model)
     trees.write_text("(2 (2 so) (2 good))\n")
@@ -83,14 +81,14 @@ def test_of_what_is_done(cli, last_word: Bundle, tmp_path: Path) -> None:
     assert done.err.endswith("the scores are in \\x1b[31mX\n")
 
 
-def test_of_what_doctor_finds(cli) -> None:
+def test_of_what_doctor_finds(cli):
     answer = cli("doctor", "--model", f"./{ODD}")
     assert answer.code == 1
     assert SHOWN in answer.out
     assert "\x1b" not in answer.out
 
 
-def test_of_a_suite(cli, tmp_path: Path) -> None:
+def test_of_a_suite(cli, tmp_path):
     header, row, *_ = (SUITES / "polarity.tsv").read_text().splitlines()
     path = tmp_path / "suite.tsv"
     cells = dict(zip(header.split("\t"), row.split("\t"), strict=True))
@@ -104,6 +102,6 @@ def test_of_a_suite(cli, tmp_path: Path) -> None:
     assert r"k\x1b[31m" in answer.out
 
 
-def test_markup_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_markup_is_text(capsys):
     Console(width=80).print(f"wrote {as_text(ODD)} [bold]here[/bold]")
     assert capsys.readouterr().out == f"wrote {SHOWN} here\n"

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import numpy as np
 import onnxruntime
 import pytest
 import torch
-from command_line import Answer
 
 from thinstack.bundle import open_bundle, write_bundle
 from thinstack.bundle.weights import load_model
@@ -21,7 +19,7 @@ TREES = "(1 (0 the) (1 (0 film) (1 good)))\n(0 (0 bad) (0 film))\n"
 
 
 @pytest.fixture
-def run(cli: Callable[..., Answer]) -> Callable[..., Answer]:
+def run(cli):
     return partial(cli, "export")
 
 
@@ -43,9 +41,7 @@ def scores(bundle: Path, run_file) -> list[np.ndarray]:
     ("name", "options"),
     [("words", []), ("wordpiece-parser", ["--outputs", "roots", "--index-type", "int64"])],
 )
-def test_every_format_answers_as_the_bundle_does(
-    run, tmp_path: Path, name: str, options: list[str]
-) -> None:
+def test_every_format_answers_as_the_bundle_does(run, tmp_path, name, options):
     bundle = GOLDEN / name
 
     def onnx(path: Path, inputs: dict[str, list[int]]) -> dict[str, np.ndarray]:
@@ -74,7 +70,7 @@ def test_every_format_answers_as_the_bundle_does(
     assert sorted(file.name for file in tmp_path.iterdir()) == ["model.onnx", "model.pt"]
 
 
-def test_what_quantising_costs_is_told(run, tmp_path: Path) -> None:
+def test_what_quantising_costs_is_told(run, tmp_path):
     (tmp_path / "trees.txt").write_text(TREES)
     report = tmp_path / "report.json"
     options = ("--quantize", "fp16", "--data", tmp_path / "trees.txt", "--report", report)
@@ -87,9 +83,7 @@ def test_what_quantising_costs_is_told(run, tmp_path: Path) -> None:
     assert all(part in out for part in ("float32", "fp16", "sentences"))
 
 
-def test_what_fails_the_verification_is_not_written(
-    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_fails_the_verification_is_not_written(run, tmp_path, monkeypatch):
     other = load_model(GOLDEN / "words")
     other.head.linear.bias.data[0] += 0.1
     export = onnx_verify.export_stages
@@ -103,7 +97,7 @@ def test_what_fails_the_verification_is_not_written(
     assert [file.name for file in tmp_path.iterdir()] == ["m.onnx"]
 
 
-def test_bad_requests_are_one_message(run, tmp_path: Path) -> None:
+def test_bad_requests_are_one_message(run, tmp_path):
     words, trees = GOLDEN / "words", tmp_path / "trees.txt"
     trees.write_text(TREES)
     cases = [

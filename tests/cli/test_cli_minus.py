@@ -1,7 +1,6 @@
 """Texts that begin with a minus sign, and folders where a file is to be written."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from command_line import Answer
@@ -29,9 +28,7 @@ def said(answer: Answer) -> str:
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("command", [["predict"], ["similar", "sst", "--texts", "file.txt"]])
-def test_a_text_like_an_option_is_told_how_to_be_given(
-    cli: Cli, command: list[str], text: str
-) -> None:
+def test_a_text_like_an_option_is_told_how_to_be_given(cli, command, text):
     answer = cli(*command, text)
     assert answer.code == 2
     assert "put -- before the texts" in said(answer)
@@ -39,34 +36,32 @@ def test_a_text_like_an_option_is_told_how_to_be_given(
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_after_two_minus_signs_it_is_a_text(cli: Cli, text: str) -> None:
+def test_after_two_minus_signs_it_is_a_text(cli, text):
     answer = cli("predict", "--jsonl", "--", text)
     assert (answer.code, answer.out[:1]) == (0, "{")
 
 
-def test_other_commands_and_errors_say_nothing_of_texts(cli: Cli) -> None:
+def test_other_commands_and_errors_say_nothing_of_texts(cli):
     for arguments in (["plugins", "-1"], ["train", "-x", "a.csv"], ["predict", "--classes", "x"]):
         answer = cli(*arguments)
         assert (answer.code, "before the texts" in answer.err) == (2, False)
 
 
-def test_a_model_may_have_spaces_in_its_path(cli: Cli, tmp_path: Path) -> None:
+def test_a_model_may_have_spaces_in_its_path(cli, tmp_path):
     (tmp_path / "my model").mkdir()
     answer = cli("predict", f"-m{tmp_path / 'my model'}", "A good film.")
     assert (answer.code, "before the texts" in answer.err) == (2, False)
 
 
 @pytest.mark.parametrize("option", ["svg", "html"])
-def test_a_folder_in_place_of_a_file_is_named_before_anything_is_scored(
-    cli: Cli, tmp_path: Path, option: str
-) -> None:
+def test_a_folder_in_place_of_a_file_is_named_before_anything_is_scored(cli, tmp_path, option):
     answer = cli("predict", "--model", "no such model", f"--{option}", tmp_path, "A film.")
     assert answer.code == 2
     assert f"--{option} {tmp_path}: expected a file" in answer.err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_is_not_written_over(tmp_path: Path) -> None:
+def test_a_folder_is_not_written_over(tmp_path):
     for folder in (tmp_path / "a.svg", tmp_path / "link"):
         if folder.name == "link":
             folder.symlink_to(tmp_path / "a.svg")

@@ -36,7 +36,7 @@ def run(command: str, closed: str, folder: Path) -> "subprocess.CompletedProcess
 
 
 @pytest.mark.parametrize(("command", "closed"), [*product(COMMANDS, CLOSED)])
-def test_a_closed_stream_is_no_traceback(tmp_path: Path, command: str, closed: str) -> None:
+def test_a_closed_stream_is_no_traceback(tmp_path, command, closed):
     (tmp_path / "texts.txt").write_text("A good film.\n")
     done = run(command, closed, tmp_path)
     reads = command == "predict" or "--input -" in command
@@ -46,7 +46,7 @@ def test_a_closed_stream_is_no_traceback(tmp_path: Path, command: str, closed: s
     assert "Exception" not in done.stdout + done.stderr
 
 
-def test_what_is_written_gets_nothing_that_is_printed(tmp_path: Path) -> None:
+def test_what_is_written_gets_nothing_that_is_printed(tmp_path):
     """The file would have the number of the stream that is closed."""
     (tmp_path / "texts.txt").write_text("A good film.\n")
     command = "predict --input texts.txt --jobs 0 --out"
@@ -57,7 +57,7 @@ def test_what_is_written_gets_nothing_that_is_printed(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in plain] == [path.read_bytes() for path in other]
 
 
-def test_warnings_do_not_come_among_the_results(tmp_path: Path) -> None:
+def test_warnings_do_not_come_among_the_results(tmp_path):
     done = run("predict --jsonl 'A good film.' ' '", "2>&-", tmp_path)
     assert len(done.stdout.splitlines()) == 1
     assert done.stdout.startswith("{")

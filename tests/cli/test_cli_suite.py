@@ -1,14 +1,12 @@
 """`thinstack evaluate --suite`: its table, its data, and what it refuses."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from command_line import Answer
 from last_word_model import write_last_word_bundle
 from test_cli import refused
 
-from thinstack.bundle import Bundle
 from thinstack.evaluate.suite import Case, halves, read_suite
 
 Cli = Callable[..., Answer]
@@ -22,20 +20,20 @@ ROWS = [
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def bundle(tmp_path_factory):
     path = tmp_path_factory.mktemp("sides") / "model"
     return write_last_word_bundle(path, labels=("negative", "so-so", "positive")).path
 
 
 @pytest.fixture
-def mine(tmp_path: Path) -> Path:
+def mine(tmp_path):
     path = tmp_path / "mine.tsv"
     rows = [Case._fields, *ROWS]
     path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
 
-def test_the_reported_half_is_measured_unless_another_is_named(cli: Cli, bundle: Path) -> None:
+def test_the_reported_half_is_measured_unless_another_is_named(cli, bundle):
     cases = read_suite("polarity")
     for half, given in (("reported", ()), ("open", ("--half", "open")), ("all", ("--half", "all"))):
         found = cli("evaluate", bundle, "--suite", "polarity", "--json", *given).json
@@ -45,7 +43,7 @@ def test_the_reported_half_is_measured_unless_another_is_named(cli: Cli, bundle:
         assert "wrong" not in found
 
 
-def test_the_table_has_a_row_for_each_kind(cli: Cli, bundle: Path, mine: Path) -> None:
+def test_the_table_has_a_row_for_each_kind(cli, bundle, mine):
     shown = cli("evaluate", "--suite", mine, "--model", bundle, "--half", "all").out
     assert f"{bundle} on the suite {mine}, both halves" in shown
     rows = [line.strip("│ ").split("│") for line in shown.splitlines() if line.startswith("│")]
@@ -60,7 +58,7 @@ def test_the_table_has_a_row_for_each_kind(cli: Cli, bundle: Path, mine: Path) -
     ]
 
 
-def test_what_is_wrong_is_listed_of_the_open_half_alone(cli: Cli, bundle: Path, mine: Path) -> None:
+def test_what_is_wrong_is_listed_of_the_open_half_alone(cli, bundle, mine):
     command = ("evaluate", bundle, "--suite", mine, "--list-wrong")
     shown = cli(*command, "--half", "open").out
     assert shown.endswith("\nb, expected positive: No awful\n")
@@ -74,9 +72,7 @@ def test_what_is_wrong_is_listed_of_the_open_half_alone(cli: Cli, bundle: Path, 
         )
 
 
-def test_what_has_no_figures_is_refused(
-    cli: Cli, bundle: Path, mine: Path, last_word: Bundle
-) -> None:
+def test_what_has_no_figures_is_refused(cli, bundle, mine, last_word):
     refused(cli("evaluate", bundle, "--suite", "polar"), "unknown suite 'polar'; known: polarity")
     refused(cli("evaluate", last_word.path, "--suite", mine), "found bad, so-so, good")
     refused(cli("evaluate", bundle, "--suite", mine, "--source", "gold"), "no gold trees")
@@ -93,16 +89,14 @@ def test_what_has_no_figures_is_refused(
         ("", "a file; found nothing"),
     ],
 )
-def test_too_many_or_too_few_names_are_wrong_usage(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, arguments: str, found: str
-) -> None:
+def test_too_many_or_too_few_names_are_wrong_usage(cli, monkeypatch, arguments, found):
     monkeypatch.setenv("COLUMNS", "200")
     answer = cli("evaluate", *arguments.split())
     assert answer.code == 2
     assert found in answer.err
 
 
-def test_a_file_takes_the_model_by_either_way(cli: Cli, bundle: Path, tmp_path: Path) -> None:
+def test_a_file_takes_the_model_by_either_way(cli, bundle, tmp_path):
     trees = tmp_path / "trees.txt"
     trees.write_text("(2 (1 film) (2 good))\n")
     by_option = cli("evaluate", trees, "--model", bundle, "--json")

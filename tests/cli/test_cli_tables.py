@@ -103,7 +103,7 @@ def test_a_folder_that_is_linked_into_a_corpus_is_not_left_out(tmp_path: Path) -
     (tmp_path / "near").mkdir()
     (tmp_path / "near" / "a.txt").write_text("good\n")
     (tmp_path / "near" / "more").symlink_to(tmp_path / "far")
-    with pytest.raises(InputError, match=r"more: expected a file, found a link to .*far"):
+    with pytest.raises(InputError, match=r"more: .*far"):
         open_corpus(tmp_path / "near")
 
 

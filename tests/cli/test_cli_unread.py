@@ -18,9 +18,7 @@ Cli = Callable[..., Answer]
     ],
 )
 @pytest.mark.parametrize("how", [(), ("--jsonl",), ("--json",)])
-def test_texts_that_the_model_cannot_read_are_warned_about(
-    cli: Cli, texts: tuple[str, ...], warned: str, how: tuple[str, ...]
-) -> None:
+def test_texts_that_the_model_cannot_read_are_warned_about(cli, texts, warned, how):
     answer = cli("predict", *how, *texts)
     assert answer.code == 0
     assert (warned in answer.err) if warned else (answer.err == "")

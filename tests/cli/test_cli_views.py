@@ -1,7 +1,6 @@
 """`--classes` and `--abstain` on the command line, and the calibration error of `evaluate`."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,14 +22,14 @@ TEXTS = "text,label\nIt is superb,very positive\nIt is bad,negative\nIt is blue,
 
 
 @pytest.mark.parametrize("settings", [{"classes": 3}, {"classes": 2}, {"abstain": 0.6}], ids=str)
-def test_what_is_predicted_is_what_the_library_shows(cli: Cli, settings: dict[str, float]) -> None:
+def test_what_is_predicted_is_what_the_library_shows(cli, settings):
     options = [part for name, value in settings.items() for part in (f"--{name}", str(value))]
     text = "The acting is superb. It was not bad at all."
     (sentences,) = predict_text(thinstack.load("sst", **settings), [text])
     assert cli("predict", text, "--json", *options).json == [one.to_dict() for one in sentences]
 
 
-def test_a_drawing_says_where_it_is_uncertain(cli: Cli) -> None:
+def test_a_drawing_says_where_it_is_uncertain(cli):
     answer = cli("predict", "It was not bad at all.", "--classes", "3", "--abstain", "0.9")
     assert answer.out.startswith("uncertain: It was not bad at all.")
     assert "?: uncertain, no class reaches 90%." in answer.out
@@ -39,7 +38,7 @@ def test_a_drawing_says_where_it_is_uncertain(cli: Cli) -> None:
     assert "abstain: expected a probability between 0 and 1, found 1.0" in answer.err
 
 
-def test_figures_of_a_view_are_those_of_its_classes(cli: Cli, tmp_path: Path) -> None:
+def test_figures_of_a_view_are_those_of_its_classes(cli, tmp_path):
     trees, table = tmp_path / "trees.txt", tmp_path / "texts.csv"
     trees.write_text(TREES, encoding="utf-8")
     table.write_text(TEXTS, encoding="utf-8")
@@ -55,7 +54,7 @@ def test_figures_of_a_view_are_those_of_its_classes(cli: Cli, tmp_path: Path) ->
     assert of_texts["3"]["accuracy"] == 100
 
 
-def test_the_calibration_error_is_shown(cli: Cli, tmp_path: Path) -> None:
+def test_the_calibration_error_is_shown(cli, tmp_path):
     trees, table = tmp_path / "trees.txt", tmp_path / "texts.csv"
     trees.write_text(TREES, encoding="utf-8")
     table.write_text(TEXTS, encoding="utf-8")

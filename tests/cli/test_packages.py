@@ -28,7 +28,7 @@ Install = Callable[..., None]
 
 
 @pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> Install:
+def install(monkeypatch):
     """Say which distributions there are, with their versions, and which packages."""
     versions: dict[str, str] = {}
 
@@ -57,7 +57,7 @@ def checks() -> dict[str, Check]:
 ALL = ("numpyish", "onnxruntime", "sparkly", "arrowish", "sklearn")
 
 
-def test_all_is_there(install: Install) -> None:
+def test_all_is_there(install):
     versions = {"numpyish": "2.0", "onnxruntime": "1.31.1", "sparkly": "4.0.0rc1"}
     install(*ALL, **versions, arrowish="16", scikit_learn="1.10+cpu")
     found = checks()
@@ -68,7 +68,7 @@ def test_all_is_there(install: Install) -> None:
     assert found["runtime"].found == "onnxruntime 1.31.1"
 
 
-def test_an_extra_that_is_missing_is_told_with_its_command(install: Install) -> None:
+def test_an_extra_that_is_missing_is_told_with_its_command(install):
     install("numpyish", "onnxruntime", "arrowish", numpyish="2", onnxruntime="2", arrowish="20")
     spark = checks()["spark"]
     assert (spark.status, spark.needed) == ("missing", False)
@@ -77,7 +77,7 @@ def test_an_extra_that_is_missing_is_told_with_its_command(install: Install) -> 
     assert checks()["export"].mend == 'pip install "scikit-learn>=1.4"'
 
 
-def test_what_is_needed_and_missing_is_told_as_such(install: Install) -> None:
+def test_what_is_needed_and_missing_is_told_as_such(install):
     install()
     found = checks()
     assert {name for name, one in found.items() if one.needed and one.status == "missing"} == {
@@ -91,14 +91,14 @@ def test_what_is_needed_and_missing_is_told_as_such(install: Install) -> None:
     ("version", "status"),
     [("15.9.9", "wrong"), ("16", "ok"), ("16.0", "ok"), ("9.1", "wrong"), ("odd", "ok")],
 )
-def test_one_that_is_too_old_is_wrong(install: Install, version: str, status: str) -> None:
+def test_one_that_is_too_old_is_wrong(install, version, status):
     install(*ALL, numpyish="2", onnxruntime="2", sparkly="4.0", arrowish=version)
     spark = checks()["spark"]
     assert spark.status == status
     assert ("arrowish" in spark.mend) == (status == "wrong")
 
 
-def test_either_runtime_will_do_but_not_both(install: Install) -> None:
+def test_either_runtime_will_do_but_not_both(install):
     install(*ALL, numpyish="2", onnxruntime_gpu="1.20")
     assert checks()["runtime"].found == "onnxruntime-gpu 1.20"
     assert checks()["runtime"].status == "ok"
@@ -109,9 +109,7 @@ def test_either_runtime_will_do_but_not_both(install: Install) -> None:
     assert both.mend == expected
 
 
-def test_one_that_is_broken_is_wrong(
-    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_is_broken_is_wrong(install, tmp_path, monkeypatch):
     install("numpyish", "onnxruntime", numpyish="2", onnxruntime="2", sparkly="5", arrowish="20")
     for name, code in (("sparkly", "import nowhere_at_all"), ("arrowish", "1 / 0")):
         monkeypatch.delitem(sys.modules, name)
@@ -123,7 +121,7 @@ def test_one_that_is_broken_is_wrong(
     assert "arrowish 20, cannot be imported: ZeroDivisionError: division by zero" in spark.found
 
 
-def test_two_installations_and_none(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_installations_and_none(install, monkeypatch):
     install(*ALL, numpyish="2", onnxruntime="2", thinstack="0.0.1")
     assert checks()["thinstack"].status == "wrong"
     assert "0.0.1 is installed" in checks()["thinstack"].found
@@ -134,7 +132,7 @@ def test_two_installations_and_none(install: Install, monkeypatch: pytest.Monkey
     assert (found["thinstack"].status, found["runtime"].status) == ("missing", "ok")
 
 
-def test_the_extras_are_those_of_the_project() -> None:
+def test_the_extras_are_those_of_the_project():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
     extras = set(project["project"]["optional-dependencies"])
     assert set(module.EXTRAS) <= extras

@@ -61,19 +61,19 @@ def check(sentences: Sequence[Floats]) -> None:
     np.testing.assert_array_equal(depths[parents >= 0], depths[parents[parents >= 0]] + 1)
 
 
-def test_a_hundred_thousand_sentences() -> None:
+def test_ten_thousand_sentences():
     random = np.random.default_rng(0)
     for longest in (2, 5, 9, 14, 20):
-        check([random_distances(random, n) for n in random.integers(1, longest + 1, 20_000)])
+        check([random_distances(random, n) for n in random.integers(1, longest + 1, 2_000)])
 
 
 @pytest.mark.parametrize("lengths", [[], [1], [1, 1, 1], [2], [1, 2, 1, 33, 1], [300, 5]])
-def test_lengths(lengths: list[int]) -> None:
+def test_lengths(lengths):
     random = np.random.default_rng(1)
     check([random_distances(random, n) for n in lengths])
 
 
-def test_ties_in_a_sentence_longer_than_the_scrambled_places() -> None:
+def test_ties_in_a_sentence_longer_than_the_scrambled_places():
     distances = torch.zeros(9_000)
     distances[4_500:] = 1 / 64
     check_one = trees_of_distances(distances, torch.tensor([9_000])).transitions
@@ -93,7 +93,7 @@ def by_a_stack(distances: Sequence[float]) -> list[int]:
     return steps + [1] * len(stack)
 
 
-def test_what_lies_after_a_last_word_is_not_read() -> None:
+def test_what_lies_after_a_last_word_is_not_read():
     distances = torch.tensor([0.5, 2.0, 1.0, 0.5, 2.0, -9.0])
     lengths = torch.tensor([3, 3])
     low, high = distances.clone(), distances.clone()
@@ -103,14 +103,14 @@ def test_what_lies_after_a_last_word_is_not_read() -> None:
 
 
 @pytest.mark.parametrize("distance", [0.0, -1000.0, 5000.0])
-def test_equal_distances_make_no_chain(distance: float) -> None:
+def test_equal_distances_make_no_chain(distance):
     lengths = torch.tensor([10_000, 7])
     found = trees_of_distances(torch.full([10_007], distance), lengths)
     # A random binary search tree of 10,000 keys is some 2 ln n + O(1) = 30 deep.
     assert len(schedule_transitions(found.transitions).leaf_counts) < 40
 
 
-def test_sentences_do_not_see_each_other() -> None:
+def test_sentences_do_not_see_each_other():
     random = np.random.default_rng(2)
     sentences = [random.integers(0, 2, n).astype(np.float32) for n in (9, 1, 30, 12)]
     lengths = torch.tensor([len(each) for each in sentences])
@@ -123,7 +123,7 @@ def test_sentences_do_not_see_each_other() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
-def test_it_can_be_scripted() -> None:
+def test_it_can_be_scripted():
     scripted = torch.jit.script(trees_of_distances)
     distances, lengths = torch.randn(40), torch.tensor([15, 25])
     for found, expected in zip(

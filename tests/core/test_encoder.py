@@ -203,17 +203,3 @@ def test_made_trees_go_with_any_binary_cell(shape, cell_type: type[Cell]) -> Non
     torch.manual_seed(5)
     encoder = TreeEncoder([Layer(cell_type(input_size=X, hidden_size=H))]).double()
     check(encoder, encoder, Forest.of([shape(["w"] * words) for words in (4, 1, 7)]))
-
-
-@pytest.mark.parametrize("name", ["lexicalized", "deep_separate"])
-def test_gradcheck_of_the_whole_encoder(name: str) -> None:
-    encoder, forest = new(name), Forest.of(map(tree_of, TREES[:2]))
-    names, weights = zip(*encoder.named_parameters(), strict=True)
-
-    def run(words: Tensor, *values: Tensor) -> tuple[Tensor, Tensor]:
-        inputs = (words, schedule_of(forest, arity_of(forest)))
-        parts = dict(zip(names, values, strict=True))
-        encoding = torch.func.functional_call(encoder, parts, inputs)
-        return encoding.stacked, encoding.roots
-
-    assert torch.autograd.gradcheck(run, (words_of(encoder, forest), *weights), fast_mode=True)

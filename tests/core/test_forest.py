@@ -13,7 +13,7 @@ from thinstack.errors import TreeError
 
 
 @given(st.lists(ANY, max_size=4))
-def test_a_forest_is_its_trees_one_after_another(trees: list) -> None:
+def test_a_forest_is_its_trees_one_after_another(trees):
     forest = Forest.of(tree_of(tree) for tree in trees)
     parents, slots, leaves, offset = [], [], [], 0
     for tree in trees:
@@ -32,7 +32,7 @@ def test_a_forest_is_its_trees_one_after_another(trees: list) -> None:
 
 
 @given(st.lists(BINARY, max_size=4))
-def test_transitions_of_binary_trees(trees: list) -> None:
+def test_transitions_of_binary_trees(trees):
     steps = [[int(node.word is None) for node in nodes_of(tree)] for tree in trees]
     found = Forest.of_binary(map(tree_of, trees))
     assert found.transitions.tolist() == [step for tree in steps for step in tree]
@@ -41,7 +41,7 @@ def test_transitions_of_binary_trees(trees: list) -> None:
     assert [part.tolist() for part in found.by_tree(found.transitions)] == (steps or [[]])
 
 
-def test_slots_of_a_dependency_tree_count_from_the_left() -> None:
+def test_slots_of_a_dependency_tree_count_from_the_left():
     trees = [
         Tree.from_parents([1, -1, 1, 2, 1], list("abcde")),
         Tree.from_parents([-1, 0, 0], list("fgh")),
@@ -56,7 +56,7 @@ RELATIONS = ("L2", "L0", "absent")
 
 
 @given(st.lists(ANY, max_size=4))
-def test_kinds_follow_the_label_of_the_child(trees: list) -> None:
+def test_kinds_follow_the_label_of_the_child(trees):
     expected = []
     for tree in trees:
         for number, node in enumerate(nodes_of(tree)):  # labelled L0, L1, ...
@@ -64,7 +64,7 @@ def test_kinds_follow_the_label_of_the_child(trees: list) -> None:
     assert Forest.of(map(tree_of, trees), RELATIONS).kinds.tolist() == expected
 
 
-def test_kinds_of_dependency_edges() -> None:
+def test_kinds_of_dependency_edges():
     tree = Tree.from_parents([1, -1, 1, 2], list("abcd"), ["nsubj", "root", None, "det"])
     other = Tree.from_parents([-1, 0], list("ef"), ["det", "root"])
     forest = Forest.of([tree, other], relations=["root", "det", "nsubj"])
@@ -81,12 +81,12 @@ def test_kinds_of_dependency_edges() -> None:
         Tree.from_parents([1, -1], list("ab")),
     ],
 )
-def test_other_trees_have_no_transitions(tree: Tree) -> None:
+def test_other_trees_have_no_transitions(tree):
     with pytest.raises(TreeError, match=r"binarize|words at leaves"):
         Forest.of_binary([Tree.left(["x", "y"]), tree])
 
 
-def test_a_joined_batch_is_its_parts_end_to_end() -> None:
+def test_a_joined_batch_is_its_parts_end_to_end():
     first, second = (
         Forest(token_ids=np.array(words), parents=np.array(parents))
         for words, parents in (([5, 6, 7], [1, -1, 1]), ([8, 9], [-1, 0]))
@@ -96,7 +96,7 @@ def test_a_joined_batch_is_its_parts_end_to_end() -> None:
     assert filled == {"token_ids": [5, 6, 7, 8, 9, 5, 6, 7], "parents": [1, -1, 1, -1, 3, 6, -1, 6]}
 
 
-def test_trees_are_left_out() -> None:
+def test_trees_are_left_out():
     forest = Forest.of_binary([Tree.left(["x", "y"])])
     bare = without_trees(forest)
     assert (forest.transitions.tolist(), bare.transitions.tolist()) == ([0, 0, 1], [])
@@ -106,7 +106,7 @@ def test_trees_are_left_out() -> None:
 @pytest.mark.parametrize(
     "forest", [Forest.of([]), Forest.of([], ["det"]), Forest.of_binary([]), join([]), Forest()]
 )
-def test_an_empty_forest(forest: Forest) -> None:
+def test_an_empty_forest(forest):
     for array in (*forest, forest.leaves):
         assert array.shape == (0,)
     assert {array.dtype for array in forest} == {np.dtype(np.int64)}

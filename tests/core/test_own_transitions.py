@@ -33,7 +33,7 @@ but always does."""
 
 
 @pytest.mark.parametrize("lean", LEAN)
-def test_ten_thousand_random_inputs(lean: float) -> None:
+def test_ten_thousand_random_inputs(lean):
     """2,000 for each lean, of 1 to 14 words, by 8 sets of weights from small to large."""
     reduces = words = 0
     for seed in range(8):
@@ -55,7 +55,7 @@ def test_ten_thousand_random_inputs(lean: float) -> None:
 
 @pytest.mark.parametrize("lookahead", [1, 2, 5])
 @pytest.mark.parametrize("name", PLAIN | FED)
-def test_the_parse_of_the_reference(name: str, lookahead: int) -> None:
+def test_the_parse_of_the_reference(name, lookahead):
     for seed, size in enumerate((1, 6, 15)):
         parser = parser_of(name, lookahead, seed=seed)
         words, lengths, given = batch_of(mixed_sizes(size, seed + 20), seed)
@@ -67,7 +67,7 @@ def test_the_parse_of_the_reference(name: str, lookahead: int) -> None:
 
 
 @pytest.mark.parametrize("name", PLAIN | FED)
-def test_its_own_trees_given_back(name: str) -> None:
+def test_its_own_trees_given_back(name):
     """The same outputs, scores and choices, by either executor."""
     parser = parser_of(name, 2)
     words, lengths, _ = batch_of(mixed_sizes(30, 5))
@@ -82,7 +82,7 @@ LENGTHS = [[1], [2], [300], [], [2, 1, 300, 1, 7, 2], [1, 1, 1]]
 
 @pytest.mark.parametrize("lean", [-6.0, 0.0, 6.0])
 @pytest.mark.parametrize("sizes", LENGTHS, ids=str)
-def test_sentences_of_any_length(sizes: list[int], lean: float) -> None:
+def test_sentences_of_any_length(sizes, lean):
     parser = parser_of("spinn_lstm_fed", 2)
     parser.tracker.b_transition.data += torch.tensor([0, lean])
     words, lengths, _ = batch_of(sizes)
@@ -95,7 +95,7 @@ def test_sentences_of_any_length(sizes: list[int], lean: float) -> None:
 
 
 @pytest.mark.parametrize("name", ["spinn_lstm_fed", "child_sum_lstm"])
-def test_neighbours_change_nothing(name: str) -> None:
+def test_neighbours_change_nothing(name):
     parser = parser_of(name, 2)
     sizes = [3, 1, 9, 2, 9, 5]
     words, lengths, _ = batch_of(sizes)
@@ -113,7 +113,7 @@ def test_neighbours_change_nothing(name: str) -> None:
     torch.testing.assert_close(mixed.roots, together.roots[order], rtol=0, atol=1e-13)
 
 
-def test_inputs_stay_as_they_were() -> None:
+def test_inputs_stay_as_they_were():
     parser, (words, lengths, _) = parser_of("two_widths_fed"), batch_of([3, 5])
     before = words.clone(), lengths.clone()
     parser.parse(words, lengths)

@@ -76,7 +76,7 @@ def words_of(dtype: torch.dtype) -> Tensor:
 
 @pytest.mark.parametrize(("dtype", "atol"), EXACT)
 @pytest.mark.parametrize("layers", [1, 2])
-def test_lstm(layers: int, dtype: torch.dtype, atol: float) -> None:
+def test_lstm(layers, dtype, atol):
     lstm, words = lstm_of(layers, bidirectional=False).to(dtype), words_of(dtype)
     outputs, finals = by_torch(lstm, words)
     expected = (outputs, finals[:, -1, 0])
@@ -85,7 +85,7 @@ def test_lstm(layers: int, dtype: torch.dtype, atol: float) -> None:
 
 @pytest.mark.parametrize(("dtype", "atol"), EXACT)
 @pytest.mark.parametrize("layers", [1, 2, 3])
-def test_bidirectional_lstm(layers: int, dtype: torch.dtype, atol: float) -> None:
+def test_bidirectional_lstm(layers, dtype, atol):
     """Of several layers, each but the first reads both directions of the one below."""
     lstm, words = lstm_of(layers, bidirectional=True).to(dtype), words_of(dtype)
     outputs, finals = by_torch(lstm, words)
@@ -96,7 +96,7 @@ def test_bidirectional_lstm(layers: int, dtype: torch.dtype, atol: float) -> Non
 
 
 @pytest.mark.parametrize(("dtype", "atol"), EXACT)
-def test_separate_directions_are_two_lstms_of_two_layers(dtype: torch.dtype, atol: float) -> None:
+def test_separate_directions_are_two_lstms_of_two_layers(dtype, atol):
     forward, words = lstm_of(2, bidirectional=False).to(dtype), words_of(dtype)
     backward = nn.LSTM(X, H, num_layers=2).to(dtype)
     layers = [Layer(cell_of(forward, name), cell_of(backward, name)) for name in ("l0", "l1")]
@@ -105,7 +105,7 @@ def test_separate_directions_are_two_lstms_of_two_layers(dtype: torch.dtype, ato
     torch.testing.assert_close(found, both_ways(forward, backward, words), rtol=0, atol=atol)
 
 
-def test_shared_directions_are_one_lstm_read_both_ways() -> None:
+def test_shared_directions_are_one_lstm_read_both_ways():
     lstm, words = lstm_of(1, bidirectional=False).double(), words_of(torch.float64)
     cell = cell_of(lstm, "l0").double()
     encoder = TreeEncoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down"))
@@ -113,7 +113,7 @@ def test_shared_directions_are_one_lstm_read_both_ways() -> None:
     torch.testing.assert_close(found, both_ways(lstm, lstm, words), rtol=0, atol=1e-12)
 
 
-def test_gradients_are_torchs() -> None:
+def test_gradients_are_torchs():
     lstm, words = lstm_of(2, bidirectional=True).double(), words_of(torch.float64).requires_grad_()
     encoder = encoder_of(lstm).double()
     weight = torch.linspace(-1, 2, 2 * H * len(words), dtype=torch.float64).view(-1, 2 * H)

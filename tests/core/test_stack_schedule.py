@@ -24,47 +24,6 @@ def transitions_of(trees: list[list[int]]) -> Tensor:
     return torch.tensor([step for tree in trees for step in tree], dtype=torch.long)
 
 
-def test_spot_sat_down() -> None:
-    """Table 1: a node's row t is its number, and the last two of Q_t are the pair before the
-    transition a_t."""
-    transitions = torch.tensor([SHIFT, SHIFT, SHIFT, REDUCE, REDUCE])
-    queues = [[], [1], [1, 2], [1, 2, 3], [1, 4]]  # Q_0 .. Q_4
-    table = timetable(torch.tensor([3]))
-    numbers = numbers_by_making(transitions, table)
-    # S[1] Spot, S[2] sat, S[3] down, S[4] (sat down), S[5] (Spot (sat down))
-    assert numbers.tolist() == [1, 2, 3, 4, 5]
-    plan = schedule_stack(transitions, numbers, table)
-    assert plan.pairs.tolist() == [[0, 0, *queue][-2:] for queue in queues]
-    assert plan.fronts.tolist() == [0, 1, 2, 3, 3]
-    assert plan.free.tolist() == [0, 0, 1, 0, 0]
-    assert plan.reduce_counts.tolist() == [0, 0, 0, 1, 1]
-    assert plan.reducing.tolist() == [0, 0]
-
-
-def test_spot_sat_down_beside_a_longer_sentence() -> None:
-    """The cat sat down, of the paper's section 3.5, goes first: its words are 4-7, and it REDUCEs
-    at steps 2, 5 and 6, to the numbers 8, then (sat down) at step 3 has 9 and the whole at step 4
-    has 10, then 11 and 12 follow."""
-    spot, cat = [0, 0, 0, 1, 1], [0, 0, 1, 0, 0, 1, 1]
-    table = timetable(torch.tensor([3, 4]))
-    transitions = transitions_of([spot, cat])
-    numbers = numbers_by_making(transitions, table)
-    assert numbers.tolist() == [1, 2, 3, 9, 10, 4, 5, 8, 6, 7, 11, 12]
-    plan = schedule_stack(transitions, numbers, table)
-    assert table.order.tolist() == [1, 0]
-    assert table.counts.tolist() == [2, 2, 2, 2, 2, 1, 1]
-    assert [pair.tolist() for pair in plan.pairs.split(table.counts.tolist())] == [
-        [[0, 0], [0, 0]],
-        [[0, 4], [0, 1]],
-        [[4, 5], [1, 2]],
-        [[0, 8], [2, 3]],
-        [[8, 6], [1, 9]],
-        [[6, 7]],
-        [[8, 11]],
-    ]
-    assert plan.reducing.tolist() == [0, 1, 1, 0, 0]
-
-
 def simulated(trees: list[list[int]], numbers: list[int]) -> dict[str, list]:
     """Everything that the schedule holds, by running each sentence's stack and buffer; entries of a
     step by sentence."""
@@ -136,7 +95,7 @@ def test_lengths_of_sentences_from_their_transitions(sizes: list[int], dtype: to
         assert found.dtype == torch.int64
 
 
-def test_narrow_integers_do() -> None:
+def test_narrow_integers_do():
     """int32, as exports take them, gives the same schedule."""
     batch = batch_of([4, 1, 6])
     plans = []

@@ -42,14 +42,14 @@ def by_list(start: Tensor, weight: Tensor, reads: list[list[int]]) -> Tensor:
 
 
 @pytest.fixture
-def inputs() -> list[Tensor]:
+def inputs():
     torch.manual_seed(1)
     sizes = [(STARTS, WIDTH), (WIDTH, WIDTH)]
     return [torch.randn(size, dtype=torch.float64).requires_grad_() for size in sizes]
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_any_order_of_reads(inputs: list[Tensor], seed: int) -> None:
+def test_any_order_of_reads(inputs, seed):
     reads = random_reads(np.random.default_rng(seed))
     expected = by_list(*inputs, reads)
     torch.testing.assert_close(by_store(*inputs, reads), expected, rtol=0, atol=0)
@@ -59,18 +59,18 @@ def test_any_order_of_reads(inputs: list[Tensor], seed: int) -> None:
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_gradcheck(inputs: list[Tensor]) -> None:
+def test_gradcheck(inputs):
     reads = random_reads(np.random.default_rng(1))
     assert torch.autograd.gradcheck(lambda *values: by_store(*values, reads), inputs)
 
 
-def test_a_second_pass_back_starts_from_nothing(inputs: list[Tensor]) -> None:
+def test_a_second_pass_back_starts_from_nothing(inputs):
     found = by_store(*inputs, random_reads(np.random.default_rng(2)))
     first = gradients([found], inputs)
     torch.testing.assert_close(gradients([found], inputs), first, rtol=0, atol=0)
 
 
-def test_starts_without_gradients(inputs: list[Tensor]) -> None:
+def test_starts_without_gradients(inputs):
     reads = random_reads(np.random.default_rng(3))
     start, weight = inputs[0].detach(), inputs[1]
     found, expected = (
@@ -80,9 +80,7 @@ def test_starts_without_gradients(inputs: list[Tensor]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_pass_back_to_some_inputs_only_leaves_nothing_behind(
-    inputs: list[Tensor], seed: int
-) -> None:
+def test_a_pass_back_to_some_inputs_only_leaves_nothing_behind(inputs, seed):
     reads = random_reads(np.random.default_rng(seed))
     expected = torch.autograd.grad(by_list(*inputs, reads).square().sum(), inputs)
     loss = by_store(*inputs, reads).square().sum()
@@ -92,7 +90,7 @@ def test_a_pass_back_to_some_inputs_only_leaves_nothing_behind(
             torch.testing.assert_close(gradient, expected[i], rtol=1e-12, atol=1e-12)
 
 
-def test_a_token_holds_no_table() -> None:
+def test_a_token_holds_no_table():
     token = token_of(torch.randn(5, 2))
     assert token.shape == (5, 2)
     assert token.untyped_storage().nbytes() == 4

@@ -47,7 +47,7 @@ def plans(model: Model) -> int:
     return (3 if by_step else 1) + (model.head.reads == "candidates")
 
 
-def test_every_registered_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_registered_model(monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
     from export_subjects import exportables
 
@@ -65,7 +65,7 @@ def test_every_registered_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_training(name: str) -> None:
+def test_training(name):
     """Forward and back; the table, whose gradient is sparse, apart."""
     model = MODELS[name]().eval()
     model.embedding.table.requires_grad_(False)
@@ -91,7 +91,7 @@ def test_training(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "by depth"])
-def test_a_parser_is_judged(name: str) -> None:
+def test_a_parser_is_judged(name):
     """By the right transitions, which lie on the host; the host asks how many were right."""
     model = MODELS[name]().eval()
     device, forest = PretendedDevice(may_wait=True), forest_of(model)
@@ -110,7 +110,7 @@ def test_a_parser_is_judged(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "by depth"])
-def test_own_parse(name: str) -> None:
+def test_own_parse(name):
     """All distances come to the host at once; a tracker chooses step by step, and has the host wait
     at each."""
     model = MODELS[name]().eval()
@@ -123,7 +123,7 @@ def test_own_parse(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_inputs_that_lie_on_the_device(name: str) -> None:
+def test_inputs_that_lie_on_the_device(name):
     model = MODELS[name]().eval()
     given = forest_of(model)
     for forest in (given, without_trees(given)) if model.parses else (given,):
@@ -152,7 +152,7 @@ def test_inputs_that_lie_on_the_device(name: str) -> None:
         (lambda values, there: values.index_select(0, there.long()), "here and there"),
     ],
 )
-def test_the_pretended_device_refuses(wrong: Callable, told: str) -> None:
+def test_the_pretended_device_refuses(wrong, told):
     values = torch.arange(3.0)
     with pytest.raises(Exception, match=told), PretendedDevice():  # noqa: PT012
         there = values.to("meta", non_blocking=True)

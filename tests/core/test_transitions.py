@@ -33,7 +33,7 @@ def steps_of(trees: list) -> list[int]:
 
 
 @given(st.lists(BINARY, max_size=4))
-def test_parents_slots_and_spans_of_a_batch(trees: list) -> None:
+def test_parents_slots_and_spans_of_a_batch(trees):
     steps = steps_of(trees)
     array = transitions.validate(np.array(steps, np.int64))
     assert array.dtype == np.int8
@@ -46,7 +46,7 @@ def test_parents_slots_and_spans_of_a_batch(trees: list) -> None:
 
 
 @pytest.mark.parametrize("words", [1, 2, 3, 4, 5, 8, 13, 100])
-def test_left_and_right_branching(words: int) -> None:
+def test_left_and_right_branching(words):
     _, _, left = run(transitions.left(words).tolist())
     _, _, right = run(transitions.right(words).tolist())
     wide = range(2, words + 1)
@@ -57,7 +57,7 @@ def test_left_and_right_branching(words: int) -> None:
 
 
 @pytest.mark.parametrize("words", [1, 2, 3, 4, 5, 7, 8, 9, 31, 100, 257])
-def test_balanced_halves_differ_by_one_at_most_and_the_left_is_the_greater(words: int) -> None:
+def test_balanced_halves_differ_by_one_at_most_and_the_left_is_the_greater(words):
     parents, _, spans = run(transitions.balanced(words).tolist())
     assert spans[-1] == [0, words]
     sizes: dict[int, list[int]] = {}
@@ -69,7 +69,7 @@ def test_balanced_halves_differ_by_one_at_most_and_the_left_is_the_greater(words
             assert children == [math.ceil(total / 2), math.floor(total / 2)]
 
 
-def test_a_balanced_tree_handed_out_cannot_be_spoilt_for_the_next_caller() -> None:
+def test_a_balanced_tree_handed_out_cannot_be_spoilt_for_the_next_caller():
     with pytest.raises(ValueError, match="read-only"):
         transitions.balanced(5)[0] = 1
     assert transitions.balanced(5).tolist() == [0, 0, 1, 0, 1, 0, 0, 1, 1]
@@ -92,35 +92,33 @@ def test_a_balanced_tree_handed_out_cannot_be_spoilt_for_the_next_caller() -> No
         ([False, False, True], None, "bool"),
     ],
 )
-def test_what_is_no_transition_sequence_is_refused(
-    steps: list, words: int | None, message: str
-) -> None:
+def test_what_is_no_transition_sequence_is_refused(steps, words, message):
     with pytest.raises(TreeError, match=message):
         transitions.validate(steps, words=words)
 
 
 @pytest.mark.parametrize("shape", [transitions.left, transitions.right, transitions.balanced])
-def test_a_tree_without_words_is_refused(shape) -> None:
+def test_a_tree_without_words_is_refused(shape):
     for words in (0, -1):
         with pytest.raises(TreeError, match=f"got {words}"):
             shape(words)
 
 
-def test_no_transitions_at_all() -> None:
+def test_no_transitions_at_all():
     assert transitions.validate([]).shape == (0,)
     assert transitions.validate([]).dtype == np.int8
     assert [part.shape for part in transitions.parents_of(np.zeros(0, np.int8))] == [(0,), (0,)]
     assert transitions.spans_of(np.zeros(0, np.int8)).shape == (0, 2)
 
 
-def test_validation_returns_a_copy() -> None:
+def test_validation_returns_a_copy():
     steps = np.array([0, 0, 1], np.int8)
     transitions.validate(steps)[2] = 0
     assert steps.tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize("shape", [transitions.left, transitions.right])
-def test_a_hundred_thousand_words(shape) -> None:
+def test_a_hundred_thousand_words(shape):
     words = 100_000
     steps = transitions.validate(shape(words), words=words)
     parents, slots = transitions.parents_of(steps)

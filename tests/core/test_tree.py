@@ -16,7 +16,7 @@ from thinstack.errors import TreeError
 
 
 @given(ANY)
-def test_what_a_tree_says_of_its_nodes(tree) -> None:
+def test_what_a_tree_says_of_its_nodes(tree):
     nodes, found = nodes_of(tree), from_brackets(brackets_of(tree))
     assert len(found) == len(nodes)
     assert found.root == len(nodes) - 1
@@ -35,7 +35,7 @@ def test_what_a_tree_says_of_its_nodes(tree) -> None:
 
 
 @given(BINARY)
-def test_from_transitions_and_back(tree) -> None:
+def test_from_transitions_and_back(tree):
     nodes = nodes_of(tree)
     steps = [int(node.word is None) for node in nodes]
     found = Tree.from_transitions(
@@ -47,7 +47,7 @@ def test_from_transitions_and_back(tree) -> None:
 
 
 @given(ANY, st.randoms(use_true_random=False))
-def test_from_parents_in_any_order_of_the_inner_nodes(tree, random) -> None:
+def test_from_parents_in_any_order_of_the_inner_nodes(tree, random):
     """Leaves stay in the order of the words, before, between or after the inner nodes."""
     nodes, labels = nodes_of(tree), labels_of(tree)
     leaves = [i for i, node in enumerate(nodes) if node.word is not None]
@@ -61,15 +61,7 @@ def test_from_parents_in_any_order_of_the_inner_nodes(tree, random) -> None:
     assert found == tree_of(tree)
 
 
-def test_parents_of_a_file_with_leaves_first() -> None:
-    found = Tree.from_parents(
-        [6, 4, 4, 5, 5, 6, -1], ["a", "b", "c", "d", None, None, None], list("abcdxyz")
-    )
-    assert to_brackets(found) == "(z (a a) (y (x (b b) (c c)) (d d)))"
-    assert found.transitions.tolist() == [0, 0, 0, 1, 0, 1, 1]
-
-
-def test_a_dependency_tree_keeps_its_order() -> None:
+def test_a_dependency_tree_keeps_its_order():
     tree = Tree.from_parents(
         [1, 4, 1, 2, -1, 4], ["a", "man", "in", "hats", "sings", "."], list("ABCDEF")
     )
@@ -90,7 +82,7 @@ def test_a_dependency_tree_keeps_its_order() -> None:
     ],
     ids=["words at some inner nodes", "head behind its dependents", "not projective"],
 )
-def test_the_extent_of_subtrees(parents: list, tokens: list, spans: list, gaps: list) -> None:
+def test_the_extent_of_subtrees(parents, tokens, spans, gaps):
     tree = Tree.from_parents(parents, tokens)
     assert tree.parents.tolist() == parents
     assert tree.spans.tolist() == spans
@@ -98,9 +90,7 @@ def test_the_extent_of_subtrees(parents: list, tokens: list, spans: list, gaps: 
 
 
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=8), st.data())
-def test_gaps_are_where_a_subtree_is_less_than_its_extent(
-    draws: list[int], data: st.DataObject
-) -> None:
+def test_gaps_are_where_a_subtree_is_less_than_its_extent(draws, data):
     """Any dependency tree: node i of a random order hangs below one before it; descendants by
     following parents."""
     order = data.draw(st.permutations(range(len(draws))))
@@ -138,7 +128,7 @@ def test_gaps_are_where_a_subtree_is_less_than_its_extent(
         ([5, 4, 5, 6, 6, 4, -1], [*"abcd", None, None, None], "node 1 lies inside a phrase"),
     ],
 )
-def test_what_is_no_tree_is_refused(parents: list, tokens: list, message: str) -> None:
+def test_what_is_no_tree_is_refused(parents, tokens, message):
     with pytest.raises(TreeError, match=message):
         Tree.from_parents(parents, tokens)
 
@@ -160,25 +150,12 @@ BARE = Tree.from_parents([1, -1, 1], list("abc"), list("xyz"))
         (lambda: from_brackets("(3 (2 a) (2 b) (2 c))").transitions, "node 3 has 3 children"),
     ],
 )
-def test_what_does_not_go_together_is_refused(call, message: str) -> None:
+def test_what_does_not_go_together_is_refused(call, message):
     with pytest.raises(TreeError, match=message):
         call()
 
 
-@pytest.mark.parametrize(
-    ("shape", "expected"),
-    [
-        (Tree.left, "(I (G (E (C (A a) (B b)) (D c)) (F d)) (H e))"),
-        (Tree.right, "(I (A a) (H (B b) (G (C c) (F (D d) (E e)))))"),
-        (Tree.balanced, "(I (E (C (A a) (B b)) (D c)) (H (F d) (G e)))"),
-    ],
-)
-def test_the_trivial_shapes(shape, expected: str) -> None:
-    assert to_brackets(shape("abcde").with_labels("ABCDEFGHI")) == expected
-    assert shape(["a"]) == Tree.from_parents([-1], ["a"])
-
-
-def test_a_tree_cannot_be_changed() -> None:
+def test_a_tree_cannot_be_changed():
     given_parents = np.array([2, 2, -1])
     tree = Tree.from_parents(given_parents, ["a", "b", None])
     given_parents[0] = 1
@@ -196,7 +173,7 @@ def test_a_tree_cannot_be_changed() -> None:
             array[0] = 1
 
 
-def test_equal_trees_and_others() -> None:
+def test_equal_trees_and_others():
     tree = from_brackets("(3 (2 a) (4 b))")
     same = Tree.from_parents([2, 2, -1], ["a", "b", None], ["2", "4", "3"])
     assert tree == same
@@ -211,7 +188,7 @@ def test_equal_trees_and_others() -> None:
 @pytest.mark.parametrize(
     "again", [copy.copy, copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))]
 )
-def test_copies_are_equal_and_as_immutable(again) -> None:
+def test_copies_are_equal_and_as_immutable(again):
     tree = from_brackets("(3 (2 a) (4 b))")
     tree.spans, tree.children  # noqa: B018
     other = again(tree)
@@ -220,12 +197,12 @@ def test_copies_are_equal_and_as_immutable(again) -> None:
     assert not other.parents.flags.writeable
 
 
-def test_other_labels_leave_the_tree_as_it_was() -> None:
+def test_other_labels_leave_the_tree_as_it_was():
     tree = from_brackets("(3 (2 a) (4 b))")
     assert tree.with_labels([None, "x", None]).labels == (None, "x", None)
     assert tree.labels == ("2", "4", "3")
 
 
-def test_repr_is_short() -> None:
+def test_repr_is_short():
     assert repr(Tree.left(["a", "b"])) == "<Tree of 3 nodes over 2 words: a b>"
     assert repr(Tree.left(["w"] * 9)) == "<Tree of 17 nodes over 9 words: w w w w w w w w ...>"

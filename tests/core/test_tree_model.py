@@ -96,7 +96,7 @@ def equal(found: dict[str, Tensor], expected: dict[str, Tensor], model: Model) -
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_scores_and_logits(name: str) -> None:
+def test_scores_and_logits(name):
     model, inputs = model_of(name), inputs_of(name)
     kind = ["piece_ids", "pieces_per_word"] if "pieces" in name else ["token_ids"]
     assert model.input_names == [*kind, *CASES[name][0].split()]
@@ -117,7 +117,7 @@ def test_scores_and_logits(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
 @pytest.mark.parametrize("name", CASES)
-def test_scripted_and_no_trees(name: str) -> None:
+def test_scripted_and_no_trees(name):
     model, some = model_of(name), inputs_of(name)
     scripted = torch.jit.script(model)
     none = {input_name: torch.zeros(0, dtype=torch.int32) for input_name in model.input_names}
@@ -133,7 +133,7 @@ def test_scripted_and_no_trees(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["binary", "pieces"])
-def test_every_weight_gets_a_gradient_and_the_tables_a_sparse_one(name: str) -> None:
+def test_every_weight_gets_a_gradient_and_the_tables_a_sparse_one(name):
     model, inputs = model_of(name), inputs_of(name)
     labels = torch.arange(16) % len(LABELS)
     labels[[3, 8]] = -1
@@ -170,6 +170,6 @@ THREE_WORDS = {"token_ids": [1, 2, 3]}
         ("sentences", {**THREE_WORDS, "lengths": [2]}, "2 words, .* found 3"),
     ],
 )
-def test_inputs_that_are_refused(name: str, inputs: dict[str, list[int]], message: str) -> None:
+def test_inputs_that_are_refused(name, inputs, message):
     with pytest.raises(ValueError, match=message):
         model_of(name)({key: torch.tensor(values) for key, values in inputs.items()})

@@ -1,7 +1,5 @@
 """The folder of SICK that tests share."""
 
-from pathlib import Path
-
 import pytest
 
 SICK = {
@@ -19,7 +17,7 @@ SICK = {
 
 
 @pytest.fixture
-def sick(tmp_path: Path) -> Path:
+def sick(tmp_path):
     """The split "dev" of two pairs, without its source table."""
     folder = tmp_path / "dev"
     folder.mkdir()

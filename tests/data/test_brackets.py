@@ -24,7 +24,7 @@ def write(parents: list, tokens: list, labels: list, **options) -> str:
 
 
 @given(ANY)
-def test_parse_and_write_are_inverses(tree) -> None:
+def test_parse_and_write_are_inverses(tree):
     nodes = nodes_of(tree)
     parents, tokens, labels = parse(brackets_of(tree))
     assert parents == [node.parent for node in nodes]
@@ -33,25 +33,25 @@ def test_parse_and_write_are_inverses(tree) -> None:
     assert write(parents, tokens, labels) == brackets_of(tree)
 
 
-def test_white_space_between_pieces_does_not_matter() -> None:
+def test_white_space_between_pieces_does_not_matter():
     found = parse("\t( 3(2  The\n)\r\n(4 acting) ) \f")
     assert found == ([2, 2, -1], ["The", "acting", None], ["2", "4", "3"])
 
 
 @pytest.mark.parametrize("space", ["\u00a0", "\u2028", "\u3000", "\x1f", "\x85"])
-def test_other_white_space_belongs_to_the_word(space: str) -> None:
+def test_other_white_space_belongs_to_the_word(space):
     assert parse(f"(3 (2 8{space}1/2) (2 {space}))")[1] == [f"8{space}1/2", space, None]
 
 
 @pytest.mark.parametrize("text", ["( (S (N a)))", "(( S(N a)))", "(\n( S ( N\ta)))"])
-def test_a_bracket_without_a_label(text: str) -> None:
+def test_a_bracket_without_a_label(text):
     read = parse(text)
     assert read == ([1, 2, -1], ["a", None, None], ["N", "S", None])
     assert write(*read) == "( (S (N a)))"
     assert write([2, 2, -1], ["a", "b", None], ["A", "B", None]) == "( (A a) (B b))"
 
 
-def test_brackets_without_labels() -> None:
+def test_brackets_without_labels():
     read = parse("( ( The cat ) ( sat . ) )", labelled=False)
     words = ["The", "cat", None, "sat", ".", None, None]
     assert read == ([2, 2, 6, 5, 5, 6, -1], words, [None] * 7)
@@ -59,7 +59,7 @@ def test_brackets_without_labels() -> None:
     assert write(*read, labelled=False) == "( ( The cat ) ( sat . ) )"
 
 
-def test_a_word_is_a_tree_without_labels_and_a_bracket_around_it_another() -> None:
+def test_a_word_is_a_tree_without_labels_and_a_bracket_around_it_another():
     assert parse(" Yes\n", labelled=False) == ([-1], ["Yes"], [None])
     assert parse("( Yes )", labelled=False) == ([1, -1], ["Yes", None], [None, None])
     assert write([-1], ["Yes"], ["A"], labelled=False) == "Yes"
@@ -96,19 +96,12 @@ def test_a_word_is_a_tree_without_labels_and_a_bracket_around_it_another() -> No
         (False, "( a\n b ) )", "8:6", "expected one tree, found ')' after its end"),
     ],
 )
-def test_malformed_text_is_refused_where_it_is_wrong(
-    labelled: bool, text: str, place: str, message: str
-) -> None:
+def test_malformed_text_is_refused_where_it_is_wrong(labelled, text, place, message):
     with pytest.raises(TreeError) as caught:
         parse(text, labelled=labelled, source="dev.txt", line=7)
     assert str(caught.value) == f"dev.txt:{place}: {message}"
     assert caught.value.source == "dev.txt"
     assert f"{caught.value.line}:{caught.value.column}" == place
-
-
-def test_without_a_line_the_text_starts_at_the_first() -> None:
-    with pytest.raises(TreeError, match=r"^3:9: .* 'b'$"):
-        parse("(3\n (2 x)\n   (2 a b))")
 
 
 @pytest.mark.parametrize(
@@ -125,8 +118,6 @@ def test_without_a_line_the_text_starts_at_the_first() -> None:
         (True, ["a", "b", None], ["2", "2", "NP SBJ"], "node 2 has the label 'NP SBJ'"),
     ],
 )
-def test_what_brackets_cannot_hold_is_not_written(
-    labelled: bool, tokens: list, labels: list, message: str
-) -> None:
+def test_what_brackets_cannot_hold_is_not_written(labelled, tokens, labels, message):
     with pytest.raises(TreeError, match=message):
         write([2, 2, -1], tokens, labels, labelled=labelled)

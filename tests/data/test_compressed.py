@@ -70,13 +70,13 @@ def test_damaged_files(tmp_path: Path, packed: str) -> None:
 def test_archives_are_named(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "t.csv", "w") as archive:
         archive.writestr("inner.csv", "text,label\n")
-    with pytest.raises(DataError, match=r"t\.csv: .*zip archive or an Excel workbook"):
+    with pytest.raises(DataError, match=r"t\.csv: .*zip"):
         rows(tmp_path / "t.csv")
     (tmp_path / "t.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfdrest")
     with pytest.raises(DataError, match=r"expected a table, .*found '\.zst'"):
         rows(tmp_path / "t.jsonl.zst")
     (tmp_path / "t.tsv").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n")
-    with pytest.raises(DataError, match=r"t\.tsv: .*git lfs pull"):
+    with pytest.raises(DataError, match=r"t\.tsv: .*git lfs"):
         rows(tmp_path / "t.tsv")
     (tmp_path / "t.csv").write_bytes(b"BZh9 is a word,label\nBZh9,b\n")
     assert Table(tmp_path / "t.csv").columns == ["BZh9 is a word", "label"]

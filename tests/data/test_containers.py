@@ -83,13 +83,13 @@ RIGHT = [
 
 
 @pytest.mark.parametrize(("value", "advice"), WRONG, ids=lambda x: type(x).__name__)
-def test_what_is_not_iterated_by_texts_is_refused(value: Any, advice: str) -> None:
+def test_what_is_not_iterated_by_texts_is_refused(value, advice):
     with pytest.raises(InputError, match=f"^expected texts, found .*{advice}"):
         check_container(value, "texts")
 
 
 @pytest.mark.parametrize("value", RIGHT, ids=lambda x: type(x).__name__)
-def test_what_iterates_over_texts_is_taken(value: Any) -> None:
+def test_what_iterates_over_texts_is_taken(value):
     check_container(value, "texts")
 
 
@@ -108,7 +108,7 @@ def test_what_iterates_over_texts_is_taken(value: Any) -> None:
     ],
     ids=lambda x: type(x).__name__,
 )
-def test_what_is_not_iterated_by_rows_is_refused(value: Any, advice: str) -> None:
+def test_what_is_not_iterated_by_rows_is_refused(value, advice):
     with pytest.raises(InputError, match=f"^expected rows.*found .*{advice}"):
         check_rows(value)
 
@@ -116,5 +116,5 @@ def test_what_is_not_iterated_by_rows_is_refused(value: Any, advice: str) -> Non
 @pytest.mark.parametrize(
     "value", [[], [{"text": "so good"}], Rows(), iter([])], ids=lambda x: type(x).__name__
 )
-def test_what_iterates_over_rows_is_taken(value: Any) -> None:
+def test_what_iterates_over_rows_is_taken(value):
     check_rows(value)

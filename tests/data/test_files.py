@@ -19,7 +19,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
+def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path):
     path = tmp_path / "a" / "b.json"
     write_atomically(path, "é")
     with replacing(path) as temporary:
@@ -29,7 +29,7 @@ def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
     assert names(path.parent) == ["b.json"]
 
 
-def test_two_writers_of_a_file_do_not_meet(tmp_path: Path) -> None:
+def test_two_writers_of_a_file_do_not_meet(tmp_path):
     path = tmp_path / "file"
     with replacing(path) as first:
         first.write_text("first")
@@ -40,9 +40,7 @@ def test_two_writers_of_a_file_do_not_meet(tmp_path: Path) -> None:
     assert names(tmp_path) == ["file"]
 
 
-def test_a_full_disk_leaves_the_old_file_and_is_told_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_the_old_file_and_is_told_of_it(tmp_path, monkeypatch):
     path = tmp_path / "file"
     path.write_text("old")
 
@@ -57,7 +55,7 @@ def test_a_full_disk_leaves_the_old_file_and_is_told_of_it(
 
 
 @posix
-def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
+def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path):
     path = tmp_path / "file"
     others = ["file.0123456.partial", "file.partial", "other.01234567.partial", "xfile.partial"]
     for name in (*others, "file.01234567.partial"):
@@ -68,7 +66,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path: Path) ->
 
 @posix
 @pytest.mark.parametrize("folder", [False, True])
-def test_what_a_living_writer_has_begun_is_left_alone(tmp_path: Path, folder: bool) -> None:
+def test_what_a_living_writer_has_begun_is_left_alone(tmp_path, folder):
     path = tmp_path / "made"
     with staging(path, *PARTIAL, folder=folder) as begun:
         remove_leftovers(path, *PARTIAL)
@@ -85,9 +83,7 @@ def test_what_a_living_writer_has_begun_is_left_alone(tmp_path: Path, folder: bo
 
 
 @posix
-def test_a_file_that_is_taken_for_a_leftover_at_once_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_taken_for_a_leftover_at_once_is_made_again(tmp_path, monkeypatch):
     """Between its making and its locking."""
     made = os.open
     removed: list[str] = []
@@ -107,7 +103,7 @@ def test_a_file_that_is_taken_for_a_leftover_at_once_is_made_again(
 
 
 @posix
-def test_a_link_is_replaced_and_what_it_points_to_stays(tmp_path: Path) -> None:
+def test_a_link_is_replaced_and_what_it_points_to_stays(tmp_path):
     victim, link = tmp_path / "victim", tmp_path / "link"
     victim.write_text("mine")
     link.symlink_to(victim)
@@ -117,7 +113,7 @@ def test_a_link_is_replaced_and_what_it_points_to_stays(tmp_path: Path) -> None:
 
 
 @posix
-def test_devices_and_pipes_are_written_to_as_they_are(tmp_path: Path) -> None:
+def test_devices_and_pipes_are_written_to_as_they_are(tmp_path):
     write_atomically(Path(os.devnull), "lost")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
     pipe = tmp_path / "pipe"
@@ -138,7 +134,7 @@ def test_devices_and_pipes_are_written_to_as_they_are(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_file_can_be_read_by_whom_the_umask_lets(tmp_path: Path) -> None:
+def test_a_file_can_be_read_by_whom_the_umask_lets(tmp_path):
     before = os.umask(0o027)
     try:
         write_atomically(tmp_path / "file", "x")

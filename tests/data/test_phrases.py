@@ -19,14 +19,7 @@ def as_set(spans: np.ndarray, labels: np.ndarray) -> set[tuple[int, int, int]]:
     return set(zip(*spans.T.tolist(), labels.tolist(), strict=True))
 
 
-def test_the_phrases_of_a_small_tree() -> None:
-    spans, labels = phrases_of(TREE, LABELS)
-    assert as_set(spans, labels) == {(0, 1, 1), (0, 2, 2), (2, 3, 0), (3, 4, 3), (0, 4, 4)}
-    assert (len(spans), spans[-1].tolist(), labels[-1]) == (5, [0, 4], 4)
-    assert (spans.dtype, labels.dtype) == (np.int64, np.int64)
-
-
-def test_the_sequences_of_a_small_tree() -> None:
+def test_the_sequences_of_a_small_tree():
     words, lengths, labels = prefixes_of(*phrases_of(TREE, LABELS))
     # d; c; a b c d: nothing labelled starts at b, and (c d) has no label.
     assert words.tolist() == [3, 2, 0, 1, 2, 3]
@@ -34,7 +27,7 @@ def test_the_sequences_of_a_small_tree() -> None:
     assert labels.tolist() == [3, 0, 1, 2, -1, 4]
 
 
-def test_the_whole_sentence_is_last_even_without_a_label() -> None:
+def test_the_whole_sentence_is_last_even_without_a_label():
     for labels in ([-1] * 7, [0] * 6 + [-1]):
         spans, found = phrases_of(TREE, labels)
         assert (spans[-1].tolist(), found[-1]) == ([0, 4], -1)
@@ -44,21 +37,21 @@ def test_the_whole_sentence_is_last_even_without_a_label() -> None:
     assert [part.tolist() for part in prefixes_of([[0, 1]], [2])] == [[0], [1], [2]]
 
 
-def test_of_nodes_over_the_same_words_the_topmost_counts() -> None:
+def test_of_nodes_over_the_same_words_the_topmost_counts():
     tree = from_brackets("(T (S (N dogs) (V (W bark))))")
     spans, labels = phrases_of(tree, [0, 1, 2, 3, 4])  # dogs, W, V, S, T
     assert as_set(spans, labels) == {(0, 1, 0), (1, 2, 2), (0, 2, 4)}
     assert as_set(*phrases_of(tree, [0, 1, -1, 3, -1])) == {(0, 1, 0), (0, 2, -1)}
 
 
-def test_nodes_of_a_dependency_tree_are_phrases_unless_they_have_gaps() -> None:
+def test_nodes_of_a_dependency_tree_are_phrases_unless_they_have_gaps():
     # a below c below b below d: b and c cover a b c, c without b
     tree = Tree.from_parents([2, 3, 1, -1], list("abcd"))
     assert as_set(*phrases_of(tree, [0, 1, 2, 3])) == {(0, 1, 0), (0, 3, 1), (0, 4, 3)}
 
 
 @given(st.data())
-def test_phrases_and_sequences_hold_the_same_labels(data: st.DataObject) -> None:
+def test_phrases_and_sequences_hold_the_same_labels(data):
     steps = [0]
     for _ in range(data.draw(st.integers(0, 12))):  # a word more, and reductions
         steps += [0, *[1] * data.draw(st.integers(0, sum(1 - 2 * step for step in steps)))]
@@ -103,11 +96,11 @@ def walked(tree: Tree) -> list[int]:
 
 
 @given(dependency_trees(st.just("w"), st.none(), 30))
-def test_depths_below_are_the_longest_ways_from_a_leaf(tree: Tree) -> None:
+def test_depths_below_are_the_longest_ways_from_a_leaf(tree):
     assert depths_below(tree).tolist() == walked(tree)
 
 
 @pytest.mark.parametrize("shape", [left, right])
-def test_deep_trees_take_no_recursion(shape) -> None:
+def test_deep_trees_take_no_recursion(shape):
     steps = shape(20_000)
     assert depths_below(Tree.from_transitions(steps, ["w"] * 20_000))[-1] == 19_999

@@ -13,7 +13,7 @@ from thinstack.errors import TreeError
 PHRASES = from_brackets("(4 (3 (2 (1 a) (0 big)) (x man)) (y (z sings) (. .)))")
 
 
-def test_a_node_takes_the_label_of_the_phrase_over_the_same_words() -> None:
+def test_a_node_takes_the_label_of_the_phrase_over_the_same_words():
     tree = Tree.from_parents([2, 2, 3, -1, 3], PHRASES.words, list("ABCDE"))
     found = project_labels(PHRASES, tree)
     assert found.labels == ("1", "0", "3", "4", ".")
@@ -21,7 +21,7 @@ def test_a_node_takes_the_label_of_the_phrase_over_the_same_words() -> None:
     assert found.words == tree.words
 
 
-def test_of_a_chain_the_topmost_label_counts() -> None:
+def test_of_a_chain_the_topmost_label_counts():
     phrases = from_brackets("(TOP (S (NP (N dogs)) (VP (V bark))))")
     tree = Tree.from_parents([1, -1], ["dogs", "bark"])
     assert project_labels(phrases, tree).labels == ("NP", "TOP")
@@ -30,7 +30,7 @@ def test_of_a_chain_the_topmost_label_counts() -> None:
 
 
 @given(dependency_trees(st.just("w"), st.none(), 7), st.sampled_from([Tree.left, Tree.balanced]))
-def test_labels_are_those_that_a_search_over_all_phrases_finds(tree: Tree, shape) -> None:
+def test_labels_are_those_that_a_search_over_all_phrases_finds(tree, shape):
     phrases, parents = shape(tree.words), tree.parents.tolist()
     phrases = phrases.with_labels(map(str, range(len(phrases))))
 
@@ -54,12 +54,12 @@ def test_labels_are_those_that_a_search_over_all_phrases_finds(tree: Tree, shape
         (Tree.from_parents([1, -1], ["a", "b"]), "a b", "node 1 has both a word and children"),
     ],
 )
-def test_what_cannot_be_projected_is_refused(phrases: Tree, words: str, message: str) -> None:
+def test_what_cannot_be_projected_is_refused(phrases, words, message):
     with pytest.raises(TreeError, match=message):
         project_labels(phrases, Tree.left(words.split()))
 
 
-def test_trees_of_any_depth_are_projected() -> None:
+def test_trees_of_any_depth_are_projected():
     words = ["w"] * 20_000
     phrases = Tree.right(words).with_labels(map(str, range(2 * len(words) - 1)))
     chain = Tree.from_parents(range(-1, len(words) - 1), words)

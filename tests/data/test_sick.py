@@ -76,14 +76,14 @@ def test_files_of_different_lengths_are_refused(
 ) -> None:
     for name in names:
         (sick / name).write_text(content)
-    with pytest.raises(DataError, match=f"{names[0]}: .* 2 lines, .* found {found}"):
+    with pytest.raises(DataError, match=f"{names[0]}: .* 2 .* {found}"):
         read_sick(sick)
 
 
 @pytest.mark.parametrize("score", ["", "0.9", "5.1", "nan", "high"])
 def test_a_score_outside_the_scale_is_refused(sick: Path, score: str) -> None:
     (sick / "sim.txt").write_text(f"5\n{score}\n")
-    with pytest.raises(DataError, match=f"sim.txt:2: .* from 1 to 5, found '{score}'"):
+    with pytest.raises(DataError, match=f"sim.txt:2: .*'{score}'"):
         read_sick(sick)
 
 

@@ -1,7 +1,6 @@
 """Ctrl-C and SIGTERM: one message, an exit code, and the handlers that were there."""
 
 import signal
-from collections.abc import Iterator
 
 import pytest
 
@@ -10,7 +9,7 @@ from thinstack.errors import StoppedError
 
 
 @pytest.fixture(autouse=True)
-def handlers() -> Iterator[None]:
+def handlers():
     """The handlers that a command finds, which every test must leave behind."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -20,7 +19,7 @@ def handlers() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_is_an_error_with_the_code_of_shells(number: signal.Signals, code: int) -> None:
+def test_a_signal_is_an_error_with_the_code_of_shells(number, code):
     left: list[str] = []
 
     def work() -> None:
@@ -41,7 +40,7 @@ def test_a_signal_is_an_error_with_the_code_of_shells(number: signal.Signals, co
     assert left == ["tidied"]
 
 
-def test_the_second_signal_is_the_systems() -> None:
+def test_the_second_signal_is_the_systems():
     found: list[object] = []
 
     def work() -> None:
@@ -55,7 +54,7 @@ def test_the_second_signal_is_the_systems() -> None:
     assert found == [signal.SIG_DFL] * 2
 
 
-def test_a_signal_that_was_ignored_still_is() -> None:
+def test_a_signal_that_was_ignored_still_is():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with stoppable("stopped"):
@@ -65,6 +64,6 @@ def test_a_signal_that_was_ignored_still_is() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_other_errors_pass() -> None:
+def test_other_errors_pass():
     with pytest.raises(ValueError, match="mine"), stoppable("stopped"):
         raise ValueError("mine")

@@ -27,7 +27,7 @@ def shown(tree: Tree) -> str:
         (8, "( ( The film ) ( ( is fun ) . ) )", "( so dull )"),
     ],
 )
-def test_a_phrase_and_the_tree_with_another_in_its_place(node: int, phrase: str, rest: str) -> None:
+def test_a_phrase_and_the_tree_with_another_in_its_place(node, phrase, rest):
     found = subtree(SENTENCE, node)
     assert found.words == plain(phrase).words if " " in phrase else (phrase,)
     assert phrase == "film" or shown(found) == phrase
@@ -36,7 +36,7 @@ def test_a_phrase_and_the_tree_with_another_in_its_place(node: int, phrase: str,
     assert set(found.labels) == set(changed.labels) == {None}
 
 
-def test_trees_of_trees() -> None:
+def test_trees_of_trees():
     words = [Tree.right([word]) for word in "abc"]
     assert shown(joined(plain("( a b )"), words[2])) == "( ( a b ) c )"
     assert shown(right_branching(words)) == "( a ( b c ) )"
@@ -45,6 +45,6 @@ def test_trees_of_trees() -> None:
     assert left_branching(words[:1]).words == ("a",)
 
 
-def test_trees_that_are_not_binary_are_refused() -> None:
+def test_trees_that_are_not_binary_are_refused():
     with pytest.raises(TreeError, match="binarize it first"):
         subtree(from_brackets("(0 (0 a) (0 b) (0 c))"), 1)

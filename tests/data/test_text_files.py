@@ -1,7 +1,5 @@
 """Reading and writing text files."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,15 +13,13 @@ LINES = st.lists(
 
 
 @given(LINES.filter(lambda lines: not any(line.endswith("\r") for line in lines)))
-def test_lines_come_back_as_written(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
-) -> None:
+def test_lines_come_back_as_written(tmp_path_factory, lines):
     path = tmp_path_factory.getbasetemp() / "lines"
     write_lines(path, lines)
     assert read_lines(str(path)) == lines
 
 
-def test_a_mark_at_the_start_is_no_text_and_a_second_one_is(tmp_path: Path) -> None:
+def test_a_mark_at_the_start_is_no_text_and_a_second_one_is(tmp_path):
     path = tmp_path / "lines"
     path.write_bytes("\ufeffa\r\nb".encode())
     assert read_text(path) == "a\r\nb"
@@ -42,25 +38,23 @@ def test_a_mark_at_the_start_is_no_text_and_a_second_one_is(tmp_path: Path) -> N
         (b"a\ncaf\xe9\n", "toks:2: .* utf-8, found the byte 0xe9 at position 5"),
     ],
 )
-def test_files_that_cannot_be_read_are_refused(
-    tmp_path: Path, data: bytes | None, message: str
-) -> None:
+def test_files_that_cannot_be_read_are_refused(tmp_path, data, message):
     if data is not None:
         (tmp_path / "toks").write_bytes(data)
     with pytest.raises(DataError, match=message):
         read_lines(tmp_path / "toks")
 
 
-def test_other_encodings_are_read_when_named(tmp_path: Path) -> None:
+def test_other_encodings_are_read_when_named(tmp_path):
     (tmp_path / "toks").write_bytes(b"a\ncaf\xe9\n")
     assert read_text(tmp_path / "toks", "latin-1") == "a\ncafé\n"
     with pytest.raises(DataError, match="toks: unknown encoding 'klingon'"):
         read_text(tmp_path / "toks", "klingon")
 
 
-def test_files_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
+def test_files_that_cannot_be_written_are_refused(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(DataError, match="file/toks: cannot be written: File exists"):
+    with pytest.raises(DataError, match=r"file/toks: .*File exists"):
         write_lines(tmp_path / "file" / "toks", ["a"])
-    with pytest.raises(DataError, match=r"toks:2: '\\ud800' cannot be written in UTF-8"):
+    with pytest.raises(DataError, match=r"toks:2: '\\ud800'"):
         write_lines(tmp_path / "toks", ["a", "b\ud800"])

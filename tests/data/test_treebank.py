@@ -15,7 +15,7 @@ NAMES = ("very negative", "negative", "neutral", "positive", "very positive")
 
 
 @pytest.fixture
-def write(tmp_path: Path):
+def write(tmp_path):
     def write_bytes(data: bytes) -> Path:
         path = tmp_path / "trees.txt"
         path.write_bytes(data)
@@ -24,7 +24,7 @@ def write(tmp_path: Path):
     return write_bytes
 
 
-def test_trees_are_read_past_blank_lines_mark_and_line_ends(write) -> None:
+def test_trees_are_read_past_blank_lines_mark_and_line_ends(write):
     text = "\ufeff(3 (2 The) (4 acting))\r\n\r\n  \n(1 (2 2\u00a01\\/2) (0 n\u2028o))"
     first, second = read_trees(write(text.encode()))
     assert first.words == ("The", "acting")
@@ -32,15 +32,8 @@ def test_trees_are_read_past_blank_lines_mark_and_line_ends(write) -> None:
     assert second.words == ("2\u00a01\\/2", "n\u2028o")
 
 
-def test_other_encodings_are_read_when_named(write) -> None:
-    path = write("(2 café)".encode("latin-1"))
-    assert read_trees(path, encoding="latin-1")[0].words == ("café",)
-    with pytest.raises(DataError, match=r"trees\.txt:1: .* 0xe9"):
-        read_trees(path)
-
-
 @pytest.mark.parametrize("data", [b"", b"\n \n", "\ufeff".encode()])
-def test_a_file_without_trees_is_refused(write, data: bytes) -> None:
+def test_a_file_without_trees_is_refused(write, data):
     with pytest.raises(DataError, match="found no tree"):
         read_trees(write(data))
 
@@ -64,29 +57,29 @@ YES = from_brackets("( (FRAG (UH Yes)))")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_trees_may_go_on_over_lines(write, end: str) -> None:
+def test_trees_may_go_on_over_lines(write, end):
     assert read_trees(write(PENN.replace("\n", end).encode())) == [SAT, RAINED, YES]
 
 
-def test_trees_without_labels(write) -> None:
+def test_trees_without_labels(write):
     path = write(b"( ( The cat ) ( sat . ) )\nYes\n\n( ( No\n   , ) no )\n  ( a b )\n")
     first, second, third, fourth = read_trees(path, labelled=False)
     assert first == Tree.from_transitions([0, 0, 1, 0, 0, 1, 1], ["The", "cat", "sat", "."])
     assert second == Tree.left(["Yes"])
     assert third == Tree.left(["No", ",", "no"])
     assert fourth == Tree.left(["a", "b"])
-    with pytest.raises(DataError, match=r"such as \( The acting \), found no tree"):
+    with pytest.raises(DataError, match=r"\( The acting \)"):
         read_trees(write(b"\n"), labelled=False)
 
 
-def test_a_word_of_unusual_white_space_is_a_tree(write) -> None:
+def test_a_word_of_unusual_white_space_is_a_tree(write):
     assert read_trees(write("\u00a0\n \n\x1f".encode()), labelled=False) == [
         Tree.left(["\u00a0"]),
         Tree.left(["\x1f"]),
     ]
 
 
-def test_trees_on_lines_that_are_all_indented(write) -> None:
+def test_trees_on_lines_that_are_all_indented(write):
     skipped: list[TreeError] = []
     path = write(b"  (2 a)\n  (2 (1 b) (1 c)\n (2 d)\n (2 e))\n (2 f)\n")
     assert [tree.words[0] for tree in read_trees(path, skipped=skipped)] == ["a", "d", "f"]
@@ -109,16 +102,14 @@ MALFORMED = {
 @pytest.mark.parametrize(
     ("old", "new", "good", "place", "message"), MALFORMED.values(), ids=MALFORMED
 )
-def test_a_malformed_tree_is_skipped_alone(
-    write, old: str, new: str, good: list[Tree], place: str, message: str
-) -> None:
+def test_a_malformed_tree_is_skipped_alone(write, old, new, good, place, message):
     path = write(PENN.replace(old, new).encode())
     line, column = map(int, place.split(":"))
     error = check_malformed(read_trees, path, re.escape(message), line, good=good)
     assert error.column == column
 
 
-def test_every_malformed_line_of_a_file_is_reported(write) -> None:
+def test_every_malformed_line_of_a_file_is_reported(write):
     path, skipped = write(b"(2 a)\n(2 b\n(2 c))\n(2 d)\nword\n\n(2)\n)\n(2 e)"), []
     assert [tree.words for tree in read_trees(path, skipped=skipped)] == [("a",), ("d",), ("e",)]
     assert [(error.line, error.column) for error in skipped] == [(2, 5), (3, 6), (5, 1), (7, 3)]
@@ -126,13 +117,13 @@ def test_every_malformed_line_of_a_file_is_reported(write) -> None:
     assert len(skipped) == 6
 
 
-def test_trees_with_unknown_labels_are_skipped_too(write) -> None:
+def test_trees_with_unknown_labels_are_skipped_too(write):
     path, skipped = write(b"(2 a)\n(9 b)\n(2 c\n(3 d)"), []
     assert [ids.tolist() for _, ids in read_labelled(path, NAMES, skipped=skipped)] == [[2], [3]]
     assert [str(error).split(": ")[0] for error in skipped] == [f"{path}:2", f"{path}:3:5"]
 
 
-def test_labels_are_numbers_names_or_missing() -> None:
+def test_labels_are_numbers_names_or_missing():
     tree = from_brackets("(3 (positive a) (0 b))")
     assert label_ids(tree, NAMES).tolist() == [3, 0, 3]
     assert label_ids(tree.with_labels([None, "4", None]), NAMES).tolist() == [-1, 4, -1]
@@ -140,7 +131,7 @@ def test_labels_are_numbers_names_or_missing() -> None:
     assert label_ids(tree.with_labels(["0", "1", "1"]), ("1", "0")).tolist() == [1, 0, 0]
 
 
-def test_labels_of_other_names_and_sentences_without_a_class(write) -> None:
+def test_labels_of_other_names_and_sentences_without_a_class(write):
     path = write(b"(2 (x a) (0 b))\n(x (0 a) (2 b))\n(4 (x a) (x b))\n(8 c)")
     relabel, skipped = {"0": "negative", "2": "4", "x": ""}, []
     found = read_labelled(path, NAMES, relabel=relabel, skipped=skipped)
@@ -152,14 +143,14 @@ def test_labels_of_other_names_and_sentences_without_a_class(write) -> None:
 
 
 @pytest.mark.parametrize("label", ["5", "-1", "03", "Positive"])
-def test_an_unknown_label_is_placed(write, label: str) -> None:
+def test_an_unknown_label_is_placed(write, label):
     path = write(f"(2 a)\n(3 (2 so) ({label} good))".encode())
     with pytest.raises(TreeError, match=f"node 1 .'good'. .* '{label}'; .* 0 to 4") as caught:
         read_labelled(path, NAMES)
     assert (caught.value.source, caught.value.line) == (str(path), 2)
 
 
-def test_the_sentiment_treebank_has_its_published_size(data_dir: Path) -> None:
+def test_the_sentiment_treebank_has_its_published_size(data_dir):
     dev = read_labelled(data_dir / "sst" / "dev.txt", NAMES)
     assert len(dev) == 1101
     assert sum(len(ids) for _, ids in dev) == 41_447

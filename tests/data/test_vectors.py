@@ -5,7 +5,6 @@ import gzip
 import io
 import lzma
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +32,7 @@ def text(folder: Path, content: str) -> Path:
 
 
 @pytest.mark.parametrize("key", ["words", "pieces"])
-def test_npz_is_read_as_float32(tmp_path: Path, key: str) -> None:
+def test_npz_is_read_as_float32(tmp_path, key):
     found = read_vectors(npz(tmp_path, **{key: np.array(["a", "##b"])}, vectors=VALUES))
     assert found.words == ("a", "##b")
     assert found.vectors.dtype == np.float32
@@ -41,7 +40,7 @@ def test_npz_is_read_as_float32(tmp_path: Path, key: str) -> None:
 
 
 @pytest.mark.parametrize("header", ["", "2 3\n", "\ufeff"])
-def test_text_is_read_with_words_that_hold_spaces(tmp_path: Path, header: str) -> None:
+def test_text_is_read_with_words_that_hold_spaces(tmp_path, header):
     found = read_vectors(
         text(tmp_path, header + ". . . 1 -2.5 0.25\r\nn\u00a0\ro\u2028 0 1e-3 4 \n")
     )
@@ -64,7 +63,7 @@ def test_text_is_read_with_words_that_hold_spaces(tmp_path: Path, header: str) -
         ("a 1 2\nb 3 2\n", r"column 1 \(of 0 to 1\) is the same"),
     ],
 )
-def test_broken_text_is_refused(tmp_path: Path, content: str, message: str) -> None:
+def test_broken_text_is_refused(tmp_path, content, message):
     path = text(tmp_path, content)
     with pytest.raises(DataError, match=message) as caught:
         read_vectors(path)
@@ -77,9 +76,7 @@ COLUMNS = np.array([[0.1, -0.2, 0.3], [0.4, 0.5, -6e-1], [7, 0.8, 0.9]], np.floa
 @pytest.mark.parametrize("end", ["\n", "\r\n", " \n", "\t \r\n"])
 @pytest.mark.parametrize("between", [" ", "  ", "\t", " \t", "     "])
 @pytest.mark.parametrize("header", ["", "3 3", "3\t3", "400000  3", "2 3", "3 50"])
-def test_fields_stand_between_any_number_of_spaces_and_tabs(
-    tmp_path: Path, between: str, end: str, header: str
-) -> None:
+def test_fields_stand_between_any_number_of_spaces_and_tabs(tmp_path, between, end, header):
     words, rows = ("the", "1 800", "2004"), ("0.1 -0.2 0.3", "0.4 0.5 -6e-1", "7 .8 0.9")
     lines = [between.join([word, *row.split()]) for word, row in zip(words, rows, strict=True)]
     found = read_vectors(text(tmp_path, end.join([*([header] if header else []), *lines, ""])))
@@ -101,7 +98,7 @@ def test_fields_stand_between_any_number_of_spaces_and_tabs(
     ],
 )
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_words_of_any_letters(tmp_path: Path, word: str, place: int) -> None:
+def test_words_of_any_letters(tmp_path, word, place):
     words = ["the", "film", "1.5"]
     words.insert(place, word)
     lines = [f"{each} {number}.5 -{number}.25 {number}e-1\n" for number, each in enumerate(words)]
@@ -130,20 +127,18 @@ def test_words_of_any_letters(tmp_path: Path, word: str, place: int) -> None:
         ("the 0.1 0.2\n\t\t0.3  0.4\n", 2),
     ],
 )
-def test_what_is_no_word_and_its_numbers_is_refused(
-    tmp_path: Path, content: str, line: int
-) -> None:
-    with pytest.raises(DataError, match=rf"table\.txt:{line}: expected a word and "):
+def test_what_is_no_word_and_its_numbers_is_refused(tmp_path, content, line):
+    with pytest.raises(DataError, match=rf"table\.txt:{line}: "):
         read_vectors(text(tmp_path, content))
 
 
-def test_vectors_of_one_number_are_read_where_the_first_line_says_so(tmp_path: Path) -> None:
+def test_vectors_of_one_number_are_read_where_the_first_line_says_so(tmp_path):
     found = read_vectors(text(tmp_path, "2 1\nthe 1\ngood 2\n"))
     assert (found.words, found.vectors.tolist()) == (("the", "good"), [[1], [2]])
 
 
 @pytest.mark.parametrize("kind", ["text", "npz"])
-def test_the_first_vector_of_a_word_is_kept(tmp_path: Path, kind: str) -> None:
+def test_the_first_vector_of_a_word_is_kept(tmp_path, kind):
     words = ["359-\ufffd", "a", "359-\ufffd", "b", "a", "a"]
     rows = np.arange(12, dtype=np.float32).reshape(6, 2) + 0.5
     lines = [f"{word} {x} {y}\n" for word, (x, y) in zip(words, rows.tolist(), strict=True)]
@@ -163,32 +158,30 @@ def test_the_first_vector_of_a_word_is_kept(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("name", ["table.txt.gz", "table.vec"])
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-def test_vectors_in_a_compressed_file(
-    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
-) -> None:
+def test_vectors_in_a_compressed_file(tmp_path, name, pack):
     content = pack(b"the 0.1 0.2\ngood 0.3 0.4\n")
     (tmp_path / name).write_bytes(content)
     assert read_vectors(tmp_path / name).words == ("the", "good")
     (tmp_path / name).write_bytes(content[:-9])
-    with pytest.raises(DataError, match=rf"{name}: expected a whole compressed file"):
+    with pytest.raises(DataError, match=rf"{name}: .*compressed"):
         read_vectors(tmp_path / name)
     (tmp_path / name).write_bytes(b"PK\x03\x04 glove.6B.zip")
     with pytest.raises(DataError, match=rf"{name}: .* a zip archive"):
         read_vectors(tmp_path / name)
     (tmp_path / name).write_bytes(pack(bytes(1 << 25)))
-    with pytest.raises(DataError, match=rf"{name}:1: expected lines of at most 16,777,216 bytes"):
+    with pytest.raises(DataError, match=rf"{name}:1: .*16,777,216"):
         read_vectors(tmp_path / name)
 
 
 @pytest.mark.parametrize("suffix", ["txt", "npz"])
-def test_only_the_words_that_are_wanted_are_kept(tmp_path: Path, suffix: str) -> None:
+def test_only_the_words_that_are_wanted_are_kept(tmp_path, suffix):
     words, rows = ["a", "b", "b c", "b\u00a0d"], np.arange(8, dtype=np.float32).reshape(4, 2) + 0.5
     lines = [f"{word}\t{x} {y}\n" for word, (x, y) in zip(words, rows.tolist(), strict=True)]
     path = npz(tmp_path, words=np.array(words), vectors=rows)
     path = path if suffix == "npz" else text(tmp_path, "".join(lines) + "z 1\n")
     found = read_vectors(path, only=["b c", "x", "a"])
     assert (found.words, found.vectors.tolist()) == (("a", "b c"), rows[[0, 2]].tolist())
-    with pytest.raises(DataError, match="expected at least one of 2 words, found none"):
+    with pytest.raises(DataError, match="2 words"):
         read_vectors(path, only=["c", "d"])
 
 
@@ -204,16 +197,14 @@ def test_only_the_words_that_are_wanted_are_kept(tmp_path: Path, suffix: str) ->
         ({"words": np.array(["a", "b"]), "vectors": VALUES * 1e39}, "'a' is not finite"),
     ],
 )
-def test_broken_npz_is_refused(tmp_path: Path, arrays: dict[str, np.ndarray], message: str) -> None:
+def test_broken_npz_is_refused(tmp_path, arrays, message):
     with pytest.raises(DataError, match=message):
         read_vectors(npz(tmp_path, **arrays))
 
 
-def test_text_in_another_encoding_and_missing_files_are_refused(tmp_path: Path) -> None:
+def test_text_in_another_encoding_and_missing_files_are_refused(tmp_path):
     (tmp_path / "latin.txt").write_bytes(b"a 3 4\n" + "é 1 2\n".encode("latin-1"))
-    with pytest.raises(
-        DataError, match=r"latin\.txt:2: expected text in UTF-8, found the byte 0xe9"
-    ):
+    with pytest.raises(DataError, match=r"latin\.txt:2: .*0xe9"):
         read_vectors(tmp_path / "latin.txt")
     with pytest.raises(DataError, match=r"nowhere\.npz: cannot be read"):
         read_vectors(tmp_path / "nowhere.npz")
@@ -247,9 +238,7 @@ ARRAYS = {"words.npy": npy(np.array(["a", "b"] * 99)), "vectors.npy": npy(np.til
         (ARRAYS, zipfile.ZIP_STORED, {"compress_type": 99}, "cannot be read .*compression"),
     ],
 )
-def test_archives_without_arrays_are_refused(
-    tmp_path: Path, members: dict, compression: int, header: dict[str, int], message: str
-) -> None:
+def test_archives_without_arrays_are_refused(tmp_path, members, compression, header, message):
     archive(tmp_path / "table.npz", members, compression, **header)
     with pytest.raises(DataError, match=rf"table\.npz: .*{message}"):
         read_vectors(tmp_path / "table.npz")
@@ -257,7 +246,7 @@ def test_archives_without_arrays_are_refused(
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_LZMA])
 @pytest.mark.parametrize("half", [False, True])
-def test_damaged_archives_are_refused(tmp_path: Path, compression: int, half: bool) -> None:
+def test_damaged_archives_are_refused(tmp_path, compression, half):
     path = tmp_path / "table.npz"
     archive(path, ARRAYS, compression)
     content = path.read_bytes()
@@ -268,14 +257,12 @@ def test_damaged_archives_are_refused(tmp_path: Path, compression: int, half: bo
         read_vectors(path)
 
 
-def test_an_archive_that_is_compressed_as_no_vectors_are_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_that_is_compressed_as_no_vectors_are_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(vectors, "_UNQUESTIONED", 8_000)
     words, same = np.array([f"w{number}" for number in range(400)]), np.tile(VALUES, (200, 1))
     path = tmp_path / "table.npz"
     np.savez_compressed(path, words=words, vectors=same)
-    with pytest.raises(DataError, match=r"vectors\.npy grows from \d+ bytes to 9,728"):
+    with pytest.raises(DataError, match=r"vectors\.npy .* 9,728"):
         read_vectors(path)
     np.savez(path, words=words, vectors=same)
     assert read_vectors(path).vectors.shape == (400, 3)
@@ -283,7 +270,7 @@ def test_an_archive_that_is_compressed_as_no_vectors_are_is_refused(
     assert read_vectors(path).vectors.shape == (400, 3)
 
 
-def test_standardise_scales_without_shifting() -> None:
+def test_standardise_scales_without_shifting():
     vectors = np.random.default_rng(0).normal(3, 7, (50, 4)).astype(np.float32)
     scaled = standardise(vectors, 0.3)
     assert scaled.dtype == np.float32
@@ -292,23 +279,23 @@ def test_standardise_scales_without_shifting() -> None:
 
 
 @pytest.mark.parametrize("value", [1.0, np.nan, np.inf])
-def test_standardise_refuses_what_has_no_scale(value: float) -> None:
+def test_standardise_refuses_what_has_no_scale(value):
     with pytest.raises(DataError, match="cannot be scaled"), np.errstate(invalid="ignore"):
         standardise(np.full((3, 2), value, np.float32), 0.3)
 
 
-def test_the_tables_of_the_recipes_are_read(data_dir: Path) -> None:
+def test_the_tables_of_the_recipes_are_read(data_dir):
     found = read_vectors(data_dir / "vectors" / "glove.6B.50d.union.npz")
     assert found.vectors.shape == (len(found.words), 50) == (13_330, 50)
 
 
-def test_vectors_of_8_bits_are_multiplied_by_their_scale(tmp_path: Path) -> None:
+def test_vectors_of_8_bits_are_multiplied_by_their_scale(tmp_path):
     levels, scale = np.array([[127, -5], [0, 3]], np.int8), np.array([[0.5], [2]], np.float16)
     np.savez(tmp_path / "v.npz", pieces=np.array(["a", "b"]), vectors=levels, scale=scale)
     assert read_vectors(tmp_path / "v.npz").vectors.tolist() == [[63.5, -2.5], [0, 6]]
 
 
-def test_words_that_a_file_does_not_store_are_given(tmp_path: Path) -> None:
+def test_words_that_a_file_does_not_store_are_given(tmp_path):
     np.savez(tmp_path / "bare.npz", vectors=np.asfortranarray(VALUES))
     found = read_vectors(tmp_path / "bare.npz", ("a", "##b"))
     assert (found.words, found.vectors.tolist()) == (
@@ -318,13 +305,13 @@ def test_words_that_a_file_does_not_store_are_given(tmp_path: Path) -> None:
     assert found.vectors.flags.c_contiguous
     own = npz(tmp_path, pieces=np.array(["c", "d"]), vectors=VALUES)
     assert read_vectors(own, ("a", "##b")).words == ("c", "d")
-    with pytest.raises(DataError, match=r"expected float vectors \(3, X\), found .* \(2, 3\)"):
+    with pytest.raises(DataError, match=r"\(3, X\), .*\(2, 3\)"):
         read_vectors(tmp_path / "bare.npz", ("a", "b", "c"))
-    with pytest.raises(DataError, match=r"expected the arrays 'words' .*, found \['vectors'\]"):
+    with pytest.raises(DataError, match=r"'words' .*\['vectors'\]"):
         read_vectors(tmp_path / "bare.npz")
 
 
-def test_the_vectors_of_thinstack_are_those_of_its_pieces() -> None:
+def test_the_vectors_of_thinstack_are_those_of_its_pieces():
     found = recipe_vectors("wordpieces", Path("nowhere"))
     vocabulary = open_bundle("sst").vocabulary()
     assert found.words == vocabulary.entries
@@ -339,7 +326,7 @@ def test_the_vectors_of_thinstack_are_those_of_its_pieces() -> None:
     assert vectors_file("glove.txt", Path("data")) == Path("data/glove.txt")
 
 
-def test_the_vectors_of_thinstack_are_near_those_they_are_made_of(data_dir: Path) -> None:
+def test_the_vectors_of_thinstack_are_near_those_they_are_made_of(data_dir):
     table = recipe_vectors("wordpiece.minilm-l6.pca200.npz", data_dir / "vectors")
     found = recipe_vectors("wordpieces", data_dir)
     assert found.words == table.words

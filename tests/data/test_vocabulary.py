@@ -2,7 +2,6 @@
 
 import hashlib
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from thinstack.data.words.vocabulary import Cache, WordVocabulary, mean_unknown
 from thinstack.errors import DataError
 
 
-def test_lookup_tries_exact_then_lower_case_then_without_escapes() -> None:
+def test_lookup_tries_exact_then_lower_case_then_without_escapes():
     vocabulary = WordVocabulary(["film", "Film", "mary", "(", "-lrb-", "and/or", '"', "``", "n/a"])
     number = {word: i for i, word in enumerate(vocabulary.entries, start=1)}
     expected = {"Film": "Film", "FILM": "film", "Mary": "mary", "-LRB-": "-lrb-", "(": "("}
@@ -24,13 +23,13 @@ def test_lookup_tries_exact_then_lower_case_then_without_escapes() -> None:
     assert len(vocabulary) == 10
 
 
-def test_lookup_tries_plain_letters_last() -> None:
+def test_lookup_tries_plain_letters_last():
     vocabulary = WordVocabulary(["film", "ﬁlm", "café", "fine"])
     forms = ["ﬁlm", "ﬁne", "FI\u200bLM", "Cafe\u0301", "ｆｉｎｅ", "ﬁ"]
     assert [vocabulary.lookup(form) for form in forms] == [2, 4, 1, 3, 4, 0]
 
 
-def test_ids_are_the_lookups_also_once_seen() -> None:
+def test_ids_are_the_lookups_also_once_seen():
     vocabulary = WordVocabulary(["a", "b"])
     for _ in range(2):
         assert vocabulary.ids(["B", "x" * 500, "a", "b"]).tolist() == [2, 0, 1, 2]
@@ -38,7 +37,7 @@ def test_ids_are_the_lookups_also_once_seen() -> None:
     assert vocabulary.ids([]).dtype == np.int64
 
 
-def test_the_cache_is_bounded_and_keeps_no_long_words() -> None:
+def test_the_cache_is_bounded_and_keeps_no_long_words():
     calls: list[str] = []
     cache = Cache(lambda word: calls.append(word) or len(word), limit=3)
     words = ["a", "bb", "a", "c", "d", "e", "x" * 200, "x" * 200]
@@ -47,14 +46,14 @@ def test_the_cache_is_bounded_and_keeps_no_long_words() -> None:
     assert set(cache) == {"d", "e"}
 
 
-def test_the_unknown_row_is_the_mean_vector() -> None:
+def test_the_unknown_row_is_the_mean_vector():
     vectors = np.array([[1, 2], [3, 6], [5, 1]], np.float32)
     np.testing.assert_array_equal(
         mean_unknown(vectors), np.array([[3, 3], [1, 2], [3, 6], [5, 1]], np.float32)
     )
 
 
-def test_text_round_trip_keeps_odd_separators_and_the_digest_is_the_file_s(tmp_path: Path) -> None:
+def test_text_round_trip_keeps_odd_separators_and_the_digest_is_the_file_s(tmp_path):
     vocabulary = WordVocabulary(["2\u00a01/2", "a\u2028b", "c\x85d", "e\rf", "g\x0bh", " ", "é"])
     vocabulary.save(tmp_path / "words.txt")
     again = WordVocabulary.load(tmp_path / "words.txt")
@@ -66,7 +65,7 @@ def test_text_round_trip_keeps_odd_separators_and_the_digest_is_the_file_s(tmp_p
 
 
 @pytest.mark.parametrize("words", [["a", "b\nc"], ["a", ""], ["a", "b", "a"]])
-def test_entries_without_a_line_of_their_own_are_refused(words: list[str]) -> None:
+def test_entries_without_a_line_of_their_own_are_refused(words):
     with pytest.raises(DataError, match="vocabulary entry"):
         WordVocabulary(words)
 
@@ -80,7 +79,7 @@ def test_entries_without_a_line_of_their_own_are_refused(words: list[str]) -> No
         (b"\xff\n", "cannot be read"),
     ],
 )
-def test_broken_files_are_refused_by_name(tmp_path: Path, data: bytes, message: str) -> None:
+def test_broken_files_are_refused_by_name(tmp_path, data, message):
     path = tmp_path / "words.txt"
     path.write_bytes(data)
     with pytest.raises(DataError, match=message) as caught:

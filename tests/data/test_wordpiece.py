@@ -1,7 +1,5 @@
 """Word pieces, against the `tokenizers` library."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -40,7 +38,7 @@ VOCABULARY, REFERENCE = WordpieceVocabulary(PIECES), reference(PIECES)
 
 
 @given(TEXT | st.text(alphabet="abc", min_size=98, max_size=103))
-def test_parity_on_any_text_and_around_the_longest_word(word: str) -> None:
+def test_parity_on_any_text_and_around_the_longest_word(word):
     assert VOCABULARY.pieces_of(word) == (tuple(REFERENCE.encode(ptb.plain(word)).ids) or (1,))
 
 
@@ -52,18 +50,18 @@ def test_parity_on_any_text_and_around_the_longest_word(word: str) -> None:
         *((word, "[UNK]") for word in ("actz", "\u200b", "", "a" * 101)),
     ],
 )
-def test_known_words(word: str, pieces: str) -> None:
+def test_known_words(word, pieces):
     assert [PIECES[number] for number in VOCABULARY.pieces_of(word)] == pieces.split()
 
 
 @pytest.mark.parametrize(
     ("word", "plain"), [("ａct", "act"), ("𝐚𝐛", "ab"), ("Ⓐ", "a"), ("ﬀ", "ff"), ("a\u200bb", "ab")]
 )
-def test_unusual_letters_are_plain_ones(word: str, plain: str) -> None:
+def test_unusual_letters_are_plain_ones(word, plain):
     assert VOCABULARY.pieces_of(word) == VOCABULARY.pieces_of(plain)
 
 
-def test_a_word_without_end_is_unknown() -> None:
+def test_a_word_without_end_is_unknown():
     assert len(VOCABULARY.pieces_of("a-" * 2048)) == 4096
     assert VOCABULARY.pieces_of("a-" * 2049) == (1,)
 
@@ -74,19 +72,19 @@ ENDS += (0x2B920, 0x2CEAF, 0x2F800, 0x2FA1F)
 
 
 @pytest.mark.parametrize("end", ENDS, ids=hex)
-def test_ideographs_are_the_reference_s(end: int) -> None:
+def test_ideographs_are_the_reference_s(end):
     for char in map(chr, (end - 1, end, end + 1)):
         assert VOCABULARY.pieces_of(f"a{char}b") == tuple(REFERENCE.encode(f"a{char}b").ids)
 
 
-def test_ids_are_the_pieces_of_all_words_and_their_counts() -> None:
+def test_ids_are_the_pieces_of_all_words_and_their_counts():
     pieces, counts = VOCABULARY.ids(["acting", "", "abc", "a-b"])
     assert [PIECES[number] for number in pieces] == ["act", "##ing", "[UNK]", "abc", "a", "-", "b"]
     assert counts.tolist() == [2, 1, 1, 3]
     assert [array.dtype for array in VOCABULARY.ids([])] == [np.int64, np.int64]
 
 
-def test_text_round_trip(tmp_path: Path) -> None:
+def test_text_round_trip(tmp_path):
     VOCABULARY.save(tmp_path / "pieces.txt")
     again = WordpieceVocabulary.load(tmp_path / "pieces.txt")
     assert again == VOCABULARY
@@ -94,12 +92,12 @@ def test_text_round_trip(tmp_path: Path) -> None:
     assert len(again) == len(PIECES)
 
 
-def test_a_vocabulary_without_the_unknown_piece_is_refused(tmp_path: Path) -> None:
+def test_a_vocabulary_without_the_unknown_piece_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"needs the piece \[UNK\]"):
         WordpieceVocabulary(["a", "##b"])
 
 
-def test_parity_on_every_word_of_the_sentiment_treebank(data_dir: Path) -> None:
+def test_parity_on_every_word_of_the_sentiment_treebank(data_dir):
     pieces = read_vectors(data_dir / "vectors" / "wordpiece.minilm-l6.pca200.npz").words
     vocabulary, tokenizer = WordpieceVocabulary(pieces), reference(pieces)
     files = (data_dir / "sst" / f"{part}.txt" for part in ("train", "dev"))
@@ -112,7 +110,7 @@ def test_parity_on_every_word_of_the_sentiment_treebank(data_dir: Path) -> None:
     ]
 
 
-def test_a_word_is_cut_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_is_cut_once(monkeypatch):
     real, cut = WordpieceVocabulary._cut, []
 
     def counted(self: WordpieceVocabulary, word: str) -> tuple[int, ...]:

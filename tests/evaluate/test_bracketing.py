@@ -19,7 +19,7 @@ def of_trees(*pairs: tuple[str, str]) -> dict[str, float | None]:
     return bracketing([found for found, _ in spans], [gold for _, gold in spans])
 
 
-def test_an_example_counted_by_hand() -> None:
+def test_an_example_counted_by_hand():
     figures = of_trees(
         # `a b` is in both, `a b c` and `c d` are in one; the whole is in both.
         ("( ( ( a b ) c ) d )", "( ( a b ) ( c d ) )"),
@@ -39,7 +39,7 @@ def test_an_example_counted_by_hand() -> None:
     assert figures["exact_trees"] == pytest.approx(100 / 3)
 
 
-def test_of_trees_that_are_not_binary_both_numbers_of_spans_count() -> None:
+def test_of_trees_that_are_not_binary_both_numbers_of_spans_count():
     # The treebank's tree is flat, or has a chain of nodes over the same words, which is one span.
     flat = of_trees(("( ( a b ) ( c d ) )", "( ( a b ) c d )"))
     assert flat["span_f1"] == pytest.approx(100 * 2 * 1 / (2 + 1))
@@ -66,7 +66,7 @@ def phrases(steps: list[int]) -> set[frozenset[int]]:
     return found
 
 
-def test_random_trees_against_sets() -> None:
+def test_random_trees_against_sets():
     rng = random.Random(0)
     lengths = [rng.choice([1, 2, 3, 4, 5, 12]) for _ in range(300)]
     pairs = [(random_tree(n, rng), random_tree(n, rng)) for n in lengths]
@@ -82,7 +82,7 @@ def test_random_trees_against_sets() -> None:
     assert 0 < figures["exact_trees"] == pytest.approx(100 * np.mean(exact))
 
 
-def test_no_case_is_none() -> None:
+def test_no_case_is_none():
     percentages = ("span_f1", "span_f1_with_root", "span_f1_by_sentence", "exact_trees")
     nothing = dict.fromkeys(percentages) | {"spans": 0, "spans_with_root": 0, "trees": 0}
     assert bracketing([], []) == nothing

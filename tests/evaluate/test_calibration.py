@@ -27,7 +27,7 @@ def by_the_equation(scores: np.ndarray, gold: np.ndarray) -> float:
     return 100 * total
 
 
-def test_the_error_is_that_of_the_equation() -> None:
+def test_the_error_is_that_of_the_equation():
     draw = np.random.default_rng(0)
     scores, gold = draw.dirichlet([0.5] * 4, size=500), draw.integers(4, size=500)
     assert BINS == 15
@@ -35,7 +35,7 @@ def test_the_error_is_that_of_the_equation() -> None:
     assert 10 < calibration_error(scores, gold) < 90
 
 
-def test_errors_of_one_bin_cancel_and_those_of_two_do_not() -> None:
+def test_errors_of_one_bin_cancel_and_those_of_two_do_not():
     sure = np.array([[1.0, 0.0], [1.0, 0.0]])
     assert calibration_error(sure, np.array([0, 1])) == pytest.approx(50)
     assert calibration_error(np.array([[0.5, 0.5]] * 2), np.array([0, 1])) == pytest.approx(0)
@@ -46,7 +46,7 @@ def test_errors_of_one_bin_cancel_and_those_of_two_do_not() -> None:
     assert calibration_error(np.zeros((0, 2)), np.zeros(0, np.int64)) is None
 
 
-def test_a_temperature_divides_logits() -> None:
+def test_a_temperature_divides_logits():
     logits = np.random.default_rng(1).normal(0, 3, (20, 5))
     found = tempered(softmax(logits, axis=1), 1.7)
     np.testing.assert_allclose(found, softmax(logits / 1.7, axis=1), atol=1e-12)
@@ -54,7 +54,7 @@ def test_a_temperature_divides_logits() -> None:
     np.testing.assert_allclose(certain, [[1, 0, 0]], atol=1e-12)
 
 
-def test_it_stands_beside_accuracies() -> None:
+def test_it_stands_beside_accuracies():
     scores = [np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), np.array([[0.6, 0.4]])]
     gold = [np.array([0, -1, 0]), np.array([1])]
     found = accuracy(scores, gold, scale=None)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from last_word_model import best, expected, write_last_word_bundle
 
-from thinstack.bundle import Bundle
 from thinstack.errors import InputError, TreeError
 from thinstack.evaluate.treebank_evaluation import evaluate_file, evaluate_predictor
 from thinstack.runtime.prediction import Prediction
@@ -39,7 +38,7 @@ GOLD = {
 
 
 @pytest.fixture(scope="module")
-def predictor(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
+def predictor(tmp_path_factory):
     path = tmp_path_factory.mktemp("bundle") / "model"
     return Predictor(write_last_word_bundle(path, tree_source="left", labels=SIDES))
 
@@ -48,7 +47,7 @@ Write = Callable[..., Path]
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Write:
+def write(tmp_path):
     """Writes a file of trees."""
 
     def call(*trees: str) -> Path:
@@ -59,23 +58,23 @@ def write(tmp_path: Path) -> Write:
 
 
 @pytest.fixture
-def file(write: Write) -> Path:
+def file(write):
     return write(TREES)
 
 
-def test_the_model_gives_what_the_figures_below_are_counted_from() -> None:
+def test_the_model_gives_what_the_figures_below_are_counted_from():
     found = {word: best(expected(word, 2)) for word in ("good", "awful", "film", "(")}
     assert found == {"good": "good", "awful": "bad", "film": "so-so", "(": "good"}
     assert expected("film", 2)["good"] > expected("film", 2)["bad"]
 
 
-def test_gold_trees(predictor: Predictor, file: Path) -> None:
+def test_gold_trees(predictor, file):
     figures = evaluate_file(predictor, file)
     assert {key: figures[key] for key in GOLD} == pytest.approx(GOLD)
     json.dumps(figures, allow_nan=False)
 
 
-def test_a_file_whose_labels_had_other_names_in_training(tmp_path: Path, write: Write) -> None:
+def test_a_file_whose_labels_had_other_names_in_training(tmp_path, write):
     more = {"relabel.json": b'{"NEG": "negative", "POS": "positive", "X": ""}'}
     bundle = write_last_word_bundle(tmp_path / "model", labels=SIDES, more=more)
     file = write("(POS (X film) (NEG good))", "(X (NEG awful) (POS film))", "(NEG awful)")
@@ -85,7 +84,7 @@ def test_a_file_whose_labels_had_other_names_in_training(tmp_path: Path, write: 
     assert evaluate_file(Predictor(bundle), file)["phrase_accuracy"] == pytest.approx(100 * 2 / 3)
 
 
-def test_raw_text_compares_whole_sentences_only(predictor: Predictor, file: Path) -> None:
+def test_raw_text_compares_whole_sentences_only(predictor, file):
     figures = evaluate_file(predictor, file, source="auto", text=True)
     whole = {key: value for key, value in GOLD.items() if "root" in key}
     nothing = dict.fromkeys(("phrase_accuracy", "phrase_binary_accuracy"))
@@ -94,9 +93,7 @@ def test_raw_text_compares_whole_sentences_only(predictor: Predictor, file: Path
     assert figures["phrase_calibration_error"] is None
 
 
-def test_raw_text_runs_on_the_model_that_is_given(
-    file: Path, predictor: Predictor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_raw_text_runs_on_the_model_that_is_given(file, predictor, monkeypatch):
     def opened(*_: object, **__: object) -> None:
         raise AssertionError("the bundle was opened once more")
 
@@ -111,9 +108,7 @@ def test_raw_text_runs_on_the_model_that_is_given(
     assert sum(ran) == 5
 
 
-def test_raw_text_is_what_a_user_would_write(
-    predictor: Predictor, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_raw_text_is_what_a_user_would_write(predictor, write, monkeypatch):
     file = write("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))")
     given: list[str] = []
 
@@ -128,9 +123,7 @@ def test_raw_text_is_what_a_user_would_write(
     assert given == ["It's good."]
 
 
-def test_other_trees_are_measured_on_the_phrases_they_share_with_the_gold_tree(
-    predictor: Predictor, write: Write
-) -> None:
+def test_other_trees_are_measured_on_the_phrases_they_share_with_the_gold_tree(predictor, write):
     file = write("(0 (2 good) (1 (1 film) (0 awful)))")
     # `film awful` is labelled so-so, which is wrong; the left tree does not have that phrase.
     gold, left, right, auto = (
@@ -143,7 +136,7 @@ def test_other_trees_are_measured_on_the_phrases_they_share_with_the_gold_tree(
     assert auto == left
 
 
-def test_the_balanced_tree(predictor: Predictor, write: Write) -> None:
+def test_the_balanced_tree(predictor, write):
     file = write(
         "(2 (0 (0 awful) (1 film)) (2 (2 good) (2 good)))",
         "(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))",
@@ -154,9 +147,7 @@ def test_the_balanced_tree(predictor: Predictor, write: Write) -> None:
     assert figures["phrase_accuracy"] == pytest.approx(100 * 11 / 13)  # wrong: `awful film`, twice
 
 
-def test_agreement_with_the_treebank_is_told_of_trees_that_are_not_its_own(
-    predictor: Predictor, write: Write
-) -> None:
+def test_agreement_with_the_treebank_is_told_of_trees_that_are_not_its_own(predictor, write):
     file = write(
         "(0 (2 good) (1 (1 film) (0 awful)))", "(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))"
     )
@@ -174,7 +165,7 @@ def test_agreement_with_the_treebank_is_told_of_trees_that_are_not_its_own(
     assert not evaluate_file(predictor, file, source="left", text=True).keys() & set(keys)
 
 
-def test_own_parses_are_measured_as_any_other_trees(parsing: Bundle, write: Write) -> None:
+def test_own_parses_are_measured_as_any_other_trees(parsing, write):
     predictor = Predictor(parsing)
     # The own parse of four words is (((a (b c)) d); `film good` and the first three words are no
     # phrases of the first tree.
@@ -198,13 +189,13 @@ def test_own_parses_are_measured_as_any_other_trees(parsing: Bundle, write: Writ
     assert (text["roots"], text["root_accuracy"]) == (3, 100.0)
 
 
-def test_a_model_without_a_parser_has_no_trees_of_its_own(predictor: Predictor, file: Path) -> None:
+def test_a_model_without_a_parser_has_no_trees_of_its_own(predictor, file):
     for text in (False, True):
-        with pytest.raises(InputError, match="'self'; this model has balanced, left, right"):
+        with pytest.raises(InputError, match=r"'self'; .*balanced, left, right"):
             evaluate_file(predictor, file, source="self", text=text)
 
 
-def test_no_case_is_none(predictor: Predictor, write: Write) -> None:
+def test_no_case_is_none(predictor, write):
     file = write("(1 film)")
     figures = evaluate_file(predictor, file)
     assert (figures["root_binary_accuracy"], figures["binary_roots"]) == (None, 0)
@@ -214,26 +205,22 @@ def test_no_case_is_none(predictor: Predictor, write: Write) -> None:
     assert {value for key, value in nothing if key.endswith("accuracy")} == {None}
 
 
-def test_raw_text_has_no_gold_trees(predictor: Predictor, file: Path) -> None:
-    with pytest.raises(InputError, match="raw text has no gold trees: name another tree source"):
+def test_raw_text_has_no_gold_trees(predictor, file):
+    with pytest.raises(InputError, match="gold"):
         evaluate_file(predictor, file, text=True)
 
 
-def test_a_word_of_white_space_is_no_sentence_of_raw_text(
-    predictor: Predictor, write: Write
-) -> None:
+def test_a_word_of_white_space_is_no_sentence_of_raw_text(predictor, write):
     file = write("(2 good)", "(0 \u00a0)", "(0 awful)")
     figures = evaluate_file(predictor, file, source="auto", text=True)
     assert (figures["roots"], figures["root_accuracy"]) == (2, 100.0)
 
 
-def test_a_tree_that_is_not_binary_or_has_an_unknown_label_is_placed(
-    predictor: Predictor, write: Write
-) -> None:
+def test_a_tree_that_is_not_binary_or_has_an_unknown_label_is_placed(predictor, write):
     file = write("(2 good)", "(2 (2 good) (1 film) (2 good))")
-    with pytest.raises(TreeError, match="tree 1: node 3 has 3 children"):
+    with pytest.raises(TreeError, match="tree 1: node 3 "):
         evaluate_file(predictor, file)
     assert evaluate_file(predictor, file, source="left")["phrases"] == 5
     file = write("(2 good)", "(3 good)")
-    with pytest.raises(TreeError, match=r"trees\.txt:2: node 0 \('good'\) has the label '3'"):
+    with pytest.raises(TreeError, match=r"trees\.txt:2: node 0 .*'3'"):
         evaluate_file(predictor, file)

@@ -1,10 +1,6 @@
 """Which class of a model each label of a table means."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from command_line import Answer
 
 import thinstack
 from thinstack.data.tables.table_rows import TableRow
@@ -15,7 +11,7 @@ from thinstack.runtime.predictor import Predictor
 
 
 @pytest.fixture(scope="module")
-def models() -> dict[int, Predictor]:
+def models():
     return {classes: thinstack.load("sst", threads=1, classes=classes) for classes in (2, 3, 5)}
 
 
@@ -55,7 +51,7 @@ def meaning_of(predictor: Predictor, labels: str, **relabel: str) -> GoldLabels:
         (2, "good,bad", None),
     ],
 )
-def test_labels_are_read_as_a_person_means_them(models, classes, labels, expected) -> None:
+def test_labels_are_read_as_a_person_means_them(models, classes, labels, expected):
     if expected is None:
         with pytest.raises(DataError) as raised:
             meaning_of(models[classes], labels)
@@ -68,14 +64,14 @@ def test_labels_are_read_as_a_person_means_them(models, classes, labels, expecte
     assert [found.classes[name] for name in labels.split(",")] == expected
 
 
-def test_what_was_not_taken_as_it_stands_is_said(models) -> None:
+def test_what_was_not_taken_as_it_stands_is_said(models):
     assert meaning_of(models[5], "negative,very positive,neutral").notes == []
     (read,) = meaning_of(models[5], "0,4").notes
     assert "0 as very negative, 4 as very positive" in read
     assert "--classes 2" in meaning_of(models[5], "negative,positive").notes[0]
 
 
-def test_labels_get_other_names(models) -> None:
+def test_labels_get_other_names(models):
     found = meaning_of(
         models[2],
         "5,4,1,NA",
@@ -87,7 +83,7 @@ def test_labels_get_other_names(models) -> None:
             meaning_of(models[2], "5,1", **relabel)
 
 
-def test_a_table_is_measured_by_what_its_labels_mean(models, tmp_path: Path) -> None:
+def test_a_table_is_measured_by_what_its_labels_mean(models, tmp_path):
     (tmp_path / "t.csv").write_text("text,label\nWonderful.,1\nAwful.,0\nWell.,NA\n", "utf-8")
     for relabel, problem in (({}, "'NA'.*--relabel"), ({"NA": "", "2": "x"}, "no label '2'")):
         with pytest.raises((DataError, InputError), match=problem):
@@ -98,14 +94,14 @@ def test_a_table_is_measured_by_what_its_labels_mean(models, tmp_path: Path) -> 
     assert "NA not at all" in notes[0]
 
 
-def test_spans_are_not_measured_in_silence(models, tmp_path: Path) -> None:
+def test_spans_are_not_measured_in_silence(models, tmp_path):
     path, notes = tmp_path / "t.csv", list[str]()
     path.write_text("text,start,end,label\nWonderful film.,0,9,positive\n", "utf-8")
     evaluate_table(models[3], path, notes=notes)
     assert any("start and end" in note for note in notes)
 
 
-def test_the_command_says_how_labels_were_read(cli: Callable[..., Answer], tmp_path: Path) -> None:
+def test_the_command_says_how_labels_were_read(cli, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("text,label\nWonderful.,yes\nAwful.,no\n", "utf-8")
     command = ("evaluate", path, "--classes", 2)
@@ -119,7 +115,7 @@ def test_the_command_says_how_labels_were_read(cli: Callable[..., Answer], tmp_p
         assert (wrong.code, "--relabel" in wrong.err) == (2, True)
 
 
-def test_the_advice_can_be_typed(cli: Callable[..., Answer], tmp_path: Path) -> None:
+def test_the_advice_can_be_typed(cli, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("text,label\nWonderful.,2\nAwful.,1\n", "utf-8")
     assert "--classes 2" in cli("evaluate", path).err
@@ -130,12 +126,12 @@ def test_the_advice_can_be_typed(cli: Callable[..., Answer], tmp_path: Path) -> 
     assert "'P=CLASS,Q=CLASS,R=CLASS'" in cli("evaluate", path).err
 
 
-def test_two_writings_of_a_number_may_get_two_names(models) -> None:
+def test_two_writings_of_a_number_may_get_two_names(models):
     found = meaning_of(models[2], "1,1.0,01", **{"1": "positive", "1.0": "negative"})
     assert (found.classes["1"], found.classes["1.0"]) == (1, 0)
 
 
-def test_labels_that_all_count_for_nothing_are_an_error(models, tmp_path: Path) -> None:
+def test_labels_that_all_count_for_nothing_are_an_error(models, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("text,label\nWonderful.,P\nAwful.,Q\n", "utf-8")
     with pytest.raises(DataError, match="no text"):

@@ -1,7 +1,6 @@
 """Figures of a suite, counted by hand."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ def case(name: str, polarity: str, text: str = "", kind: str = "no", **pair: str
     return Case(name, "open", kind, polarity, text=text or name, **given)  # type: ignore[arg-type]
 
 
-def test_right_is_the_side_with_more_mass_and_neutral_the_middle() -> None:
+def test_right_is_the_side_with_more_mass_and_neutral_the_middle():
     rows = {
         # positive mass 0.45, negative 0.4, but the most probable class is negative
         "slight": [0.0, 0.4, 0.15, 0.25, 0.2],
@@ -44,14 +43,14 @@ def test_right_is_the_side_with_more_mass_and_neutral_the_middle() -> None:
         assert figures["accuracy"] == pytest.approx(20 * len(names))
 
 
-def test_without_a_neutral_class_the_margin_tells_what_is_neutral() -> None:
+def test_without_a_neutral_class_the_margin_tells_what_is_neutral():
     scores = np.array([[0.45, 0.55], [0.58, 0.42], [0.35, 0.65], [0.7, 0.3]])
     cases = [case(name, "neutral") for name in "abcd"]
     _, wrong = polarity_figures(cases, scores, ("negative", "positive"))
     assert [one.id for one in wrong] == ["c", "d"]
 
 
-def test_kinds_totals_and_irony() -> None:
+def test_kinds_totals_and_irony():
     cases = [
         case("a", "positive", kind="negated_negatives"),
         case("b", "positive", kind="negated_negatives"),
@@ -76,7 +75,7 @@ def test_kinds_totals_and_irony() -> None:
     assert [name for name, _ in suite_rows(figures)][:4] == names
 
 
-def test_pairs_agree_or_move() -> None:
+def test_pairs_agree_or_move():
     cases = [
         case("a", "positive"),
         case("b", "positive", test="INV", partner="a"),
@@ -101,13 +100,13 @@ def test_pairs_agree_or_move() -> None:
 
 
 @pytest.fixture(scope="module")
-def predictor(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
+def predictor(tmp_path_factory):
     path = tmp_path_factory.mktemp("bundle") / "model"
     labels = ("negative", "so-so", "positive")
     return Predictor(write_last_word_bundle(path, labels=labels))
 
 
-def test_texts_are_read_as_users_give_them(predictor: Predictor) -> None:
+def test_texts_are_read_as_users_give_them(predictor):
     # Two words and four: the mean of the sentences, weighted by their words, decides.
     text = "So good! Film of an awful"
     margins = [expected(word, 2)["good"] - expected(word, 2)["bad"] for word in ("!", "awful")]
@@ -118,9 +117,9 @@ def test_texts_are_read_as_users_give_them(predictor: Predictor) -> None:
     assert (figures["right"], wrong) == (2, [])
 
 
-def test_what_cannot_be_measured_is_refused(predictor: Predictor, tmp_path: Path) -> None:
+def test_what_cannot_be_measured_is_refused(predictor, tmp_path):
     other = Predictor(write_last_word_bundle(tmp_path / "other"))
-    with pytest.raises(InputError, match=r"negative and positive classes.*found bad, so-so, good"):
+    with pytest.raises(InputError, match="bad, so-so, good"):
         evaluate_suite(other, [case("a", "positive")])
-    with pytest.raises(DataError, match="expected texts with words, found none in text 1"):
+    with pytest.raises(DataError, match="text 1"):
         evaluate_suite(predictor, [case("a", "positive"), case("b", "positive", "\u00a0")])

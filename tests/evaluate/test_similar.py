@@ -60,7 +60,7 @@ def check(found: list, expected: dict[str, float], top: int) -> None:
     np.testing.assert_allclose([each.score for each in found], [expected[t] for t in best], 1e-5)
 
 
-def test_by_sentence_vectors(tmp_path: Path) -> None:
+def test_by_sentence_vectors(tmp_path):
     bundle = made(tmp_path, **PAIRS)
     query = "a cat runs"
     vectors = outputs(bundle, query, *DISTINCT)["sentence_vectors"]  # of an even number of trees
@@ -69,7 +69,7 @@ def test_by_sentence_vectors(tmp_path: Path) -> None:
         check(Texts(bundle, TEXTS).nearest(query, top), expected, top)
 
 
-def test_by_mean_word_vectors(tmp_path: Path) -> None:
+def test_by_mean_word_vectors(tmp_path):
     bundle = made(tmp_path)
     table = load_model(bundle).embedding.table.detach().numpy()
     means = {text: table[ids(text)].mean(0) for text in (*DISTINCT, "a cat runs")}
@@ -78,7 +78,7 @@ def test_by_mean_word_vectors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("labels", [("1", "2", "3"), ("0", "1", "2")])
-def test_by_the_score_of_the_pair(tmp_path: Path, labels: tuple[str, ...]) -> None:
+def test_by_the_score_of_the_pair(tmp_path, labels):
     bundle = made(tmp_path, **PAIRS | {"labels": labels})
     expected = {}
     for text in DISTINCT:
@@ -87,7 +87,7 @@ def test_by_the_score_of_the_pair(tmp_path: Path, labels: tuple[str, ...]) -> No
     check(Texts(bundle, TEXTS, by="score").nearest("a cat runs", 3), expected, 3)
 
 
-def test_texts_of_the_same_words_are_left_out(tmp_path: Path) -> None:
+def test_texts_of_the_same_words_are_left_out(tmp_path):
     found = Texts(made(tmp_path), TEXTS).nearest("a  dog runs", 9)
     assert sorted(each.text for each in found) == sorted({*DISTINCT} - {"a dog runs"})
 
@@ -100,7 +100,7 @@ def test_texts_of_the_same_words_are_left_out(tmp_path: Path) -> None:
     ],
     ids=["sequence", "own trees"],
 )
-def test_other_texts_of_the_batch_do_not_matter(tmp_path: Path, fields: dict[str, Any]) -> None:
+def test_other_texts_of_the_batch_do_not_matter(tmp_path, fields):
     bundle = made(tmp_path, **fields)
     found = Texts(bundle, TEXTS).nearest("cat sleeps", 9)
     for text, score in found:
@@ -117,17 +117,17 @@ def test_other_texts_of_the_batch_do_not_matter(tmp_path: Path, fields: dict[str
         ({}, ["", " "], "vectors", "no text with words"),
     ],
 )
-def test_refusals_say_what_to_do(tmp_path: Path, fields, texts, by, says: str) -> None:
+def test_refusals_say_what_to_do(tmp_path, fields, texts, by, says):
     with pytest.raises(InputError, match=says):
         Texts(made(tmp_path, **fields), texts, by=by)
 
 
-def test_a_query_without_words_is_refused(tmp_path: Path) -> None:
+def test_a_query_without_words_is_refused(tmp_path):
     with pytest.raises(InputError, match="has no words"):
         Texts(made(tmp_path), TEXTS).nearest(" ")
 
 
-def test_a_text_of_too_many_pieces_is_refused(tmp_path: Path) -> None:
+def test_a_text_of_too_many_pieces_is_refused(tmp_path):
     options = {"layers": 1, "heads": 1, "feed_forward": 4, "positions": 5, "first": 0, "last": 0}
     embedding = {"kind": "wordpieces", "name": "transformer.v1", "size": 4, "options": options}
     config = config_of(embedding=embedding)
@@ -137,5 +137,5 @@ def test_a_text_of_too_many_pieces_is_refused(tmp_path: Path) -> None:
     files = {"vocabulary.txt": words, "model.safetensors": weights_of(model)}
     bundle = write_bundle(tmp_path / "bundle", files, config=config)
     assert Texts(bundle, ["a dogs", "dog"]).nearest("dogs a")
-    with pytest.raises(InputError, match="has 4 pieces, and this model reads at most 3: shorten"):
+    with pytest.raises(InputError, match=r"4 pieces.* at most 3"):
         Texts(bundle, ["a dogs dog"])

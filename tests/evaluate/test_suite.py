@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from thinstack.errors import DataError, UnknownNameError
-from thinstack.evaluate.suite import SUITES, Case, halves, read_suite, suite_names
+from thinstack.evaluate.suite import Case, halves, read_suite, suite_names
 
 CASES = read_suite("polarity")
 ONE_SIDED = {"negated_negatives": "positive", "negated_positives": "negative", "facts": "neutral"}
@@ -22,7 +22,7 @@ def words(text: str) -> list[str]:
     return re.findall("[a-z0-9'-]+", text.lower())
 
 
-def test_it_has_these_kinds_in_halves_of_one_size() -> None:
+def test_it_has_these_kinds_in_halves_of_one_size():
     assert suite_names() == ["polarity"]
     assert {case.kind for case in CASES} == BY_OTHER_NEGATORS | DOMAINS | OTHERS | set(ONE_SIDED)
     assert len([case for case in CASES if case.kind != "irony"]) == 512
@@ -34,7 +34,7 @@ def test_it_has_these_kinds_in_halves_of_one_size() -> None:
     assert halves(CASES, "all") == CASES == parts[0] + parts[1]
 
 
-def test_both_sides_are_as_many_in_every_kind_that_has_two() -> None:
+def test_both_sides_are_as_many_in_every_kind_that_has_two():
     for kind in {case.kind for case in CASES} - {"irony"}:
         found = Counter(case.polarity for case in CASES if case.kind == kind)
         if kind in ONE_SIDED:
@@ -42,48 +42,6 @@ def test_both_sides_are_as_many_in_every_kind_that_has_two() -> None:
         else:
             assert found["positive"] == found["negative"] == found.total() / 2
     assert Counter(case.polarity for case in CASES)["neutral"] == 40
-
-
-def test_no_three_words_in_a_row_stand_in_both_halves() -> None:
-    runs = []
-    for half in ("open", "reported"):
-        texts = [words(case.text) for case in halves(CASES, half)]
-        runs.append({tuple(text[at : at + 3]) for text in texts for at in range(len(text) - 2)})
-    assert not runs[0] & runs[1]
-
-
-def test_texts_are_as_people_type_them_and_none_stands_twice() -> None:
-    for case in CASES:
-        assert case.text.isascii()
-        assert case.text == " ".join(case.text.split())
-        assert 3 <= len(case.text.split()) <= 25
-        assert '"' not in case.text
-    assert len({tuple(words(case.text)) for case in CASES}) == len(CASES)
-    lines = (SUITES / "polarity.tsv").read_text(encoding="ascii").splitlines()
-    assert [line.split("\t") for line in lines[1:]] == [list(case) for case in CASES]
-
-
-def test_ids_say_kind_and_half() -> None:
-    for case in CASES:
-        assert re.fullmatch(rf"{case.kind}-{case.half[0]}\d\d", case.id)
-
-
-@pytest.mark.parametrize(
-    ("kind", "needed"),
-    [
-        ("negated_negatives", r"n't|\bnot?\b|nobody|far from|yet to|hard to|impossible"),
-        ("negated_positives", r"n't|\bnot\b|neither|nobody|far from|anything but|fails"),
-        ("never", "never"),
-        ("hardly", "hardly|barely|scarcely|rarely|seldom"),
-        ("without", "without"),
-        ("nothing", "nothing"),
-        ("no", r"\bno\b|none"),
-    ],
-)
-def test_negated_sentences_have_their_negator(kind: str, needed: str) -> None:
-    for case in CASES:
-        if case.kind == kind:
-            assert re.search(needed, case.text.lower()), case.text
 
 
 Write = Callable[..., Path]
@@ -95,7 +53,7 @@ GOOD = {
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Write:
+def write(tmp_path):
     """Writes a suite: `GOOD`, with a field of a case changed."""
 
     def call(name: str = "a", **changed: str) -> Path:
@@ -107,7 +65,7 @@ def write(tmp_path: Path) -> Write:
     return call
 
 
-def test_a_table_of_these_columns_is_a_suite(write: Write) -> None:
+def test_a_table_of_these_columns_is_a_suite(write):
     assert read_suite(write()) == read_suite(str(write())) == list(GOOD.values())
 
 
@@ -130,20 +88,18 @@ def test_a_table_of_these_columns_is_a_suite(write: Write) -> None:
         ("c", {"text": ""}, ":4: expected a text or a number in the column 'text'"),
     ],
 )
-def test_what_is_no_suite_is_placed(
-    write: Write, name: str, changed: dict[str, str], message: str
-) -> None:
+def test_what_is_no_suite_is_placed(write, name, changed, message):
     with pytest.raises(DataError, match=rf"mine\.tsv.*{message}"):
         read_suite(write(name, **changed))
 
 
-def test_a_score_may_move_within_a_polarity(write: Write) -> None:
+def test_a_score_may_move_within_a_polarity(write):
     assert read_suite(write("c", polarity="positive"))[2].moves == "down"
 
 
-def test_columns_and_known_names_are_told(tmp_path: Path) -> None:
+def test_columns_and_known_names_are_told(tmp_path):
     (tmp_path / "mine.csv").write_text("text,label\na,b\n")
-    with pytest.raises(DataError, match=r"'id'.*a suite has the columns id, half, kind, polarity"):
+    with pytest.raises(DataError, match=r"'id'.*id, half, kind, polarity"):
         read_suite(tmp_path / "mine.csv")
-    with pytest.raises(UnknownNameError, match="unknown suite 'polar'; known: polarity"):
+    with pytest.raises(UnknownNameError, match="'polar'; known: polarity"):
         read_suite("polar")

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def installed(tmp_path_factory):
     """A copy of the example, a bundle where it looks for one, and what the line of the README
     printed."""
     root = tmp_path_factory.mktemp("javascript")
@@ -85,7 +85,7 @@ def assert_phrases(printed: str, sentence: str) -> None:
     np.testing.assert_allclose(scores, expected.scores[order].max(1), rtol=0, atol=6e-4)
 
 
-def test_the_line_of_the_readme(installed: tuple[Path, str]) -> None:
+def test_the_line_of_the_readme(installed):
     line = r"^(onnxruntime-\w+): (\d+) cases, largest difference (\S+), allowed 0.0001$"
     reports = re.findall(line, installed[1], re.M)
     names = ("onnxruntime-node", "onnxruntime-web")
@@ -95,7 +95,7 @@ def test_the_line_of_the_readme(installed: tuple[Path, str]) -> None:
         assert_phrases(printed, "A wonderful film")
 
 
-def test_another_sentence(installed: tuple[Path, str]) -> None:
+def test_another_sentence(installed):
     sentence = "The plot 's crème brûlée never comes alive ."
     done = run(installed[0], f'node node.mjs ../../thinstack/bundle/bundled/sst "{sentence}"')
     assert_phrases(done.stdout, sentence)
@@ -111,9 +111,7 @@ def test_another_sentence(installed: tuple[Path, str]) -> None:
         ("node.mjs", "other_scores", "not there"),
     ],
 )
-def test_a_wrong_case_fails(
-    installed: tuple[Path, str], tmp_path: Path, program: str, output: str, wrong: str
-) -> None:
+def test_a_wrong_case_fails(installed, tmp_path, program, output, wrong):
     bundle = tmp_path / "bundle"
     shutil.copytree(installed[0].parents[1] / "thinstack" / "bundled" / "sst", bundle)
     reference = json.loads((bundle / "cases.json").read_text())
@@ -131,14 +129,14 @@ def test_a_wrong_case_fails(
     assert (done.returncode, len(done.stdout.splitlines())) == (1, 1)
 
 
-def test_a_folder_that_is_no_bundle(installed: tuple[Path, str], tmp_path: Path) -> None:
+def test_a_folder_that_is_no_bundle(installed, tmp_path):
     done = run(installed[0], f"node node.mjs {tmp_path}")
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(r"onnxruntime-node: ENOENT.*model\.onnx'\n", done.stderr)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_model_of_another_kind(installed: tuple[Path, str], tmp_path: Path, program: str) -> None:
+def test_a_model_of_another_kind(installed, tmp_path, program):
     done = run(installed[0], f"node {program} {bundle_of_pairs(tmp_path / 'pairs')}")
     assert done.returncode == 0, done.stderr
     assert re.search(
@@ -155,9 +153,7 @@ def test_a_model_of_another_kind(installed: tuple[Path, str], tmp_path: Path, pr
         ("[0.5, 300]", [2], [0.5, 200], "0.5"),
     ],
 )
-def test_the_largest_difference(
-    installed: tuple[Path, str], data: str, dims: list, rows: list, expected: str
-) -> None:
+def test_the_largest_difference(installed, data, dims, rows, expected):
     session = (
         "{ inputNames: [], outputNames: [], inputMetadata: [], run: () => ({ a: { data: "
         f"{data}, dims: {dims} }} }}) }}"
@@ -167,7 +163,7 @@ def test_the_largest_difference(
     assert evaluate(installed[0], "largestDifference", call, case) == expected
 
 
-def test_pieces_are_those_of_python(installed: tuple[Path, str]) -> None:
+def test_pieces_are_those_of_python(installed):
     codes = [*range(1, 0x3000), 0x4E00, 0xE000, 0x20000, 0xF900, 0xFB01, 0xFFFD, 0x1F600]
     words = [f"a{chr(c)}B" for c in codes if unicodedata.category(chr(c)) not in ("Cn", "Cs")]
     words += ["unwatchably", "naïve", "İstanbul", "ΣΊΣΥΦΟΣ", "don't-care", "##ing", "[UNK]"]
@@ -181,7 +177,7 @@ def test_pieces_are_those_of_python(installed: tuple[Path, str]) -> None:
     assert found == {word: list(vocabulary.pieces_of(word)) for word in words}
 
 
-def test_phrases_are_the_spans_of_the_tree(installed: tuple[Path, str]) -> None:
+def test_phrases_are_the_spans_of_the_tree(installed):
     brackets = "(a (b (c x) (d y)) (e (f z) (g (h v) (i w))))"
     tree = from_brackets(brackets)
     (found,) = evaluate(installed[0], "phrases", "given.map(phrases)", tree.transitions.tolist())

@@ -10,7 +10,7 @@ from thinstack.bundle import open_bundle
 pytest.importorskip("openvino", reason="needs openvino")
 
 
-def test_batches_of_any_size() -> None:
+def test_batches_of_any_size():
     """One compiled model for all; between them an empty batch, whose loops run once or never."""
     file = open_bundle("sst").read("onnx/model.onnx")
     model = program("openvino").Model(file)

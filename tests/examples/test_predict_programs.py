@@ -2,8 +2,6 @@
 runtime."""
 
 import re
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 from predict_program import (
@@ -19,44 +17,40 @@ RUNTIMES = {"openvino": "OpenVINO", "reference": "onnx.reference"}
 
 
 @pytest.fixture(params=RUNTIMES)
-def example(request: pytest.FixtureRequest) -> str:
+def example(request):
     if request.param == "openvino":
         pytest.importorskip("openvino", reason="needs openvino")
     return request.param
 
 
 @pytest.fixture
-def predict(example: str) -> ModuleType:
+def predict(example):
     return program(example)
 
 
-def test_the_line_of_the_readme(example: str) -> None:
+def test_the_line_of_the_readme(example):
     assert_phrases(run_readme(example), "A wonderful film")
 
 
-def test_another_sentence(predict: ModuleType, monkeypatch, capsys) -> None:
+def test_another_sentence(predict, monkeypatch, capsys):
     sentence = "The plot 's crème brûlée never comes alive ."
     assert run(predict, monkeypatch, "sst", *sentence.split()) == 0
     assert_phrases(capsys.readouterr().out, sentence)
 
 
-def test_a_wrong_case_fails(
-    example: str, predict: ModuleType, tmp_path: Path, monkeypatch, capsys
-) -> None:
+def test_a_wrong_case_fails(example, predict, tmp_path, monkeypatch, capsys):
     assert run(predict, monkeypatch, bundle_with_a_wrong_score(tmp_path / "wrong", 1.5e-4)) == 1
     line = rf"{RUNTIMES[example]}: \d cases, largest difference 1.5e-04, allowed 0.0001\n"
     assert re.fullmatch(line, capsys.readouterr().out)
 
 
-def test_no_bundle(example: str, predict: ModuleType, tmp_path: Path, monkeypatch, capsys) -> None:
+def test_no_bundle(example, predict, tmp_path, monkeypatch, capsys):
     assert run(predict, monkeypatch, tmp_path) == 2
     message = f"{RUNTIMES[example]}: {tmp_path}: not a bundle, it has no manifest.json\n"
     assert capsys.readouterr() == ("", message)
 
 
-def test_a_model_of_another_kind(
-    example: str, predict: ModuleType, tmp_path: Path, monkeypatch, capsys
-) -> None:
+def test_a_model_of_another_kind(example, predict, tmp_path, monkeypatch, capsys):
     assert run(predict, monkeypatch, bundle_of_pairs(tmp_path / "pairs")) == 0
     lines = rf"{RUNTIMES[example]}: 3 cases, largest difference \S+e-0[789].*\nno phrases: .*\n"
     assert re.fullmatch(lines, capsys.readouterr().out)
@@ -70,7 +64,7 @@ def test_a_model_of_another_kind(
         ([[0.5]], [0.5], float("inf")),
     ],
 )
-def test_the_largest_difference(found: list, wanted: list, difference: float) -> None:
+def test_the_largest_difference(found, wanted, difference):
     predict = program("reference")
     model = type("Model", (), {"run": lambda self, inputs: {"a": predict.np.array(found)}})()
     cases = [{"inputs": {}, "outputs": {"a": wanted}}]

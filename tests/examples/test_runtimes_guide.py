@@ -20,13 +20,11 @@ BLOCKS = [
     for block in re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
     if "runs/pairs" not in block
 ]
-MODEL = ROOT / "thinstack" / "bundled" / "sst" / "onnx" / "model.onnx"
+MODEL = ROOT / "thinstack" / "bundle" / "bundled" / "sst" / "onnx" / "model.onnx"
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")
-def test_python(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_python(tmp_path, monkeypatch, capsys):
     shutil.copy(MODEL, tmp_path / "model.onnx")
     (tmp_path / "model.pt").write_bytes(export_torchscript(load_model("sst"))[0])
     monkeypatch.chdir(tmp_path)
@@ -44,13 +42,13 @@ def test_python(
         np.testing.assert_allclose(nodes, first["nodes"], rtol=0, atol=1e-5)
 
 
-def test_the_ids_are_those_of_a_wonderful_film() -> None:
+def test_the_ids_are_those_of_a_wonderful_film():
     pieces, counts = open_bundle("sst").vocabulary().ids(["A", "wonderful", "film"])
     assert (pieces.tolist(), counts.tolist()) == ([1037, 6919, 2143], [1, 1, 1])
     assert len(re.findall("1037, 6919, 2143", GUIDE)) == 5
 
 
-def test_the_tables_hold_every_name() -> None:
+def test_the_tables_hold_every_name():
     named = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|(.*?\|)", GUIDE, re.MULTILINE))))
     names = """token_ids piece_ids pieces_per_word transitions lengths parents slots kinds
     constituents node_scores root_scores parse pair_scores sentence_vectors tree_scores"""

@@ -9,7 +9,7 @@ from thinstack.core.model.model import Model
 from thinstack.export import torchscript
 from thinstack.export.onnx import verify
 from thinstack.export.onnx.model import export_onnx
-from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
+from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.samples import sampled
 from thinstack.plugins.build import build_model
 
@@ -24,41 +24,41 @@ def _export(
 
 
 @pytest.fixture
-def short_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_samples(monkeypatch):
     """Samples of at most 7 words, for tests of anything but the samples."""
     for module in (verify, torchscript):
         monkeypatch.setattr(module, "sampled", lambda model, **_: sampled(model, longest=7))
 
 
 @pytest.fixture(scope="session")
-def words() -> Exported:
+def words():
     """N-ary LSTM over words, nothing rounded, int32."""
     return _export(make_model("words"), make_config("words"), "none")
 
 
 @pytest.fixture(scope="session")
-def pieces() -> Exported:
+def pieces():
     """N-ary LSTM over wordpieces, int8, int64."""
     model, config = make_model("wordpieces"), make_config("wordpieces")
     return _export(model, config, "int8-tables", "int64")
 
 
 @pytest.fixture(scope="session")
-def child_sum() -> Exported:
+def child_sum():
     """A cell of any arity over words, fp16, int32."""
     config = make_config("words", cell="child_sum.v1")
     return _export(make_model("words", ChildSum()), config, "fp16")
 
 
 @pytest.fixture(scope="session", params=["words", "pieces", "child_sum"])
-def exported(request: pytest.FixtureRequest) -> Exported:
+def exported(request):
     """Each of the three."""
     found: Exported = request.getfixturevalue(request.param)
     return found
 
 
 @pytest.fixture(scope="session")
-def verified() -> tuple[Exported, VerificationReport]:
+def verified():
     """A bidirectional model of trees over words, and the report of its verification."""
     torch.manual_seed(0)
     encoder = {
@@ -73,7 +73,7 @@ def verified() -> tuple[Exported, VerificationReport]:
 
 
 @pytest.fixture(scope="session")
-def pairs() -> Exported:
+def pairs():
     """A model of pairs of dependency trees with relations, over words, fp16, int32."""
     torch.manual_seed(0)
     settings = {
@@ -86,7 +86,7 @@ def pairs() -> Exported:
 
 
 @pytest.fixture(scope="session")
-def parser() -> Exported:
+def parser():
     """SPINN over wordpieces, int8, int32."""
     torch.manual_seed(0)
     encoder = {"tracker": {"size": 4, "lookahead": 2}}

@@ -61,7 +61,7 @@ def parsed(steps: list[int]) -> Scores:
     return {"parse": np.array(steps, np.int32)}
 
 
-def test_the_report_holds_the_differences_of_all_scores() -> None:
+def test_the_report_holds_the_differences_of_all_scores():
     report = compare("mine", "1.5", off_by(0.25), MODEL, BATCHES, 0.3)
     counts = report.cases, report.trees, report.nodes
     assert (report.runtime, report.version, counts) == ("mine", "1.5", (2, 3, 13))
@@ -80,13 +80,13 @@ def test_the_report_holds_the_differences_of_all_scores() -> None:
         (off_by(0.01, PARSER), PARSER, "mine gives scores that differ by"),
     ],
 )
-def test_a_runtime_that_differs_is_refused(run, model: Model, message: str) -> None:
+def test_a_runtime_that_differs_is_refused(run, model, message):
     batches = BATCHES if model is MODEL else [SENTENCES]
     with pytest.raises(ExportError, match=message):
         compare("mine", "1", run, model, batches, 1e-5)
 
 
-def test_a_runtime_may_round_as_much_as_the_model_does() -> None:
+def test_a_runtime_may_round_as_much_as_the_model_does():
     """Logits that are all greater by 1,000 have the same probabilities, but fewer digits for
     them. Without that, the same difference is an error."""
     wide = copy.deepcopy(MODEL)
@@ -101,9 +101,7 @@ def test_a_runtime_may_round_as_much_as_the_model_does() -> None:
             compare("mine", "1", off_by(6 * own, model), model, BATCHES, 1e-7)
 
 
-def test_each_batch_is_judged_by_what_the_model_rounds_in_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_each_batch_is_judged_by_what_the_model_rounds_in_it(monkeypatch):
     """A difference on three words is no better for a model that rounds much over others."""
     of = {3: 0.0, 5: 1.0}
     monkeypatch.setattr(
@@ -115,7 +113,7 @@ def test_each_batch_is_judged_by_what_the_model_rounds_in_it(
     assert compare("mine", "1", off_by(0.005), MODEL, BATCHES[:1], 1e-4).cases == 1
 
 
-def test_a_model_that_rounds_everything_away_is_refused() -> None:
+def test_a_model_that_rounds_everything_away_is_refused():
     wide = copy.deepcopy(MODEL)
     with torch.no_grad():
         wide.head.linear.bias.add_(1e6)
@@ -124,19 +122,19 @@ def test_a_model_that_rounds_everything_away_is_refused() -> None:
         compare("mine", "1", off_by(0.02, wide), wide, BATCHES, 1e-7)
 
 
-def test_differences_of_scores_beyond_1_are_relative() -> None:
+def test_differences_of_scores_beyond_1_are_relative():
     found, wanted = np.array([[0.5, -1700.17]], np.float32), np.array([[0.4, -1700.0]], np.float32)
     np.testing.assert_allclose(distance(found, wanted), [[0.1, 0.17 / 1700]], rtol=1e-3)
 
 
-def test_a_runtime_is_compared_over_its_own_trees() -> None:
+def test_a_runtime_is_compared_over_its_own_trees():
     against = partial(compare, "mine", "1", model=PARSER, batches=[SENTENCES])
     assert against(over(own_parse()), tolerance=1e-5).nodes == 15
     # Were the choice within tolerance, its scores would be right over the trees that it made.
     assert against(over(other_trees()), tolerance=10).max_error < 1e-6
 
 
-def test_trees_are_given_as_they_were_found() -> None:
+def test_trees_are_given_as_they_were_found():
     found = as_given(PARSER, SENTENCES, parsed(TREES))
     assert found.transitions.tolist() == TREES
     assert found.transitions.dtype == np.int64
@@ -155,16 +153,14 @@ def test_trees_are_given_as_they_were_found() -> None:
         (TREES, [*TREES[:10], 0, 0, 1, 0, 1], "other trees than it was given"),
     ],
 )
-def test_what_is_no_tree_or_another_one_is_refused(
-    given: list[int], steps: list[int], message: str
-) -> None:
+def test_what_is_no_tree_or_another_one_is_refused(given, steps, message):
     forest = SENTENCES._replace(transitions=np.array(given, np.int64))
     with pytest.raises(ExportError, match=message):
         as_given(PARSER, forest, parsed(steps))
 
 
 @pytest.mark.parametrize("scale", [0.01, 10])
-def test_a_choice_is_as_bad_as_it_scores_less(scale: float) -> None:
+def test_a_choice_is_as_bad_as_it_scores_less(scale):
     """Relative to scores beyond 1."""
     model = copy.deepcopy(PARSER)
     with torch.no_grad():
@@ -181,7 +177,7 @@ def test_a_choice_is_as_bad_as_it_scores_less(scale: float) -> None:
     assert worst_choice(model, wrong) == pytest.approx(lost, rel=1e-5)
 
 
-def test_where_there_is_no_choice_nothing_is_lost() -> None:
+def test_where_there_is_no_choice_nothing_is_lost():
     steps, lengths = np.array([0, 0, 0, 1]), np.array([1, 2])
     forest = Forest(token_ids=np.arange(3), lengths=lengths, transitions=steps)
     assert worst_choice(PARSER, forest) == -np.inf

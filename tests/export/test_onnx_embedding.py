@@ -19,7 +19,7 @@ def lookup(values: np.ndarray, quantize: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def large() -> np.ndarray:
+def large():
     """A table of the size of a wordpiece vocabulary."""
     return np.random.default_rng(0).normal(0, 0.25, (30522, 200)).astype(np.float32)
 
@@ -32,9 +32,7 @@ def large() -> np.ndarray:
         ("none", (24.4, 24.5), 0),
     ],
 )
-def test_size_and_error_of_a_stored_table(
-    large: np.ndarray, quantize: str, megabytes: tuple[float, float], error: float
-) -> None:
+def test_size_and_error_of_a_stored_table(large, quantize, megabytes, error):
     file = lookup(large, quantize)
     assert megabytes[0] < len(file) / 1e6 < megabytes[1]
     ids = np.array([0, 7, 30521, 7], np.int32)
@@ -45,7 +43,7 @@ def test_size_and_error_of_a_stored_table(
 
 
 @pytest.fixture(scope="module")
-def pieces() -> bytes:
+def pieces():
     g = Graph("g")
     table = Table(g, np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32), "none")
     inputs = g.input("piece_ids", INT64, ["P"]), g.input("pieces_per_word", INT64, ["L"])
@@ -57,7 +55,7 @@ def pieces() -> bytes:
 
 
 @pytest.mark.parametrize("counts", [[], [1], [3], [1, 1, 1], [2, 1, 5, 1, 1, 20]])
-def test_a_word_is_the_mean_of_its_pieces(pieces: bytes, counts: list[int]) -> None:
+def test_a_word_is_the_mean_of_its_pieces(pieces, counts):
     table = np.random.default_rng(1).normal(size=(20, 3)).astype(np.float32)
     ids = np.random.default_rng(2).integers(0, 20, sum(counts))
     words = np.split(table[ids], np.cumsum(counts)[:-1]) if counts else []
@@ -70,7 +68,7 @@ def test_a_word_is_the_mean_of_its_pieces(pieces: bytes, counts: list[int]) -> N
         np.testing.assert_array_equal(distinct[rows], found)
 
 
-def test_words_of_one_equal_piece_are_one_word(pieces: bytes) -> None:
+def test_words_of_one_equal_piece_are_one_word(pieces):
     counts = np.array([1, 2, 1, 1, 2, 1])
     ids = np.array([7, 7, 3, 3, 7, 7, 3, 0])  # 7, 7 3, 3, 7, 7 3, 0
     for run in runtimes(pieces):

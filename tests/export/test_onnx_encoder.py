@@ -101,7 +101,7 @@ BATCHES: dict[str, list[int]] = {"empty": [], "one word": [1, 1], "mixed": [7, 1
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def plain(request: pytest.FixtureRequest) -> Exported:
+def plain(request):
     return export(request.param)
 
 
@@ -116,9 +116,7 @@ def export(kind: str, quantize: str = "none") -> Exported:
 @pytest.mark.parametrize(
     ("batch", "seed"), [("empty", 0), *product(("one word", "mixed"), range(3))]
 )
-def test_all_give_what_a_recursion_over_the_equations_gives(
-    plain: Exported, batch: str, seed: int
-) -> None:
+def test_all_give_what_a_recursion_over_the_equations_gives(plain, batch, seed):
     inputs = inputs_of(plain.model, BATCHES[batch], seed)
     expected = found = eager_scores(plain.model, inputs)
     assert list(found) == plain.model.output_names
@@ -129,9 +127,7 @@ def test_all_give_what_a_recursion_over_the_equations_gives(
         close(run(inputs), expected)
 
 
-def test_torchscript_gives_what_the_model_gives(
-    plain: Exported, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_torchscript_gives_what_the_model_gives(plain, monkeypatch):
     forests = [Forest(**inputs_of(plain.model, sizes)) for sizes in BATCHES.values()]
     monkeypatch.setattr(torchscript, "sampled", lambda model: forests)
     report = export_torchscript(plain.model)[1]

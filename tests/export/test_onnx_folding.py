@@ -23,7 +23,7 @@ def operators(graph: onnx.GraphProto) -> list[str]:
 
 
 @pytest.mark.parametrize("half", [False, True])
-def test_a_masked_weight_is_stored_masked_in_the_graph_and_in_a_loop(half: bool) -> None:
+def test_a_masked_weight_is_stored_masked_in_the_graph_and_in_a_loop(half):
     """Three steps of x = (x + 1) (w * mask), from x (w * mask); the weight is large enough for
     runtimes to leave it be."""
     rng = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_a_masked_weight_is_stored_masked_in_the_graph_and_in_a_loop(half: bool)
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
 
 
-def test_what_a_loop_gives_keeps_its_name() -> None:
+def test_what_a_loop_gives_keeps_its_name():
     g = Graph("g")
     body = g.body("body")
     body.input("state", FLOAT, [1])
@@ -72,7 +72,7 @@ def test_what_a_loop_gives_keeps_its_name() -> None:
     assert session.run(None, {"x": np.zeros(1, np.float32)})[0].tolist() == [-7]
 
 
-def test_what_equals_a_weight_that_is_cast_later_is_read_behind_its_cast() -> None:
+def test_what_equals_a_weight_that_is_cast_later_is_read_behind_its_cast():
     value = np.eye(3, dtype=np.float32) * np.float32(0.5)
     g = Graph("g", half=True)
     first = g.op(
@@ -85,7 +85,7 @@ def test_what_equals_a_weight_that_is_cast_later_is_read_behind_its_cast() -> No
     np.testing.assert_allclose(found, value @ value)
 
 
-def test_one_matrix_of_a_weight_of_three_dimensions_stays_a_matrix() -> None:
+def test_one_matrix_of_a_weight_of_three_dimensions_stays_a_matrix():
     """The index is a scalar, and must not become a vector of one."""
     w = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     g = Graph("g")
@@ -96,7 +96,7 @@ def test_one_matrix_of_a_weight_of_three_dimensions_stays_a_matrix() -> None:
     assert [list(tensor.dims) for tensor in proto.graph.initializer] == [[3, 4]]
 
 
-def test_what_the_evaluator_cannot_compute_is_left_to_the_runtime() -> None:
+def test_what_the_evaluator_cannot_compute_is_left_to_the_runtime():
     g = Graph("g")
     three = g.weight(np.arange(3, dtype=np.float32), "w")
     g.output(three.op("Reshape", [2, 2]).op("Neg"), "y", FLOAT, [2, 2])

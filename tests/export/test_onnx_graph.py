@@ -26,7 +26,7 @@ def add_weights(g: Graph, *weights: np.ndarray) -> None:
         g.output(g.op("Mul", x, g.weight(weight, "w")), f"y{number}", FLOAT, ["n", 2])
 
 
-def test_equal_weights_are_stored_once_and_others_get_names_of_their_own() -> None:
+def test_equal_weights_are_stored_once_and_others_get_names_of_their_own():
     g = Graph("g")
     first, second = np.array([[0.1, 2]], np.float32), np.array([[0.1, 3]], np.float32)
     add_weights(g, first, second, first.copy())
@@ -36,7 +36,7 @@ def test_equal_weights_are_stored_once_and_others_get_names_of_their_own() -> No
         np.testing.assert_array_equal(found, expected)
 
 
-def test_half_stores_only_what_loses_nothing() -> None:
+def test_half_stores_only_what_loses_nothing():
     g = Graph("g", half=True)
     exact, inexact = np.array([[0.5, -1024]], np.float32), np.array([[0.5, 0.1]], np.float32)
     bias = np.array([0.5, 0.25], np.float32)
@@ -48,7 +48,7 @@ def test_half_stores_only_what_loses_nothing() -> None:
         np.testing.assert_array_equal(value, expected)
 
 
-def test_what_nothing_reads_is_left_out() -> None:
+def test_what_nothing_reads_is_left_out():
     g = Graph("g")
     x = g.input("x", FLOAT, ["n", 2])
     g.op("Mul", x, g.weight(np.ones((7, 2), np.float32), "unread"))
@@ -64,7 +64,7 @@ def test_what_nothing_reads_is_left_out() -> None:
     np.testing.assert_array_equal(run(g, x=np.ones((1, 2), np.float32))[0], [[-2, -2]])
 
 
-def test_an_invalid_graph_is_refused() -> None:
+def test_an_invalid_graph_is_refused():
     g = Graph("g")
     g.output(Value(g, "nowhere"), "y", FLOAT, ["n"])
     with pytest.raises(onnx.checker.ValidationError):

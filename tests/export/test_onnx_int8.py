@@ -65,7 +65,7 @@ def is_int8(value: NDArray[Any], shape: tuple[int, ...]) -> bool:
 
 
 @pytest.mark.parametrize("kind", ["plain", "no bias", "transposed", "half"])
-def test_a_product_is_that_of_whole_numbers(kind: str) -> None:
+def test_a_product_is_that_of_whole_numbers(kind):
     weight, bias = random(K, W), None if kind == "no bias" else random(W, seed=1)
     weight = weight.astype(np.float16).astype(np.float32)
     file, products = product(kind, weight, bias)
@@ -83,7 +83,7 @@ def test_a_product_is_that_of_whole_numbers(kind: str) -> None:
     assert 0 < np.abs(plain - (np.tanh(x) @ weight + (0 if bias is None else bias))).mean() < 0.05
 
 
-def test_columns_keep_to_seven_bits_and_their_own_scale() -> None:
+def test_columns_keep_to_seven_bits_and_their_own_scale():
     weight = random(K, W) * np.logspace(-3, 3, W, dtype=np.float32)
     weight[:, 3] = 0
     levels, scale = quantize_columns(weight)
@@ -104,9 +104,7 @@ def test_columns_keep_to_seven_bits_and_their_own_scale() -> None:
         ((2, K, W), {}, True, (0, 0)),
     ],
 )
-def test_other_products_stay_as_they_are(
-    shape: tuple[int, ...], options: dict, bounded: bool, found: tuple[int, int]
-) -> None:
+def test_other_products_stay_as_they_are(shape, options, bounded, found):
     """Unbounded rows, a narrow matrix, what is no plain product, one of three dimensions."""
     g = Graph("g")
     x = g.input("x", FLOAT, [K, "n"] if "transA" in options else ["n", K])
@@ -119,7 +117,7 @@ def test_other_products_stay_as_they_are(
     assert [node.SerializeToString() for node in g.nodes] == before
 
 
-def test_a_matrix_that_is_read_in_float32_anyway_is_stored_so_alone() -> None:
+def test_a_matrix_that_is_read_in_float32_anyway_is_stored_so_alone():
     g = Graph("g")
     x, weight = g.input("x", FLOAT, ["n", K]), g.weight(random(K, W), "w")
     for name, rows in (("y", x.tanh()), ("z", x)):
@@ -129,7 +127,7 @@ def test_a_matrix_that_is_read_in_float32_anyway_is_stored_so_alone() -> None:
 
 
 @pytest.mark.parametrize("way", ["of two bounds", "plain and transposed"])
-def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way: str) -> None:
+def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way):
     square = random(W, W)
     g = Graph("g")
     rows = g.op("Tanh", g.input("x", FLOAT, ["n", W]))
@@ -148,7 +146,7 @@ def test_a_matrix_that_is_used_in_two_ways_is_right_in_both(way: str) -> None:
         assert 0 < np.linalg.norm(found - wanted) < 0.03 * np.linalg.norm(wanted)
 
 
-def test_words_of_several_pieces_have_the_bound_of_the_table() -> None:
+def test_words_of_several_pieces_have_the_bound_of_the_table():
     """A mean has none that follows from the graph."""
     model = randomised(make_model("wordpieces", NaryLSTM(input_size=X, hidden_size=WIDE)), std=0.4)
     file = int8(model, make_config("wordpieces"))
@@ -164,7 +162,7 @@ def test_words_of_several_pieces_have_the_bound_of_the_table() -> None:
     np.testing.assert_allclose(numpy_helper.to_array(rounded), bound / 127, rtol=1e-3)
 
 
-def test_a_model_computes_its_recurrent_products_so_and_stays_near() -> None:
+def test_a_model_computes_its_recurrent_products_so_and_stays_near():
     model, config = wide()
     plain = export_onnx(model, config, vocabulary_digest="0")
     file, report = export_verified_onnx(model, config, quantize="int8", vocabulary_digest="0")
@@ -179,7 +177,7 @@ def test_a_model_computes_its_recurrent_products_so_and_stays_near() -> None:
     assert "cell.u" not in stored
 
 
-def test_a_tree_scores_the_same_in_any_company() -> None:
+def test_a_tree_scores_the_same_in_any_company():
     """With scales taken from the batch, neighbours whose words have huge vectors would move it."""
     model, config = wide()
     model.embedding.table.data[V // 2 :] *= 50
@@ -196,7 +194,7 @@ def test_a_tree_scores_the_same_in_any_company() -> None:
     np.testing.assert_array_equal(together[:23], alone)
 
 
-def test_a_sum_over_any_number_of_children_has_no_scale() -> None:
+def test_a_sum_over_any_number_of_children_has_no_scale():
     model = make_model("words", ChildSumLSTM(input_size=X, hidden_size=WIDE))
     stored = weights_of(int8(model, make_config("words", "child_sum_lstm.v1")))
     shapes = {value.shape for name, value in stored.items() if name.endswith(".int8")}
@@ -205,7 +203,7 @@ def test_a_sum_over_any_number_of_children_has_no_scale() -> None:
     assert shapes == {(V, X), (X, 3 * WIDE), (WIDE, WIDE)}
 
 
-def test_a_wrong_scale_is_found() -> None:
+def test_a_wrong_scale_is_found():
     model, config = wide()
     proto = onnx.load_from_string(int8(model, config))
     (scale,) = (w for w in proto.graph.initializer if w.name == "cell.u.scale")

@@ -14,7 +14,6 @@ import torch
 from export_models import (
     LABELS,
     C,
-    Exported,
     H,
     V,
     X,
@@ -28,8 +27,6 @@ from export_models import (
 from plain_parts import PlainCell, plain_spinn
 
 from thinstack.core import transitions as shapes
-from thinstack.core.config import ModelConfig
-from thinstack.core.model.model import Model
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import ExportError
 from thinstack.export.onnx import model as onnx_model
@@ -50,7 +47,7 @@ FORESTS = {
 
 
 @pytest.mark.parametrize("forest", FORESTS)
-def test_both_runtimes_give_the_scores_of_the_model(exported: Exported, forest: str) -> None:
+def test_both_runtimes_give_the_scores_of_the_model(exported, forest):
     inputs = inputs_of(exported.model, FORESTS[forest], 3)
     expected = eager_scores(dequantised(exported.model, exported.quantize), inputs)
     assert expected["root_scores"].shape == (len(FORESTS[forest]), C)
@@ -60,7 +57,7 @@ def test_both_runtimes_give_the_scores_of_the_model(exported: Exported, forest: 
         assert {scores.dtype for scores in found.values()} == {np.dtype(np.float32)}
 
 
-def test_the_trees_of_the_whole_development_file(words: Exported, data_dir: Path) -> None:
+def test_the_trees_of_the_whole_development_file(words, data_dir):
     lines = (data_dir / "sst" / "dev.txt").read_text(encoding="utf-8").splitlines()
     trees, runs = [from_brackets(line).transitions for line in lines], words.runs()
     model = dequantised(words.model, "none")
@@ -71,7 +68,7 @@ def test_the_trees_of_the_whole_development_file(words: Exported, data_dir: Path
             close(run(inputs), expected, 2e-6)
 
 
-def test_signature(exported: Exported) -> None:
+def test_signature(exported):
     graph = exported.proto().graph
 
     def shapes_of(values):
@@ -88,7 +85,7 @@ def test_signature(exported: Exported) -> None:
     assert {value.type.tensor_type.elem_type for value in graph.input} == {index}
 
 
-def test_metadata(pieces: Exported) -> None:
+def test_metadata(pieces):
     found = stored(pieces.proto())
     assert json.loads(found["labels"]) == list(LABELS)
     expected = {
@@ -105,7 +102,7 @@ def test_metadata(pieces: Exported) -> None:
     assert {key: found[key] for key in expected} == expected
 
 
-def test_standard_operators_of_opset_18_and_no_sequences(exported: Exported) -> None:
+def test_standard_operators_of_opset_18_and_no_sequences(exported):
     model = exported.proto()
     assert model.ir_version == 8
     assert [(opset.domain, opset.version) for opset in model.opset_import] == [("", 18)]
@@ -116,7 +113,7 @@ def test_standard_operators_of_opset_18_and_no_sequences(exported: Exported) -> 
     assert Counter(node.op_type for node in model.graph.node)["Loop"] == 2
 
 
-def test_nothing_of_the_exporting_machine_is_in_the_file(exported: Exported) -> None:
+def test_nothing_of_the_exporting_machine_is_in_the_file(exported):
     # Weights are noise and may spell anything; look at all else.
     model = exported.proto()
     for weight in model.graph.initializer:
@@ -129,7 +126,7 @@ def test_nothing_of_the_exporting_machine_is_in_the_file(exported: Exported) -> 
     assert not any(node.doc_string for node in list(walk(model.graph.node)))
 
 
-def test_the_loop_carries_states_and_scores_and_gathers_without_scattering(words: Exported) -> None:
+def test_the_loop_carries_states_and_scores_and_gathers_without_scattering(words):
     graphs = (graph for node in words.proto().graph.node for graph in subgraphs(node))
     (body,) = (graph for graph in graphs if len(graph.input) == 5)
     kinds = Counter(node.op_type for node in body.node)
@@ -139,7 +136,7 @@ def test_the_loop_carries_states_and_scores_and_gathers_without_scattering(words
     assert [tensor for tensor in body.initializer if len(tensor.dims) > 1] == []
 
 
-def test_weights_are_stored_once_and_small(pieces: Exported, child_sum: Exported) -> None:
+def test_weights_are_stored_once_and_small(pieces, child_sum):
     kinds, table = onnx.TensorProto, "embedding.table"
     types = {
         weight.name: (weight.data_type, tuple(weight.dims))
@@ -156,9 +153,7 @@ def test_weights_are_stored_once_and_small(pieces: Exported, child_sum: Exported
     assert {weight.data_type for weight in matrices} == {kinds.FLOAT16}
 
 
-def test_runtimes_bring_matrices_back_to_float32_when_they_load_the_file(
-    pieces: Exported, tmp_path
-) -> None:
+def test_runtimes_bring_matrices_back_to_float32_when_they_load_the_file(pieces, tmp_path):
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -171,7 +166,7 @@ def test_runtimes_bring_matrices_back_to_float32_when_they_load_the_file(
     assert onnx.TensorProto.FLOAT16 not in types.values()
 
 
-def test_the_module_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_module_is_left_as_it_is(monkeypatch):
     model = make_model("words")
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     model.encoder.eval()
@@ -196,8 +191,6 @@ SPINN = partial(plain_spinn, PlainCell(2, inner=True))
         (SPINN(), make_config("words"), "= false"),
     ],
 )
-def test_a_configuration_of_another_model_is_refused(
-    model: Model, config: ModelConfig, message: str
-) -> None:
+def test_a_configuration_of_another_model_is_refused(model, config, message):
     with pytest.raises(ExportError, match=message):
         export_onnx(model, config, vocabulary_digest="")

@@ -65,7 +65,7 @@ def by_a_third_party() -> Exported:
 
 
 @pytest.fixture(scope="module")
-def files() -> dict[str, Exported]:
+def files():
     made = {"words": model_of(), "wordpieces": model_of("wordpieces"), "other": by_a_third_party()}
     return {name: with_file(each) for name, each in made.items()}
 
@@ -87,13 +87,13 @@ def sentences(model: Model, sizes: list[int], *, given: bool, seed: int = 0) -> 
 @pytest.mark.parametrize("given", [True, False], ids=["given trees", "own trees"])
 @pytest.mark.parametrize("batch", BATCHES)
 @pytest.mark.parametrize("kind", ["words", "wordpieces", "other"])
-def test_scores(files: dict[str, Exported], kind: str, batch: str, given: bool) -> None:
+def test_scores(files, kind, batch, given):
     exported = files[kind]
     inputs = sentences(exported.model, BATCHES[batch], given=given)
     close(exported.runs()[0](inputs), eager_scores(exported.model, inputs))
 
 
-def test_a_sentence_does_not_depend_on_the_others_in_its_batch(files: dict[str, Exported]) -> None:
+def test_a_sentence_does_not_depend_on_the_others_in_its_batch(files):
     exported = files["words"]
     run = exported.runs()[0]
     singles = [sentences(exported.model, [n], given=False, seed=n) for n in (9, 1, 14, 3)]
@@ -103,7 +103,7 @@ def test_a_sentence_does_not_depend_on_the_others_in_its_batch(files: dict[str, 
     close(run(joined), expected, atol=1e-6)
 
 
-def test_lengths_that_lie_cost_no_memory(files: dict[str, Exported]) -> None:
+def test_lengths_that_lie_cost_no_memory(files):
     exported = files["words"]
     inputs = sentences(exported.model, [3], given=False)
     with pytest.raises(Exception, match="bounds"):
@@ -111,14 +111,14 @@ def test_lengths_that_lie_cost_no_memory(files: dict[str, Exported]) -> None:
 
 
 @pytest.mark.parametrize("quantize", ["fp16", "int8-tables", "int8"])
-def test_rounded_weights(quantize: str) -> None:
+def test_rounded_weights(quantize):
     made = model_of()
     exported = with_file(made, quantize=quantize)
     # Own trees and given ones, against the model with the weights that the file holds.
     verify_onnx(exported.file, made.model, made.config)
 
 
-def test_the_roots_alone() -> None:
+def test_the_roots_alone():
     exported = with_file(model_of(head="root_classifier.v1"), outputs="roots")
     inputs = sentences(exported.model, BATCHES["mixed"], given=False)
     found, expected = exported.runs()[0](inputs), eager_scores(exported.model, inputs)
@@ -126,7 +126,7 @@ def test_the_roots_alone() -> None:
     close(found, {name: expected[name] for name in found})
 
 
-def test_a_parser_that_names_no_module_with_distances() -> None:
+def test_a_parser_that_names_no_module_with_distances():
     exported = by_a_third_party()
     type(exported.model.encoder.parser).onnx = "json"
     try:

@@ -74,7 +74,7 @@ LEAVES: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], str]] = {
 
 
 @pytest.mark.parametrize("name", LEAVES)
-def test_a_cell_that_cannot_be_exported_is_refused_with_the_reason(name: str) -> None:
+def test_a_cell_that_cannot_be_exported_is_refused_with_the_reason(name):
     disabled = logging.root.manager.disable
     message = f"^Faulty.leaf cannot be exported to ONNX: (?s:.*){LEAVES[name][1]}"
     with pytest.raises(ExportError, match=message) as raised:
@@ -109,7 +109,7 @@ def part_with_a_branch() -> onnx.GraphProto:
     return part
 
 
-def test_a_part_can_be_put_in_twice_with_its_inner_graphs_and_without_its_traces() -> None:
+def test_a_part_can_be_put_in_twice_with_its_inner_graphs_and_without_its_traces():
     g = Graph("g")
     x = g.input("x", FLOAT, ["n"])
     (once,) = inline(g, part_with_a_branch(), [x])
@@ -134,7 +134,7 @@ class InPlace(Base):
         return [x[:, 1:].neg_() + x[:, : H - 1] @ x.new_ones(H - 1, H - 1)]
 
 
-def test_writes_into_slices_are_exported_right() -> None:
+def test_writes_into_slices_are_exported_right():
     cell = InPlace()
     part = export_cell(cell).leaf
     opset = helper.make_opsetid("", 18)

@@ -23,7 +23,7 @@ def bounds(g: Graph, **known: float) -> Bounds:
     return found
 
 
-def test_squashed_values_and_tables() -> None:
+def test_squashed_values_and_tables():
     g = graph()
     x, ids = g.input("x", FLOAT, ["n", 3]), g.input("ids", INT64, ["n"])
     table = g.weight(np.array([[0.5, -2.5, 1]], np.float32), "table")
@@ -52,7 +52,7 @@ def test_squashed_values_and_tables() -> None:
     assert [found[value.name] for value, _ in expected] == pytest.approx([b for _, b in expected])
 
 
-def test_what_is_known_beforehand_is_taken_where_it_is_tighter() -> None:
+def test_what_is_known_beforehand_is_taken_where_it_is_tighter():
     g = graph()
     x = g.input("x", FLOAT, ["n"])
     loose, tight = x / x, x.tanh()
@@ -64,7 +64,7 @@ def test_what_is_known_beforehand_is_taken_where_it_is_tighter() -> None:
 @pytest.mark.parametrize(
     ("kind", "bound"), [("bounded", 1), ("halving", 8), ("growing", inf), ("through another", inf)]
 )
-def test_what_a_loop_carries(kind: str, bound: float) -> None:
+def test_what_a_loop_carries(kind, bound):
     """A state that is squashed in each step, one that shrinks from 8, and memory that grows, by
     itself or by its neighbour."""
     g = graph()
@@ -84,7 +84,7 @@ def test_what_a_loop_carries(kind: str, bound: float) -> None:
     assert (found[final.name], found[state.name]) == (bound, bound)
 
 
-def test_what_a_branch_gives_is_no_larger_than_what_either_can() -> None:
+def test_what_a_branch_gives_is_no_larger_than_what_either_can():
     g = graph()
     x, asked = g.input("x", FLOAT, ["n"]), g.input("asked", onnx.TensorProto.BOOL, [])
     branches = Graph("then", outer=g), Graph("else", outer=g)

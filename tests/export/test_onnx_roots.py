@@ -24,7 +24,7 @@ SHAPES = [
 
 
 @pytest.fixture(scope="module", params=["words", "child_sum", "verified", "parser"])
-def pair(request: pytest.FixtureRequest) -> tuple[Exported, Exported]:
+def pair(request):
     """A model of one pass, of any arity, of two directions, and with a parser: all nodes' file and
     the roots' file."""
     found = request.getfixturevalue(request.param)
@@ -35,7 +35,7 @@ def pair(request: pytest.FixtureRequest) -> tuple[Exported, Exported]:
     return nodes, Exported(nodes.model, nodes.config, nodes.quantize, file)
 
 
-def test_the_same_scores_of_roots(pair: tuple[Exported, Exported]) -> None:
+def test_the_same_scores_of_roots(pair):
     nodes, roots = pair
     drawn = sample_trees(nodes.model, SHAPES, np.random.default_rng(0))
     batches = [join(drawn), drawn[0]]
@@ -50,7 +50,7 @@ def test_the_same_scores_of_roots(pair: tuple[Exported, Exported]) -> None:
             np.testing.assert_allclose(found["root_scores"], wanted["root_scores"], atol=1e-6)
 
 
-def test_one_pass_keeps_nothing_but_the_last_step(words: Exported) -> None:
+def test_one_pass_keeps_nothing_but_the_last_step(words):
     file = export_onnx(words.model, words.config, outputs="roots", vocabulary_digest="0")
     nodes = onnx.load_from_string(file).graph.node
     bodies = [a.g for node in nodes for a in node.attribute if a.name == "body"]
@@ -59,7 +59,7 @@ def test_one_pass_keeps_nothing_but_the_last_step(words: Exported) -> None:
 
 
 @pytest.mark.usefixtures("short_samples")
-def test_they_are_verified(words: Exported, pairs: Exported) -> None:
+def test_they_are_verified(words, pairs):
     file, report = export_verified_onnx(
         words.model, words.config, outputs="roots", vocabulary_digest="0"
     )
@@ -74,7 +74,7 @@ def test_they_are_verified(words: Exported, pairs: Exported) -> None:
 
 
 @pytest.mark.usefixtures("short_samples")
-def test_a_head_that_reads_roots() -> None:
+def test_a_head_that_reads_roots():
     torch.manual_seed(0)
     config = make_config("words", head={"name": "root_classifier.v1"})
     model = randomised(build_model(config, entries=V), std=0.5)

@@ -52,7 +52,7 @@ def check(file: bytes, inputs: Arrays, expected: core.Schedule) -> None:
 
 
 @pytest.fixture(scope="module")
-def binary() -> bytes:
+def binary():
     return file_of(["transitions"], binary_plan)
 
 
@@ -68,32 +68,32 @@ FORESTS = [
 
 
 @pytest.mark.parametrize("forest", FORESTS)
-def test_transitions(binary: bytes, forest: list) -> None:
+def test_transitions(binary, forest):
     steps = np.concatenate([np.zeros(0, np.int64), *(np.asarray(tree) for tree in forest)])
     steps = steps.astype(np.int64)
     check(binary, {"transitions": steps}, core.schedule_transitions(torch.from_numpy(steps)))
 
 
 @pytest.fixture(scope="module")
-def sentences() -> bytes:
+def sentences():
     return file_of(["lengths", "words"], lambda lengths, words: chains(lengths, words))
 
 
 @pytest.mark.parametrize("lengths", [[], [1], [1, 1], [30], [3, 1, 8, 2]])
-def test_lengths(sentences: bytes, lengths: list[int]) -> None:
+def test_lengths(sentences, lengths):
     given = np.array(lengths, np.int64)
     inputs = {"lengths": given, "words": np.zeros(sum(lengths), np.int64)}
     check(sentences, inputs, core.schedule_lengths(torch.from_numpy(given)))
 
 
-def test_lengths_beyond_the_words_are_an_error_and_not_that_much_memory(sentences: bytes) -> None:
+def test_lengths_beyond_the_words_are_an_error_and_not_that_much_memory(sentences):
     session = session_of(sentences)
     with pytest.raises(Exception, match="indices element out of data bounds"):
         session.run(None, {"lengths": np.array([2, 10**11]), "words": np.zeros(5, np.int64)})
 
 
 @pytest.fixture(scope="module", params=[0, 1, 2, 3])
-def trees(request: pytest.FixtureRequest) -> tuple[int, bytes]:
+def trees(request):
     """Arity, and the schedule of parents for it."""
     names = ["parents", "slots", "kinds"]
     return request.param, file_of(names, lambda *inputs: schedule_parents(*inputs, request.param))
@@ -101,9 +101,7 @@ def trees(request: pytest.FixtureRequest) -> tuple[int, bytes]:
 
 @pytest.mark.parametrize("nodes", [0, 1, 2, 7, 12, 60])
 @pytest.mark.parametrize("seed", range(3))
-def test_parents_with_missing_children_and_any_order(
-    trees: tuple[int, bytes], nodes: int, seed: int
-) -> None:
+def test_parents_with_missing_children_and_any_order(trees, nodes, seed):
     (arity, file), random = trees, np.random.default_rng(seed)
     parents, slots = random_parents(nodes, 1 + int(random.integers(4)), arity, random)
     if not arity:  # told on, though no table is made of them
@@ -114,7 +112,7 @@ def test_parents_with_missing_children_and_any_order(
 
 
 @pytest.mark.parametrize("forest", FORESTS)
-def test_sentence_lengths(forest: list) -> None:
+def test_sentence_lengths(forest):
     g = Graph("g")
     found = stack_schedule.sentence_lengths(g.input("transitions", INT64, ["N"]))
     g.output(found, "lengths", INT64, ["B"])

@@ -1,8 +1,5 @@
 """Words in their context as ONNX: the model's scores, and products in 8 bits."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 import onnx
 import pytest
@@ -55,7 +52,7 @@ def arrays(made: Forest, model: Model) -> Arrays:
 
 
 @pytest.fixture(scope="module")
-def model() -> Model:
+def model():
     torch.manual_seed(2)
     model = build_model(RECIPE.model, entries=len(PIECES)).eval()
     with torch.no_grad():
@@ -67,7 +64,7 @@ def model() -> Model:
 
 
 @pytest.fixture(scope="module")
-def exported(model: Model) -> Callable[[str], Export]:
+def exported(model):
     kept: dict[str, Export] = {}
 
     def export(quantize: str) -> Export:
@@ -82,9 +79,7 @@ def exported(model: Model) -> Callable[[str], Export]:
 
 
 @pytest.mark.parametrize("quantize", ["none", *EIGHT_BITS])
-def test_files_score_as_the_model_does(
-    model: Model, exported: Callable[[str], Export], quantize: str
-) -> None:
+def test_files_score_as_the_model_does(model, exported, quantize):
     """Sentences beyond the positions too."""
     file, report = exported(quantize)
     given = arrays(forest([3, 1, POSITIONS + 4, 7], seed=5), model)
@@ -105,9 +100,7 @@ def test_files_score_as_the_model_does(
 
 
 @pytest.mark.parametrize("quantize", ["none", *EIGHT_BITS])
-def test_a_sentence_scores_the_same_in_any_company(
-    model: Model, exported: Callable[[str], Export], quantize: str
-) -> None:
+def test_a_sentence_scores_the_same_in_any_company(model, exported, quantize):
     alone, beside = forest([4], seed=1), forest([4, 9, 1], seed=1)
     run = exported(quantize)[0].runs()[0]
     first = int(beside.pieces_per_word[:4].sum())
@@ -118,9 +111,7 @@ def test_a_sentence_scores_the_same_in_any_company(
     np.testing.assert_allclose(run(arrays(alone, model))["node_scores"], together, atol=1e-5)
 
 
-def test_an_export_is_repeatable_and_reads_int32(
-    model: Model, exported: Callable[[str], Export]
-) -> None:
+def test_an_export_is_repeatable_and_reads_int32(model, exported):
     first = exported("int8")[0].proto()
     again = export_onnx(model, RECIPE.model, quantize="int8", vocabulary_digest="0")
     assert onnx.load_from_string(again).graph == first.graph
@@ -131,9 +122,7 @@ def test_an_export_is_repeatable_and_reads_int32(
     )
 
 
-def test_weights_that_the_file_holds_are_not_stored_again_and_come_back(
-    model: Model, exported: Callable[[str], Export], tmp_path: Path
-) -> None:
+def test_weights_that_the_file_holds_are_not_stored_again_and_come_back(model, exported, tmp_path):
     rounded, file = dequantised(model, "int8"), exported("int8")[0].file
     weights = weights_of(rounded, beside=file)
     state = rounded.state_dict()
@@ -150,7 +139,7 @@ def test_weights_that_the_file_holds_are_not_stored_again_and_come_back(
         assert torch.equal(found[name], value), name
 
 
-def test_ranges_are_the_greatest_values_that_products_read() -> None:
+def test_ranges_are_the_greatest_values_that_products_read():
     """Of the data evenly, and anew each time."""
     torch.manual_seed(3)
     model = build_model(RECIPE.model, entries=len(PIECES)).train()

@@ -70,19 +70,19 @@ def check(expression: Callable[..., Any], dtype: int, **inputs: torch.Tensor) ->
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_whole_numbers(name: str) -> None:
+def test_whole_numbers(name):
     check(
         WHOLE[name], INT64, x=torch.tensor([3, 0, 2, 5, 2, 0]), i=torch.tensor([4, 0, 5, 1, 3, 2])
     )
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_real_numbers(name: str) -> None:
+def test_real_numbers(name):
     torch.manual_seed(0)
     check(REAL[name], FLOAT, x=torch.randn(3, 3), w=torch.randn(3, 3))
 
 
-def test_a_node_is_made_once_and_in_the_innermost_graph() -> None:
+def test_a_node_is_made_once_and_in_the_innermost_graph():
     g = Graph("g")
     x = g.input("x", INT64, ["n"])
     body = g.body("body")
@@ -98,7 +98,7 @@ def test_a_node_is_made_once_and_in_the_innermost_graph() -> None:
         np.testing.assert_array_equal(got, 4 * np.array([5, 7]) + 3 * expected)
 
 
-def test_the_size_of_what_is_known_to_be_as_long_is_asked_once() -> None:
+def test_the_size_of_what_is_known_to_be_as_long_is_asked_once():
     g = Graph("g")
     x = g.input("x", INT64, ["n"])
     place = Value.arange(x.size(0))
@@ -114,7 +114,7 @@ def test_the_size_of_what_is_known_to_be_as_long_is_asked_once() -> None:
         assert found.tolist() == [3, 3, 3, 3, 1]
 
 
-def test_a_loop_ends_when_there_is_nothing_to_go_on_for() -> None:
+def test_a_loop_ends_when_there_is_nothing_to_go_on_for():
     g = Graph("g")
     x = g.input("x", INT64, [])
     body = g.body("body")

@@ -48,9 +48,7 @@ PARSED = [(20 + 8, 52 + 1 + 4 + 3 + 32 + 6), (16 + 7, 48 + 1 + 3 + 3 + 32 + 6)]
         ("parser", PARSED),
     ],
 )
-def test_report(
-    fixture: str, counts: list[tuple[int, int]], request: pytest.FixtureRequest
-) -> None:
+def test_report(fixture, counts, request):
     exported: Exported = request.getfixturevalue(fixture)
     report = verify_onnx(exported.file, exported.model, exported.config)
     assert [runtime.runtime for runtime in report.runtimes] == ["onnxruntime", "onnx.reference"]
@@ -76,13 +74,13 @@ class Exponential(ChildSum):
         return [torch.exp(inputs @ self.w @ self.u)]
 
 
-def test_an_export_that_needs_another_operator_fails_and_names_it() -> None:
+def test_an_export_that_needs_another_operator_fails_and_names_it():
     model, config = make_model("words", Exponential()), make_config("words", cell="child_sum.v1")
-    with pytest.raises(ExportError, match=r"cannot be shipped as ONNX: .* the operator 'Exp', "):
+    with pytest.raises(ExportError, match="operator 'Exp'"):
         export_verified_onnx(model, config, vocabulary_digest="")
 
 
-def test_the_deviation_is_that_of_the_rounded_model(pieces: Exported) -> None:
+def test_the_deviation_is_that_of_the_rounded_model(pieces):
     report = verify_onnx(pieces.file, pieces.model, pieces.config, runtimes=())
     inputs = join(sample_trees(pieces.model, [np.array([0])] * 500, np.random.default_rng(5)))
     models = (dequantised(pieces.model, storage) for storage in (pieces.quantize, "none"))
@@ -90,7 +88,7 @@ def test_the_deviation_is_that_of_the_rounded_model(pieces: Exported) -> None:
     assert 0.1 < np.abs(rounded - plain).mean() / report.mean_deviation < 10
 
 
-def test_a_model_of_two_directions(verified: tuple[Exported, VerificationReport]) -> None:
+def test_a_model_of_two_directions(verified):
     exported, report = verified
     assert [(runtime.cases, runtime.trees) for runtime in report.runtimes] == PLAIN
     assert max(runtime.max_error for runtime in report.runtimes) < 1e-5
@@ -101,7 +99,7 @@ def test_a_model_of_two_directions(verified: tuple[Exported, VerificationReport]
 
 
 @pytest.mark.usefixtures("short_samples")
-def test_real_inputs_are_compared_as_well(words: Exported) -> None:
+def test_real_inputs_are_compared_as_well(words):
     generator = np.random.default_rng(0)
     forests = [np.array([0])] * 3, [BRANCH]
     development = [join(sample_trees(words.model, forest, generator)) for forest in forests]
@@ -112,9 +110,7 @@ def test_real_inputs_are_compared_as_well(words: Exported) -> None:
         assert runtime.mean_error <= runtime.max_error < 2e-6
 
 
-def test_a_fault_that_only_real_inputs_show_is_found(
-    words: Exported, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_that_only_real_inputs_show_is_found(words, monkeypatch):
     def lose_row_7(model: onnx.ModelProto) -> None:
         change_weight(model, "embedding.table", 7, times=0)
 
@@ -132,7 +128,7 @@ def test_a_fault_that_only_real_inputs_show_is_found(
 
 
 @pytest.mark.usefixtures("short_samples")
-def test_what_products_in_8_bits_cost_is_told_of_the_file() -> None:
+def test_what_products_in_8_bits_cost_is_told_of_the_file():
     """Of the two files of a model, the one whose products are rounded too is further from it; the
     same copy stands for both."""
     config = make_config("words")
@@ -187,7 +183,7 @@ def swap_the_outputs(model: onnx.ModelProto) -> None:
         (lambda model: model.ClearField("metadata_props"), "of another model: "),
     ],
 )
-def test_a_changed_file_fails(words: Exported, change, message: str) -> None:
+def test_a_changed_file_fails(words, change, message):
     with pytest.raises((ExportError, BundleError), match=message):
         verify_onnx(tampered(words.file, change), words.model, words.config)
 
@@ -201,15 +197,13 @@ def test_a_changed_file_fails(words: Exported, change, message: str) -> None:
         (1, {}, "differ by"),
     ],
 )
-def test_another_model_fails(words: Exported, seed: int, config: dict, message: str) -> None:
+def test_another_model_fails(words, seed, config, message):
     with pytest.raises(ExportError, match=message):
         verify_onnx(words.file, make_model("words", seed=seed), make_config("words", **config))
 
 
 @pytest.mark.usefixtures("short_samples")
-def test_a_model_that_looks_at_its_batch_fails(
-    words: Exported, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_looks_at_its_batch_fails(words, monkeypatch):
     model = make_model("words")
     scores = model.head.scores
 
@@ -237,9 +231,7 @@ def test_a_model_that_looks_at_its_batch_fails(
 
 
 @pytest.mark.usefixtures("short_samples")
-def test_the_report_is_stored_in_the_file(
-    words: Exported, verified: tuple[Exported, VerificationReport], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_report_is_stored_in_the_file(words, verified, monkeypatch):
     def export(model, config: ModelConfig, **options: str) -> list[bytes]:
         assert options == {"index_type": "int64", "vocabulary_digest": "d"}
         return [words.file]
@@ -257,7 +249,7 @@ def test_the_report_is_stored_in_the_file(
     verify_onnx(file, words.model, words.config)
 
 
-def test_without_onnxruntime(words: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_onnxruntime(words, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match="cpu"):
         verify_onnx(words.file, words.model, words.config)

@@ -24,7 +24,7 @@ Subject = tuple[Model, ModelConfig, Options]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parents[1].name)
-def test_files_that_were_written_before_pass(path: Path) -> None:
+def test_files_that_were_written_before_pass(path):
     check_onnx(path.read_bytes(), source=str(path))
 
 
@@ -60,9 +60,7 @@ def parts_of(config: ModelConfig) -> set[str]:
     return found | {config.embedding.registered}
 
 
-def test_every_registered_part_passes_and_every_row_is_needed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_every_registered_part_passes_and_every_row_is_needed(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "benchmarks")
     parts = set[str]()
     needed = set[str]().union(*(operators(path.read_bytes()) for path in FILES))

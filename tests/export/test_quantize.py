@@ -9,7 +9,7 @@ from thinstack.errors import ExportError
 from thinstack.export.quantize import dequantised, quantize_rows
 
 
-def test_rows_are_rounded_to_half_a_step_of_their_own_scale() -> None:
+def test_rows_are_rounded_to_half_a_step_of_their_own_scale():
     table = np.array(
         [[1.0, -0.5, 0.001], [1000.0, 3.0, -1000.0], [0, 0, 0], [1e-9, 0, -5e-10]], np.float32
     )
@@ -22,9 +22,7 @@ def test_rows_are_rounded_to_half_a_step_of_their_own_scale() -> None:
 
 
 @pytest.mark.parametrize("quantize", ["none", "fp16", "int8-tables"])
-def test_a_rounded_copy_has_matrices_in_half_precision_and_vectors_as_they_are(
-    quantize: str,
-) -> None:
+def test_a_rounded_copy_has_matrices_in_half_precision_and_vectors_as_they_are(quantize):
     model = make_model("words")
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     copy = dequantised(model, quantize)
@@ -44,16 +42,14 @@ def test_a_rounded_copy_has_matrices_in_half_precision_and_vectors_as_they_are(
             assert not torch.equal(found, weight)
 
 
-def test_weights_that_cannot_be_stored_are_named() -> None:
+def test_weights_that_cannot_be_stored_are_named():
     model = make_model("words")
     with torch.no_grad():
         model.encoder.stack()[0].up.cell.u[0, 0] = 1e6
     dequantised(model, "none")
-    with pytest.raises(
-        ExportError, match=r"'encoder.layers.0.up.cell.u' is not finite once stored as fp16"
-    ):
+    with pytest.raises(ExportError, match=r"'encoder.layers.0.up.cell.u' .*fp16"):
         dequantised(model, "fp16")
     with torch.no_grad():
         model.head.linear.bias[0] = float("nan")
-    with pytest.raises(ExportError, match=r"'head.linear.bias' is not finite; train"):
+    with pytest.raises(ExportError, match=r"'head.linear.bias'"):
         dequantised(model, "none")

@@ -26,9 +26,7 @@ def arrays(values: dict[str, list]) -> Arrays:
         ("parser", ["node_scores", "root_scores", "parse"], [1, 1, 9, 9, 30, 30]),
     ],
 )
-def test_cases_are_what_the_exported_file_answers(
-    fixture: str, outputs: list[str], rows: list[int], request: pytest.FixtureRequest
-) -> None:
+def test_cases_are_what_the_exported_file_answers(fixture, outputs, rows, request):
     exported: Exported = request.getfixturevalue(fixture)
     cases = reference_cases(exported.model, exported.config, quantize=exported.quantize)
     found = json.loads(json.dumps(cases))
@@ -40,7 +38,7 @@ def test_cases_are_what_the_exported_file_answers(
             close(run(arrays(case["inputs"])), arrays(case["outputs"]))
 
 
-def test_a_parser_gets_cases_with_given_trees_and_with_its_own(parser: Exported) -> None:
+def test_a_parser_gets_cases_with_given_trees_and_with_its_own(parser):
     cases = reference_cases(parser.model, parser.config, quantize="int8-tables")["cases"]
     for number, case in enumerate(cases):
         steps, parse = case["inputs"]["transitions"], case["outputs"]["parse"]
@@ -49,9 +47,7 @@ def test_a_parser_gets_cases_with_given_trees_and_with_its_own(parser: Exported)
         assert {type(step) for step in parse} == {int}
 
 
-def test_the_words_of_own_trees_are_those_of_the_clearest_choices(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_words_of_own_trees_are_those_of_the_clearest_choices(monkeypatch):
     model = plain_spinn(PlainCell(2))
     leads = {}
     for wanted in (0.0, np.inf):
@@ -65,7 +61,7 @@ def test_the_words_of_own_trees_are_those_of_the_clearest_choices(
     assert leads[np.inf] > 100 * module.TOLERANCE
 
 
-def test_a_parser_that_is_always_in_doubt_gets_cases_too() -> None:
+def test_a_parser_that_is_always_in_doubt_gets_cases_too():
     model = plain_spinn(PlainCell(2))
     with torch.no_grad():
         model.encoder.tracker.w_transition.zero_()

@@ -11,7 +11,6 @@ from oracle import slow_scores, slow_sentences
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join
 from thinstack.export.compare import own_rounding
-from thinstack.export.onnx.verify import VerificationReport
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import sample_trees
 from thinstack.export.torchscript import export_torchscript
@@ -36,12 +35,12 @@ def check(exported: Exported, inputs: Arrays) -> None:
         close(run(inputs), expected)
 
 
-def test_two_directions(verified: tuple[Exported, VerificationReport]) -> None:
+def test_two_directions(verified):
     for inputs in batches(verified[0]):
         check(verified[0], inputs)
 
 
-def test_pairs_of_dependency_trees_with_relations(pairs: Exported) -> None:
+def test_pairs_of_dependency_trees_with_relations(pairs):
     inputs = batches(pairs)[1]
     assert set(inputs["kinds"].tolist()) == {1, 2, 3}
     other = inputs | {"kinds": 1 + inputs["kinds"] % 3}
@@ -52,15 +51,13 @@ def test_pairs_of_dependency_trees_with_relations(pairs: Exported) -> None:
         check(pairs, inputs)
 
 
-def test_a_parser(parser: Exported) -> None:
+def test_a_parser(parser):
     for inputs in batches(parser):
         check(parser, inputs)
         check(parser, without_trees(inputs))
 
 
-def test_what_a_model_rounds(
-    verified: tuple[Exported, VerificationReport], pairs: Exported, parser: Exported
-) -> None:
+def test_what_a_model_rounds(verified, pairs, parser):
     """Every kind of model runs in float64 too, which is nearer to the equations."""
     for exported in (verified[0], pairs, parser):
         model = dequantised(exported.model, "none")
@@ -69,8 +66,6 @@ def test_what_a_model_rounds(
             assert 0 < own_rounding(model, forest) < 1e-5
 
 
-def test_torchscript(
-    verified: tuple[Exported, VerificationReport], pairs: Exported, parser: Exported
-) -> None:
+def test_torchscript(verified, pairs, parser):
     for exported in (verified[0], pairs, parser):
         assert export_torchscript(exported.model)[1].max_error < 1e-5

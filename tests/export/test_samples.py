@@ -39,7 +39,7 @@ MODELS = {
 }
 
 
-def test_shapes_are_trees_of_all_sizes() -> None:
+def test_shapes_are_trees_of_all_sizes():
     batches = list(sample_shapes(np.random.default_rng(0)))
     for trees in batches:
         for tree in trees:
@@ -74,7 +74,7 @@ def check_numbers(model: Model, batches: list[Forest]) -> None:
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_batches_are_valid_and_of_all_sizes(kind: str) -> None:
+def test_batches_are_valid_and_of_all_sizes(kind):
     model = MODELS[kind]
     batches = list(sampled(model, longest=64))
     given = [forest for forest in batches if not makes_trees(model, forest)]
@@ -119,7 +119,7 @@ def check_trees(model: Model, forest: Forest) -> None:
             assert nodes < 50 or (values.min(), values.max()) == (low, high)
 
 
-def test_children_stand_in_all_slots_and_leave_some_empty() -> None:
+def test_children_stand_in_all_slots_and_leave_some_empty():
     *_, last = sampled(MODELS["constituency, arity 3"], longest=7)
     below: dict[int, set[int]] = {}
     for parent, slot in zip(last.parents.tolist(), last.slots.tolist(), strict=True):
@@ -129,7 +129,7 @@ def test_children_stand_in_all_slots_and_leave_some_empty() -> None:
     assert found == {(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)}
 
 
-def test_pieces_belong_to_words() -> None:
+def test_pieces_belong_to_words():
     model, shapes = make_model("wordpieces"), [transitions.left(5)] * 9
     forest = join(sample_trees(model, shapes, np.random.default_rng(0)))
     assert len(forest.token_ids) == 0
@@ -139,7 +139,7 @@ def test_pieces_belong_to_words() -> None:
 
 
 @pytest.mark.parametrize(("kind", "per_tree"), [("parser", 1), ("parser of pairs", 2)])
-def test_a_parser_gets_sentences_with_and_without_trees(kind: str, per_tree: int) -> None:
+def test_a_parser_gets_sentences_with_and_without_trees(kind, per_tree):
     model = MODELS[kind]
     batches = list(sampled(model, longest=64))
     for forest in batches:
@@ -157,7 +157,7 @@ def test_a_parser_gets_sentences_with_and_without_trees(kind: str, per_tree: int
     assert {1, 2, 200} < set(own[-1].lengths.tolist())
 
 
-def test_only_a_parser_makes_trees_and_only_where_it_is_given_none() -> None:
+def test_only_a_parser_makes_trees_and_only_where_it_is_given_none():
     model = MODELS["parser"]
     (tree,) = sample_trees(model, [transitions.left(3)], np.random.default_rng(0))
     assert len(tree.transitions) == 5

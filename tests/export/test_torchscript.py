@@ -18,7 +18,6 @@ from torch import Tensor
 
 from thinstack.core import transitions as shapes
 from thinstack.core.cell import Links
-from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 from thinstack.export import torchscript
 from thinstack.export.samples import sampled
@@ -30,7 +29,7 @@ LOAD_WARNING = "ignore:`torch.jit.load` is:DeprecationWarning"
 
 
 @pytest.fixture(scope="module", params=["words", "wordpieces", "child sum"])
-def scripted(request: pytest.FixtureRequest) -> tuple[Model, bytes]:
+def scripted(request):
     kind = "wordpieces" if request.param == "wordpieces" else "words"
     model = make_model(kind, ChildSum() if request.param == "child sum" else None)
     file, report = export_torchscript(model)
@@ -43,7 +42,7 @@ def scripted(request: pytest.FixtureRequest) -> tuple[Model, bytes]:
 
 @pytest.mark.filterwarnings(LOAD_WARNING)
 @pytest.mark.parametrize("trees", [[], [1], [shapes.left(30), shapes.right(30), 1, 20]])
-def test_scores(scripted: tuple[Model, bytes], trees: list) -> None:
+def test_scores(scripted, trees):
     model, file = scripted
     arguments = {name: torch.from_numpy(x) for name, x in inputs_of(model, trees, 4).items()}
     with torch.no_grad():
@@ -53,7 +52,7 @@ def test_scores(scripted: tuple[Model, bytes], trees: list) -> None:
 
 
 @pytest.mark.usefixtures("short_samples")
-def test_it_needs_torch_alone(tmp_path) -> None:
+def test_it_needs_torch_alone(tmp_path):
     model = plain_spinn(PlainCell(2, inner=True))
     file, report = export_torchscript(model)
     assert (report.cases, report.max_error < 1e-5) == (12 + 6, True)
@@ -81,7 +80,7 @@ for trees in {trees}:
 
 
 @pytest.mark.usefixtures("short_samples")
-def test_a_tracker_that_does_not_parse_is_loaded_again() -> None:
+def test_a_tracker_that_does_not_parse_is_loaded_again():
     """The parser that it has no use for must be gone from the file: torch saved what it could not
     load."""
     encoder = {"tracker": {"size": 4, "parses": False}}
@@ -89,7 +88,7 @@ def test_a_tracker_that_does_not_parse_is_loaded_again() -> None:
     assert export_torchscript(build_model(config, entries=V))[1].max_error < 1e-5
 
 
-def test_nothing_of_the_exporting_machine_is_in_the_file(scripted: tuple[Model, bytes]) -> None:
+def test_nothing_of_the_exporting_machine_is_in_the_file(scripted):
     with zipfile.ZipFile(io.BytesIO(scripted[1])) as archive:
         texts = [archive.read(name) for name in archive.namelist() if "constants/" not in name]
     folders = (str(Path(__file__).parents[2]), tempfile.gettempdir(), "/home", "site-packages")
@@ -130,7 +129,7 @@ class Otherwise(NaryLSTM):
         (Otherwise, "TorchScript gives scores that differ by"),
     ],
 )
-def test_a_cell_that_cannot_be_scripted_is_refused(cell: type[NaryLSTM], message: str) -> None:
+def test_a_cell_that_cannot_be_scripted_is_refused(cell, message):
     with pytest.raises(ExportError, match=message):
         export_torchscript(make_model("words", cell(input_size=X, hidden_size=H)))
 
@@ -141,7 +140,7 @@ GIVEN = {"token_ids": [1, 2, 3], "lengths": [2, 1], "transitions": [0, 0, 1, 0]}
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Model, Path]]:
+def saved(tmp_path_factory):
     """Models of each kind of input, and their files."""
     found = {
         "words": make_model("words"),
@@ -179,9 +178,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Model, Pa
         ("parser", GIVEN, {"lengths": [1] * 3, "transitions": [1, 0, 0]}, "two nodes on the stack"),
     ],
 )
-def test_inputs_that_do_not_fit_are_refused(
-    saved: dict[str, tuple[Model, Path]], kind: str, good: dict, bad: dict, message: str
-) -> None:
+def test_inputs_that_do_not_fit_are_refused(saved, kind, good, bad, message):
     """By the file as by the model, where the same inputs without the fault are answered."""
     model, path = saved[kind]
     for run, error in ((model.eval(), ValueError), (torch.jit.load(path), torch.jit.Error)):

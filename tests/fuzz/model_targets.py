@@ -129,7 +129,7 @@ def checkpoints() -> list[bytes]:
 
 def _bundle_targets(base: str) -> dict[str, Target]:
     found = {}
-    for kind, (name, change, _) in KINDS.items():
+    for kind, (name, change) in KINDS.items():
         if name in files_of(base):
             used = {WEIGHTS_FILE: weights, ONNX_FILE: partial(run, isolated=True)}.get(name, run)
             use = bundle(base, name, used)

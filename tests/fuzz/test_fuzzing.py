@@ -22,9 +22,7 @@ TURN = 24_000
 
 
 @pytest.mark.parametrize("kind", TARGETS)
-def test_good_inputs_are_answered(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_good_inputs_are_answered(kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for content in TARGETS[kind].seeds():
         found = outcome(TARGETS[kind].use, content, tmp_path)
@@ -32,21 +30,19 @@ def test_good_inputs_are_answered(
 
 
 @pytest.mark.parametrize(("kind", "path"), KEPT, ids=NAMES)
-def test_kept_inputs_do_no_harm(
-    kind: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kept_inputs_do_no_harm(kind, path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = outcome(TARGETS[kind].use, path.read_bytes(), tmp_path)
     assert found.what in ("answered", "refused"), found.message
 
 
-def test_kept_inputs_are_small_and_have_a_kind() -> None:
+def test_kept_inputs_are_small_and_have_a_kind():
     files = {path for path in CORPUS.rglob("*") if path.is_file()}
     assert files == {path for _, path in KEPT}
     assert all(path.stat().st_size < 4096 for path in files)
 
 
-def test_planted_faults_are_found() -> None:
+def test_planted_faults_are_found():
     found = run_program(Path(__file__).with_name("planted.py"))
     faults = {name: [fault[:2] for fault in one["faults"]] for name, one in found.items()}
     assert faults == {
@@ -65,7 +61,7 @@ def test_planted_faults_are_found() -> None:
     assert counts["raises"]["refused"] > 35
 
 
-def test_a_turn_of_all_kinds_finds_nothing(tmp_path: Path) -> None:
+def test_a_turn_of_all_kinds_finds_nothing(tmp_path):
     """The seed is always the same, so a fault is found again by the same command."""
     program = Path(__file__).with_name("fuzzer.py")
     found = run_program(program, "--json", "--seed", "0", "--out", tmp_path / "faults")

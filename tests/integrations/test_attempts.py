@@ -30,7 +30,7 @@ def solved(one: OpenShard, poison: set[str], chance: float = 0.0) -> tuple[Shard
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 37])
-def test_rows_that_kill_are_found(size: int) -> None:
+def test_rows_that_kill_are_found(size):
     whole = shard(size)
     for poison in ({0}, {size - 1}, {0, size // 2, size - 1}):
         found, _ = solved(OpenShard(whole), set(map(str, poison)))
@@ -68,5 +68,5 @@ def test_a_shard_that_kills_though_no_row_does_stops_the_run() -> None:
         for _ in range(100):
             one.died("SIGSEGV") if one.attempt.write else one.survived()
 
-    with pytest.raises(StoppedError, match=r"shard 3 of 4 rows: its process dies \(SIGSEGV\), but"):
+    with pytest.raises(StoppedError, match=r"shard 3 .*SIGSEGV"):
         go_on()

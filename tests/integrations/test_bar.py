@@ -9,7 +9,7 @@ from thinstack.cli.corpus_bar import CorpusBar
 from thinstack.integrations.corpora.run import Progress
 
 
-def test_a_terminal_shows_rows_speed_and_time_left() -> None:
+def test_a_terminal_shows_rows_speed_and_time_left():
     now = 0.0
     shown = io.StringIO()
     console = Console(file=shown, force_terminal=True, width=120, color_system=None)
@@ -25,7 +25,7 @@ def test_a_terminal_shows_rows_speed_and_time_left() -> None:
     assert "5000/8192 1,000 rows/s 0:00:04" in re.sub(" +", " ", last)
 
 
-def test_nothing_is_drawn_where_no_terminal_is() -> None:
+def test_nothing_is_drawn_where_no_terminal_is():
     shown = io.StringIO()
     with CorpusBar(Console(file=shown)) as bar:
         bar.tell(Progress(0, rows=10))

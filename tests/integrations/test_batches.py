@@ -10,19 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from thinstack.bundle import Bundle
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
-from thinstack.integrations.corpora.scoring import Output, TextScorer
+from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 TEXTS = ["  So good.   Very awful film!", "", "film", " \t ", "a b c d e f. It is (good)"]
 FIELDS = ["id", "sentence", "start", "end", "label", "scores", "error"]
 
 
 @pytest.fixture(scope="module")
-def predictor(parsing: Bundle) -> Predictor:
+def predictor(parsing):
     return Predictor(parsing, threads=1, max_words=4, abstain=0.5)
 
 
@@ -36,7 +34,7 @@ def rows(found: Iterator[pa.RecordBatch]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("output", ["phrases", "sentences", "documents"])
-def test_rows_are_those_of_the_scorer(predictor: Predictor, output: Output) -> None:
+def test_rows_are_those_of_the_scorer(predictor, output):
     wanted = TextScorer(predictor, output).score(TEXTS)
     made = list(score_batches([batch(TEXTS)], predictor, output=output))
     assert {one.schema for one in made} == {scored_schema(predictor.labels, output)}
@@ -54,21 +52,7 @@ def test_rows_are_those_of_the_scorer(predictor: Predictor, output: Output) -> N
     assert all(row["error"] is None for row in found)
 
 
-def test_rows_are_what_is_predicted(predictor: Predictor) -> None:
-    found = iter(rows(score_batches([batch(TEXTS)], predictor)))
-    for text, sentences in zip(TEXTS, predict_text(predictor, TEXTS), strict=True):
-        for number, one in enumerate(sentences):
-            row = next(found)
-            assert (row["sentence"], row["label"]) == (number, one.label)
-            assert text[row["start"] : row["end"]] == one.text
-            assert row["scores"] == pytest.approx(one.to_dict()["scores"], abs=1e-5)
-        if not sentences:
-            row = next(found)
-            assert (row["end"], row["label"], row["scores"]) == (len(text), None, None)
-    assert next(found, None) is None
-
-
-def test_the_schema_is_the_one_that_is_told(predictor: Predictor) -> None:
+def test_the_schema_is_the_one_that_is_told(predictor):
     schema = scored_schema(("bad", "good"))
     assert schema.names == FIELDS
     assert schema.field("id").type == pa.string()
@@ -90,9 +74,7 @@ def fail_of_poison(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(predictor, "trees_and_scores", fail)
 
 
-def test_a_row_that_fails_stands_in_its_place(
-    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_that_fails_stands_in_its_place(predictor, monkeypatch):
     fail_of_poison(predictor, monkeypatch)
     texts = ["good", None, "poison. film", "nan", "film", "a\0b", "awful"]
     found = rows(score_batches([batch(texts)], predictor))
@@ -106,12 +88,12 @@ def test_a_row_that_fails_stands_in_its_place(
         assert (row["error"] is None) == (None not in others) == any(x is not None for x in others)
 
 
-def test_a_batch_of_nothing_but_failures_is_one_of_errors(predictor: Predictor) -> None:
+def test_a_batch_of_nothing_but_failures_is_one_of_errors(predictor):
     found = rows(score_batches([batch([None, None])], predictor, output="phrases"))
     assert [row["error"]["kind"] for row in found] == ["missing", "missing"]
 
 
-def test_ids_and_texts_of_other_types(predictor: Predictor) -> None:
+def test_ids_and_texts_of_other_types(predictor):
     texts = pa.array([b"good", b"\xff", b"awful"], pa.binary())
     found = rows(score_batches([batch(texts, pa.array([1.0, 2.5, None]))], predictor))
     assert [row["id"] for row in found] == ["1", "2.5", None]
@@ -125,15 +107,13 @@ def test_ids_and_texts_of_other_types(predictor: Predictor) -> None:
     assert [row["id"] for row in found] == ["a", "b"]
 
 
-def test_rows_are_numbered_through_all_batches(predictor: Predictor) -> None:
+def test_rows_are_numbered_through_all_batches(predictor):
     given = [batch(["good"] * 200), batch([]), batch(["good", None])]
     *_, last = rows(score_batches(given, predictor))
     assert last["error"]["message"].startswith("row:202:")
 
 
-def test_no_batch_is_read_before_the_one_before_is_scored(
-    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_batch_is_read_before_the_one_before_is_scored(predictor, monkeypatch):
     monkeypatch.setattr(batches, "BATCH_ROWS", 128)
     taken: list[int] = []
 
@@ -149,9 +129,7 @@ def test_no_batch_is_read_before_the_one_before_is_scored(
     ]  # fmt: skip
 
 
-def test_batches_that_are_given_are_of_bounded_size(
-    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_that_are_given_are_of_bounded_size(predictor, monkeypatch):
     whole = rows(score_batches([batch(TEXTS)], predictor, output="phrases"))
     monkeypatch.setattr(batches, "MOST_ROWS", 4)
     parts = list(score_batches([batch(TEXTS)], predictor, output="phrases"))
@@ -159,7 +137,7 @@ def test_batches_that_are_given_are_of_bounded_size(
     assert rows(iter(parts)) == whole
 
 
-def test_what_cannot_be_scored_is_told_at_once(predictor: Predictor, last_word: Bundle) -> None:
+def test_what_cannot_be_scored_is_told_at_once(predictor, last_word):
     with pytest.raises(UnknownNameError, match="no-such-model"):
         score_batches([], "no-such-model")
     with pytest.raises(InputError, match="self"):
@@ -167,22 +145,22 @@ def test_what_cannot_be_scored_is_told_at_once(predictor: Predictor, last_word: 
     with pytest.raises(DataError, match=r"column 'key', found 'id', 'text'; .*text= and id="):
         next(score_batches([batch(["good"])], predictor, id="key"))
     table = pa.table({"id": ["a"], "text": ["good"]})
-    with pytest.raises(InputError, match=r"record batches .* found a Table; .*to_batches"):
+    with pytest.raises(InputError, match=r"Table; .*to_batches"):
         next(score_batches([table], predictor))
 
 
-def test_a_bundle_is_taken_by_its_folder(last_word: Bundle) -> None:
+def test_a_bundle_is_taken_by_its_folder(last_word):
     found = rows(score_batches([batch(["good"])], last_word.path))
     assert found == rows(score_batches([batch(["good"])], Predictor(last_word, threads=1)))
 
 
-def test_pyarrow_is_asked_for(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pyarrow_is_asked_for(predictor, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match="pip install pyarrow"):
         score_batches([], predictor)
 
 
-def test_it_needs_neither_torch_nor_an_engine() -> None:
+def test_it_needs_neither_torch_nor_an_engine():
     code = "import sys, thinstack.integrations.corpora as c; list(c.score_batches([], 'sst'));"
     code += "print({'torch', 'spacy', 'pyspark', 'pandas'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

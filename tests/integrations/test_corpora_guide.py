@@ -17,7 +17,7 @@ GUIDE = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
 
-def test_the_commands_do_what_the_guide_says(tmp_path: Path) -> None:
+def test_the_commands_do_what_the_guide_says(tmp_path):
     script = ["set -eu", f'thinstack() {{ "{sys.executable}" -m thinstack "$@"; }}']
     for language, name, text in BLOCKS:
         if name:
@@ -44,7 +44,7 @@ def test_the_commands_do_what_the_guide_says(tmp_path: Path) -> None:
         assert re.match(r"[a-z.]+", path.name)[0] in {"part", "errors", *listed}
 
 
-def test_what_is_listed_is_what_there_is() -> None:
+def test_what_is_listed_is_what_there_is():
     kinds = re.findall(r'^    - "(\w+)"', typing.cast(str, Problem.__doc__), re.MULTILINE)
     assert re.findall(r"^\| `(\w+)` \|", GUIDE.split("| `kind` |")[1], re.MULTILINE) == kinds
     assert f"{SHARD_ROWS:,} rows of the input" in GUIDE

@@ -1,7 +1,6 @@
 """Texts and labels of Docs, as rows of a table."""
 
 import zlib
-from pathlib import Path
 
 import pytest
 import spacy
@@ -22,7 +21,7 @@ CATS = [
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """Two good Docs and two without one category; the first three have phrases."""
     nlp = spacy.blank("de")
     docs = [nlp(text) for text in TEXTS]
@@ -36,7 +35,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "docs.spacy"
 
 
-def test_keys_and_values_of_another_type_make_a_bad_row(tmp_path: Path) -> None:
+def test_keys_and_values_of_another_type_make_a_bad_row(tmp_path):
     nlp, found = spacy.blank("en"), list[DataError]()
     docs = list(nlp.pipe(["one", "two", "three"]))
     for doc, cats in zip(docs, ({0: 1.0}, {"good": 1.0}, {"good": "yes"}), strict=True):
@@ -49,7 +48,7 @@ def test_keys_and_values_of_another_type_make_a_bad_row(tmp_path: Path) -> None:
     assert "numbers, found 'yes'" in str(found[1])
 
 
-def test_the_one_category_of_a_doc_is_its_label(path: Path) -> None:
+def test_the_one_category_of_a_doc_is_its_label(path):
     skipped: list[DataError] = []
     assert list(read_doc_bin(str(path), ["text", "label"], skipped=skipped)) == [
         TableRow(1, {"text": TEXTS[0], "label": "good"}),
@@ -64,7 +63,7 @@ def test_the_one_category_of_a_doc_is_its_label(path: Path) -> None:
         list(read_doc_bin(path, ["text", "label"]))
 
 
-def test_each_span_of_a_group_is_a_row(path: Path) -> None:
+def test_each_span_of_a_group_is_a_row(path):
     columns = ["text", "start", "end", "label"]
     skipped: list[DataError] = []
     rows = list(read_doc_bin(path, columns, span_group="phrases", skipped=skipped))
@@ -91,23 +90,21 @@ def packed(**changes: object) -> bytes:
         (DocBin().to_bytes(), "expected a table with rows, found only the columns 'text', 'label'"),
     ],
 )
-def test_files_that_hold_no_docs_are_refused(
-    tmp_path: Path, data: bytes | None, message: str
-) -> None:
+def test_files_that_hold_no_docs_are_refused(tmp_path, data, message):
     if data is not None:
         (tmp_path / "docs.spacy").write_bytes(data)
     with pytest.raises(DataError, match=rf"docs\.spacy: {message}"):
         list(read_doc_bin(tmp_path / "docs.spacy", ["text", "label"], skipped=[]))
 
 
-def test_other_columns_and_groups_are_refused(path: Path) -> None:
-    with pytest.raises(DataError, match="column 'body', found 'text', 'label'; a file of Docs"):
+def test_other_columns_and_groups_are_refused(path):
+    with pytest.raises(DataError, match="'body', found 'text', 'label'"):
         list(read_doc_bin(path, ["body"]))
-    with pytest.raises(DataError, match=r"group 'sc' in doc\.spans, found 'others', 'phrases'"):
+    with pytest.raises(DataError, match=r"'sc' .*'others', 'phrases'"):
         list(read_doc_bin(path, ["text"], span_group="sc"))
 
 
-def test_a_doc_without_categories_says_so(tmp_path: Path) -> None:
+def test_a_doc_without_categories_says_so(tmp_path):
     DocBin(docs=[spacy.blank("en")("good")]).to_disk(tmp_path / "docs.spacy")
-    with pytest.raises(DataError, match=r"docs\.spacy:1: .*above 0.5, found no categories"):
+    with pytest.raises(DataError, match=r"docs\.spacy:1: .*0\.5"):
         list(read_doc_bin(tmp_path / "docs.spacy", ["label"]))

@@ -4,7 +4,6 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ print(json.dumps([doc.cats for doc in spacy.load(sys.argv[2]).pipe(json.loads(sy
 
 
 @pytest.fixture(scope="module")
-def trained(start: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained(start, tmp_path_factory):
     """The folder of a run of `spacy train` over the example's configuration, after `init
     labels`."""
     folder = tmp_path_factory.mktemp("trained")
@@ -72,7 +71,7 @@ def trained(start: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def finished(trained: Path) -> Path:
+def finished(trained):
     out = trained / "finished"
     console = Console(file=io.StringIO(), width=200)
     finish_pipeline(trained / "model-best", out, quantize="none", console=console)
@@ -80,7 +79,7 @@ def finished(trained: Path) -> Path:
     return out
 
 
-def test_spacy_trains_it_stops_early_and_keeps_the_best(trained: Path) -> None:
+def test_spacy_trains_it_stops_early_and_keeps_the_best(trained):
     meta = json.loads((trained / "model-best" / "meta.json").read_text(encoding="utf-8"))
     assert meta["performance"]["cats_score"] > 0.9
     assert meta["labels"]["tree_classifier"] == ["down", "up"]
@@ -90,9 +89,7 @@ def test_spacy_trains_it_stops_early_and_keeps_the_best(trained: Path) -> None:
     )
 
 
-def test_what_is_finished_runs_without_torch_and_says_the_same(
-    trained: Path, finished: Path
-) -> None:
+def test_what_is_finished_runs_without_torch_and_says_the_same(trained, finished):
     arguments = [str(trained / "model-best"), str(finished), json.dumps(TEXTS)]
     done = subprocess.run(
         [sys.executable, "-c", USE, *arguments],
@@ -114,7 +111,7 @@ def test_what_is_finished_runs_without_torch_and_says_the_same(
     assert sentiment(TEXTS[1]).cats == pytest.approx(found[1], abs=1e-4)
 
 
-def test_its_bundle_has_what_any_bundle_has(finished: Path) -> None:
+def test_its_bundle_has_what_any_bundle_has(finished):
     """The same function makes the files of `thinstack train`."""
     bundle = open_bundle(finished / "tree_classifier")
     assert is_own(bundle)
@@ -126,9 +123,7 @@ def test_its_bundle_has_what_any_bundle_has(finished: Path) -> None:
     }
 
 
-def test_a_finished_one_learns_on_and_is_to_be_finished_again(
-    finished: Path, tmp_path: Path
-) -> None:
+def test_a_finished_one_learns_on_and_is_to_be_finished_again(finished, tmp_path):
     nlp = spacy.load(finished)
     given, before = examples(nlp), nlp(TEXTS[0]).cats
     first, second = (each.get_pipe("tree_classifier") for each in (nlp, spacy.load(finished)))
@@ -152,9 +147,7 @@ def test_a_finished_one_learns_on_and_is_to_be_finished_again(
         (("trained", "corpus"), "not empty, and no pipeline to replace"),
     ],
 )
-def test_what_cannot_be_finished(
-    trained: Path, tmp_path: Path, cli: Callable[..., Any], names: tuple[str, str], problem: str
-) -> None:
+def test_what_cannot_be_finished(trained, tmp_path, cli, names, problem):
     other = spacy.blank("en")
     other.add_pipe("sentencizer")
     other.to_disk(tmp_path / "other")
@@ -166,9 +159,7 @@ def test_what_cannot_be_finished(
     assert problem in done.err.replace("\n", "")
 
 
-def test_finishing_again_replaces_the_pipeline_and_leaves_what_is_finished(
-    finished: Path, tmp_path: Path, cli: Callable[..., Any]
-) -> None:
+def test_finishing_again_replaces_the_pipeline_and_leaves_what_is_finished(finished, tmp_path, cli):
     for _ in range(2):
         done = cli("finish", str(finished), str(tmp_path / "again"))
         assert "tree_classifier: is finished already" in done.out
@@ -178,11 +169,11 @@ def test_finishing_again_replaces_the_pipeline_and_leaves_what_is_finished(
 
 
 @pytest.mark.parametrize("name", ["finished.zip", "model.JSON"])
-def test_a_pipeline_is_not_written_to_the_name_of_a_file(tmp_path: Path, name: str) -> None:
+def test_a_pipeline_is_not_written_to_the_name_of_a_file(tmp_path, name):
     trained = tmp_path / "trained"
     trained.mkdir()
     for file in ("config.cfg", "meta.json"):
         (trained / file).touch()
-    with pytest.raises(InputError, match=rf"{name}: the second argument names a folder"):
+    with pytest.raises(InputError, match=name):
         finish_pipeline(trained, tmp_path / name, quantize="none", console=Console())
     assert not (tmp_path / name).exists()

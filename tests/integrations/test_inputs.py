@@ -50,7 +50,7 @@ KINDS = (".txt", ".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".spacy")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_file_gives_the_same_texts(tmp_path: Path, kind: str) -> None:
+def test_each_kind_of_file_gives_the_same_texts(tmp_path, kind):
     path = written(tmp_path / f"texts{kind}")
     lines = LINES.get(kind, "1234")
     assert read(open_corpus(path)) == list(zip(lines, TEXTS, strict=True))
@@ -59,24 +59,24 @@ def test_each_kind_of_file_gives_the_same_texts(tmp_path: Path, kind: str) -> No
         assert [text for _, text in read(open_corpus(path, Columns("id")))] == list("abcd")
 
 
-def test_a_folder_is_its_files_by_name(tmp_path: Path) -> None:
+def test_a_folder_is_its_files_by_name(tmp_path):
     (tmp_path / "b").mkdir()
     for name in ("c.txt", "b/a.txt", "_SUCCESS", ".hidden", "b/.crc"):
         (tmp_path / name).write_text(f"in {name}")
     assert read(open_corpus(tmp_path)) == [("b/a.txt:1", "in b/a.txt"), ("c.txt:1", "in c.txt")]
     (tmp_path / "notes.md").write_text("a")
-    with pytest.raises(InputError, match=r"ends in \.txt, .*; found 'notes\.md': rename it"):
+    with pytest.raises(InputError, match=r"\.txt, .*'notes\.md'"):
         open_corpus(tmp_path)
 
 
-def test_what_is_no_corpus_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_corpus_is_refused(tmp_path):
     with pytest.raises(InputError, match="found nothing"):
         open_corpus(tmp_path / "missing")
     with pytest.raises(InputError, match="found no file"):
         open_corpus(tmp_path)
-    with pytest.raises(InputError, match="has no columns: leave --text and --id out"):
+    with pytest.raises(InputError, match="--text and --id"):
         open_corpus(written(tmp_path / "t.txt"), Columns(id="id"))
-    with pytest.raises(DataError, match="expected the column 'body', found 'id', 'text'; name the"):
+    with pytest.raises(DataError, match="'body', found 'id', 'text'"):
         list(open_corpus(written(tmp_path / "t.csv"), Columns("body")).rows())
     (tmp_path / "t.parquet").write_bytes(written(tmp_path / "u.parquet").read_bytes()[:-20])
     with pytest.raises(DataError, match="cannot be read as parquet"):
@@ -99,9 +99,7 @@ POISON = [
 ]
 
 
-def test_a_row_that_cannot_be_scored_says_why_and_keeps_its_neighbours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_that_cannot_be_scored_says_why_and_keeps_its_neighbours(tmp_path, monkeypatch):
     monkeypatch.setattr(rows, "LONGEST_TEXT", 100)
     path, good = tmp_path / "t.jsonl", b'{"id": "g", "text": "good"}'
     lines = [line.encode() if isinstance(line, str) else line for line, _, _ in POISON]
@@ -120,7 +118,7 @@ def test_a_row_that_cannot_be_scored_says_why_and_keeps_its_neighbours(
     assert without == [str(line) for line in range(1, 15)]
 
 
-def test_lines_in_another_encoding(tmp_path: Path) -> None:
+def test_lines_in_another_encoding(tmp_path):
     path = tmp_path / "t.txt"
     path.write_bytes(b"caf\xe9\n\n a ")
     good, *others = open_corpus(path).rows()

@@ -45,7 +45,7 @@ class Marked(HTMLParser):
             self.found[place][3] += data  # type: ignore[operator]
 
 
-def test_a_text_marks_phrases_that_differ_from_what_is_around() -> None:
+def test_a_text_marks_phrases_that_differ_from_what_is_around():
     read = Marked(heat([predict(BRACKETS)]))
     assert read.found == [
         ["t1", "−", 1, "The acting is superb , but dull"],
@@ -56,21 +56,21 @@ def test_a_text_marks_phrases_that_differ_from_what_is_around() -> None:
     assert read.text.strip() == "The acting is superb , but dull"
 
 
-def test_a_text_keeps_its_characters_and_is_never_markup() -> None:
+def test_a_text_keeps_its_characters_and_is_never_markup():
     words = ("<b>", "&lt;", "x\x00", "\ud800")
     read = Marked(heat([uniform(words, transitions.balanced(4)), predict("(2 plain)")]))
     assert [line for line in read.text.split("\n") if line] == [r"<b> &lt; x\x00 \ud800", "plain"]
     assert read.found == [["t3", "+", 1, r"<b> &lt; x\x00 \ud800"]]
 
 
-def test_a_text_of_many_turns_is_not_nested_without_end() -> None:
+def test_a_text_of_many_turns_is_not_nested_without_end():
     size = 3 * MAX_DEPTH
     given = uniform(["a"] * size, transitions.right(size))
     given.scores[::2] = given.scores[::2][:, ::-1]
     assert max(depth for _, _, depth, _ in Marked(heat([given])).found) == MAX_DEPTH
 
 
-def test_what_can_be_drawn() -> None:
+def test_what_can_be_drawn():
     one, two = predict(BRACKETS), predict("(4 Superb)")
     assert thinstack.render(one) == svg([one]) == one._repr_html_()
     assert thinstack.render([one, two], "text") == heat([one, two])
@@ -82,12 +82,12 @@ def test_what_can_be_drawn() -> None:
     assert ">NP</text>" in thinstack.render("(S (NP I) (VP sleep))")
 
 
-def test_a_tree_without_labels_has_nodes_without_signs() -> None:
+def test_a_tree_without_labels_has_nodes_without_signs():
     drawn = thinstack.render(thinstack.Tree.balanced(["a", "b", "c"]))
     assert re.findall(r'class="sign"[^>]*>([^<]*)<', drawn) == [""] * 5
 
 
-def test_notebooks_show_it_and_keep_pages_apart() -> None:
+def test_notebooks_show_it_and_keep_pages_apart():
     tree = thinstack.render(BRACKETS)
     assert tree._repr_html_() == tree
     listed = thinstack.render(BRACKETS, "list")._repr_html_()
@@ -103,7 +103,7 @@ def test_notebooks_show_it_and_keep_pages_apart() -> None:
         ([predict("(2 x)"), None], "found NoneType"),
     ],
 )
-def test_what_cannot_be_drawn(given: object, message: str) -> None:
+def test_what_cannot_be_drawn(given, message):
     with pytest.raises(InputError, match=message):
         thinstack.render(given)
     with pytest.raises(InputError, match="'tree', 'text', 'list'"):
@@ -112,13 +112,13 @@ def test_what_cannot_be_drawn(given: object, message: str) -> None:
         thinstack.render("(2 (1 a) (1 b) (1 c))")
 
 
-def test_contributions_of_other_sentences_are_refused() -> None:
+def test_contributions_of_other_sentences_are_refused():
     one, two = predict(BRACKETS), predict("(4 Superb)")
-    with pytest.raises(InputError, match="whys of 2 predictions, found 1"):
+    with pytest.raises(InputError, match="2 predictions, found 1"):
         thinstack.render([one, two], whys=[[]])
 
 
-def test_nested_data_is_the_tree() -> None:
+def test_nested_data_is_the_tree():
     prediction = predict(BRACKETS)
     data = prediction.to_nested()
 

@@ -95,9 +95,7 @@ def test_what_kills_its_process_is_found(last_word: Bundle, tmp_path: Path) -> N
 
 def test_a_process_that_cannot_go_on_says_why(last_word: Bundle, tmp_path: Path) -> None:
     path, parent = str(last_word.path), os.getpid()
-    with pytest.raises(
-        StoppedError, match=r"3 processes in a row died as they started \(exit code 7"
-    ):
+    with pytest.raises(StoppedError, match=r"3 processes .*exit code 7"):
         run(["full"], tmp_path, StillbornModel(path, parent=parent))
     with pytest.raises(StoppedError, match="the model cannot be loaded"):
         run(["full"], tmp_path, UnloadableModel(path, parent=parent))

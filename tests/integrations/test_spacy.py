@@ -1,7 +1,6 @@
 """The spaCy component, with a real bundle whose scores can be computed by hand."""
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +10,6 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from thinstack.bundle import Bundle
-from thinstack.core.config import Device
 from thinstack.errors import (
     BundleError,
     DeviceError,
@@ -25,13 +22,11 @@ from thinstack.integrations.spacy.component import predictions
 
 
 @pytest.fixture(scope="module")
-def bundle(last_word: Bundle) -> Path:
+def bundle(last_word):
     return last_word.path
 
 
-def test_a_document_has_the_mean_of_its_sentences_by_words_or_plain(
-    nlp: Language, bundle: Path
-) -> None:
+def test_a_document_has_the_mean_of_its_sentences_by_words_or_plain(nlp, bundle):
     doc = nlp("A good film. It was awful, really awful")
     assert [sent.text for sent in doc.sents] == ["A good film.", "It was awful, really awful"]
     assert list(doc.cats) == list(LABELS)
@@ -41,7 +36,7 @@ def test_a_document_has_the_mean_of_its_sentences_by_words_or_plain(
     assert doc.cats == pytest.approx(mean_of((".", 1), ("awful", 1)), abs=1e-6)
 
 
-def test_a_long_sentence_is_read_in_parts(bundle: Path) -> None:
+def test_a_long_sentence_is_read_in_parts(bundle):
     nlp = pipeline(bundle, max_words=3)
     doc = nlp("film is good , so awful . Good film")
     wanted = mean_of(("is", 2), (",", 2), (".", 3), ("film", 2))
@@ -63,7 +58,7 @@ def test_a_long_sentence_is_read_in_parts(bundle: Path) -> None:
         pipeline(bundle, max_words=1)
 
 
-def test_why_is_told_in_tokens_of_the_doc(bundle: Path) -> None:
+def test_why_is_told_in_tokens_of_the_doc(bundle):
     nlp = pipeline(bundle, source="left")
     doc = nlp("A film. So very (good)")
     _, second = nlp.get_pipe("tree_sentiment").why(doc)
@@ -79,7 +74,7 @@ def test_why_is_told_in_tokens_of_the_doc(bundle: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", " \n\t  "])
-def test_a_document_without_words_has_no_probabilities(nlp: Language, text: str) -> None:
+def test_a_document_without_words_has_no_probabilities(nlp, text):
     doc = nlp(text)
     assert doc.cats == dict.fromkeys(LABELS, 0.0)
     assert doc._.sentiment_phrases == []
@@ -91,7 +86,7 @@ ODD += [("zzyx qwfp", "qwfp", 2), ("film " * 399 + "awful", "awful", 2)]
 
 
 @pytest.mark.parametrize(("text", "last", "words"), ODD, ids=range(len(ODD)))
-def test_odd_documents(nlp: Language, text: str, last: str, words: int) -> None:
+def test_odd_documents(nlp, text, last, words):
     plain = nlp("A good film.")
     first, doc, third = nlp.pipe(["A good film.", text, "A good film."])
     assert doc.text == text
@@ -108,9 +103,7 @@ def test_odd_documents(nlp: Language, text: str, last: str, words: int) -> None:
         ({"model": "left"}, (0, 3)),  # `auto` is the shape of the model
     ],
 )
-def test_the_tree_source_is_what_was_asked_for(
-    bundle: Path, tmp_path: Path, settings: dict[str, str], phrase: tuple[int, int]
-) -> None:
+def test_the_tree_source_is_what_was_asked_for(bundle, tmp_path, settings, phrase):
     if "model" in settings:
         settings = {
             "model": str(write_last_word_bundle(tmp_path / "left", tree_source="left").path)
@@ -121,7 +114,7 @@ def test_the_tree_source_is_what_was_asked_for(
     assert not spans & {(0, 3), (1, 4)} - {phrase}
 
 
-def test_scores_for_nlp_evaluate(nlp: Language) -> None:
+def test_scores_for_nlp_evaluate(nlp):
     texts = {"so good": "good", "very awful": "bad", "a film": "bad", "it is so good": "good"}
     texts[""] = "bad"
     gold = [
@@ -137,7 +130,7 @@ def test_scores_for_nlp_evaluate(nlp: Language) -> None:
     assert set(figures["cats_f_per_type"]) == set(LABELS)
 
 
-def test_two_components_stand_side_by_side(nlp: Language, tmp_path: Path) -> None:
+def test_two_components_stand_side_by_side(nlp, tmp_path):
     table = TABLE[::-1].copy()
     other = write_last_word_bundle(tmp_path / "other", tree_source="left", table=table).path
     nlp.add_pipe("tree_sentiment", name="second", config={"model": str(other)})
@@ -167,7 +160,7 @@ FINE = ["so good", "very awful", "", "a film. It is so good", "good"]
 TEXTS = [*FINE[:3], "boom it goes. Fine.", FINE[3], "ok boom", FINE[4]]
 
 
-def test_one_call_of_the_model_for_a_batch(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_call_of_the_model_for_a_batch(nlp, monkeypatch):
     calls = stumble(monkeypatch, nlp)
     docs = list(nlp.pipe(FINE * 4, batch_size=10))
     assert calls == [10, 10]
@@ -175,9 +168,7 @@ def test_one_call_of_the_model_for_a_batch(nlp: Language, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_failing_document_harms_no_neighbour(
-    bundle: Path, monkeypatch: pytest.MonkeyPatch, threads: int
-) -> None:
+def test_a_failing_document_harms_no_neighbour(bundle, monkeypatch, threads):
     nlp = pipeline(bundle, threads=threads)
     alone = [nlp(text).cats for text in FINE]
     stumble(monkeypatch, nlp)
@@ -200,9 +191,7 @@ def test_a_failing_document_harms_no_neighbour(
 @pytest.mark.parametrize(
     "options", [{"batch_size": 1}, {"batch_size": 2}, {}, {"n_process": 2, "batch_size": 3}]
 )
-def test_batches_and_worker_processes_give_what_single_documents_give(
-    nlp: Language, options: dict[str, int]
-) -> None:
+def test_batches_and_worker_processes_give_what_single_documents_give(nlp, options):
     for doc, text in zip(nlp.pipe(FINE * 3, **options), FINE * 3, strict=True):
         alone = nlp(text)
         assert (doc.text, doc.cats) == (text, alone.cats)
@@ -210,7 +199,7 @@ def test_batches_and_worker_processes_give_what_single_documents_give(
         assert doc._.sentiment_phrases == alone._.sentiment_phrases
 
 
-def test_the_configuration_has_the_arguments_of_the_factory() -> None:
+def test_the_configuration_has_the_arguments_of_the_factory():
     meta = Language.get_factory_meta("tree_sentiment")
     settings = {"model": "sst", "source": "auto", "device": "cpu", "threads": None}
     scorer = {"@scorers": "thinstack.tree_sentiment_scorer.v1"}
@@ -221,7 +210,7 @@ def test_the_configuration_has_the_arguments_of_the_factory() -> None:
     assert meta.default_score_weights["cats_score"] == 1.0
 
 
-def test_an_unknown_model_fails_when_it_is_added(tmp_path: Path) -> None:
+def test_an_unknown_model_fails_when_it_is_added(tmp_path):
     nlp = spacy.blank("en")
     with pytest.raises(UnknownNameError, match="unknown model 'stt'"):
         nlp.add_pipe("tree_sentiment", config={"model": "stt"})
@@ -235,14 +224,12 @@ WRONG = {"source": "upright", "device": "tpu", "aggregation": "max", "modle": "x
 
 
 @pytest.mark.parametrize("settings", [{name: value} for name, value in WRONG.items()])
-def test_a_wrong_setting_fails_when_it_is_added(bundle: Path, settings: dict[str, Any]) -> None:
+def test_a_wrong_setting_fails_when_it_is_added(bundle, settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
         pipeline(bundle, **settings)
 
 
-def test_added_again_it_is_read_again(
-    nlp: Language, bundle: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_added_again_it_is_read_again(nlp, bundle, monkeypatch):
     nlp.remove_pipe("tree_sentiment")
     nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "source": "benepar"})
     assert nlp.get_pipe("tree_sentiment").labels == LABELS
@@ -253,16 +240,14 @@ def test_added_again_it_is_read_again(
         nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "device": "cuda"})
 
 
-def test_without_onnxruntime_the_extra_is_named(
-    bundle: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_onnxruntime_the_extra_is_named(bundle, monkeypatch):
     for name in ("onnxruntime", "torch"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtraError, match="pip install onnxruntime,"):
         pipeline(bundle)
 
 
-def test_in_training_it_warns_once_that_it_does_not_learn(nlp: Language) -> None:
+def test_in_training_it_warns_once_that_it_does_not_learn(nlp):
     before = nlp("so good").cats
     given = [Example.from_dict(nlp.make_doc("so good"), {"cats": {"bad": 1.0}})]
     optimizer = nlp.initialize(lambda: given)
@@ -282,9 +267,7 @@ def test_in_training_it_warns_once_that_it_does_not_learn(nlp: Language) -> None
         ("cpu", ["thinstack==0.1"], ["thinstack==0.1"]),
     ],
 )
-def test_a_package_of_the_pipeline_requires_thinstack(
-    monkeypatch: pytest.MonkeyPatch, device: Device, known: list[str], expected: list[str]
-) -> None:
+def test_a_package_of_the_pipeline_requires_thinstack(monkeypatch, device, known, expected):
     monkeypatch.setattr(requirements, "__version__", "2.3.4")
     meta: dict[str, Any] = {"requirements": known} if known else {}
     for _ in range(2):

@@ -11,7 +11,6 @@ import spacy
 import srsly
 from last_word_model import LABELS, TABLE, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.cli.package import get_meta
-from spacy.language import Language
 
 from thinstack.bundle import open_bundle, write_bundle
 from thinstack.errors import BundleError
@@ -21,7 +20,7 @@ TEXT = "A good film. It was awful"
 
 
 @pytest.fixture
-def moved(tmp_path: Path) -> tuple[Language, Path]:
+def moved(tmp_path):
     """A pipeline and where it was saved; the bundle that it was made from is gone."""
     folder = write_last_word_bundle(tmp_path / "model").path
     nlp = pipeline(folder, aggregation="sentences")
@@ -30,7 +29,7 @@ def moved(tmp_path: Path) -> tuple[Language, Path]:
     return nlp, tmp_path / "saved"
 
 
-def test_a_saved_pipeline_needs_nothing_else(moved: tuple[Language, Path]) -> None:
+def test_a_saved_pipeline_needs_nothing_else(moved):
     nlp, saved = moved
     loaded = spacy.load(saved)
     assert loaded(TEXT).cats == nlp(TEXT).cats
@@ -44,7 +43,7 @@ def test_a_saved_pipeline_needs_nothing_else(moved: tuple[Language, Path]) -> No
     assert first == second
 
 
-def test_settings_can_be_overridden_on_loading(moved: tuple[Language, Path]) -> None:
+def test_settings_can_be_overridden_on_loading(moved):
     nlp, saved = moved
     settings = {"aggregation": "words", "source": "left"}
     loaded = spacy.load(saved, config={"components": {"tree_sentiment": settings}})
@@ -52,9 +51,7 @@ def test_settings_can_be_overridden_on_loading(moved: tuple[Language, Path]) -> 
     assert loaded(TEXT).cats != nlp(TEXT).cats
 
 
-def test_another_model_can_be_taken_on_loading(
-    moved: tuple[Language, Path], tmp_path: Path
-) -> None:
+def test_another_model_can_be_taken_on_loading(moved, tmp_path):
     nlp, saved = moved
     table = TABLE[::-1].copy()
     other = write_last_word_bundle(tmp_path / "other", table=table).path
@@ -74,9 +71,7 @@ def test_another_model_can_be_taken_on_loading(
         spacy.load(saved, config={"components": {"tree_sentiment": settings}})
 
 
-def test_a_renamed_component_needs_no_folder_either(
-    moved: tuple[Language, Path], tmp_path: Path
-) -> None:
+def test_a_renamed_component_needs_no_folder_either(moved, tmp_path):
     nlp = spacy.load(moved[1])
     nlp.rename_pipe("tree_sentiment", "opinion")
     nlp.to_disk(tmp_path / "renamed")
@@ -84,9 +79,7 @@ def test_a_renamed_component_needs_no_folder_either(
 
 
 @pytest.mark.parametrize("source", ["auto", "benepar"])
-def test_a_missing_model_is_told_when_it_is_needed(
-    moved: tuple[Language, Path], source: str
-) -> None:
+def test_a_missing_model_is_told_when_it_is_needed(moved, source):
     nlp, _ = moved
     config = nlp.config.copy()
     config["components"]["tree_sentiment"]["source"] = source
@@ -95,7 +88,7 @@ def test_a_missing_model_is_told_when_it_is_needed(
         bare("")
 
 
-def test_what_is_saved_is_a_bundle(moved: tuple[Language, Path]) -> None:
+def test_what_is_saved_is_a_bundle(moved):
     folder = moved[1] / "tree_sentiment"
     assert open_bundle(folder).config.labels == LABELS
     component = TreeSentiment(model=str(folder))
@@ -103,21 +96,21 @@ def test_what_is_saved_is_a_bundle(moved: tuple[Language, Path]) -> None:
     assert component.labels == LABELS
 
 
-def test_a_changed_bundle_is_refused(moved: tuple[Language, Path]) -> None:
+def test_a_changed_bundle_is_refused(moved):
     path = moved[1] / "tree_sentiment" / "onnx" / "model.onnx"
     path.write_bytes(path.read_bytes()[:-1] + b"?")
     with pytest.raises(BundleError, match=r"model\.onnx"):
         spacy.load(moved[1])
 
 
-def test_a_pipeline_saved_without_the_component_says_so(moved: tuple[Language, Path]) -> None:
+def test_a_pipeline_saved_without_the_component_says_so(moved):
     nlp, saved = moved
     nlp.to_disk(saved.parent / "less", exclude=["tree_sentiment"])
     with pytest.raises(BundleError, match="tree_sentiment: no such folder"):
         spacy.load(saved.parent / "less")
 
 
-def test_saving_over_another_bundle_replaces_it(nlp: Language, tmp_path: Path) -> None:
+def test_saving_over_another_bundle_replaces_it(nlp, tmp_path):
     files = {"vocabulary.txt": b"x\n", "onnx/extra.onnx": b"old"}
     config = nlp.get_pipe("tree_sentiment").predictor.config
     write_bundle(tmp_path / "saved" / "tree_sentiment", files, config=config)
@@ -125,7 +118,7 @@ def test_saving_over_another_bundle_replaces_it(nlp: Language, tmp_path: Path) -
     assert spacy.load(tmp_path / "saved")(TEXT).cats == nlp(TEXT).cats
 
 
-def test_bytes_hold_the_bundle(nlp: Language, tmp_path: Path) -> None:
+def test_bytes_hold_the_bundle(nlp, tmp_path):
     folder = write_last_word_bundle(tmp_path / "other", tree_source="left").path
     other = pipeline(folder)
     data = nlp.to_bytes()
@@ -137,7 +130,7 @@ def test_bytes_hold_the_bundle(nlp: Language, tmp_path: Path) -> None:
     assert fresh(TEXT).cats == nlp(TEXT).cats
 
 
-def test_bytes_that_are_no_bundle_are_refused(nlp: Language) -> None:
+def test_bytes_that_are_no_bundle_are_refused(nlp):
     component = nlp.get_pipe("tree_sentiment")
     files = srsly.msgpack_loads(component.to_bytes())
     less = {name: content for name, content in files.items() if name != "vocabulary.txt"}
@@ -151,9 +144,7 @@ def test_bytes_that_are_no_bundle_are_refused(nlp: Language) -> None:
     assert component(nlp.make_doc("good")).cats == pytest.approx(expected("good"), abs=1e-6)
 
 
-def test_a_component_can_be_taken_from_another_pipeline_or_a_pickle(
-    moved: tuple[Language, Path],
-) -> None:
+def test_a_component_can_be_taken_from_another_pipeline_or_a_pickle(moved):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("tree_sentiment", source=spacy.load(moved[1]))
@@ -164,7 +155,7 @@ def test_a_component_can_be_taken_from_another_pipeline_or_a_pickle(
     assert component(doc).cats == pytest.approx(expected("good", 2), abs=1e-6)
 
 
-def test_a_package_requires_thinstack(moved: tuple[Language, Path]) -> None:
+def test_a_package_requires_thinstack(moved):
     path = moved[1] / "meta.json"
     meta = srsly.read_json(path)
     assert [line.partition(">")[0] for line in meta["requirements"]] == ["thinstack[cpu]"]
@@ -178,9 +169,7 @@ def test_a_package_requires_thinstack(moved: tuple[Language, Path]) -> None:
 # -- saving over what is there
 
 
-def test_saving_that_fails_leaves_the_old_bundle(
-    moved: tuple[Language, Path], nlp: Language, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_saving_that_fails_leaves_the_old_bundle(moved, nlp, monkeypatch):
     folder = moved[1] / "tree_sentiment"
 
     def found() -> dict[Path, tuple[bytes, int]]:
@@ -203,9 +192,7 @@ def test_saving_that_fails_leaves_the_old_bundle(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 @pytest.mark.parametrize("with_bundle", [False, True])
-def test_saving_writes_through_no_link_and_keeps_other_files(
-    nlp: Language, tmp_path: Path, with_bundle: bool
-) -> None:
+def test_saving_writes_through_no_link_and_keeps_other_files(nlp, tmp_path, with_bundle):
     folder, victims = tmp_path / "saved", tmp_path / "victims"
     component = nlp.get_pipe("tree_sentiment")
     if with_bundle:

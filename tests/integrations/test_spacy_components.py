@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,10 @@ import pytest
 import spacy
 from last_word_model import LABELS, TABLE, best, expected, mean_of, pipeline, write_last_word_bundle
 from spacy import displacy
-from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.tokens.underscore import Underscore
 
 import thinstack
-from thinstack.bundle import Bundle
 from thinstack.errors import InputError, UnknownNameError
 from thinstack.integrations.spacy.component import predictions, results
 from thinstack.integrations.spacy.span_groups import fill_group
@@ -29,7 +26,7 @@ FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 
 
 @pytest.fixture(scope="module")
-def two(last_word: Bundle, tmp_path_factory: pytest.TempPathFactory) -> Language:
+def two(last_word, tmp_path_factory):
     nlp = pipeline(last_word.path)
     folder = tmp_path_factory.mktemp("other") / "bundle"
     labels = ("sports", "so-so", "music")
@@ -49,7 +46,7 @@ def topics(doc: Doc) -> dict[str, float]:
     return by_topic({label: (both[0][label] + both[1][label]) / 2 for label in LABELS})
 
 
-def test_each_component_has_results_of_its_own(two: Language) -> None:
+def test_each_component_has_results_of_its_own(two):
     alone, doc = mean_of((".", 4), ("awful", 3)), two(TEXT)
     kept = Doc(two.vocab).from_bytes(doc.to_bytes())
     (binned,) = DocBin(docs=[doc], store_user_data=True).get_docs(two.vocab)
@@ -69,7 +66,7 @@ def test_each_component_has_results_of_its_own(two: Language) -> None:
         assert ends == [[1, 2, 2], [5, 6, 6]]
 
 
-def test_one_component_of_another_name_is_read(two: Language) -> None:
+def test_one_component_of_another_name_is_read(two):
     with two.select_pipes(disable="tree_sentiment"):
         doc = two(TEXT)
     assert doc._.sentiment_scores == pytest.approx(topics(doc), abs=1e-6)
@@ -78,7 +75,7 @@ def test_one_component_of_another_name_is_read(two: Language) -> None:
     assert two.get_pipe("topics").results(two.make_doc(TEXT)) is None
 
 
-def test_the_last_one_is_read_where_none_has_the_usual_name(two: Language) -> None:
+def test_the_last_one_is_read_where_none_has_the_usual_name(two):
     doc = two.make_doc(TEXT)
     for names in (("a", "b"), ("b", "a")):
         for name in names:
@@ -89,7 +86,7 @@ def test_the_last_one_is_read_where_none_has_the_usual_name(two: Language) -> No
         assert doc._.sentiment_label == names[1]
 
 
-def test_json_has_plain_data_that_can_be_read_again(two: Language) -> None:
+def test_json_has_plain_data_that_can_be_read_again(two):
     names = ["tree_sentiment", "sentiment_label", "sentiment_scores", "sentiment_phrases"]
     alone = best(mean_of((".", 4), ("awful", 3)))
     for text, label in ((TEXT, alone), ("", None), (" ", None)):
@@ -112,7 +109,7 @@ def as_stored_by_0_1_0(doc: Doc) -> Doc:
     return old
 
 
-def test_results_of_0_1_0_are_read(nlp: Language) -> None:
+def test_results_of_0_1_0_are_read(nlp):
     doc = nlp(TEXT)
     for _ in range(2):
         old = as_stored_by_0_1_0(doc)
@@ -125,7 +122,7 @@ def test_results_of_0_1_0_are_read(nlp: Language) -> None:
         doc = nlp(as_stored_by_0_1_0(doc))
 
 
-def test_the_label_of_a_doc(last_word: Bundle, nlp: Language) -> None:
+def test_the_label_of_a_doc(last_word, nlp):
     assert nlp(TEXT)._.sentiment_label == best(mean_of((".", 4), ("awful", 3)))
     for text in ("", " \n"):
         doc = nlp(text)
@@ -138,7 +135,7 @@ def test_the_label_of_a_doc(last_word: Bundle, nlp: Language) -> None:
     assert {sure(text)._.sentiment_label for text in ("so good", "film")} == {None, "good"}
 
 
-def test_getters_go_to_worker_processes_that_are_not_forked(nlp: Language) -> None:
+def test_getters_go_to_worker_processes_that_are_not_forked(nlp):
     state = pickle.loads(pickle.dumps(Underscore.get_state()))
     assert state[1]["sentiment_label"][2](nlp("so good")[:]) == "good"
 
@@ -157,7 +154,7 @@ def scored_as(brackets: str, **more: Any) -> Doc:
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
 
 
-def test_a_group_of_spans_can_be_drawn_by_displacy() -> None:
+def test_a_group_of_spans_can_be_drawn_by_displacy():
     doc = scored_as(BRACKETS)
     fill_group(doc, "sentiment", "tree_sentiment")
     group = doc.spans["sentiment"]
@@ -176,7 +173,7 @@ def test_a_group_of_spans_can_be_drawn_by_displacy() -> None:
     assert len(unsure.spans["sentiment"]) == 0
 
 
-def test_groups_are_set_on_request(last_word: Bundle, tmp_path: Path) -> None:
+def test_groups_are_set_on_request(last_word, tmp_path):
     nlp = pipeline(last_word.path, spans_key="sentiment")
     nlp.to_disk(tmp_path / "saved")
     for each in (nlp, spacy.load(tmp_path / "saved")):
@@ -195,7 +192,7 @@ def test_groups_are_set_on_request(last_word: Bundle, tmp_path: Path) -> None:
     assert "sentiment" not in pipeline(last_word.path)("so good").spans
 
 
-def test_a_span_is_drawn_as_the_phrase_around_it(last_word: Bundle) -> None:
+def test_a_span_is_drawn_as_the_phrase_around_it(last_word):
     doc = pipeline(last_word.path, source="left", spans_key="sentiment")(TEXT)
     first, second = predictions(doc)
     for span, text in ((doc[0:2], "A good"), (doc[1:3], "A good film"), (doc[0:4], first.text)):
@@ -210,7 +207,7 @@ def test_a_span_is_drawn_as_the_phrase_around_it(last_word: Bundle) -> None:
         thinstack.render(doc[0])
 
 
-def test_entities_and_noun_chunks_have_results(nlp: Language) -> None:
+def test_entities_and_noun_chunks_have_results(nlp):
     doc = nlp("what a good film")
     doc.set_ents([Span(doc, 1, 3, label="WORK")])
     (entity,) = doc.ents

@@ -2,8 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ import spacy
 from last_word_model import LABELS, best, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.tokens import Doc, Span
 
-from thinstack.bundle import Bundle
 from thinstack.errors import InputError
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
 
@@ -23,7 +20,7 @@ def stored(doc: Doc) -> Any:
 
 
 @pytest.mark.parametrize("source", ["auto", "self"])
-def test_everything_is_about_the_own_parse(parsing: Bundle, source: str) -> None:
+def test_everything_is_about_the_own_parse(parsing, source):
     text = "  It was so\n awful , really"
     doc = pipeline(parsing.path, source=source)(text)
     words = ["It", "was", "so", "awful", ",", "really"]
@@ -50,7 +47,7 @@ def test_everything_is_about_the_own_parse(parsing: Bundle, source: str) -> None
     assert doc.cats == pytest.approx(mean_of(("really", 1)), abs=1e-6)
 
 
-def test_the_phrases_of_a_span_are_those_inside(parsing: Bundle) -> None:
+def test_the_phrases_of_a_span_are_those_inside(parsing):
     nlp = pipeline(parsing.path)
     doc = nlp("what a good film")
     inside = [item["text"] for item in doc[0:3]._.sentiment_phrases]
@@ -62,7 +59,7 @@ def test_the_phrases_of_a_span_are_those_inside(parsing: Bundle) -> None:
 
 
 @pytest.fixture
-def benepar() -> Iterator[None]:
+def benepar():
     """Parses from elsewhere, of four words, for every sentence but `boom`."""
 
     def parse_string(span: Span) -> str | None:
@@ -76,7 +73,7 @@ def benepar() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("benepar")
-def test_parses_from_elsewhere_can_be_asked_for(parsing: Bundle) -> None:
+def test_parses_from_elsewhere_can_be_asked_for(parsing):
     nlp = pipeline(parsing.path, source="benepar")
     failed: list[str] = []
     nlp.set_error_handler(lambda name, component, docs, error: failed.append(docs[0].text))
@@ -89,7 +86,7 @@ def test_parses_from_elsewhere_can_be_asked_for(parsing: Bundle) -> None:
         assert doc.cats == pytest.approx(expected(text.split()[-1], 4), abs=1e-6)
 
 
-def test_a_saved_pipeline_parses(parsing: Bundle, tmp_path: Path) -> None:
+def test_a_saved_pipeline_parses(parsing, tmp_path):
     folder = shutil.copytree(parsing.path, tmp_path / "gone")
     nlp = pipeline(folder, source="self")
     nlp.to_disk(tmp_path / "saved")
@@ -106,7 +103,7 @@ def test_a_saved_pipeline_parses(parsing: Bundle, tmp_path: Path) -> None:
     assert [stored(doc) for doc in spacy.load(tmp_path / "saved").pipe(TEXTS)] == alone
 
 
-def test_a_model_without_a_parser_is_refused_when_it_is_added(last_word: Bundle) -> None:
+def test_a_model_without_a_parser_is_refused_when_it_is_added(last_word):
     message = "'self'; this model has balanced, left, right"
     with pytest.raises(InputError, match=message):
         pipeline(last_word.path, source="self")
@@ -114,7 +111,7 @@ def test_a_model_without_a_parser_is_refused_when_it_is_added(last_word: Bundle)
         TreeSentiment(model=str(last_word.path), source="self").load()
 
 
-def test_a_parse_that_is_no_tree_goes_to_the_error_handler(tmp_path: Path) -> None:
+def test_a_parse_that_is_no_tree_goes_to_the_error_handler(tmp_path):
     nlp = pipeline(write_last_word_bundle(tmp_path / "broken", parser="shifts").path)
     failed: list[str] = []
     nlp.set_error_handler(

@@ -12,7 +12,6 @@ from last_word_model import best, expected, mean_of, pipeline
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from thinstack.bundle import Bundle
 from thinstack.errors import NoSentencesWarning
 from thinstack.integrations.spacy import pipe
 from thinstack.text.batching import BATCH_NODES
@@ -21,7 +20,7 @@ SHORT = ["so good", "very awful", "A film. It was awful", "good"]
 
 
 @pytest.fixture(scope="module")
-def bundle(last_word: Bundle) -> Path:
+def bundle(last_word):
     return last_word.path
 
 
@@ -32,7 +31,7 @@ def bare(bundle: Path, **settings: Any) -> Language:
     return nlp
 
 
-def test_without_sentence_boundaries_the_document_is_one_sentence(bundle: Path) -> None:
+def test_without_sentence_boundaries_the_document_is_one_sentence(bundle):
     nlp = bare(bundle)
     with pytest.warns(NoSentencesWarning, match=r"add_pipe\('sentencizer', before='tree_sent"):
         doc = nlp("A good film. It was awful")
@@ -40,7 +39,7 @@ def test_without_sentence_boundaries_the_document_is_one_sentence(bundle: Path) 
     assert doc[:]._.sentiment_label == best(expected("awful", 2))
 
 
-def test_it_warns_once_and_fails_no_batch(bundle: Path) -> None:
+def test_it_warns_once_and_fails_no_batch(bundle):
     nlp = bare(bundle)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -52,7 +51,7 @@ def test_it_warns_once_and_fails_no_batch(bundle: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [[], [" "], [" ", "\n"], ["good"]])
-def test_it_does_not_warn_where_there_is_no_doubt(bundle: Path, words: list[str]) -> None:
+def test_it_does_not_warn_where_there_is_no_doubt(bundle, words):
     for nlp in (bare(bundle), pipeline(bundle)):
         doc = nlp(Doc(nlp.vocab, words=words))
         assert (max(doc.cats.values()) > 0) == (words == ["good"])
@@ -60,9 +59,7 @@ def test_it_does_not_warn_where_there_is_no_doubt(bundle: Path, words: list[str]
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("max_words", [50, 400])
-def test_a_long_document_without_a_stop_changes_no_neighbour(
-    bundle: Path, threads: int, max_words: int
-) -> None:
+def test_a_long_document_without_a_stop_changes_no_neighbour(bundle, threads, max_words):
     """Work and memory: its nodes run once each, in batches of bounded size."""
     nlp = bare(bundle, threads=threads, max_words=max_words)
     predictor = nlp.get_pipe("tree_sentiment").predictor
@@ -95,9 +92,7 @@ def test_a_long_document_without_a_stop_changes_no_neighbour(
     assert len(nodes) <= 2 * sum(nodes) / BATCH_NODES["cpu"] + 2 * threads + 1
 
 
-def test_many_long_documents_go_to_the_model_in_pieces(
-    bundle: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_long_documents_go_to_the_model_in_pieces(bundle, monkeypatch):
     monkeypatch.setattr(pipe, "BATCH_TOKENS", 20)
     nlp = pipeline(bundle)
     predictor, calls = nlp.get_pipe("tree_sentiment").predictor, list[int]()
@@ -114,9 +109,7 @@ def test_many_long_documents_go_to_the_model_in_pieces(
 
 
 @pytest.mark.parametrize(("batch_size", "ahead"), [(2, 1), (3, 1), (1, 0)])
-def test_a_batch_is_read_while_the_one_before_is_scored(
-    bundle: Path, monkeypatch: pytest.MonkeyPatch, batch_size: int, ahead: int
-) -> None:
+def test_a_batch_is_read_while_the_one_before_is_scored(bundle, monkeypatch, batch_size, ahead):
     nlp = pipeline(bundle, threads=2)
     component, asked = nlp.get_pipe("tree_sentiment"), list[int]()
     second, places, met = threading.Event(), list[int](), list[bool]()
@@ -144,7 +137,7 @@ def test_a_batch_is_read_while_the_one_before_is_scored(
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("good", [0, 3, 4, 5])
-def test_documents_before_a_broken_stream_are_given(bundle: Path, threads: int, good: int) -> None:
+def test_documents_before_a_broken_stream_are_given(bundle, threads, good):
     def texts() -> Iterator[str]:
         yield from ["so good"] * good
         raise OSError("the disk is gone")
@@ -155,7 +148,7 @@ def test_documents_before_a_broken_stream_are_given(bundle: Path, threads: int, 
     assert [doc.cats for doc in found] == [nlp("so good").cats] * good
 
 
-def test_a_stream_that_is_left_leaves_no_thread(bundle: Path) -> None:
+def test_a_stream_that_is_left_leaves_no_thread(bundle):
     nlp = pipeline(bundle, threads=2)
     list(nlp.pipe(SHORT * 300))  # the threads of the pool stay
     before = threading.active_count()

@@ -32,7 +32,7 @@ def run(*command: object, cwd: Path, **environment: str) -> str:
     return done.stdout
 
 
-def test_from_tables_to_an_installed_package_without_torch(tmp_path: Path) -> None:
+def test_from_tables_to_an_installed_package_without_torch(tmp_path):
     pytest.importorskip("build", reason="needs what builds packages: pip install build")
     project, empty = tmp_path / "project", tmp_path / "empty"
     made = shutil.ignore_patterns("corpus", "training", "packages", "project.lock")

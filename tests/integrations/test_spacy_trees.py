@@ -1,7 +1,5 @@
 """From Docs to words and trees; parses are stored strings, as benepar sets them."""
 
-from collections.abc import Callable, Iterator
-
 import pytest
 import spacy
 from hypothesis import given
@@ -22,7 +20,7 @@ from thinstack.integrations.spacy.trees import (
 
 
 @pytest.fixture
-def parsed() -> Iterator[Callable[..., Doc]]:
+def parsed():
     """Makes a Doc, its sentences having these parses by their position."""
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
@@ -76,20 +74,18 @@ WELL_MADE = {
         *(("a well-made film", parse, expected) for parse, expected in WELL_MADE.items()),
     ],
 )
-def test_words_stand_where_their_tokens_do(
-    parsed: Callable[..., Doc], text: str, parse: str, expected: str
-) -> None:
+def test_words_stand_where_their_tokens_do(parsed, text, parse, expected):
     assert tree(parsed(text, parse)) == expected
 
 
-def test_parses_are_binarised(parsed: Callable[..., Doc]) -> None:
+def test_parses_are_binarised(parsed):
     doc = parsed("The old dog barks. It sleeps", DOG, IT)
     assert tree(doc, 0) == "(((The) ((old) (dog))) ((barks) (.)))"
     assert tree(doc, 1) == "((It) (sleeps))"
     assert [(item.start, item.end) for item in sentences_of(doc)] == [(0, 5), (5, 7)]
 
 
-def test_a_token_of_several_words_becomes_a_phrase(parsed: Callable[..., Doc]) -> None:
+def test_a_token_of_several_words_becomes_a_phrase(parsed):
     doc = parsed("In New York City now", "(S (PP (IN In) (NP (NNP NewYorkCity))) (RB now))")
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[1:4])
@@ -108,21 +104,19 @@ def test_a_token_of_several_words_becomes_a_phrase(parsed: Callable[..., Doc]) -
         (RuntimeError("no parse here"), "no parse here"),
     ],
 )
-def test_a_parse_that_does_not_fit_is_refused(
-    parsed: Callable[..., Doc], parse: object, message: str
-) -> None:
+def test_a_parse_that_does_not_fit_is_refused(parsed, parse, message):
     with pytest.raises(InputError, match=message) as caught:
         tree(parsed("a b c", parse))
     assert "'a b c'" in str(caught.value)
 
 
-def test_without_any_parses_the_message_names_benepar() -> None:
+def test_without_any_parses_the_message_names_benepar():
     doc = spacy.blank("en")("a b c")
     with pytest.raises(InputError, match=r'pip install benepar.*nlp\.add_pipe\("benepar"'):
         tree(doc)
 
 
-def test_the_tokens_of_each_word() -> None:
+def test_the_tokens_of_each_word():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     doc = nlp(" It is n't well-made. And/or\tit is.")
@@ -155,7 +149,7 @@ def heads_and_spaces(draw: st.DrawFn) -> tuple[list[int], list[bool]]:
 
 
 @given(heads_and_spaces())
-def test_dependency_trees_of_words(drawn: tuple[list[int], list[bool]]) -> None:
+def test_dependency_trees_of_words(drawn):
     heads, spaces = drawn
     texts = [" \n"[i % 2] if space else f"w{i}" for i, space in enumerate(spaces)]
     doc = Doc(VOCAB, words=texts, heads=heads, deps=[f"d{i}" for i in range(len(heads))])
@@ -173,7 +167,7 @@ def test_dependency_trees_of_words(drawn: tuple[list[int], list[bool]]) -> None:
     assert dependency_tree(doc.copy()[0 : len(doc)]) == found
 
 
-def test_one_dependency_tree_a_sentence() -> None:
+def test_one_dependency_tree_a_sentence():
     doc = parsed_doc(
         "It/1/nsubj", "sleeps/1/ROOT", "\n/1/dep", "Dogs/4/nsubj", "bark/4/ROOT", " /5/ROOT"
     )
@@ -186,7 +180,7 @@ def test_one_dependency_tree_a_sentence() -> None:
     assert dependency_trees(Doc(VOCAB)) == []
 
 
-def test_a_part_of_a_sentence_has_the_heads_that_are_in_it() -> None:
+def test_a_part_of_a_sentence_has_the_heads_that_are_in_it():
     doc = parsed_doc("the/2/det", "old/2/amod", "dog/3/nsubj", "barks/3/ROOT")
     assert dependency_tree(doc[:3]) == Tree.from_parents(
         [2, 2, -1], ["the", "old", "dog"], ["det", "amod", "nsubj"]
@@ -198,7 +192,7 @@ def test_a_part_of_a_sentence_has_the_heads_that_are_in_it() -> None:
         dependency_tree(doc[1:3])
 
 
-def test_a_root_without_a_relation_has_no_label() -> None:
+def test_a_root_without_a_relation_has_no_label():
     doc = parsed_doc("a/1/det", "b/1/ROOT")
     doc[1].dep_ = ""
     assert dependency_tree(doc) == Tree.from_parents([1, -1], ["a", "b"], ["det", None])
@@ -217,12 +211,12 @@ def test_a_root_without_a_relation_has_no_label() -> None:
         (parsed_doc("a/0/ROOT", " /2/x", " /1/y", "b/1/z"), "go in a circle"),
     ],
 )
-def test_what_is_no_dependency_tree_is_refused(doc: Doc, message: str) -> None:
+def test_what_is_no_dependency_tree_is_refused(doc, message):
     with pytest.raises(InputError, match=message):
         dependency_tree(doc)
 
 
-def test_constituency_trees_keep_labels_and_arities(parsed: Callable[..., Doc]) -> None:
+def test_constituency_trees_keep_labels_and_arities(parsed):
     doc = parsed("The old dog barks. It sleeps", DOG, IT)
     assert [to_brackets(tree) for tree in constituency_trees(doc)] == [DOG, IT]
     assert to_brackets(constituency_tree(list(doc.sents)[1])) == IT
@@ -230,7 +224,7 @@ def test_constituency_trees_keep_labels_and_arities(parsed: Callable[..., Doc]) 
         constituency_tree(doc)
 
 
-def test_constituency_trees_have_the_words_of_dependency_trees(parsed: Callable[..., Doc]) -> None:
+def test_constituency_trees_have_the_words_of_dependency_trees(parsed):
     doc = parsed(" f ( x )\n ", "(S (_SP  ) (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)) (_SP \n))")
     assert to_brackets(constituency_tree(doc)) == "(S (NP (N f) (-LRB- -LRB-) (X x) (-RRB- -RRB-)))"
     words = [token.text for token in doc]

@@ -2,7 +2,6 @@
 
 import pytest
 import spacy
-from spacy.language import Language
 from spacy.tokens import Doc
 
 from thinstack.integrations.spacy.splitter import sentences_of
@@ -22,7 +21,7 @@ TYPED = [
 
 
 @pytest.fixture(scope="module")
-def nlp() -> Language:
+def nlp():
     return spacy.blank("en")
 
 
@@ -32,12 +31,12 @@ def words(doc: Doc) -> list[str]:
 
 
 @pytest.mark.parametrize("text", TYPED)
-def test_words_are_those_of_texts(nlp: Language, text: str) -> None:
+def test_words_are_those_of_texts(nlp, text):
     (found,) = EnglishSplitter(sentences=False)([text])
     assert words(nlp(text)) == found[0].words
 
 
-def test_words_know_their_tokens(nlp: Language) -> None:
+def test_words_know_their_tokens(nlp):
     doc = nlp("It did'nt work.<br />The <i>ﬁlm</i> don t")
     (sentence,) = sentences_of(doc)
     assert sentence.words == ["It", "did", "n't", "work", ".", "The", "film", "do", "n't"]
@@ -48,19 +47,19 @@ def test_words_know_their_tokens(nlp: Language) -> None:
     assert firsts == sorted(firsts)
 
 
-def test_a_doc_of_tags_has_no_sentence(nlp: Language) -> None:
+def test_a_doc_of_tags_has_no_sentence(nlp):
     assert sentences_of(nlp("<br><br />")) == []
     assert words(nlp("<br> x <user>")) == ["x", "<", "user", ">"]
 
 
-def test_one_long_token_becomes_several_words(nlp: Language) -> None:
+def test_one_long_token_becomes_several_words(nlp):
     doc = Doc(nlp.vocab, ["x", "a_" * LONGEST, "y"], spaces=[True, True, False])
     (sentence,) = sentences_of(doc)
     assert sentence.words == ["x", *["a_" * (LONGEST // 2)] * 2, "y"]
     assert sentence.tokens.tolist() == [[0, 1], [1, 2], [1, 2], [2, 3]]
 
 
-def test_merged_tokens_stay_phrases_of_words(nlp: Language) -> None:
+def test_merged_tokens_stay_phrases_of_words(nlp):
     doc = nlp("We did'nt see New York and ﬁne food")
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[3:5])

@@ -3,7 +3,6 @@
 import pickle
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -11,7 +10,7 @@ import pyarrow as pa
 import pytest
 from last_word_model import TABLE, write_last_word_bundle
 
-from thinstack.bundle import Bundle, open_bundle, reading
+from thinstack.bundle import open_bundle, reading
 from thinstack.bundle.files import pack
 from thinstack.errors import BundleError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations import spark
@@ -30,7 +29,7 @@ class Broadcast:
 
 
 @pytest.fixture
-def session(monkeypatch: pytest.MonkeyPatch) -> Any:
+def session(monkeypatch):
     """Something like a session, and a pyspark in which none is active."""
     module = ModuleType("pyspark.sql")
     module.SparkSession = SimpleNamespace(getActiveSession=lambda: None)  # type: ignore[attr-defined]
@@ -40,14 +39,14 @@ def session(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bundle:
+def installed(tmp_path, monkeypatch):
     """A bundle that has a name, "tiny"."""
     monkeypatch.setattr(reading, "BUNDLED", tmp_path / "bundled")
     return write_last_word_bundle(tmp_path / "bundled" / "tiny")
 
 
 @pytest.fixture(autouse=True)
-def _no_model_is_loaded() -> Iterator[None]:
+def _no_model_is_loaded():
     spark._loaded.cache_clear()
     yield
     spark._loaded.cache_clear()
@@ -58,7 +57,7 @@ def rows(found: Iterator[pa.RecordBatch]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("output", ["sentences", "documents", "phrases"])
-def test_it_gives_what_score_batches_gives(installed: Bundle, output: Any) -> None:
+def test_it_gives_what_score_batches_gives(installed, output):
     score = scorer("tiny", output=output, abstain=0.9, classes=None, source="left")
     model = Predictor(installed, threads=1, abstain=0.9)
     wanted = rows(score_batches([BATCH], model, output=output, source="left"))
@@ -66,15 +65,13 @@ def test_it_gives_what_score_batches_gives(installed: Bundle, output: Any) -> No
     assert None in [row["label"] for row in wanted if row["scores"]]
 
 
-def test_columns_are_named(installed: Bundle) -> None:
+def test_columns_are_named(installed):
     first = BATCH.slice(0, 1)
     renamed = first.rename_columns(["key", "body"])
     assert rows(scorer("tiny", text="body", id="key")([renamed])) == rows(scorer("tiny")([first]))
 
 
-def test_the_model_is_loaded_once_in_a_process(
-    installed: Bundle, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_model_is_loaded_once_in_a_process(installed, monkeypatch):
     sent = pickle.dumps(scorer("tiny"))
     loads: list[int] = []
     start = Predictor._start
@@ -86,14 +83,14 @@ def test_the_model_is_loaded_once_in_a_process(
     assert len(loads) > 1, "other settings are another model"
 
 
-def test_pickles_are_small(last_word: Bundle, session: Any) -> None:
+def test_pickles_are_small(last_word, session):
     assert len(pickle.dumps(scorer("sst"))) < 1000
     score = scorer(last_word.path, spark=session)
     assert score.model.files.value == pack(last_word)
     assert b"onnx" not in pickle.dumps(scorer("sst"))
 
 
-def test_a_folder_need_not_be_there_later(tmp_path: Path, session: Any) -> None:
+def test_a_folder_need_not_be_there_later(tmp_path, session):
     folder = write_last_word_bundle(tmp_path / "own").path
     score = scorer(folder, spark=session)
     wanted = rows(score_batches([BATCH], folder))
@@ -101,24 +98,24 @@ def test_a_folder_need_not_be_there_later(tmp_path: Path, session: Any) -> None:
     assert rows(score([BATCH])) == wanted
 
 
-def test_another_bundle_of_the_name_is_refused_where_it_runs(installed: Bundle) -> None:
+def test_another_bundle_of_the_name_is_refused_where_it_runs(installed):
     score = scorer("tiny")
     for path in sorted(installed.path.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     installed.path.rmdir()
     write_last_word_bundle(installed.path, table=TABLE[::-1].copy())
-    with pytest.raises(BundleError, match=r"expected the same bundle 'tiny' .*the same version"):
+    with pytest.raises(BundleError, match="'tiny'"):
         score([BATCH])
 
 
-def test_a_broadcast_that_is_damaged_is_refused(last_word: Bundle, session: Any) -> None:
+def test_a_broadcast_that_is_damaged_is_refused(last_word, session):
     score = scorer(last_word.path, spark=session)
     score.model.files.value["onnx/model.onnx"] += b"?"
     with pytest.raises(BundleError, match=r"onnx/model\.onnx"):
         score([BATCH])
 
 
-def test_the_schema_is_ddl() -> None:
+def test_the_schema_is_ddl():
     names = ("very negative", "negative", "neutral", "positive", "very positive")
     scores = ", ".join(f"`{name}`: FLOAT" for name in names)
     assert scorer("sst").schema == (
@@ -129,27 +126,25 @@ def test_the_schema_is_ddl() -> None:
     assert "`end` INT, `node` INT, `parent` INT, `label` STRING, `scores` STRUCT<`neg" in phrases
 
 
-def test_names_of_classes_are_quoted(tmp_path: Path, session: Any) -> None:
+def test_names_of_classes_are_quoted(tmp_path, session):
     folder = write_last_word_bundle(tmp_path / "own", labels=("a`b", "c, d", "e")).path
     assert (
         "STRUCT<`a``b`: FLOAT, `c, d`: FLOAT, `e`: FLOAT>" in scorer(folder, spark=session).schema
     )
 
 
-def test_what_cannot_run_is_told_on_the_driver(last_word: Bundle, session: Any) -> None:
+def test_what_cannot_run_is_told_on_the_driver(last_word, session):
     with pytest.raises(UnknownNameError, match="no-such"):
         scorer("no-such")
     with pytest.raises(InputError, match="self"):
         scorer(last_word.path, source="self", spark=session)
-    with pytest.raises(InputError, match="no session is active: make one first"):
+    with pytest.raises(InputError, match="no session"):
         scorer(last_word.path)
-    with pytest.raises(InputError, match=r"Spark Connect.*install the model on the executors"):
+    with pytest.raises(InputError, match="Spark Connect"):
         scorer(last_word.path, spark=SimpleNamespace())
 
 
-def test_a_name_needs_no_pyspark_and_a_folder_does(
-    last_word: Bundle, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_needs_no_pyspark_and_a_folder_does(last_word, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     assert rows(scorer("sst")([BATCH]))
     with pytest.raises(MissingExtraError, match=r"pip install pyspark.*'spark'"):

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,8 @@ import pyarrow as pa
 import pytest
 from last_word_model import write_last_word_bundle
 
-from thinstack.bundle import Bundle
 from thinstack.integrations.corpora import score_batches
-from thinstack.integrations.spark import Scorer, scorer
+from thinstack.integrations.spark import scorer
 
 ROOT = Path(__file__).parents[2]
 sql = pytest.importorskip("pyspark.sql", reason="needs the extra spark: pip install pyspark[sql]")
@@ -28,7 +26,7 @@ TEXTS = ["So good. Very awful film!", "", None, "a b c", "nan", "a\0b"]
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
+def spark():
     """A session of two workers, in which a task may fail four times."""
     if not shutil.which("java") and "JAVA_HOME" not in os.environ:
         pytest.skip("needs a Java runtime: java on PATH, or JAVA_HOME")
@@ -46,7 +44,7 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def score(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Scorer:
+def score(spark, tmp_path_factory):
     """With a model whose folder is gone before a row is scored."""
     folder = write_last_word_bundle(tmp_path_factory.mktemp("own") / "model").path
     made = scorer(folder, spark=spark)
@@ -70,7 +68,7 @@ def scored(frame: Any, call: Any, schema: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("output", ["sentences", "documents", "phrases"])
-def test_rows_are_those_of_score_batches(spark: Any, last_word: Bundle, output: Any) -> None:
+def test_rows_are_those_of_score_batches(spark, last_word, output):
     score = scorer(last_word.path, output=output)  # by the active session
     texts = TEXTS * 40
     batch = pa.record_batch({"id": [f"t{i}" for i in range(len(texts))], "text": texts})
@@ -85,7 +83,7 @@ def test_rows_are_those_of_score_batches(spark: Any, last_word: Bundle, output: 
     assert found == expected
 
 
-def test_a_bundle_with_a_name_is_opened_by_the_workers(spark: Any) -> None:
+def test_a_bundle_with_a_name_is_opened_by_the_workers(spark):
     score = scorer("sst", output="documents")
     rows = scored(table(spark, ["A superb film.", "An awful film.", None], 2), score, score.schema)
     assert [row["label"] for row in rows][2:] == [None]
@@ -94,7 +92,7 @@ def test_a_bundle_with_a_name_is_opened_by_the_workers(spark: Any) -> None:
     assert rows[2]["error"] == "missing"
 
 
-def test_the_model_is_loaded_once_in_a_worker(spark: Any, score: Scorer) -> None:
+def test_the_model_is_loaded_once_in_a_worker(spark, score):
     def call(batches: Any) -> Any:
         from thinstack.integrations import spark as module
 
@@ -113,9 +111,7 @@ def test_the_model_is_loaded_once_in_a_worker(spark: Any, score: Scorer) -> None
 
 
 @pytest.mark.parametrize("how", ["killed", "raised"])
-def test_a_task_that_is_tried_again_gives_each_row_once(
-    spark: Any, score: Scorer, how: str, tmp_path: Path
-) -> None:
+def test_a_task_that_is_tried_again_gives_each_row_once(spark, score, how, tmp_path):
     def call(batches: Any) -> Any:
         from pyspark import TaskContext
 
@@ -134,7 +130,7 @@ def test_a_task_that_is_tried_again_gives_each_row_once(
     assert Counter(row["error"] for row in rows) == {None: 400, "missing": 200}
 
 
-def test_a_row_that_kills_its_worker_each_time_ends_the_job(spark: Any, score: Scorer) -> None:
+def test_a_row_that_kills_its_worker_each_time_ends_the_job(spark, score):
     def call(batches: Any) -> Any:
         for batch in batches:
             if "poison" in batch.column("text").to_pylist():
@@ -146,7 +142,7 @@ def test_a_row_that_kills_its_worker_each_time_ends_the_job(spark: Any, score: S
     assert len(scored(table(spark, ["good"], 1), call, score.schema)) == 1
 
 
-def test_bytes_that_are_no_text_cost_no_other_row(spark: Any, score: Scorer) -> None:
+def test_bytes_that_are_no_text_cost_no_other_row(spark, score):
     table(spark, ["good", "bad"], 1).createOrReplaceTempView("texts")
     odd = "CAST(CAST(X'FF66' AS BINARY) AS STRING)"
     frame = spark.sql(f"SELECT id, IF(id = 't0', text, {odd}) AS text FROM texts")
@@ -154,7 +150,7 @@ def test_bytes_that_are_no_text_cost_no_other_row(spark: Any, score: Scorer) -> 
     assert [row["error"] for row in rows] == [None, "not_text"]
 
 
-def test_the_program_of_the_guide_runs(spark: Any, tmp_path: Path) -> None:
+def test_the_program_of_the_guide_runs(spark, tmp_path):
     guide = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8")
     files = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
     for name, text in files:

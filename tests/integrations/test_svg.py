@@ -36,7 +36,7 @@ def brackets(item: ElementTree.Element) -> str:
     return f"({label} {' '.join(map(brackets, parts))})"
 
 
-def test_a_picture_holds_the_tree() -> None:
+def test_a_picture_holds_the_tree():
     root = read(svg([predict(BRACKETS), predict("(4 Superb)")]))
     trees = root.findall("s:g[@role='tree']", NAMESPACE)
     assert [brackets(tree.find("s:g", NAMESPACE)) for tree in trees] == [BRACKETS, "(4 Superb)"]
@@ -45,7 +45,7 @@ def test_a_picture_holds_the_tree() -> None:
     ]  # fmt: skip
 
 
-def test_a_phrase_says_its_words_and_probabilities() -> None:
+def test_a_phrase_says_its_words_and_probabilities():
     item = phrases(read(svg([predict(BRACKETS)])))[1]
     shares = ", ".join(f"{label} {'60%' if label == 'positive' else '10%'}" for label in LABELS)
     assert item.findtext("s:title", "", NAMESPACE) == f"The acting is superb\n{shares}"
@@ -55,7 +55,7 @@ def test_a_phrase_says_its_words_and_probabilities() -> None:
     assert item.findtext("s:text[@class='closed']", "", NAMESPACE) == "The acting is superb"
 
 
-def test_words_stand_in_order_and_do_not_touch() -> None:
+def test_words_stand_in_order_and_do_not_touch():
     given = predict("(2 (2 (2 iii) (2 WWWWWWWWWW)) (2 (2 日本語) (2 .)))")
     found = places(given, Marks(given).signs)
     words = [place for place in found if place.text]
@@ -78,7 +78,7 @@ def test_words_stand_in_order_and_do_not_touch() -> None:
     assert int(root.get("width", 0)) >= right
 
 
-def test_the_phrase_that_turns_the_sentence_is_marked() -> None:
+def test_the_phrase_that_turns_the_sentence_is_marked():
     prediction = predict(BRACKETS)
     why = [Contribution(11, (6, 7), "dull", -1.5, turning=True)]
     marked = [
@@ -89,7 +89,7 @@ def test_the_phrase_that_turns_the_sentence_is_marked() -> None:
     assert marked == ["11"]
 
 
-def test_text_is_never_markup() -> None:
+def test_text_is_never_markup():
     words = ("<script>alert(1)</script>", "&amp;", "\"'onload=x", "a\x00b\x1b\ud800")
     nasty = uniform(words, transitions.balanced(4))
     labels = ("<b>", '"', "c", "d", "</style>")
@@ -101,7 +101,7 @@ def test_text_is_never_markup() -> None:
     assert [text for text in texts if text.startswith("a")] == [r"a\x00b\x1b\ud800"]
 
 
-def test_uncertain_phrases_and_classes_on_no_scale() -> None:
+def test_uncertain_phrases_and_classes_on_no_scale():
     unsure = predict(BRACKETS)
     unsure = Prediction.of_words(unsure.words, unsure.transitions, unsure.scores, LABELS, 0.7)
     items = phrases(read(svg([unsure])))
@@ -111,7 +111,7 @@ def test_uncertain_phrases_and_classes_on_no_scale() -> None:
     assert item.get("class") == "plain"
 
 
-def test_a_sentence_alone_is_one_node() -> None:
+def test_a_sentence_alone_is_one_node():
     scores = np.full((1, 5), 0.2, np.float32)
     words = ("so", "good")
     (item,) = phrases(read(svg([Prediction.of_words(words, transitions.left(2), scores, LABELS)])))
@@ -120,7 +120,7 @@ def test_a_sentence_alone_is_one_node() -> None:
     assert len(phrases(read(svg([plain])))) == 1
 
 
-def test_deep_and_long_trees_are_drawn_in_part() -> None:
+def test_deep_and_long_trees_are_drawn_in_part():
     deep = phrases(read(svg([uniform(["a"] * 3000, transitions.left(3000))])))
     assert len(deep) == 2 * MAX_DEPTH + 1
     assert any(" (+5,798)" in item.findtext("s:text[2]", "", NAMESPACE) for item in deep)
@@ -128,5 +128,5 @@ def test_deep_and_long_trees_are_drawn_in_part() -> None:
     assert len(broad) == MAX_PHRASES
 
 
-def test_nothing_to_draw_is_a_picture_too() -> None:
+def test_nothing_to_draw_is_a_picture_too():
     assert phrases(read(svg([]))) == []

@@ -99,7 +99,7 @@ def test_an_input_that_changes_ends_the_run(
         tmp_path / "out",
         ModelSource(str(last_word.path)),
     )
-    with pytest.raises(StoppedError, match=r"the input has changed since the run began: .*--out"):
+    with pytest.raises(StoppedError, match=r"the input has changed .*--out"):
         run(path, out, model, {at: lambda: change(path)})
     assert not finished(out)
     parts = parts_in(out)
@@ -113,7 +113,7 @@ def test_an_input_that_changes_ends_the_run(
 def test_a_change_that_is_undone_is_found(last_word: Bundle, tmp_path: Path) -> None:
     path, model = written(tmp_path / "in.txt"), ModelSource(str(last_word.path))
     changes = {8: lambda: with_its_time(path), 40: lambda: written(path)}
-    with pytest.raises(StoppedError, match=r"of its rows from [0-9]+ on, some are others"):
+    with pytest.raises(StoppedError, match=r"rows from [0-9]+ on"):
         run(path, tmp_path / "out", model, changes)
 
 
@@ -181,7 +181,7 @@ def test_a_model_that_changes_ends_the_run(what: str, jobs: int, tmp_path: Path)
             shutil.copytree(tmp_path / "old", folder)
             (folder / "onnx" / "model.onnx").write_bytes(b"half")
 
-    with pytest.raises(StoppedError, match=r"the model has changed since the run began: .*--out"):
+    with pytest.raises(StoppedError, match=r"the model has changed .*--out"):
         run(path, out, ModelSource(str(folder)), {40: change}, jobs=jobs)
     assert not finished(out)
     shutil.rmtree(folder, ignore_errors=True)
@@ -206,7 +206,7 @@ def test_a_process_that_starts_takes_no_other_model(changed: bool, tmp_path: Pat
     if not changed:
         assert run(path, tmp_path / "out", model, {16: change}, jobs=1).done == 40
         return
-    with pytest.raises(StoppedError, match=r"the model has changed .*holds another bundle"):
+    with pytest.raises(StoppedError, match="the model has changed"):
         run(path, tmp_path / "out", model, {16: change}, jobs=1)
     assert len(parts_in(tmp_path / "out")) == 3
 
@@ -217,12 +217,10 @@ def test_a_part_that_is_gone_at_the_end_is_told(last_word: Bundle, tmp_path: Pat
         tmp_path / "out",
         ModelSource(str(last_word.path)),
     )
-    with pytest.raises(StoppedError, match=r"expected all 40 rows .* not whole: \[1\]"):
+    with pytest.raises(StoppedError, match=r"40 rows .*\[1\]"):
         run(path, out, model, {32: (out / "part-000001.jsonl").unlink})
     (out / "errors").mkdir()
-    with pytest.raises(
-        StoppedError, match=r"expected all 40 rows .*, found 40, 0 of them failed, an"
-    ):
+    with pytest.raises(StoppedError, match=r"40 rows .*, found 40, 0 "):
         run(path, out, model, {40: lambda: (out / "errors/part-000002.jsonl").write_text("{}\n")})
     assert not finished(out)
 
@@ -241,6 +239,6 @@ def test_a_row_that_is_lost_is_told(
     monkeypatch.setattr(TextScorer, "__call__", losing)
     path = tmp_path / "in.txt"
     path.write_bytes(b"good\n" * 3 + b"bad \xff\n" + b"good\n" * 20)
-    with pytest.raises(StoppedError, match="expected scores or an error of each of 8 rows"):
+    with pytest.raises(StoppedError, match="8 rows"):
         run(path, tmp_path / "out", ModelSource(str(last_word.path)), jobs=jobs)
     assert not parts_in(tmp_path / "out")

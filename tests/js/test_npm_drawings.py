@@ -30,12 +30,12 @@ def compare(bundle: Path, texts: list[str], options: dict[str, Any] | None = Non
 
 
 @pytest.mark.parametrize("options", [{}, {"classes": 3, "abstain": 0.7}, {"classes": 2}], ids=str)
-def test_the_same_in_both_languages(options: dict[str, Any]) -> None:
+def test_the_same_in_both_languages(options):
     bundle = thinstack.load("sst", threads=1).bundle.path
     compare(bundle, [*own()[:150], *hostile(300, seed=7), "", *LONG], options)
 
 
-def test_other_classes_and_sentences_alone(tmp_path: Path) -> None:
+def test_other_classes_and_sentences_alone(tmp_path):
     texts = ["good awful film .", "A film (good)", "good. A film."]
     compare(GOLDEN, [*texts, *hostile(30, seed=8)])
     compare(write_sentence_bundle(tmp_path / "roots").bundle.path, [*texts, "good film " * 60])

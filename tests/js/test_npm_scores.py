@@ -19,7 +19,7 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.text import predict_text
 
 ROOT = JS.parent
-SST = ROOT / "thinstack" / "bundled" / "sst"
+SST = ROOT / "thinstack" / "bundle" / "bundled" / "sst"
 CONTEXT = ROOT / "models" / "thinstack-sst-context" / "thinstack_sst_context" / "model"
 GOLDEN = ROOT / "tests" / "golden" / "schema-1"
 
@@ -65,33 +65,33 @@ def some(count: int) -> list[str]:
     return [*own()[:count], *hostile(count, seed=3), "", " \n"]
 
 
-def test_development_sentences() -> None:
+def test_development_sentences():
     texts = treebank("dev.txt")
     if not texts:
         pytest.skip("needs the Stanford Sentiment Treebank: THINSTACK_DATA")
     compare(SST, texts)
 
 
-def test_texts() -> None:
+def test_texts():
     compare(SST, [*own()[:600], *hostile(400, seed=4)])
 
 
-def test_in_webassembly() -> None:
+def test_in_webassembly():
     compare(SST, some(150), entry="web")
 
 
-def test_words_in_context() -> None:
+def test_words_in_context():
     compare(CONTEXT, [*(treebank("dev.txt") or own())[:150], *hostile(30, seed=5)])
 
 
 @pytest.mark.parametrize("name", ["words", "wordpiece-parser"])
-def test_bundles_of_schema_1(name: str) -> None:
+def test_bundles_of_schema_1(name):
     """One makes its trees by a table of distances."""
     texts = ["the film is not as good as the book", *some(150), "the the the the the"]
     compare(GOLDEN / name, texts)
 
 
-def test_forms_of_words_make_the_distances_of_python() -> None:
+def test_forms_of_words_make_the_distances_of_python():
     """Digits and capitals of all scripts, by their trees."""
     chars = [chr(code) for code in KNOWN if chr(code).isnumeric() or chr(code).isupper()]
     words = [["the", f"{char}ing", "of", char, "film", f"x{char}"] for char in chars]
@@ -107,18 +107,18 @@ def test_forms_of_words_make_the_distances_of_python() -> None:
     [{"classes": 3}, {"classes": 2, "abstain": 0.7}, {"classes": 5, "abstain": 0.6}],
     ids=str,
 )
-def test_views(options: dict[str, Any]) -> None:
+def test_views(options):
     compare(SST, some(60), options)
 
 
-def test_long_sentences() -> None:
+def test_long_sentences():
     texts = [". ".join(own()[start : start + 9]).replace(".", ",") for start in range(0, 90, 9)]
     compare(SST, texts, {"maxWords": 7})
     compare(SST, ["good " * 2001, "so , " * 700], {"classes": 2})
     compare(CONTEXT, ["well-made, " * 300])
 
 
-def test_long_words() -> None:
+def test_long_words():
     units = ["http://a.b/", "?", "好"]
     compare(SST, [f"{unit * 4000} is a good film" for unit in units])
     compare(SST, ["a_b-" * 900], {"maxWords": 500})
@@ -132,7 +132,7 @@ def test_long_words() -> None:
 
 
 @pytest.mark.parametrize("told", ["roots", "nodes", ""])
-def test_sentences_alone(tmp_path: Path, told: str) -> None:
+def test_sentences_alone(tmp_path, told):
     """Whether phrases have scores is told by the file, and of older ones known by the head."""
     bundle = write_sentence_bundle(tmp_path / "roots", tells=bool(told)).bundle
     if told == "nodes":
@@ -146,13 +146,13 @@ def test_sentences_alone(tmp_path: Path, told: str) -> None:
     compare(bundle.path, ["good awful film .", "A film (good)", "good"])
 
 
-def test_plain_sentences(tmp_path: Path) -> None:
+def test_plain_sentences(tmp_path):
     texts = ["good awful film .", "A film (good)", "good"]
     compare(write_sentence_bundle(tmp_path / "plain", **PLAIN).bundle.path, texts, {"maxWords": 2})
 
 
 @pytest.mark.parametrize("source", ["balanced", "left", "right", "self", "given"])
-def test_sources_of_trees(source: str) -> None:
+def test_sources_of_trees(source):
     words = [text.split() for text in own()[:20]] + [["good"], ["(", "a b", ""]]
     predictor = thinstack.load(SST, threads=1)
     given = [np.array([*[0] * len(each), *[1] * (len(each) - 1)]) for each in words]
@@ -163,7 +163,7 @@ def test_sources_of_trees(source: str) -> None:
         assert_same(sentence, own_sentence)
 
 
-def test_the_json_form() -> None:
+def test_the_json_form():
     text = "A good film. The second half (alas) is dull, though."
     (expected,) = predict_text(thinstack.load(SST, threads=1), [text])
     found = asked("data", bundle=str(SST), text=text)

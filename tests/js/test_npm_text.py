@@ -21,7 +21,7 @@ ODD += ["x" * 100, "x" * 101, "𝒳" * 51, "𝒳" * 101, " \t", "", "-lſb-", "\
 
 
 @pytest.fixture(scope="module")
-def texts() -> list[str]:
+def texts():
     found = all_texts()
     assert len(found) >= 10_000
     return found
@@ -46,19 +46,19 @@ def described(text: str, *, split: bool) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("split", [True, False])
-def test_sentences_and_words(texts: list[str], split: bool) -> None:
+def test_sentences_and_words(texts, split):
     found = asked("split", texts=texts, split=split)
     expected = [described(text, split=split) for text in texts]
     assert [pair for pair in zip(found, expected, strict=True) if pair[0] != pair[1]] == []
 
 
-def test_a_lone_surrogate_is_a_character() -> None:
+def test_a_lone_surrogate_is_a_character():
     texts = ["a\ud800b. \udfff c", "\udc00"]
     expected = [described(text, split=True) for text in texts]
     assert asked("split", texts=texts, split=True) == expected
 
 
-def test_pieces(texts: list[str]) -> None:
+def test_pieces(texts):
     cut = EnglishSplitter()(texts)
     words = {word for sentences in cut for sentence in sentences for word in sentence.words}
     every = {f"a{chr(code)}B" for code in KNOWN}
@@ -72,7 +72,7 @@ def test_pieces(texts: list[str]) -> None:
     assert wrong == []
 
 
-def test_ids_of_words() -> None:
+def test_ids_of_words():
     bundle = open_bundle(JS.parent / "tests" / "golden" / "schema-1" / "words")
     vocabulary = bundle.vocabulary()
     words = [*vocabulary.entries, *map(str.upper, vocabulary.entries), *ODD, "ΟΔΟΣ", "-lrb-"]

@@ -53,7 +53,7 @@ def test_dropout_falls_on_the_row_in_training_only(classifier: type[TaskHead], h
     assert set(head.eval()(rows).flatten().tolist()) == {4.0 * times}
 
 
-def test_names_of_the_weights() -> None:
+def test_names_of_the_weights():
     """A saved model has them."""
     plain = NodeClassifier(hidden_size=H, classes=CLASSES)
     assert list(plain.state_dict()) == ["linear.weight", "linear.bias"]

@@ -55,7 +55,7 @@ def expected_logits(head: Entailment, pairs: Tensor, statistics: str) -> np.ndar
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("batch_norm", [True, False])
-def test_the_equations(layers: int, batch_norm: bool) -> None:
+def test_the_equations(layers, batch_norm):
     head, pairs = random_head(layers=layers, batch_norm=batch_norm), random_pairs()
     assert sum(isinstance(layer, nn.Linear) for layer in head.mlp) == layers
     expected = expected_logits(head, pairs, "running" if batch_norm else "none")
@@ -65,7 +65,7 @@ def test_the_equations(layers: int, batch_norm: bool) -> None:
     )
 
 
-def test_training_normalises_by_the_batch() -> None:
+def test_training_normalises_by_the_batch():
     head, pairs = random_head(layers=1), random_pairs()
     expected = expected_logits(head, pairs, "batch")
     before = head.before[0].running_mean.clone()
@@ -76,14 +76,14 @@ def test_training_normalises_by_the_batch() -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 1])
-def test_fewer_than_two_pairs_in_training_take_the_running_statistics(rows: int) -> None:
+def test_fewer_than_two_pairs_in_training_take_the_running_statistics(rows):
     head, pairs = random_head(), random_pairs()[:rows]
     before = {name: part.clone() for name, part in head.state_dict().items()}
     torch.testing.assert_close(head.train()(pairs), head.eval()(pairs), rtol=0, atol=0)
     assert all(torch.equal(part, before[name]) for name, part in head.state_dict().items())
 
 
-def test_dropout_falls_around_the_layers_in_training_only() -> None:
+def test_dropout_falls_around_the_layers_in_training_only():
     head = random_head(layers=1, dropout=0.5, batch_norm=False)
     for part in head.parameters():
         part.data.zero_()
@@ -99,7 +99,7 @@ def test_dropout_falls_around_the_layers_in_training_only() -> None:
     assert set(head.eval()(pairs)[:, 0].tolist()) == {3.0}
 
 
-def test_dropout_comes_after_the_normalisation() -> None:
+def test_dropout_comes_after_the_normalisation():
     head, seen = random_head(dropout=0.5), []
     head.before[0].bias.data.fill_(100)
     head.mlp.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
@@ -107,7 +107,7 @@ def test_dropout_comes_after_the_normalisation() -> None:
     assert 0 < (seen[0] == 0).sum() < seen[0].numel()
 
 
-def test_fresh_weights() -> None:
+def test_fresh_weights():
     """He et al. 2015: a variance of 2 / fan in. The softmax within 0.005."""
     torch.manual_seed(1)
     head = Entailment(hidden_size=50, classes=30, layers=2, width=400)

@@ -21,14 +21,14 @@ from thinstack.training.recipe import Recipe
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved") / "encoder"
     write_encoder(folder)
     return folder
 
 
 @pytest.fixture
-def encoder(saved: Path, tmp_path: Path) -> Path:
+def encoder(saved, tmp_path):
     """A copy, to be changed."""
     return shutil.copytree(saved, tmp_path / "encoder")
 
@@ -72,9 +72,7 @@ def words_alone(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [half_name, pickled, sharded, of_a_task, words_alone])
-def test_other_forms_of_the_same_encoder(
-    saved: Path, encoder: Path, change: Callable[[Path], None]
-) -> None:
+def test_other_forms_of_the_same_encoder(saved, encoder, change):
     change(encoder)
     assert same(read(encoder), read(saved))
 
@@ -110,12 +108,9 @@ def of_one_layer(folder: Path) -> None:
         (without("tokenizer.json", "vocab.txt"), "neither tokenizer.json nor vocab.txt"),
     ],
 )
-def test_what_is_not_there_or_cannot_be_read(
-    encoder: Path, change: Callable[[Path], Any], said: str
-) -> None:
+def test_what_is_not_there_or_cannot_be_read(encoder, change, said):
     change(encoder)
-    expected = "expected config.json, a tokeniser and weights in"
-    with pytest.raises(DataError, match=f"^data.encoder: {expected} {encoder}.*({said})"):
+    with pytest.raises(DataError, match=f"^data.encoder: .*{encoder}.*({said})"):
         read(encoder)
 
 
@@ -132,13 +127,13 @@ def test_what_is_not_there_or_cannot_be_read(
         ({"vocab_size": len(PIECES) + 3}, "vectors of 58 pieces, but its tokeniser has 55"),
     ],
 )
-def test_encoders_of_another_kind(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+def test_encoders_of_another_kind(tmp_path, changes, said):
     write_encoder(tmp_path / "encoder", **changes)
     with pytest.raises(ConfigError, match=f"^data.encoder: .*{said}"):
         read(tmp_path / "encoder")
 
 
-def test_sizes_of_another_encoder_are_told_as_they_are_to_be_written(saved: Path) -> None:
+def test_sizes_of_another_encoder_are_told_as_they_are_to_be_written(saved):
     wrong = {"heads": 2, "feed_forward": 7, "positions": 9, "first": 0, "last": 1, "static": 5}
     with pytest.raises(ConfigError) as caught:
         read(saved, contextual_recipe(wrong, embedding={"size": 39}))
@@ -148,14 +143,14 @@ def test_sizes_of_another_encoder_are_told_as_they_are_to_be_written(saved: Path
     twice = contextual_recipe({"rows": True}, embedding={"size": WIDTH})
     with pytest.raises(ConfigError, match=f"write size = {2 * WIDTH} "):
         read(saved, twice)
-    with pytest.raises(ConfigError, match="encoder has 2 layers, found layers = 3"):
+    with pytest.raises(ConfigError, match=r"2 layers.* layers = 3"):
         read(saved, contextual_recipe({"layers": 3}))
     other = contextual_recipe(embedding={"name": "wordpieces.v1", "options": {}})
     with pytest.raises(ConfigError, match=r"wordpieces\.v1 takes no pretrained .*'encoder'"):
         read(saved, other)
 
 
-def test_static_columns_are_vectors_of_the_same_pieces(encoder: Path) -> None:
+def test_static_columns_are_vectors_of_the_same_pieces(encoder):
     recipe = contextual_recipe(
         {"static": 2}, embedding={"size": WIDTH + 2}, data={"vectors": "pieces.txt"}
     )
@@ -168,13 +163,11 @@ def test_static_columns_are_vectors_of_the_same_pieces(encoder: Path) -> None:
     )
     assert torch.equal(leaves.weights["embedding.static"], expected)
     file.write_text("\n".join(lines[1:]) + "\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="expected vectors of the pieces of encoder"):
+    with pytest.raises(ConfigError, match="pieces of encoder"):
         first_leaves(recipe, encoder.parent, [], WIDTH)
 
 
-def test_transformers_says_nothing_meanwhile_and_is_left_as_it_was(
-    saved: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_transformers_says_nothing_meanwhile_and_is_left_as_it_was(saved, capfd):
     logging = transformers.utils.logging
     before = logging.get_verbosity(), logging.is_progress_bar_enabled()
     for bars in (True, False):
@@ -187,9 +180,7 @@ def test_transformers_says_nothing_meanwhile_and_is_left_as_it_was(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_hub_that_does_not_answer_is_not_asked_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hub_that_does_not_answer_is_not_asked_twice(tmp_path, monkeypatch):
     asked: list[str] = []
 
     def refused(url: str, timeout: float) -> None:
@@ -198,14 +189,12 @@ def test_a_hub_that_does_not_answer_is_not_asked_twice(
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setattr(pretrained, "urlopen", refused)
-    with pytest.raises(DataError, match="or the encoder no/such on the hub"):
+    with pytest.raises(DataError, match="no/such"):
         read(tmp_path / "no", contextual_recipe(data={"encoder": "no/such"}))
     assert len(asked) == 1
 
 
-def test_without_transformers_the_extra_is_named(
-    saved: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_transformers_the_extra_is_named(saved, monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match="install thinstack with its extra 'transformers'"):
+    with pytest.raises(MissingExtraError, match="'transformers'"):
         read(saved)

@@ -26,7 +26,7 @@ def sum_of(parts: list[Tensor]) -> Tensor:
 
 
 @pytest.mark.parametrize(("name", "number"), EVERY)
-def test_gradients_of_every_cell_are_those_of_the_recursion(name: str, number: int) -> None:
+def test_gradients_of_every_cell_are_those_of_the_recursion(name, number):
     torch.manual_seed(number)
     asked = CONFIGURATIONS[name][number]
     cell = cell_of(name, **asked).double()
@@ -58,7 +58,7 @@ def three_times(bias: Tensor, rows: Tensor, weight: Tensor) -> tuple[Tensor, Ten
     return second, affine(bias, rows * 2, weight[:, :4]).tanh()
 
 
-def test_gradcheck() -> None:
+def test_gradcheck():
     def run(*inputs: Tensor) -> tuple[Tensor, Tensor]:
         with one_weight_gradient():
             return three_times(*inputs)
@@ -66,7 +66,7 @@ def test_gradcheck() -> None:
     assert torch.autograd.gradcheck(run, weights())
 
 
-def test_all_uses_of_a_slice_make_one_product(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_uses_of_a_slice_make_one_product(monkeypatch):
     products: list[tuple[int, ...]] = []
     product = fast._product
 
@@ -88,7 +88,7 @@ def test_all_uses_of_a_slice_make_one_product(monkeypatch: pytest.MonkeyPatch) -
     assert len(products) == 6, "three products forward, three for the rows, none for the weight"
 
 
-def test_a_graph_is_gone_back_in_parts() -> None:
+def test_a_graph_is_gone_back_in_parts():
     inputs = weights()
     expected = three_times(*inputs)
     with one_weight_gradient():
@@ -104,9 +104,7 @@ def test_a_graph_is_gone_back_in_parts() -> None:
 
 
 @pytest.mark.parametrize(("bf16", "tolerance"), [(False, 1e-5), (True, 0.1)])
-def test_weights_that_are_made_on_the_way_are_not_taken_for_each_other(
-    bf16: bool, tolerance: float
-) -> None:
+def test_weights_that_are_made_on_the_way_are_not_taken_for_each_other(bf16, tolerance):
     """A tensor that is freed leaves its memory to the next one."""
     random = torch.Generator().manual_seed(1)
     bias, rows = torch.randn(400, generator=random), torch.randn(2, 400, generator=random)
@@ -118,7 +116,7 @@ def test_weights_that_are_made_on_the_way_are_not_taken_for_each_other(
         torch.testing.assert_close(one.float(), other, rtol=tolerance, atol=tolerance * 50)
 
 
-def test_under_autocast_the_gradient_is_rounded_once() -> None:
+def test_under_autocast_the_gradient_is_rounded_once():
     random = torch.Generator().manual_seed(1)
     rows = [torch.randn(7, 8, generator=random) for _ in range(40)]
     weight = torch.randn(8, 6, generator=random, requires_grad=True)
@@ -133,7 +131,7 @@ def test_under_autocast_the_gradient_is_rounded_once() -> None:
     )  # half a place of bfloat16, twice
 
 
-def test_a_block_is_of_its_thread_and_ends() -> None:
+def test_a_block_is_of_its_thread_and_ends():
     weight = weights()[2]
     inside: list[object] = []
     with one_weight_gradient():
@@ -151,7 +149,7 @@ def test_a_block_is_of_its_thread_and_ends() -> None:
     assert shared(weight, weight.dtype) is None
 
 
-def test_without_the_private_name_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_private_name_of_torch(monkeypatch):
     monkeypatch.setattr(shared_weights, "_PASS_ID", None)
     inputs = weights()
     with one_weight_gradient():

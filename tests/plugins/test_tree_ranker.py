@@ -18,7 +18,7 @@ def random_head(word_size: int = WORD, kappa: float = 0.5) -> TreeRanker:
 
 
 @pytest.mark.parametrize("word_size", [WORD, 0])
-def test_the_score_of_a_constituent(word_size: int) -> None:
+def test_the_score_of_a_constituent(word_size):
     head, random = random_head(word_size), np.random.default_rng(1)
     n_b, n_c, h_a = (random.normal(size=(CONSTITUENTS, width)) for width in (H, H, word_size))
     w_l, w_r, w_h = np.split(head.linear.weight.detach().numpy(), [H, 2 * H], axis=1)
@@ -43,7 +43,7 @@ def margin_loss(f: np.ndarray, candidates: np.ndarray, kappa: float) -> float:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("kappa", [0.0, 0.1, 2.0])
-def test_the_loss(seed: int, kappa: float) -> None:
+def test_the_loss(seed, kappa):
     """Sentences of one to ten candidates, mixed."""
     random = np.random.default_rng(seed)
     sizes = enumerate([4, 1, 10, 3, 2])
@@ -61,9 +61,7 @@ def test_the_loss(seed: int, kappa: float) -> None:
         ([-3.0, -1.0, -3.0], 2.5, [-1, 1, 0]),
     ],
 )
-def test_the_best_rival_and_the_oracle_move(
-    scores: list[float], loss: float, gradient: list[int]
-) -> None:
+def test_the_best_rival_and_the_oracle_move(scores, loss, gradient):
     f = torch.tensor(scores, dtype=torch.float64, requires_grad=True)
     found = random_head(kappa=0.5).loss(f, torch.tensor([[0, 0], [0, 1], [0, 3]]))
     found.backward()
@@ -71,13 +69,13 @@ def test_the_best_rival_and_the_oracle_move(
     assert f.grad.tolist() == gradient
 
 
-def test_trees_of_no_sentence_are_left_out() -> None:
+def test_trees_of_no_sentence_are_left_out():
     """Also where they are the only ones of earlier sentences."""
     f = torch.tensor([9.0, -3.0, 9.0, -3.5], dtype=torch.float64)
     candidates = torch.tensor([[0, -1], [3, 0], [-1, 2], [3, 1]])
     assert random_head(kappa=1.0).loss(f, candidates).item() == pytest.approx(0.5, abs=1e-12)
 
 
-def test_a_sentence_without_an_oracle_is_seen() -> None:
+def test_a_sentence_without_an_oracle_is_seen():
     f = torch.zeros(3, dtype=torch.float64)
     assert random_head().loss(f, torch.tensor([[0, 0], [1, 1], [0, 1]])).item() == math.inf

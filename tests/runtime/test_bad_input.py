@@ -93,7 +93,7 @@ def main(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", BUNDLES)
-def test_bad_inputs_end_in_an_error_or_in_scores(kind: str) -> None:
+def test_bad_inputs_end_in_an_error_or_in_scores(kind):
     """In a process of its own: nothing crashes, hangs, or takes much memory."""
     found = run_program(Path(__file__), kind)
     assert 20 < found["scored"] < 280

@@ -55,7 +55,7 @@ def python(code: str, *more: str) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.mark.parametrize("scoring", SCORING)
-def test_a_program_ends_while_a_daemon_thread_scores(scoring: str) -> None:
+def test_a_program_ends_while_a_daemon_thread_scores(scoring):
     done = python(SCORING[scoring])
     wanted = int(scoring.startswith("an "))
     said = "ZeroDivisionError: division by zero" if scoring == "an error" else ""
@@ -64,7 +64,7 @@ def test_a_program_ends_while_a_daemon_thread_scores(scoring: str) -> None:
 
 
 @pytest.mark.parametrize("isolated", [False, True])
-def test_what_the_program_registered_for_its_end_still_scores(isolated: bool) -> None:
+def test_what_the_program_registered_for_its_end_still_scores(isolated):
     code = f"isolated = {isolated}\n"
     code += """
 def last():
@@ -77,7 +77,7 @@ start(lambda: p.predict(words))
     assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
 
 
-def test_a_lock_that_the_thread_holds_is_free_at_the_end() -> None:
+def test_a_lock_that_the_thread_holds_is_free_at_the_end():
     code = """
 lock = threading.Lock()
 def last():
@@ -94,7 +94,7 @@ start(call)
     assert (done.returncode, done.stdout, done.stderr) == (0, "free\n", "")
 
 
-def test_a_thread_that_is_no_daemon_finishes() -> None:
+def test_a_thread_that_is_no_daemon_finishes():
     code = """
 def work():
     main.join()
@@ -108,7 +108,7 @@ threading.Thread(target=work).start()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_forked_process_does_not_wait_for_the_threads_of_its_parent() -> None:
+def test_a_forked_process_does_not_wait_for_the_threads_of_its_parent():
     """Its parent's thread is within a run when it forks, so nobody ends that run here."""
     code = """
 from thinstack.runtime import ending
@@ -127,7 +127,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert (done.returncode, done.stdout, done.stderr) == (0, "very positive\n7\n", "")
 
 
-def test_a_model_that_fails_says_so_once(tmp_path: Path) -> None:
+def test_a_model_that_fails_says_so_once(tmp_path):
     """What is raised is not printed too."""
     code = """
 from last_word_model import TABLE, last_word_model, write_last_word_bundle

@@ -4,7 +4,6 @@ import pickle
 import random
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from last_word_model import expected_rows, own_parse, random_tree, write_last_wo
 from numpy.typing import NDArray
 
 import thinstack
-from thinstack.bundle import Bundle
 from thinstack.core import transitions
 from thinstack.errors import BundleError, InputError
 from thinstack.runtime.long_sentences import cut
@@ -45,19 +43,17 @@ def parts(text: str, limit: int, costs: Sequence[int] = ()) -> list[str]:
         ),
     ],
 )
-def test_a_sentence_is_cut_behind_marks_near_its_middle(
-    text: str, limit: int, found: list[str]
-) -> None:
+def test_a_sentence_is_cut_behind_marks_near_its_middle(text, limit, found):
     assert parts(text, limit) == found
 
 
-def test_the_middle_is_that_of_the_cost() -> None:
+def test_the_middle_is_that_of_the_cost():
     assert parts("a b c d e", 9, [8, 1, 1, 1, 1]) == ["a", "b c d e"]
     assert parts("a b c d e", 9, [1, 1, 20, 1, 1]) == ["a b", "c", "d e"]  # one that fits nowhere
     assert parts("a , b c d", 7, [1, 1, 2, 2, 2]) == ["a ,", "b c d"]
 
 
-def test_any_sentence_has_parts_that_fit() -> None:
+def test_any_sentence_has_parts_that_fit():
     rng = random.Random(0)
     for _ in range(400):
         words = rng.choices(["w", ",", ";"], weights=[8, rng.random() * 4, rng.random()], k=200)
@@ -84,7 +80,7 @@ class Word(str):
         return super().__hash__()
 
 
-def test_the_work_grows_with_the_words() -> None:
+def test_the_work_grows_with_the_words():
     looked = []
     for count in (10_000, 100_000):
         Word.looked.clear()
@@ -108,9 +104,7 @@ class Watched:
 
 @pytest.mark.parametrize("parser", [None, "capped"])
 @pytest.mark.parametrize("count", [10_000, 100_000])
-def test_a_hundred_thousand_words_run_in_batches_of_bounded_size(
-    tmp_path: Path, parser: str | None, count: int
-) -> None:
+def test_a_hundred_thousand_words_run_in_batches_of_bounded_size(tmp_path, parser, count):
     predictor = Predictor(write_last_word_bundle(tmp_path / "model", parser=parser), threads=1)
     watched = predictor._session = Watched(predictor._session)
     (found,) = predictor.predict([["good"] * count])
@@ -158,8 +152,8 @@ def expected_of(
 )
 @pytest.mark.parametrize("nodes", [1, 60])
 def test_scores_are_those_of_the_parts_and_their_means_above(
-    tmp_path: Path, parser: str | None, source: Any, nodes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, parser, source, nodes, monkeypatch
+):
     monkeypatch.setitem(BATCH_NODES, "cpu", nodes)
     made = write_last_word_bundle(tmp_path / "model", parser=parser)
     predictor, rng = Predictor(made, threads=1, max_words=6), random.Random(1)
@@ -180,7 +174,7 @@ def test_scores_are_those_of_the_parts_and_their_means_above(
         assert len(cuts) == 1 or len(top) <= len(cuts) - 1
 
 
-def test_the_top_is_balanced(last_word: Bundle) -> None:
+def test_the_top_is_balanced(last_word):
     predictor = Predictor(last_word, threads=1, max_words=2)
     (found,) = predictor.predict([["film"] * 8])
     assert found.parts == ((0, 2), (2, 4), (4, 6), (6, 8))
@@ -188,7 +182,7 @@ def test_the_top_is_balanced(last_word: Bundle) -> None:
     assert found.transitions.tolist() == [*pair, *pair, 1, *pair, *pair, 1, 1]
 
 
-def test_a_given_tree_is_taken_as_it_is(last_word: Bundle) -> None:
+def test_a_given_tree_is_taken_as_it_is(last_word):
     tree = random_tree(50, random.Random(2))
     words = ["good", "film"] * 25
     (found,) = Predictor(last_word, max_words=6).predict([words], source=[tree])
@@ -197,11 +191,11 @@ def test_a_given_tree_is_taken_as_it_is(last_word: Bundle) -> None:
     np.testing.assert_allclose(found.scores, expected_rows("words", words, tree), atol=1e-6)
 
 
-def test_faults_are_those_of_sentences_not_of_parts(tmp_path: Path, last_word: Bundle) -> None:
+def test_faults_are_those_of_sentences_not_of_parts(tmp_path, last_word):
     predictor = Predictor(last_word, max_words=3)
     long = ["film"] * 10
     for bad in ([*long, None], [["film"], *long], [3]):
-        with pytest.raises(InputError, match="sentence 1: expected words that are strings"):
+        with pytest.raises(InputError, match=r"sentence 1: .*strings"):
             predictor.predict([long, bad])
     made = write_last_word_bundle(tmp_path / "shifts", parser="shifts")
     with pytest.raises(BundleError, match="no tree: sentence 1: "):
@@ -209,12 +203,12 @@ def test_faults_are_those_of_sentences_not_of_parts(tmp_path: Path, last_word: B
 
 
 @pytest.mark.parametrize("bad", [1, 0, -5, True, 2.5, None, "400"])
-def test_a_limit_that_cuts_nothing_is_refused(last_word: Bundle, bad: Any) -> None:
-    with pytest.raises(InputError, match=r"max_words is .*at least 2"):
+def test_a_limit_that_cuts_nothing_is_refused(last_word, bad):
+    with pytest.raises(InputError, match="max_words"):
         thinstack.load(last_word.path, max_words=bad)
 
 
-def test_the_limit_is_400_and_is_kept_in_a_pickle(last_word: Bundle) -> None:
+def test_the_limit_is_400_and_is_kept_in_a_pickle(last_word):
     predictor = thinstack.load(last_word.path)
     whole, cut_once = predictor.predict([["film"] * 400, ["film"] * 401])
     assert (len(whole.parts), len(cut_once.parts)) == (1, 2)
@@ -226,14 +220,14 @@ def test_the_limit_is_400_and_is_kept_in_a_pickle(last_word: Bundle) -> None:
 
 
 @pytest.fixture
-def pieces(tmp_path: Path) -> Predictor:
+def pieces(tmp_path):
     """`film` is one piece, `films` two; at most five are read at once."""
     predictor = Predictor(write_last_word_bundle(tmp_path / "model", "wordpieces"), max_words=6)
     predictor._most_pieces = 5
     return predictor
 
 
-def test_a_sentence_of_many_pieces_is_read_in_parts(pieces: Predictor) -> None:
+def test_a_sentence_of_many_pieces_is_read_in_parts(pieces):
     sentences = [["film"] * 5, ["films"] * 4, ["film"] * 8 + ["films"] * 2, ["good"]]
     found = pieces.predict(sentences)
     assert [one.parts for one in found[:2]] == [((0, 5),), ((0, 2), (2, 4))]
@@ -245,7 +239,7 @@ def test_a_sentence_of_many_pieces_is_read_in_parts(pieces: Predictor) -> None:
         assert one.parts[-1][1] == len(words)
 
 
-def test_parts_keep_both_limits(pieces: Predictor) -> None:
+def test_parts_keep_both_limits(pieces):
     pieces.max_words = 3
     words = ["film"] * 9 + ["films"] * 4
     (found,) = pieces.predict([words])
@@ -254,14 +248,12 @@ def test_parts_keep_both_limits(pieces: Predictor) -> None:
     assert all(end <= 9 or end - start <= 2 for start, end in found.parts)
 
 
-def test_what_cannot_be_cut_is_refused(pieces: Predictor) -> None:
-    with pytest.raises(
-        InputError, match=r"sentence 1 has 6 word pieces; .* 5 at once.*its tree out"
-    ):
+def test_what_cannot_be_cut_is_refused(pieces):
+    with pytest.raises(InputError, match=r"sentence 1 .*6 .* 5 "):
         pieces.predict([["film"], ["films"] * 3], source=[[0], transitions.left(3)])
     pieces.predict([["film"] * 5], source=[transitions.left(5)])
     pieces._most_pieces = 1
-    with pytest.raises(InputError, match=r"sentence 1: the word films has 2 word pieces.*shorten"):
+    with pytest.raises(InputError, match=r"sentence 1: .*films .*2 "):
         pieces.predict([["film"] * 3, ["film", "films"]])
-    with pytest.raises(InputError, match="sentence 0: expected words that are strings, found 3"):
+    with pytest.raises(InputError, match=r"sentence 0: .*found 3"):
         pieces.predict([["film", 3]])

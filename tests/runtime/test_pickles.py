@@ -8,7 +8,6 @@ import multiprocessing
 import os
 import pickle
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from thinstack.runtime.text import predict_text
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def elsewhere(tmp_path, monkeypatch):
     """A model in `runs/model` of the folder that the process stands in, and another folder."""
     write_last_word_bundle(tmp_path / "runs" / "model")
     (tmp_path / "elsewhere").mkdir()
@@ -38,7 +37,7 @@ def label(predictor: Predictor, words: str = "so good") -> str | None:
 
 
 @pytest.mark.parametrize("path", ["runs/model", "./runs/../runs/model", Path("runs", "model")])
-def test_a_relative_path_is_kept_wherever_it_is_read(elsewhere: Path, path: str | Path) -> None:
+def test_a_relative_path_is_kept_wherever_it_is_read(elsewhere, path):
     predictor = thinstack.load(path, threads=1, abstain=0.3)
     content = pickle.dumps(predictor)
     os.chdir(elsewhere)
@@ -53,7 +52,7 @@ def test_a_relative_path_is_kept_wherever_it_is_read(elsewhere: Path, path: str 
     assert label(again) == label(predictor)
 
 
-def test_a_link_is_kept_as_it_is(elsewhere: Path) -> None:
+def test_a_link_is_kept_as_it_is(elsewhere):
     os.symlink("model", "runs/latest")
     content = pickle.dumps(thinstack.load("runs/latest", threads=1))
     os.chdir(elsewhere)
@@ -61,12 +60,12 @@ def test_a_link_is_kept_as_it_is(elsewhere: Path) -> None:
     write_last_word_bundle(elsewhere / "other", labels=("x", "y", "z"))
     os.remove("../runs/latest")
     os.symlink(elsewhere / "other", "../runs/latest")
-    with pytest.raises(BundleError, match=r"runs/latest.*comes from a pickle"):
+    with pytest.raises(BundleError, match=r"runs/latest.*pickle"):
         pickle.loads(content)
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_a_process_that_starts_elsewhere_reads_it(elsewhere: Path, method: str) -> None:
+def test_a_process_that_starts_elsewhere_reads_it(elsewhere, method):
     predictor = thinstack.load("runs/model", threads=1)
     expected = label(predictor)
     os.chdir(elsewhere)
@@ -78,7 +77,7 @@ def test_a_process_that_starts_elsewhere_reads_it(elsewhere: Path, method: str) 
 
 
 @pytest.mark.parametrize("library", ["cloudpickle", "joblib"])
-def test_other_picklers_read_it_too(elsewhere: Path, library: str) -> None:
+def test_other_picklers_read_it_too(elsewhere, library):
     module: Any = pytest.importorskip(library)
     predictor = thinstack.load("runs/model", threads=1)
     with open(elsewhere / "kept", "wb") as file:
@@ -89,20 +88,20 @@ def test_other_picklers_read_it_too(elsewhere: Path, library: str) -> None:
     assert label(again) == label(predictor)
 
 
-def test_what_is_gone_or_another_is_said_to_come_from_a_pickle(elsewhere: Path) -> None:
+def test_what_is_gone_or_another_is_said_to_come_from_a_pickle(elsewhere):
     predictor = thinstack.load("runs/model", threads=1)
     content, path = pickle.dumps(predictor), elsewhere.parent / "runs" / "model"
     shutil.move(path, path.with_name("moved"))
-    with pytest.raises(BundleError, match=rf"{path}: no such folder.*comes from a pickle.*load"):
+    with pytest.raises(BundleError, match=rf"{path}: .*pickle"):
         pickle.loads(content)
     write_last_word_bundle(path, labels=("x", "y", "z"))
     digests = predictor.bundle.manifest.digest[:12], open_bundle(path).manifest.digest[:12]
-    with pytest.raises(BundleError, match=rf"bundle {digests[0]}, found {digests[1]}.*pickle"):
+    with pytest.raises(BundleError, match=rf"{digests[0]}, .*{digests[1]}.*pickle"):
         pickle.loads(content)
     assert label(_reopen(str(path), {"threads": 1})) in ("x", "y", "z")  # of an earlier version
 
 
-def test_an_installed_bundle_is_known_by_its_name(tmp_path: Path) -> None:
+def test_an_installed_bundle_is_known_by_its_name(tmp_path):
     predictor = thinstack.load("sst", threads=1)
     content = pickle.dumps(predictor)
     assert str(predictor.bundle.path).encode() not in content
@@ -111,7 +110,7 @@ def test_an_installed_bundle_is_known_by_its_name(tmp_path: Path) -> None:
     assert str(copied).encode() in pickle.dumps(thinstack.load(copied, threads=1))
 
 
-def test_a_component_keeps_its_model_wherever_it_goes(elsewhere: Path) -> None:
+def test_a_component_keeps_its_model_wherever_it_goes(elsewhere):
     component = pipeline("runs/model").get_pipe("tree_sentiment")
     nlp = pipeline("./runs/model")
     nlp.to_disk(elsewhere / "saved")
@@ -124,7 +123,7 @@ def test_a_component_keeps_its_model_wherever_it_goes(elsewhere: Path) -> None:
     assert label(pickle.loads(content).predictor) == labels[0]
 
 
-def test_copies_of_a_predictor_are_itself(elsewhere: Path) -> None:
+def test_copies_of_a_predictor_are_itself(elsewhere):
     predictor = thinstack.load("runs/model", threads=1)
     shutil.rmtree("runs")
     assert copy.copy(predictor) is predictor
@@ -146,9 +145,7 @@ def test_copies_of_a_predictor_are_itself(elsewhere: Path) -> None:
     ids=["copy", "deepcopy", "pickle", "asdict", "replace"],
 )
 @pytest.mark.parametrize("text", ["so good", "good film awful . " * 30, "a"])
-def test_a_prediction_is_the_same_wherever_it_goes(
-    elsewhere: Path, handed_on: Callable[[Any], Any], text: str
-) -> None:
+def test_a_prediction_is_the_same_wherever_it_goes(elsewhere, handed_on, text):
     predictor = thinstack.load("runs/model", threads=1, max_words=20, abstain=0.4)
     ((found,),) = predict_text(predictor, [text], split=False)
     again = handed_on(found)

@@ -17,7 +17,7 @@ SCORES = [[0.2, 0.7, 0.1], [0.9, 0.1, 0.0], [0.1, 0.2, 0.7], [0.1, 0.8, 0.1], [0
 
 
 @pytest.fixture
-def prediction() -> Prediction:
+def prediction():
     return Prediction(
         text="Not  bad!",
         words=("Not", "bad", "!"),
@@ -28,7 +28,7 @@ def prediction() -> Prediction:
     )
 
 
-def test_to_dict(prediction) -> None:
+def test_to_dict(prediction):
     found = prediction.to_dict()
     assert json.loads(json.dumps(found)) == found
     assert list(found) == ["text", "label", "scores", "tree", "transitions", "nodes"]
@@ -47,14 +47,14 @@ def test_to_dict(prediction) -> None:
     assert all(len(node) == len(names) for node in found["nodes"])
 
 
-def test_label_spans_and_tree(prediction) -> None:
+def test_label_spans_and_tree(prediction):
     assert prediction.label == "good"
     assert prediction.label_ids.tolist() == [1, 0, 2, 1, 2]
     assert prediction.spans.tolist() == [[0, 1], [1, 2], [0, 2], [2, 3], [0, 3]]
     assert prediction.tree == from_brackets("(2 (2 (1 Not) (0 bad)) (1 !))")
 
 
-def test_parts_are_told_where_a_sentence_was_cut(prediction) -> None:
+def test_parts_are_told_where_a_sentence_was_cut(prediction):
     assert prediction.parts == ((0, 3),)
     words, steps, scores = ("Not", "bad", "!"), left(3), np.array(SCORES, np.float32)
     found = Prediction.of_words(words, steps, scores, LABELS, parts=((0, 2), (2, 3)))
@@ -66,7 +66,7 @@ def test_parts_are_told_where_a_sentence_was_cut(prediction) -> None:
 
 @pytest.mark.parametrize("shape", [left, right, balanced])
 @pytest.mark.parametrize("words", [["one"], ["a", "bc", "déf", "🙂", "-LRB-", "g"]])
-def test_phrases_of_words_without_a_text(words: list[str], shape) -> None:
+def test_phrases_of_words_without_a_text(words, shape):
     scores = np.random.default_rng(1).dirichlet([1, 1, 1], size=2 * len(words) - 1)
     prediction = Prediction.of_words(words, shape(len(words)), scores.astype(np.float32), LABELS)
     assert prediction.text == " ".join(words)
@@ -82,7 +82,7 @@ def test_phrases_of_words_without_a_text(words: list[str], shape) -> None:
     assert prediction.tree.words == tuple(words)
 
 
-def test_words_that_brackets_cannot_hold_are_still_written() -> None:
+def test_words_that_brackets_cannot_hold_are_still_written():
     words = [":(", "New York", "\n\n", "", "8\u00a01/2"]
     prediction = Prediction.of_words(words, right(5), np.full((9, 3), 1 / 3, np.float32), LABELS)
     again = from_brackets(prediction.to_dict()["tree"])

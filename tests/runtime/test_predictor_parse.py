@@ -2,13 +2,11 @@
 
 import pickle
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 from last_word_model import last_word_model, own_parse, random_sentences, write_last_word_bundle
 
-from thinstack.bundle import Bundle
 from thinstack.core import transitions
 from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.errors import BundleError, InputError
@@ -18,7 +16,7 @@ FOUR = ["film", "awful", ".", "good"]
 
 
 @pytest.fixture
-def predictor(parsing: Bundle) -> Predictor:
+def predictor(parsing):
     return Predictor(parsing, threads=1)
 
 
@@ -33,7 +31,7 @@ class Watched:
         return self.session.run(outputs, feeds)
 
 
-def test_one_run_gives_the_trees_and_the_scores_of_a_batch(predictor: Predictor) -> None:
+def test_one_run_gives_the_trees_and_the_scores_of_a_batch(predictor):
     watched = predictor._session = Watched(predictor._session)
     words, trees = random_sentences("words", 40)
     predictor.predict(words)
@@ -41,7 +39,7 @@ def test_one_run_gives_the_trees_and_the_scores_of_a_batch(predictor: Predictor)
     assert watched.runs == [(40, ["node_scores", "parse"]), (40, ["node_scores"])]
 
 
-def test_predictions_hold_the_own_parse(predictor: Predictor) -> None:
+def test_predictions_hold_the_own_parse(predictor):
     again = pickle.loads(pickle.dumps(predictor))
     for made in (
         predictor.predict([FOUR]),
@@ -57,14 +55,14 @@ def test_predictions_hold_the_own_parse(predictor: Predictor) -> None:
     assert predictor.tree_maker("self")(["good"]).tolist() == [0]
 
 
-def test_the_source_of_a_model_need_not_be_its_parser(tmp_path: Path) -> None:
+def test_the_source_of_a_model_need_not_be_its_parser(tmp_path):
     made = write_last_word_bundle(tmp_path / "model", parser="capped", tree_source="left")
     predictor = Predictor(made)
     assert predictor.predict([FOUR])[0].transitions.tolist() == transitions.left(4).tolist()
     assert predictor.predict([FOUR], source="self")[0].transitions.tolist() == own_parse(4)
 
 
-def test_a_model_without_a_parser_has_no_trees_of_its_own(last_word: Bundle) -> None:
+def test_a_model_without_a_parser_has_no_trees_of_its_own(last_word):
     plain = Predictor(last_word)
     for call in (
         lambda: plain.predict([["good"]], source="self"),
@@ -72,7 +70,7 @@ def test_a_model_without_a_parser_has_no_trees_of_its_own(last_word: Bundle) -> 
         lambda: plain.trees_and_scores([["good"]], "self"),
         lambda: plain.tree_maker("self"),
     ):
-        with pytest.raises(InputError, match=r"'self'; this model has balanced, left, right$"):
+        with pytest.raises(InputError, match=r"'self'; .*balanced, left, right$"):
             call()
 
 
@@ -85,9 +83,7 @@ def test_a_model_without_a_parser_has_no_trees_of_its_own(last_word: Bundle) -> 
         ("floats", r"expected 4 .*\(4,\) of float32"),
     ],
 )
-def test_a_parse_that_is_no_tree_is_an_error_of_the_bundle(
-    tmp_path: Path, parser: str, message: str
-) -> None:
+def test_a_parse_that_is_no_tree_is_an_error_of_the_bundle(tmp_path, parser, message):
     predictor = Predictor(write_last_word_bundle(tmp_path / "model", parser=parser))
     with pytest.raises(BundleError, match=rf"model\.onnx: .*{message}"):
         predictor.predict([["good", "film"], ["awful"]])
@@ -103,9 +99,7 @@ def test_a_parse_that_is_no_tree_is_an_error_of_the_bundle(
         ("capped", "words", "misnamed", "no parse, only node_scores, trees"),
     ],
 )
-def test_inputs_and_outputs_fit_the_configuration(
-    tmp_path: Path, configured: str | None, kind: str, exported: str | None, message: str
-) -> None:
+def test_inputs_and_outputs_fit_the_configuration(tmp_path, configured, kind, exported, message):
     model = last_word_model(kind, parser=exported)
     made = write_last_word_bundle(tmp_path / "a", parser=configured, onnx=model)
     with pytest.raises(BundleError, match=message):

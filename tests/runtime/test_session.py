@@ -19,7 +19,7 @@ NO_CUDA = pytest.mark.skipif(
 
 @NO_CUDA
 def test_cuda_that_is_not_there_is_an_error_or_a_warning(last_word: Bundle) -> None:
-    with pytest.raises(DeviceError, match=r"CUDA.*pip install onnxruntime-gpu"):
+    with pytest.raises(DeviceError, match="pip install onnxruntime-gpu"):
         Predictor(last_word, device="cuda")
     with pytest.warns(RuntimeWarning, match="runs on the CPU"):
         predictor = Predictor(last_word, device="auto")
@@ -34,7 +34,7 @@ def test_what_the_session_runs_on_counts_and_not_what_is_announced(
 ) -> None:
     announced = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: announced)
-    with pytest.raises(DeviceError, match="started on CPUExecutionProvider instead"):
+    with pytest.raises(DeviceError, match="CPUExecutionProvider"):
         Predictor(last_word, device="cuda")
     with pytest.warns(RuntimeWarning, match="runs on the CPU"):
         assert Predictor(last_word, device="auto").device == "cpu"
@@ -58,13 +58,13 @@ class Announcing(onnxruntime.InferenceSession):
 
 
 @pytest.fixture
-def _cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+def _cuda(monkeypatch):
     monkeypatch.setattr(onnxruntime, "InferenceSession", Announcing)
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
 
 
 @pytest.mark.usefixtures("_cuda")
-def test_the_first_provider_is_the_device(last_word: Bundle) -> None:
+def test_the_first_provider_is_the_device(last_word):
     found = [Predictor(last_word, device=device) for device in ("cpu", "cuda", "auto")]
     assert [predictor.device for predictor in found] == ["cpu", "cuda", "cuda"]
     exact = ("CUDAExecutionProvider", {"use_tf32": 0})
@@ -73,7 +73,7 @@ def test_the_first_provider_is_the_device(last_word: Bundle) -> None:
 
 @pytest.mark.usefixtures("_cuda")
 @pytest.mark.parametrize(("device", "batches", "calls"), [("cpu", 3, 79), ("cuda", 1, 3)])
-def test_a_gpu_has_larger_batches(last_word: Bundle, device: str, batches: int, calls: int) -> None:
+def test_a_gpu_has_larger_batches(last_word, device, batches, calls):
     predictor = Predictor(last_word, device=device, threads=1)
     predictor.predict([["good", "film"]] * 3000)  # 9,000 nodes
     assert predictor._session.runs == batches
@@ -81,7 +81,7 @@ def test_a_gpu_has_larger_batches(last_word: Bundle, device: str, batches: int, 
     assert predictor._session.runs == batches + calls
 
 
-def test_devices_and_threads_are_checked(last_word: Bundle) -> None:
+def test_devices_and_threads_are_checked(last_word):
     with pytest.raises(DeviceError, match=r"'tpu'.* cpu, cuda, auto"):
         Predictor(last_word, device="tpu")
     for threads in (0, -1, 257, 100_000):
@@ -89,20 +89,18 @@ def test_devices_and_threads_are_checked(last_word: Bundle) -> None:
             Predictor(last_word, threads=threads)
 
 
-def test_an_operator_runs_on_one_thread(last_word: Bundle) -> None:
+def test_an_operator_runs_on_one_thread(last_word):
     predictor = Predictor(last_word, threads=3)
     assert predictor.threads == predictor.pool.threads == 3
     assert predictor._session.get_session_options().intra_op_num_threads == 1
     assert Predictor(last_word).pool.threads == len(os.sched_getaffinity(0))
 
 
-def test_the_session_keeps_no_plan_of_memory_for_each_shape_of_a_batch(last_word: Bundle) -> None:
+def test_the_session_keeps_no_plan_of_memory_for_each_shape_of_a_batch(last_word):
     assert not Predictor(last_word)._session.get_session_options().enable_mem_pattern
 
 
-def test_without_onnxruntime_the_pip_command_is_told(
-    last_word: Bundle, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_onnxruntime_the_pip_command_is_told(last_word, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match="pip install onnxruntime,"):
         Predictor(last_word)

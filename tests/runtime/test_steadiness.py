@@ -11,7 +11,7 @@ PROGRAM = Path(__file__).parents[2] / "benchmarks" / "steadiness.py"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the memory of a process")
-def test_memory_threads_and_batches() -> None:
+def test_memory_threads_and_batches():
     small = ("--docs", 20_000, "--threads", 32, "--runs", 30, "--count", 300, "--json")
     found = run_program(PROGRAM, *small)
     assert found["docs"]["growth"] < 0.02

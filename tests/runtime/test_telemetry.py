@@ -173,9 +173,7 @@ TELLING = "import thinstack.cli.checks.examination as e; print(e._telemetry().fo
         ("import onnxruntime", "no", "on", "on, ORT_DISABLE_TELEMETRY is 'no'"),
     ],
 )
-def test_doctor_says_whether_it_is_off(
-    tmp_path: Path, code: str, variable: str | None, state: str, found: str
-) -> None:
+def test_doctor_says_whether_it_is_off(tmp_path, code, variable, state, found):
     more = {} if variable is None else {"ORT_DISABLE_TELEMETRY": variable}
     asks = "import thinstack._onnxruntime as o; print(o.telemetry())"
     done = python("\n".join([code, asks, TELLING]), tmp_path, **more)
@@ -194,7 +192,7 @@ def imports(path: Path) -> list[tuple[int, str]]:
     return sorted(found)
 
 
-def test_our_programs_import_thinstack_before_onnxruntime() -> None:
+def test_our_programs_import_thinstack_before_onnxruntime():
     """What is of the package imports it in one place."""
     package = (ROOT / "thinstack").rglob("*.py")
     folders = ("benchmarks", "reproduce", "scripts", "examples", "models", ".ci")

@@ -1,34 +1,27 @@
 """Predictions from raw text."""
 
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 from last_word_model import best, expected
 
-from thinstack.bundle import Bundle
 from thinstack.errors import InputError
 from thinstack.runtime import text as module
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import Sentence, predict_text
 
-REPOSITORY = Path(__file__).parents[2]
 TEXTS = ["So good. Very awful", "", "A film"]
 LABELS = [[best(expected(".", 3)), best(expected("awful", 2))], [], [best(expected("film", 2))]]
 
 
 @pytest.fixture(scope="module")
-def predictor(last_word: Bundle) -> Predictor:
+def predictor(last_word):
     return Predictor(last_word, threads=1)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 128])
-def test_each_text_has_its_sentences(
-    predictor: Predictor, batch: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_text_has_its_sentences(predictor, batch, monkeypatch):
     monkeypatch.setitem(module.BATCH_TEXTS, "cpu", batch)
     read = list(predict_text(predictor, TEXTS))
     assert [[found.label for found in sentences] for sentences in read] == LABELS
@@ -36,9 +29,7 @@ def test_each_text_has_its_sentences(
     assert [found.label for found in whole] == [best(expected("awful", 5))]
 
 
-def test_a_text_does_not_wait_for_a_long_one_behind_it(
-    last_word: Bundle, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_does_not_wait_for_a_long_one_behind_it(last_word, monkeypatch):
     monkeypatch.setattr(module, "BATCH_CHARACTERS", 50)
     predictor, calls = Predictor(last_word, threads=1), list[int]()
     real = predictor.trees_and_scores
@@ -56,7 +47,7 @@ def test_a_text_does_not_wait_for_a_long_one_behind_it(
     assert waited == [2, 1002, 1006, 1006]
 
 
-def test_words_stand_where_they_are_in_the_text(predictor: Predictor) -> None:
+def test_words_stand_where_they_are_in_the_text(predictor):
     text = "  It isn't\n  well-made – so (awful)!  Good"
     first, second = next(predict_text(predictor, [text]))
     assert (first.text, second.text) == ("It isn't\n  well-made – so (awful)!", "Good")
@@ -66,7 +57,7 @@ def test_words_stand_where_they_are_in_the_text(predictor: Predictor) -> None:
     assert [first.text[a:b] for a, b in first.offsets.tolist()] == parts
 
 
-def test_the_source_reaches_the_model(predictor: Predictor) -> None:
+def test_the_source_reaches_the_model(predictor):
     ((left,),) = predict_text(predictor, ["what a good film"], source="left")
     assert left.transitions.tolist() == [0, 0, 1, 0, 1, 0, 1]
     for texts in (TEXTS, [""], []):
@@ -74,7 +65,7 @@ def test_the_source_reaches_the_model(predictor: Predictor) -> None:
             list(predict_text(predictor, texts, source="self"))
 
 
-def test_any_splitter_will_do(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_splitter_will_do(predictor, monkeypatch):
     """Sentences end at a bar, words at a space."""
 
     def bars(texts: Iterable[str]) -> Iterator[list[Sentence]]:
@@ -86,14 +77,3 @@ def test_any_splitter_will_do(predictor: Predictor, monkeypatch: pytest.MonkeyPa
     found = list(predict_text(predictor, ["so good|very awful", " | "]))
     words = [[one.words for one in read] for read in found]
     assert words == [[("so", "good"), ("very", "awful")], []]
-
-
-def test_the_package_need_not_be_installed(predictor: Predictor) -> None:
-    code = (
-        "import importlib.metadata as m, sys; m.entry_points = lambda **_: m.EntryPoints()\n"
-        "import thinstack; from thinstack.runtime.text import predict_text\n"
-        "(found,), = predict_text(thinstack.load(sys.argv[1]), ['so good']); print(found.label)\n"
-    )
-    command = [sys.executable, "-c", code, str(predictor.bundle.path)]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY)
-    assert result.stdout == f"{best(expected('good', 2))}\n"

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from last_word_model import LABELS, expected, write_last_word_bundle
+from last_word_model import LABELS, expected
 from sentence_models import PLAIN, write_sentence_bundle
 
 import thinstack
-from thinstack.bundle import Bundle
 from thinstack.core import Tree, transitions
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
@@ -57,7 +56,7 @@ def sure(tone: float) -> list[float]:
     return [1 - tone + low if i == low else tone - low if i == low + 1 else 0 for i in range(5)]
 
 
-def test_a_phrase_is_left_out_and_its_sibling_takes_the_place_of_both() -> None:
+def test_a_phrase_is_left_out_and_its_sibling_takes_the_place_of_both():
     told = Told(lambda _: sure(3))
     why("((a (b c)) ((d e) f))", told)
     assert told.asked == [
@@ -80,14 +79,14 @@ def test_a_phrase_is_left_out_and_its_sibling_takes_the_place_of_both() -> None:
 ANSWERS = {"good but bad": 1.0, "but bad": 0.5, "bad": 0.25, "good bad": 1.5, "good but": 3.0}
 
 
-def test_on_a_scale_it_is_the_mean_class_towards_the_label() -> None:
+def test_on_a_scale_it_is_the_mean_class_towards_the_label():
     found = why("((good but) bad)", Told(lambda text: sure(ANSWERS[text])))
     assert found == pytest.approx({"good": -0.5, "but": 0.5, "good but": -0.75, "bad": 2.0})
     mirrored = why("((good but) bad)", Told(lambda text: sure(4 - ANSWERS[text])))
     assert mirrored == pytest.approx(found)
 
 
-def test_for_a_neutral_label_it_is_how_near_to_neutral_a_phrase_brings_it() -> None:
+def test_for_a_neutral_label_it_is_how_near_to_neutral_a_phrase_brings_it():
     tones = {"good but bad": 1.9, "but bad": 0.5, "bad": 2.3, "good bad": 1.9, "good but": 3.0}
     found = why("((good but) bad)", Told(lambda text: sure(tones[text])))
     assert found == pytest.approx({"good": 1.4, "but": 0, "good but": 0.2, "bad": 0.9})
@@ -102,9 +101,7 @@ def test_for_a_neutral_label_it_is_how_near_to_neutral_a_phrase_brings_it() -> N
         (("bad", "good"), [0.9, 0.1], [0.3, 0.7], 0.6),
     ],
 )
-def test_other_classes(
-    labels: tuple[str, ...], bad: list[float], good: list[float], moved: float
-) -> None:
+def test_other_classes(labels, bad, good, moved):
     """Two and three on a scale move the mean; of others it is the label's probability."""
     found = why("(so bad)", Told(lambda text: bad if "bad" in text else good, labels))
     assert found == pytest.approx({"so": 0, "bad": moved})
@@ -122,7 +119,7 @@ def turns(tones: dict[str, float], brackets: str) -> str | None:
     return one.text if one else None
 
 
-def test_one_phrase_turns_the_sentence() -> None:
+def test_one_phrase_turns_the_sentence():
     tree = "((a b) ((c d) e))"
     assert turns({"a": 1, "c d e": 2, "e": 1.5}, tree) == "c d e"
     assert turns({"c d e": 2, "c d": 1.97, "d": 1.9}, tree) == "c d"  # level: fewer words
@@ -131,7 +128,7 @@ def test_one_phrase_turns_the_sentence() -> None:
     assert turns({}, "a") is None
 
 
-def test_nothing_is_left_without_letters_or_digits() -> None:
+def test_nothing_is_left_without_letters_or_digits():
     told = Told(lambda _: sure(3))
     found = contributions(told, prediction_of("((-LRB- (so good)) (. -RRB-))"))
     texts = [each.text for each in found]
@@ -139,7 +136,7 @@ def test_nothing_is_left_without_letters_or_digits() -> None:
     assert why("(5 !)", told).keys() == {"!"}
 
 
-def test_of_a_long_sentence_the_highest_phrases_are_tried() -> None:
+def test_of_a_long_sentence_the_highest_phrases_are_tried():
     told = Told(lambda _: sure(3))
     for shape, count in ((transitions.left, 64), (transitions.balanced, 300)):
         words = [f"w{i}" for i in range(count)]
@@ -155,7 +152,7 @@ def test_of_a_long_sentence_the_highest_phrases_are_tried() -> None:
             assert sizes[-1] >= 300 // 2**6
 
 
-def test_what_the_model_says_of_the_rest_counts(last_word: Bundle) -> None:
+def test_what_the_model_says_of_the_rest_counts(last_word):
     predictor = Predictor(last_word, threads=1)
     ((found,),) = predict_text(predictor, ["A film  so good"], source="left")
     label = LABELS.index("good")
@@ -185,7 +182,7 @@ def test_what_the_model_says_of_the_rest_counts(last_word: Bundle) -> None:
     ]
 
 
-def test_all_is_asked_in_one_call_of_a_model_of_roots_too(tmp_path: Any) -> None:
+def test_all_is_asked_in_one_call_of_a_model_of_roots_too(tmp_path):
     made = write_sentence_bundle(tmp_path / "roots")
     (found,) = Predictor(made.bundle, threads=1).predict([["good", "film", "."]])
     whole = made.scores(["good", "film", "."], transitions.left(3))
@@ -194,18 +191,18 @@ def test_all_is_asked_in_one_call_of_a_model_of_roots_too(tmp_path: Any) -> None
     assert found.why()[0].contribution == pytest.approx(whole[label] - rest[label], abs=1e-5)
 
 
-def test_what_has_no_phrases_has_no_reasons(tmp_path: Any, last_word: Bundle) -> None:
+def test_what_has_no_phrases_has_no_reasons(tmp_path, last_word):
     plain = Predictor(write_sentence_bundle(tmp_path / "plain", **PLAIN).bundle, threads=1)
-    with pytest.raises(InputError, match="this model reads plain sentences"):
+    with pytest.raises(InputError, match="plain sentences"):
         plain.predict([["good", "film"]])[0].why()
     predictor = Predictor(last_word, threads=1, max_words=4)
     given = predictor.predict([["film"] * 5], source=[transitions.left(5)])
     for found in (*predictor.predict([["film"] * 5]), *given):
-        with pytest.raises(InputError, match="at most 4 words, read as a whole; found 5: split it"):
+        with pytest.raises(InputError, match=r"4 words, .*found 5"):
             found.why()
 
 
-def test_a_view_explains_its_most_probable_class_even_where_it_abstains() -> None:
+def test_a_view_explains_its_most_probable_class_even_where_it_abstains():
     words, rest = ["not", "good", "."], ["good", "."]
     five = thinstack.load("sst", threads=1)
     given = five.node_scores([words, rest], [transitions.left(3), transitions.left(2)])
@@ -219,22 +216,11 @@ def test_a_view_explains_its_most_probable_class_even_where_it_abstains() -> Non
         assert found.why()[0].contribution == pytest.approx(without - whole, abs=1e-5)
 
 
-def test_copies_are_as_good_but_ask_for_their_predictor(last_word: Bundle) -> None:
+def test_copies_are_as_good_but_ask_for_their_predictor(last_word):
     (found,) = Predictor(last_word, threads=1, max_words=2).predict([["so", "good", "!"]])
     for other in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found)):
         assert other.to_dict() == found.to_dict()
         assert other.parts == found.parts
-        with pytest.raises(InputError, match=r"call predictor\.why\(prediction\)"):
+        with pytest.raises(InputError, match=r"predictor\.why\(prediction\)"):
             other.why()
     assert len(pickle.dumps(found)) < 2000
-
-
-def test_a_bundle_of_a_scale(tmp_path: Any) -> None:
-    labels = ("negative", "neutral", "positive")
-    predictor = Predictor(write_last_word_bundle(tmp_path / "model", labels=labels), threads=1)
-    (found,) = predictor.predict([["film", "awful"]])
-    mean = [
-        list(expected(word, count).values()) @ np.arange(3)
-        for word, count in (("awful", 2), ("film", 1))
-    ]
-    assert found.why()[-1].contribution == pytest.approx(mean[1] - mean[0], abs=1e-6)

@@ -36,7 +36,7 @@ def depths(forest: Forest) -> list[int]:
 
 @pytest.mark.parametrize("arity", [0, 1, 2, 3])
 @pytest.mark.parametrize("seed", range(5))
-def test_random_forests(arity: int, seed: int) -> None:
+def test_random_forests(arity, seed):
     forest = random_forest(SIZES, arity=arity, kinds=3, seed=seed)
     trees = np.repeat(range(4), SIZES)
     inner = forest.parents >= 0
@@ -52,7 +52,7 @@ def test_random_forests(arity: int, seed: int) -> None:
     assert set(forest.kinds[~inner].tolist()) == {1}
 
 
-def test_random_forests_leave_slots_empty_and_nodes_in_any_order() -> None:
+def test_random_forests_leave_slots_empty_and_nodes_in_any_order():
     forest = random_forest([30], arity=3, kinds=1, seed=0)
     children = np.bincount(forest.parents[forest.parents >= 0])
     assert set(children.tolist()) >= {1, 2}
@@ -63,7 +63,7 @@ def test_random_forests_leave_slots_empty_and_nodes_in_any_order() -> None:
 
 
 @pytest.mark.parametrize("arity", [0, 1, 2, 3])
-def test_chains(arity: int) -> None:
+def test_chains(arity):
     forest = chain(10, arity=arity, kinds=2)
     assert max(depths(forest)) == 9
     assert len(forest.parents) == (10 if arity == 1 else 13)
@@ -72,14 +72,14 @@ def test_chains(arity: int) -> None:
     assert forest.slots.max() == max(arity - 1, 1 if arity == 0 else 0)
 
 
-def test_stars() -> None:
+def test_stars():
     forest = star(5, kinds=2)
     assert forest.parents.tolist() == [-1, 0, 0, 0, 0, 0]
     assert forest.slots.tolist() == [0, 0, 1, 2, 3, 4]
     assert forest.kinds.tolist() == [1, 1, 2, 1, 2, 1]
 
 
-def test_one_tree_of_a_batch() -> None:
+def test_one_tree_of_a_batch():
     cell = Good(input_size=3, hidden_size=2, inner_size=3).double()
     batch = batch_of(cell, random_forest(SIZES, arity=2, kinds=1, seed=1))
     outputs, roots, _ = by_recursion(cell, batch)
@@ -88,7 +88,7 @@ def test_one_tree_of_a_batch() -> None:
     assert torch.equal(root, roots[2:3])
 
 
-def test_both_ways_give_node_order() -> None:
+def test_both_ways_give_node_order():
     """Of two trees whose nodes are mixed, the second with its root in the middle."""
     cell = Good(input_size=2, hidden_size=2, arity=0).double()
     none = np.zeros(5, np.int64)
@@ -117,7 +117,7 @@ def test_both_ways_give_node_order() -> None:
         ([math.inf], [1.0], math.inf),
     ],
 )
-def test_apart(found: list[float], expected: list[float], difference: float) -> None:
+def test_apart(found, expected, difference):
     same = torch.ones(2)
     parts = [same, torch.tensor(found)], [same, torch.tensor(expected)]
     assert apart(*parts) == pytest.approx(difference)

@@ -16,7 +16,7 @@ def two(arity: int) -> tuple[dict[str, Method], dict[str, Method]]:
 
 
 @pytest.mark.parametrize("arity", [0, 1, 3])
-def test_shapes(arity: int) -> None:
+def test_shapes(arity):
     mine, others = two(arity)
     compose = mine["compose"].values
     (children,), (owner,), (kind,) = (compose[name] for name in ("children", OWNER, "links.kind"))
@@ -33,13 +33,13 @@ def test_shapes(arity: int) -> None:
     assert [mine[name].shapes(2) for name in ("leaf", "compose", "output")] == [[(2, 4)]] * 3
 
 
-def test_some_children_are_missing() -> None:
+def test_some_children_are_missing():
     """Of odd rows, by turns one child and all but one."""
     missing = (two(3)[0]["compose"].values["links.kind"][0] == 0).sum(1)
     assert missing.tolist() == [0, 1, 0, 2, 0]
 
 
-def test_some_rows_in_another_order() -> None:
+def test_some_rows_in_another_order():
     rows = torch.tensor([4, 0, 2])
     for arity in (0, 1, 3):
         for method in two(arity)[0].values():
@@ -47,7 +47,7 @@ def test_some_rows_in_another_order() -> None:
             torch.testing.assert_close(found, whole[rows], rtol=0, atol=1e-14)
 
 
-def test_a_node_of_a_large_batch_has_many_children() -> None:
+def test_a_node_of_a_large_batch_has_many_children():
     cell = Good(input_size=3, hidden_size=4, arity=0).double()
     for n, most in ((99, 4), (100, 600)):
         (owner,) = methods_of_cell(cell, n, kinds=1)["compose"].values[OWNER]
@@ -57,7 +57,7 @@ def test_a_node_of_a_large_batch_has_many_children() -> None:
 
 @pytest.mark.parametrize("arity", [0, 1, 3])
 @pytest.mark.parametrize("method", ["leaf", "compose", "output"])
-def test_another_row(arity: int, method: str) -> None:
+def test_another_row(arity, method):
     mine, others = (each[method] for each in two(arity))
     for argument in mine.values.keys() - {OWNER}:
         for name, (found,) in mine.replaced(ROW, others.values, argument).items():
@@ -67,14 +67,14 @@ def test_another_row(arity: int, method: str) -> None:
 
 
 @pytest.mark.parametrize("arity", [0, 1, 3])
-def test_one_row_and_no_row(arity: int) -> None:
+def test_one_row_and_no_row(arity):
     for method in two(arity)[0].values():
         (whole,), (alone,) = method(), method(method.only(ROW))
         torch.testing.assert_close(alone, whole[ROW : ROW + 1], rtol=0, atol=1e-14)
         assert method(method.only(None))[0].shape == (0, 4)
 
 
-def test_a_call_leaves_the_values() -> None:
+def test_a_call_leaves_the_values():
     method = two(0)[0]["compose"]
     before = {name: [part.clone() for part in of] for name, of in method.values.items()}
 

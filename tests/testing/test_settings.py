@@ -20,7 +20,7 @@ CHANGED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", CHANGED)
-def test_a_changed_setting_is_told_and_set_back(name: str) -> None:
+def test_a_changed_setting_is_told_and_set_back(name):
     setting = SETTINGS[name]
     before = setting.get()
 

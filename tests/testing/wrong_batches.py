@@ -1,176 +1,81 @@
-"""Cells whose results for a row depend on other rows, on how many there are, or where it stands."""
+"""Cells whose results for a row depend on others, as `wrong_numbers`."""
 
 from typing import Any
 
 import torch
-from bad_cells import Good
 from torch import Tensor, nn
+from wrong_numbers import Wrong, at_leaves, at_nodes, by_children, of_inputs
 
-from thinstack.core.cell import Links, sum_by_owner
+from thinstack.core.cell import sum_by_owner
 
-
-class InnerStatistics(Good):
-    """Centres inner inputs over the batch."""
-
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        if self.inner_size > 0:
-            inputs = inputs - inputs.mean(0, keepdim=True)
-        return [self.squash(self.total(inputs, children, links))]
+__all__ = ["BATCHES"]
 
 
-class BatchStatistics(Good):
-    """Batch normalisation that never learns a mean, and takes that of the batch in evaluation."""
-
-    def add(self) -> None:
-        self.norm = nn.BatchNorm1d(self.hidden_size, track_running_stats=False)
-
-    def squash(self, total: Tensor) -> Tensor:
-        return torch.tanh(self.norm(total) if total.shape[0] > 1 else total)
+def inner_statistics(self, inputs, children, links):
+    inputs = inputs - inputs.mean(0, keepdim=True) if self.inner_size > 0 else inputs
+    return [self.squash(self.total(inputs, children, links))]
 
 
-class LargeBatches(Good):
-    """Centres over the batch from 1,000 rows on."""
-
-    def squash(self, total: Tensor) -> Tensor:
-        return torch.tanh(total - total.mean(0) if total.shape[0] >= 1000 else total)
+def batch_norm(self):
+    """That never learns a mean, and takes that of the batch in evaluation."""
+    self.norm = nn.BatchNorm1d(self.hidden_size, track_running_stats=False)
 
 
-class HugeBatches(Good):
-    """Takes another way from 30,000 rows on."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.tanh(total if total.shape[0] < 30_000 else 2 * total)
-
-
-class Chunks(Good):
-    """Computes chunks of 512 rows, and forgets the bias in all but the first."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.tanh(torch.cat([total[:512], total[512:] - self.b]))
+def first_hundred(self, children, links, n):
+    owner, order = links.owner.sort(stable=True)
+    place = torch.arange(owner.shape[0], device=owner.device)
+    kept = (place - torch.searchsorted(owner, owner) < 100).to(children.dtype).unsqueeze(1)
+    return sum_by_owner(children[order] @ self.u[0] * kept, owner, n) + self.b
 
 
-class Aligned(Good):
-    """Takes another way for whole blocks of 8 rows."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        n = total.shape[0]
-        return torch.tanh(total * 2 if n > 0 and n % 8 == 0 else total)
+def few_edges(self, children, links, n):
+    return sum_by_owner(children[:1000] @ self.u[0], links.owner[:1000], n) + self.b
 
 
-class Pairs(Good):
-    """Has a way of its own for two rows."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.sigmoid(total) if total.shape[0] == 2 else torch.tanh(total)
+def places(total):
+    place = torch.arange(total.shape[0], device=total.device).to(total.dtype)
+    return torch.tanh(total + 1e-4 * place.sin().unsqueeze(1))
 
 
-class FirstHundred(Good):
-    """Takes the first 100 children of a node, and no others."""
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        n = inputs.shape[0]
-        owner, order = links.owner.sort(stable=True)
-        place = torch.arange(owner.shape[0], device=owner.device)
-        kept = (place - torch.searchsorted(owner, owner) < 100).to(inputs.dtype).unsqueeze(1)
-        return sum_by_owner(children[0][order] @ self.u[0] * kept, owner, n) + self.b
+def global_maximum(self, children, links, n):
+    score = children.sum(1, keepdim=True)
+    share = (score - score.max() if score.shape[0] > 0 else score).exp()
+    norm = sum_by_owner(share, links.owner, n).clamp(min=1e-300)
+    return self.b + sum_by_owner(share * (children @ self.u[0]), links.owner, n) / norm
 
 
-class FewEdges(Good):
-    """Takes no more than 1,000 children of all nodes together."""
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        below = children[0][:1000] @ self.u[0]
-        return sum_by_owner(below, links.owner[:1000], inputs.shape[0]) + self.b
+def half_index(self, children, links, n):
+    owner = links.owner.half().long().clamp(max=max(n - 1, 0))
+    return sum_by_owner(children @ self.u[0], owner, n) + self.b
 
 
-class Positions(Good):
-    """Adds a little that depends on where a row stands."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        place = torch.arange(total.shape[0], device=total.device).to(total.dtype)
-        return torch.tanh(total + 1e-4 * place.sin().unsqueeze(1))
+def byte_index(self, children, links, n):
+    return sum_by_owner(children @ self.u[0], links.owner.to(torch.int8).long(), n) + self.b
 
 
-class FirstRow(Good):
-    """Singles out the first row."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.tanh(torch.cat([total[:1] * 2, total[1:]]))
+def last_child(self, children, links, n):
+    below = children.new_zeros([n, self.hidden_size])
+    return below.index_copy(0, links.owner, children @ self.u[0]) + self.b
 
 
-class GlobalMaximum(Good):
-    """Shares of children by a softmax that subtracts the maximum over all nodes."""
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        n = inputs.shape[0]
-        score = children[0].sum(1, keepdim=True)
-        if score.shape[0] > 0:
-            score = score - score.max()
-        share = score.exp()
-        norm = sum_by_owner(share, links.owner, n).clamp(min=1e-300)
-        return self.b + sum_by_owner(share * (children[0] @ self.u[0]), links.owner, n) / norm
+def one_each(self, children, links, n):
+    if links.owner.shape[0] == n:
+        return children @ self.u[0] * 2 + self.b
+    return sum_by_owner(children @ self.u[0], links.owner, n) + self.b
 
 
-class HalfIndex(Good):
-    """Keeps the owners in half precision, which counts to 2,048."""
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        owner = links.owner.half().long().clamp(max=max(inputs.shape[0] - 1, 0))
-        return sum_by_owner(children[0] @ self.u[0], owner, inputs.shape[0]) + self.b
+def next_nodes(self, children, links, n):
+    return children.roll(1, 0).flatten(1) @ self.u.flatten(0, 1) + self.b
 
 
-class ByteIndex(Good):
-    """Keeps the owners in 8 bits."""
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        owner = links.owner.to(torch.int8).long()
-        return sum_by_owner(children[0] @ self.u[0], owner, inputs.shape[0]) + self.b
+def first_child(self, children, links, n):
+    return children[:, 0] @ self.u[0] + 0 * self.u[1].sum() + self.b
 
 
-class LastChild(Good):
-    """Writes where it should add: the last child of a node remains."""
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        below = inputs.new_zeros([inputs.shape[0], self.hidden_size])
-        return below.index_copy(0, links.owner, children[0] @ self.u[0]) + self.b
-
-
-class OneEach(Good):
-    """Takes as many children as nodes for one child each, in order."""
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        if links.owner.shape[0] == inputs.shape[0]:
-            return children[0] @ self.u[0] * 2 + self.b
-        return sum_by_owner(children[0] @ self.u[0], links.owner, inputs.shape[0]) + self.b
-
-
-class NextNodes(Good):
-    """Reads the children of the next row."""
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        return children[0].roll(1, 0).flatten(1) @ self.u.flatten(0, 1) + self.b
-
-
-class FirstChildOnly(Good):
-    """Reads one of two children."""
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        return children[0][:, 0] @ self.u[0] + 0 * self.u[1].sum() + self.b
-
-
-class MostColumns(Good):
-    """Does not read the last column of its inputs."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return [torch.tanh(inputs[:, :-1] @ self.w[:-1] + self.b)]
-
-
-class Quantised(Good):
-    """Rounds to 8 bits of the greatest number of the batch."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        scale = (total.abs().amax() / 127).clamp(min=1e-6) if len(total) else total.new_ones([])
-        return torch.tanh((total / scale).round() * scale)
+def quantised(total):
+    """To 8 bits of the greatest number of the batch."""
+    scale = (total.abs().amax() / 127).clamp(min=1e-6) if len(total) else total.new_ones([])
+    return torch.tanh((total / scale).round() * scale)
 
 
 class _Clipped(torch.autograd.Function):
@@ -183,54 +88,102 @@ class _Clipped(torch.autograd.Function):
         return grad / (grad.norm() / 10).clamp(min=1)
 
 
-class ClipsGradients(Good):
-    """Clips the gradient of the whole batch, which three rows do not reach."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.tanh(_Clipped.apply(total))
+def three_kinds(self, inputs, children, links):
+    return [torch.tanh(self.total(inputs, children, links) + self.types[links.kind].sum(1))]
 
 
-class Squeezes(Good):
-    """Loses the rows' dimension where there is one row."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.tanh(total.unsqueeze(1)).squeeze()
+def from_rows(rows, otherwise):
+    """Another way from so many rows on."""
+    return lambda t: torch.tanh(otherwise(t) if t.shape[0] >= rows else t)
 
 
-class SqueezesWidth(Good):
-    """Loses the columns' dimension where there is one column."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.tanh(total).squeeze(1)
-
-
-class Views(Good):
-    """Takes the inputs to lie row by row in memory."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return super().leaf(inputs.view(inputs.shape[0] * self.input_size).view_as(inputs))
-
-
-class Strides(Good):
-    """Reads the memory of the inputs as it would lie by default."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return super().leaf(inputs.as_strided(inputs.shape, (self.input_size, 1)))
-
-
-class FourWide(Good):
-    """Has the width of its tests written down."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.tanh(total.reshape(total.shape[0], 4))
-
-
-class ThreeKinds(Good):
-    """Has a table of two types of edges, and does not say so."""
-
-    def add(self) -> None:
-        self.types = nn.Parameter(torch.zeros(3, self.hidden_size))
-
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        types = self.types[links.kind].sum(1)
-        return [torch.tanh(self.total(inputs, children, links) + types)]
+ALONE, ROWS, ORDER = "rows_are_independent", "depends on the number of rows", "order of the child"
+BATCHES: dict[str, Wrong] = {
+    "InnerStatistics": (ALONE, ["inner_size = 5", "`inputs`"], {"compose": inner_statistics}),
+    "BatchStatistics": (
+        ALONE,
+        ["compose reads other rows", "LayerNorm"],
+        {
+            "add": batch_norm,
+            "squash": lambda self, t: torch.tanh(self.norm(t) if len(t) > 1 else t),
+        },
+    ),
+    "LargeBatches": ("many_rows", [ROWS], at_nodes(from_rows(1000, lambda t: t - t.mean(0)))),
+    "HugeBatches": ("many_rows", ["100 of 40000"], at_leaves(from_rows(30_000, lambda t: 2 * t))),
+    "Chunks": (
+        "many_rows",
+        [ROWS, "groups"],
+        {"squash_leaf": lambda self, t: torch.tanh(torch.cat([t[:512], t[512:] - self.b]))},
+    ),
+    "Aligned": (
+        "many_rows",
+        ["8 of 2500"],
+        at_leaves(lambda t: torch.tanh(t * 2 if len(t) > 0 and len(t) % 8 == 0 else t)),
+    ),
+    "Pairs": (
+        "many_rows",
+        ["2 of 2500"],
+        at_leaves(lambda t: torch.sigmoid(t) if len(t) == 2 else torch.tanh(t)),
+    ),
+    "FirstHundred": ("many_rows", [ORDER, "take all of them"], by_children(first_hundred)),
+    "FewEdges": ("many_rows", [ORDER, "take all of them"], by_children(few_edges)),
+    "Positions": (ALONE, ["row 1 of 6", "where a row stands"], at_leaves(places)),
+    "FirstRow": (
+        ALONE,
+        ["row 1 of 6", "where a row stands"],
+        at_leaves(lambda t: torch.tanh(torch.cat([t[:1] * 2, t[1:]]))),
+    ),
+    "GlobalMaximum": (ALONE, ["row 1 is large", "before exp"], by_children(global_maximum)),
+    "HalfIndex": ("many_rows", ["int64"], by_children(half_index)),
+    "ByteIndex": ("many_rows", ["out of bounds", "int64"], by_children(byte_index)),
+    "LastChild": (ALONE, [ORDER, "sum_by_owner"], by_children(last_child)),
+    "OneEach": (ALONE, [ROWS], by_children(one_each)),
+    "NextNodes": (ALONE, ["other rows of `children`"], by_children(next_nodes)),
+    "FirstChildOnly": ("inputs_are_read", ["place 1"], by_children(first_child)),
+    "MostColumns": (
+        "inputs_are_read",
+        ["column 4"],
+        {"leaf": lambda self, x: [torch.tanh(x[:, :-1] @ self.w[:-1] + self.b)]},
+    ),
+    "Quantised": (ALONE, ["leaf reads other rows", "maximum"], at_leaves(quantised)),
+    "ClipsGradients": (
+        "many_rows",
+        ["the gradient of leaf for `inputs`"],
+        at_leaves(lambda t: torch.tanh(_Clipped.apply(t))),
+    ),
+    "Squeezes": (
+        "other_sizes",
+        ["hidden_size = 1", "squeeze"],
+        at_leaves(lambda t: torch.tanh(t.unsqueeze(1)).squeeze()),
+    ),
+    "SqueezesWidth": (
+        "other_sizes",
+        ["hidden_size = 1", "squeeze"],
+        at_leaves(lambda t: torch.tanh(t).squeeze(1)),
+    ),
+    "Views": (
+        "layouts",
+        ["transposed", "reshape or flatten"],
+        of_inputs(lambda x: x.view(x.shape[0] * x.shape[1]).view_as(x)),
+    ),
+    "Strides": (
+        "layouts",
+        ["transposed", "strides"],
+        of_inputs(lambda x: x.as_strided(x.shape, (x.shape[1], 1))),
+    ),
+    "FourWide": (
+        "other_sizes",
+        ["hidden_size = 1"],
+        at_leaves(lambda t: torch.tanh(t.reshape(t.shape[0], 4))),
+    ),
+    "ThreeKinds": (
+        "other_sizes",
+        ["kinds = 5", "index 5"],
+        {
+            "add": lambda self: setattr(
+                self, "types", nn.Parameter(torch.zeros(3, self.hidden_size))
+            ),
+            "compose": three_kinds,
+        },
+    ),
+}

@@ -1,240 +1,205 @@
-"""Cells that keep what they should not, do not save what they should, or change what is not
-theirs."""
+"""Cells that keep what they should not, do not save what they should, or change what is not theirs,
+as `wrong_numbers`."""
 
 import random
 
 import numpy as np
 import torch
 from bad_cells import Good
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
+from wrong_numbers import Wrong, at_leaves, at_nodes
+from wrong_torch import holding
+
+__all__ = ["MEMORY"]
 
 
-class Caches(Good):
-    """Keeps results by shape."""
-
-    def add(self) -> None:
-        self.kept: dict = {}
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return self.kept.setdefault(tuple(total.shape), torch.tanh(total))
+def by_address(self, inputs):
+    self.kept = {key: kept for key, kept in self.kept.items() if key == inputs.data_ptr()}
+    return [self.kept.setdefault(inputs.data_ptr(), Good.leaf(self, inputs)[0])]
 
 
-class CachesByAddress(Good):
-    """Keeps results by tensor, whose numbers may change."""
-
-    def add(self) -> None:
-        self.kept: dict = {}
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        self.kept = {key: kept for key, kept in self.kept.items() if key == inputs.data_ptr()}
-        return [self.kept.setdefault(inputs.data_ptr(), super().leaf(inputs)[0])]
+def kept_product(self, total):
+    if self.product is None:
+        self.product = (self.b + 1).detach().clone()
+    return torch.tanh(total * self.product.to(total.dtype)) + 0 * self.b
 
 
-class KeepsProduct(Good):
-    """Computes a product of weights once, in evaluation mode."""
-
-    def add(self) -> None:
-        self.product = None
-
-    def squash(self, total: Tensor) -> Tensor:
-        if self.product is None:
-            self.product = (self.b + 1).detach().clone()
-        return torch.tanh(total * self.product.to(total.dtype)) + 0 * self.b
+def counted(self, total):
+    self.calls += 1
+    return torch.tanh(total)
 
 
-class CountsInBuffer(Good):
-    """Counts calls in a buffer, and does not read it."""
+def as_in_training(self, total):
+    if self.training and total.shape[0] > 0:
+        self.last = 1 + float(total.detach().abs().mean().cpu()) if not total.is_meta else 1.0
+    return torch.tanh(total / self.last)
 
-    def add(self) -> None:
-        self.register_buffer("calls", torch.zeros(1))
 
-    def squash(self, total: Tensor) -> Tensor:
-        self.calls += 1
+def after(effect, where="squash_leaf"):
+    """Does something to all of torch first."""
+
+    def squash(self, total):
+        effect(self)
         return torch.tanh(total)
 
-
-class TrainingLeaves(Good):
-    """Keeps what the last call in training had."""
-
-    def add(self) -> None:
-        self.last = 1.0
-
-    def squash(self, total: Tensor) -> Tensor:
-        if self.training and total.shape[0] > 0:
-            self.last = 1 + float(total.detach().abs().mean().cpu()) if not total.is_meta else 1.0
-        return torch.tanh(total / self.last)
-
-
-class Seeds(Good):
-    """Seeds torch to draw the same noise again."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        torch.manual_seed(0)
-        return torch.tanh(total)
-
-
-class SeedsInTraining(Good):
-    """Draws the same noise at every step of training."""
-
-    def squash(self, total: Tensor) -> Tensor:
-        if self.training:
-            torch.manual_seed(7)
-        return torch.tanh(total)
-
-
-class SeedsAtStart(Good):
-    """Starts from the same weights always."""
-
-    def add(self) -> None:
-        torch.manual_seed(0)
-
-
-class DoubleByDefault(Good):
-    """Makes float64 the type of all modules."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        torch.set_default_dtype(torch.float64)
-        return torch.tanh(total)
-
-
-class NoMoreGradients(Good):
-    """Switches gradients off, for all."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        torch.set_grad_enabled(False)
-        return torch.tanh(total)
-
-
-class PlainMatrix(Good):
-    """Keeps a random matrix that no saved model has."""
-
-    def add(self) -> None:
-        self.mix = torch.randn(self.hidden_size, dtype=torch.float64).tolist()
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        parts = [part * self.mix[k] for k, part in enumerate(total.unbind(1))]
-        return torch.tanh(torch.stack(parts, 1))
-
-
-class ListOfParameters(Good):
-    """Holds parameters in a list, where nobody finds them."""
-
-    def add(self) -> None:
-        self.gates = [nn.Parameter(torch.randn(self.hidden_size, dtype=torch.float64))]
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.tanh(total * self.gates[0].to(total))
-
-
-class RareNoise(Good):
-    """Drops one entry of a thousand, in evaluation too."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return functional.dropout(torch.tanh(total), 0.001)
-
-
-class OverwritesInTraining(Good):
-    """Writes into its inputs in training mode."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return super().leaf(inputs.mul_(0.9) if self.training else inputs)
-
-
-class OverwritesOne(Good):
-    """Writes into its inputs where there is one row."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        one = inputs.shape[0] == 1 and not torch.is_grad_enabled()
-        return super().leaf(inputs.mul_(1.5) if one else inputs * 1.5)
-
-
-class Unfilled(Good):
-    """Leaves a parameter as the memory was."""
-
-    def add(self) -> None:
-        self.b = nn.Parameter(torch.empty(self.hidden_size))
-
-
-class HoldsOn(Good):
-    """Keeps all its results in a list."""
-
-    def add(self) -> None:
-        self.came: list = []
-
-    def squash(self, total: Tensor) -> Tensor:
-        h = torch.tanh(total)
-        self.came.append(h.detach())
-        return h if total.requires_grad else self.came[-1]
-
-
-class WantsGradients(Good):
-    """Turns gradients on for its inputs."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return super().leaf(inputs.requires_grad_() if torch.is_grad_enabled() else inputs)
-
-
-class DrawnByNumpy(Good):
-    """Draws weights by another generator than torch's."""
-
-    def add(self) -> None:
-        drawn = np.random.default_rng().normal(size=self.hidden_size)
-        self.b = nn.Parameter(torch.tensor(drawn, dtype=torch.float32))
-
-
-class NoiseOfNumpy(Good):
-    """Draws noise by NumPy, in one of a hundred calls."""
-
-    def squash(self, total: Tensor) -> Tensor:
-        return torch.tanh(total * 2 if np.random.random() < 0.01 else total)
-
-
-class SeedsPython(Good):
-    """Seeds the random numbers of Python."""
-
-    def add(self) -> None:
-        random.seed(0)
-
-
-class Deterministic(Good):
-    """Has torch take deterministic algorithms, for all."""
-
-    def add(self) -> None:
-        torch.use_deterministic_algorithms(True)
-
-
-class Precise(Good):
-    """Sets the precision of products, for all."""
-
-    def add(self) -> None:
-        torch.set_float32_matmul_precision("medium")
-
-
-class Anomalies(Good):
-    """Has torch look for NaN in all gradients, of all."""
-
-    def add(self) -> None:
-        torch.autograd.set_detect_anomaly(True)
-
-
-class SharesWeights(Good):
-    """Has a parameter of its class, which all share."""
-
-    shared = nn.Parameter(torch.ones(1))
-
-    def add(self) -> None:
-        self.scale = SharesWeights.shared
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.tanh(total * self.scale)
-
-
-class CachesNumbers(Good):
-    """Keeps results by shape, without their gradients."""
-
-    def add(self) -> None:
-        self.kept: dict = {}
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return self.kept.setdefault((total.shape, total.dtype), torch.tanh(total).detach())
+    return {where: squash}
+
+
+def mixed(self, total):
+    return torch.tanh(
+        torch.stack([x * w for x, w in zip(total.unbind(1), self.mix, strict=True)], 1)
+    )
+
+
+def all_held(self, total):
+    h = torch.tanh(total)
+    self.came.append(h.detach())
+    return h if total.requires_grad else self.came[-1]
+
+
+def of_one_row(self, inputs):
+    one = inputs.shape[0] == 1 and not torch.is_grad_enabled()
+    return Good.leaf(self, inputs.mul_(1.5) if one else inputs * 1.5)
+
+
+SHARED = nn.Parameter(torch.ones(1))
+EMPTY = holding(kept=lambda self: {})
+BUILT, KEPT, WEIGHTS, INPUTS = (
+    "built_as_asked",
+    "nothing_is_kept",
+    "weights_are_all",
+    "inputs_are_kept",
+)
+MEMORY: dict[str, Wrong] = {
+    "Caches": (
+        BUILT,
+        ["copied after a call", "no cache"],
+        {"add": EMPTY, "squash_leaf": lambda s, t: s.kept.setdefault(tuple(t.shape), t.tanh())},
+    ),
+    "CachesByAddress": (BUILT, ["no cache"], {"add": EMPTY, "leaf": by_address}),
+    "CachesNumbers": (
+        KEPT,
+        ["leaf after a call on other rows", "no cache"],
+        {
+            "add": EMPTY,
+            "squash_leaf": lambda s, t: s.kept.setdefault((t.shape, t.dtype), t.tanh().detach()),
+        },
+    ),
+    "KeepsProduct": (
+        KEPT,
+        ["after the weights have changed"],
+        {"add": holding(product=lambda self: None), "squash": kept_product},
+    ),
+    "CountsInBuffer": (
+        KEPT,
+        ["'calls'"],
+        {"add": lambda self: self.register_buffer("calls", torch.zeros(1)), "squash": counted},
+    ),
+    "TrainingLeaves": (
+        KEPT,
+        ["after a call in training mode"],
+        {"add": holding(last=lambda self: 1.0), "squash": as_in_training},
+    ),
+    "Seeds": (KEPT, ["leaf in evaluation mode draws"], after(lambda s: torch.manual_seed(0))),
+    "SeedsInTraining": (
+        KEPT,
+        ["training it seeds", "manual_seed"],
+        after(lambda self: self.training and torch.manual_seed(7), "squash"),
+    ),
+    "SeedsAtStart": (
+        KEPT,
+        ["creating it seeds", "manual_seed"],
+        {"add": lambda self: torch.manual_seed(0)},
+    ),
+    "DoubleByDefault": (
+        BUILT,
+        ["torch for everybody", "torch.float64"],
+        after(lambda self: torch.set_default_dtype(torch.float64)),
+    ),
+    "NoMoreGradients": (
+        BUILT,
+        ["torch for everybody", "False"],
+        after(lambda self: torch.set_grad_enabled(False)),
+    ),
+    "PlainMatrix": (
+        WEIGHTS,
+        ["a copy with all saved weights", "register_buffer"],
+        {
+            "add": holding(mix=lambda s: torch.randn(s.hidden_size, dtype=torch.float64).tolist()),
+            "squash_leaf": mixed,
+        },
+    ),
+    "ListOfParameters": (
+        WEIGHTS,
+        ["a copy with all saved weights", "nn.ParameterList"],
+        {
+            "add": holding(
+                gates=lambda s: [nn.Parameter(torch.randn(s.hidden_size, dtype=torch.float64))]
+            ),
+            "squash_leaf": lambda self, t: torch.tanh(t * self.gates[0].to(t)),
+        },
+    ),
+    "RareNoise": (
+        KEPT,
+        ["leaf in evaluation mode draws"],
+        at_leaves(lambda t: functional.dropout(torch.tanh(t), 0.001)),
+    ),
+    "OverwritesInTraining": (
+        INPUTS,
+        ["leaf overwrites inputs in training mode"],
+        {"leaf": lambda self, x: Good.leaf(self, x.mul_(0.9) if self.training else x)},
+    ),
+    "OverwritesOne": (INPUTS, ["leaf overwrites inputs", "underscore"], {"leaf": of_one_row}),
+    "Unfilled": (
+        BUILT,
+        ["parameter 'b'"],
+        {"add": holding(b=lambda self: nn.Parameter(torch.empty(self.hidden_size)))},
+    ),
+    "HoldsOn": (KEPT, ["result 0"], {"add": holding(came=lambda self: []), "squash": all_held}),
+    "WantsGradients": (
+        INPUTS,
+        ["requires_grad"],
+        {"leaf": lambda s, x: Good.leaf(s, x.requires_grad_() if torch.is_grad_enabled() else x)},
+    ),
+    "DrawnByNumpy": (
+        WEIGHTS,
+        ["parameter 'b'", "same seed"],
+        {
+            "add": holding(
+                b=lambda self: nn.Parameter(
+                    torch.from_numpy(np.random.default_rng().normal(size=self.hidden_size)).float()
+                )
+            )
+        },
+    ),
+    "NoiseOfNumpy": (
+        BUILT,
+        ["Python or NumPy", "draw by torch"],
+        at_nodes(lambda t: torch.tanh(t * 2 if np.random.random() < 0.01 else t)),
+    ),
+    "SeedsPython": (BUILT, ["Python or NumPy"], {"add": lambda self: random.seed(0)}),
+    "Deterministic": (
+        KEPT,
+        ["deterministic algorithms was 0, and is 2"],
+        {"add": lambda self: torch.use_deterministic_algorithms(True)},
+    ),
+    "Precise": (
+        BUILT,
+        ["the precision of products was highest, and is medium"],
+        {"add": lambda self: torch.set_float32_matmul_precision("medium")},
+    ),
+    "Anomalies": (
+        BUILT,
+        ["detection of anomalies was False, and is True"],
+        {"add": lambda self: torch.autograd.set_detect_anomaly(True)},
+    ),
+    "SharesWeights": (
+        WEIGHTS,
+        ["'scale'"],
+        {
+            "add": holding(scale=lambda self: SHARED),
+            "squash_leaf": lambda self, t: torch.tanh(t * self.scale),
+        },
+    ),
+}

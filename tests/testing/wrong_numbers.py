@@ -1,195 +1,170 @@
-"""Cells that give NaN or infinite numbers, as values or as gradients, for rows that occur."""
+"""Cells that give NaN for rows that occur: the check that finds each, parts of what it says, and
+the methods that make it wrong."""
+
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from bad_cells import Good
-from torch import Tensor, nn
+from torch import nn
 
-from thinstack.core.cell import Links, sum_by_owner
+from thinstack.core.cell import sum_by_owner
 
+__all__ = ["NUMBERS", "Wrong", "at_leaves", "at_nodes", "by_children", "of_inputs"]
 
-class NormAtZero(Good):
-    """Divides an input by its norm, which is 0 for an unknown word."""
+Wrong = tuple[str, list[str], dict[str, Callable[..., Any]]]
 
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return super().leaf(inputs / inputs.norm(dim=1, keepdim=True))
 
+def of_inputs(change):
+    """Wrong by what leaves read."""
+    return {"leaf": lambda self, inputs: Good.leaf(self, change(inputs))}
 
-class NormOfState(Good):
-    """Gives states the norm 1; with the biases of the start, zeros stay zeros."""
 
-    def squash(self, total: Tensor) -> Tensor:
-        h = torch.tanh(total)
-        return h / h.norm(dim=1, keepdim=True)
+def at_leaves(squash):
+    """Wrong by how the sums of leaves are squashed."""
+    return {"squash_leaf": lambda self, total: squash(total)}
 
 
-class EmptyRows(Good):
-    """Computes no unknown words, and leaves their rows as the memory was."""
+def at_nodes(squash):
+    """Wrong by how the sums of nodes are squashed."""
+    return {"squash": lambda self, total: squash(total)}
 
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        state = inputs.new_empty([inputs.shape[0], self.hidden_size])
-        known = (inputs != 0).any(1)
-        state[known] = torch.tanh(inputs[known] @ self.w + self.b)
-        return [state]
 
+def by_children(add_up, **more):
+    """Wrong by how `children` (…, H) are added up, given `links` and the number of nodes."""
+    return {
+        "total": lambda self, x, children, links: add_up(self, children[0], links, len(x)),
+        **more,
+    }
 
-class WhereTrap(Good):
-    """Hides NaN by torch.where, which leaves it in the gradient."""
 
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        norm = inputs.pow(2).sum(1, keepdim=True).sqrt()
-        return super().leaf(torch.where(norm > 0, inputs / norm, 0.0))
+def unit(rows):
+    return rows / rows.norm(dim=1, keepdim=True)
 
 
-class Logarithm(Good):
-    """The logarithm of the entries' sizes, squashed afterwards: finite, but not its gradient."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return super().leaf(torch.tanh(inputs.abs().log()))
-
-
-class RootOfSum(Good):
-    """Multiplies by the root of a sum of squares, whose gradient is infinite at 0."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        length = (inputs * inputs).sum(1, keepdim=True).sqrt()
-        return [torch.tanh((inputs @ self.w + self.b) * length)]
-
-
-class HalfPower(Good):
-    """Takes the square root of each entry, with its sign."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return super().leaf(inputs.sign() * inputs.abs() ** 0.5)
-
-
-class SpreadOfRow(Good):
-    """Normalises rows by their spread, which is 0 where all entries are equal."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        middle = inputs.mean(1, keepdim=True)
-        return super().leaf((inputs - middle) / inputs.std(1, keepdim=True))
-
-
-class CosineOfChildren(Good):
-    """Weighs by the cosine of two children, one of which may not be there."""
-
-    def squash(self, total: Tensor) -> Tensor:
-        return torch.tanh(total)
-
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        a, b = children[0].unbind(1)
-        cosine = (a * b).sum(1) / (a.norm(dim=1) * b.norm(dim=1))
-        return [torch.tanh(self.total(inputs, children, links) * cosine.unsqueeze(1))]
-
-
-class SpreadOfChildren(Good):
-    """Divides by the unbiased spread of a node's children, which one child has not."""
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        n = inputs.shape[0]
-        below = children[0] @ self.u[0]
-        count = sum_by_owner(torch.ones_like(below), links.owner, n)
-        middle = sum_by_owner(below, links.owner, n) / count.clamp(min=1)
-        squares = sum_by_owner(below**2, links.owner, n) / count.clamp(min=1)
-        return self.b + middle / (squares - middle**2).clamp(min=0).sqrt()
-
-
-class TinyEps(Good):
-    """Adds a number that is 0 in float32."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return super().leaf(inputs / (inputs.abs().sum(1, keepdim=True) + 1e-60))
-
-
-class ByParameter(Good):
-    """Divides by a parameter that starts at 0."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.tanh(total / self.b)
-
-
-class AcosOfEntries(Good):
-    """The angle of each entry, clamped to where it is defined, but not its gradient."""
-
-    def leaf(self, inputs: Tensor) -> list[Tensor]:
-        return super().leaf(torch.acos(inputs.clamp(-1, 1)))
-
-
-class OwnSigmoid(Good):
-    """A sigmoid written out: right values, NaN as the gradient below -88."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return 1 / (1 + torch.exp(-total))
-
-
-class OwnTanh(Good):
-    """A tanh written out."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        up, down = total.exp(), (-total).exp()
-        return (up - down) / (up + down)
-
-
-class OwnSoftplus(Good):
-    """A softplus written out."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return torch.tanh(torch.log(1 + torch.exp(total)))
-
-
-class OwnSoftmax(Good):
-    """A softmax written out."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return total.exp() / total.exp().sum(1, keepdim=True)
-
-
-class GateOfNodes(Good):
-    """An exponential gate of inner nodes only, whose states are squashed."""
-
-    def squash(self, total: Tensor) -> Tensor:
-        return torch.tanh(total) / (1 + torch.exp(-total))
-
-
-class GateOfInputs(Good):
-    """An exponential gate that only inner inputs drive."""
-
-    def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
-        (h,) = super().compose(inputs, children, links)
-        return [h * (inputs @ self.w).exp() if self.inner_size > 0 else h]
-
-
-class Entropy(Good):
-    """Multiplies by the entropy of a softmax, whose small shares have no logarithm."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        share = torch.softmax(total, 1)
-        return torch.tanh(total * -(share * share.log()).sum(1, keepdim=True))
-
-
-class Logit(Good):
-    """The logit of a sigmoid, which reaches 1."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        share = torch.sigmoid(total)
-        return torch.tanh(torch.log(share / (1 - share)))
-
-
-class FifthPower(Good):
-    """Raises to a power beyond what float32 holds, then normalises."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        power = total.abs() ** 15
-        return power / (1 + power)
-
-
-class MaskedAttention(Good):
-    """Shares of children, of which those that are not there have -inf, all of them at times."""
-
-    def add(self) -> None:
-        self.score = nn.Parameter(torch.ones(self.hidden_size))
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        score = (children[0] @ self.score).masked_fill(links.kind == 0, -torch.inf)
-        share = torch.softmax(score, 1).unsqueeze(2)
-        return self.b + (share * children[0]).flatten(1) @ self.u.flatten(0, 1)
+def only_known(self, inputs):
+    """Leaves the rows of unknown words as the memory was."""
+    state = inputs.new_empty([inputs.shape[0], self.hidden_size])
+    known = (inputs != 0).any(1)
+    state[known] = torch.tanh(inputs[known] @ self.w + self.b)
+    return [state]
+
+
+def hidden_by_where(rows):
+    norm = rows.pow(2).sum(1, keepdim=True).sqrt()
+    return torch.where(norm > 0, rows / norm, 0.0)
+
+
+def times_length(self, inputs):
+    length = (inputs * inputs).sum(1, keepdim=True).sqrt()
+    return [torch.tanh((inputs @ self.w + self.b) * length)]
+
+
+def by_cosine(self, inputs, children, links):
+    a, b = children[0].unbind(1)
+    cosine = (a * b).sum(1) / (a.norm(dim=1) * b.norm(dim=1))
+    return [torch.tanh(self.total(inputs, children, links) * cosine.unsqueeze(1))]
+
+
+def by_spread(self, children, links, n):
+    below = children @ self.u[0]
+    count = sum_by_owner(torch.ones_like(below), links.owner, n).clamp(min=1)
+    middle, squares = (sum_by_owner(x, links.owner, n) / count for x in (below, below**2))
+    return self.b + middle / (squares - middle**2).clamp(min=0).sqrt()
+
+
+def by_attention(self, children, links, n):
+    score = (children @ self.score).masked_fill(links.kind == 0, -torch.inf)
+    share = torch.softmax(score, 1).unsqueeze(2)
+    return self.b + (share * children).flatten(1) @ self.u.flatten(0, 1)
+
+
+def own_tanh(total):
+    up, down = total.exp(), (-total).exp()
+    return (up - down) / (up + down)
+
+
+def by_inputs(self, inputs, children, links):
+    (h,) = Good.compose(self, inputs, children, links)
+    return [h * (inputs @ self.w).exp() if self.inner_size > 0 else h]
+
+
+def by_entropy(total):
+    share = torch.softmax(total, 1)
+    return torch.tanh(total * -(share * share.log()).sum(1, keepdim=True))
+
+
+def logit(total):
+    share = torch.sigmoid(total)
+    return torch.tanh(torch.log(share / (1 - share)))
+
+
+ZEROS, NOBODY, INFINITE = "rows of zeros", "nodes without children is not finite", "holds NaN"
+NUMBERS: dict[str, Wrong] = {
+    "NormAtZero": ("finite", ["leaf of rows of zeros", "gives NaN"], of_inputs(unit)),
+    "NormOfState": ("finite", ["compose of rows", "norm"], at_nodes(lambda t: unit(t.tanh()))),
+    "EmptyRows": ("finite", ["leaf of rows of zeros", "new_zeros"], {"leaf": only_known}),
+    "WhereTrap": ("finite", [ZEROS, INFINITE, "torch.where"], of_inputs(hidden_by_where)),
+    "Logarithm": ("finite", [ZEROS, INFINITE, "log"], of_inputs(lambda x: x.abs().log().tanh())),
+    "RootOfSum": ("finite", [ZEROS, INFINITE, "sqrt"], {"leaf": times_length}),
+    "HalfPower": ("finite", [ZEROS, "sqrt"], of_inputs(lambda x: x.sign() * x.abs() ** 0.5)),
+    "SpreadOfRow": (
+        "finite",
+        ["leaf of rows of zeros", "spread"],
+        of_inputs(lambda x: (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True)),
+    ),
+    "CosineOfChildren": ("no_rows", [NOBODY, "norm"], {"compose": by_cosine}),
+    "SpreadOfChildren": ("no_rows", [NOBODY, "spread"], by_children(by_spread)),
+    "MaskedAttention": (
+        "no_rows",
+        [NOBODY, "softmax over no child"],
+        by_children(
+            by_attention,
+            add=lambda self: setattr(self, "score", nn.Parameter(torch.ones(self.hidden_size))),
+        ),
+    ),
+    "TinyEps": (
+        "finite",
+        ["leaf of rows of zeros", "clamp(min=1e-6)"],
+        of_inputs(lambda x: x / (x.abs().sum(1, keepdim=True) + 1e-60)),
+    ),
+    "ByParameter": (
+        "finite",
+        ["with the weights that it starts with"],
+        {"squash_leaf": lambda self, total: torch.tanh(total / self.b)},
+    ),
+    "AcosOfEntries": (
+        "finite",
+        ["leaf of rows of ones", "infinite"],
+        of_inputs(lambda x: torch.acos(x.clamp(-1, 1))),
+    ),
+    "OwnSigmoid": (
+        "finite",
+        ["times 100", "torch.sigmoid"],
+        at_leaves(lambda total: 1 / (1 + torch.exp(-total))),
+    ),
+    "OwnTanh": ("finite", ["times 100", "exp overflows above 88"], at_leaves(own_tanh)),
+    "OwnSoftplus": (
+        "finite",
+        ["times 100", "softplus"],
+        at_leaves(lambda total: torch.tanh(torch.log(1 + torch.exp(total)))),
+    ),
+    "OwnSoftmax": (
+        "finite",
+        ["times 100", "torch.softmax"],
+        at_leaves(lambda total: total.exp() / total.exp().sum(1, keepdim=True)),
+    ),
+    "GateOfNodes": (
+        "finite",
+        ["compose of", "matrices 300 times as large", "exp overflows"],
+        at_nodes(lambda total: torch.tanh(total) / (1 + torch.exp(-total))),
+    ),
+    "GateOfInputs": ("finite", ["inner_size = 5", "exp overflows"], {"compose": by_inputs}),
+    "Entropy": ("finite", ["times 100", "gives NaN"], at_leaves(by_entropy)),
+    "Logit": ("finite", ["times 100", "logsigmoid"], at_leaves(logit)),
+    "FifthPower": (
+        "finite",
+        ["times 1,000", "powers"],
+        at_leaves(lambda total: total.abs() ** 15 / (1 + total.abs() ** 15)),
+    ),
+}

@@ -13,7 +13,7 @@ from thinstack.errors import InputError
 from thinstack.text.batching import batches, in_batches, joined_transitions, piece_counts
 
 
-def test_batches_hold_every_sentence_once_within_the_limit() -> None:
+def test_batches_hold_every_sentence_once_within_the_limit():
     lengths = np.array([3, 50, 1, 1, 20, 7, 400, 2, 20])
     found = [positions for positions, _ in batches(lengths, None, nodes=60)]
     assert sorted(np.concatenate(found).tolist()) == list(range(9))
@@ -24,7 +24,7 @@ def test_batches_hold_every_sentence_once_within_the_limit() -> None:
         assert (2 * lengths[one] - 1).sum() + 2 * lengths[following[0]] - 1 > 60
 
 
-def test_a_batch_has_few_characters_or_is_one_sentence() -> None:
+def test_a_batch_has_few_characters_or_is_one_sentence():
     lengths, counts = np.array([3, 3, 1, 2, 2]), np.array([10, 4000, 90, 60, 50])
     found = [each.tolist() for each, _ in batches(lengths, None, nodes=60, counts=counts)]
     assert found == [[2, 3, 4, 0, 1]]
@@ -41,7 +41,7 @@ def is_tree(steps: list[int]) -> bool:
     return stack == 1
 
 
-def test_only_single_trees_are_let_through() -> None:
+def test_only_single_trees_are_let_through():
     rng = random.Random(0)
     good = bad = 0
     for _ in range(3000):
@@ -66,13 +66,13 @@ def test_only_single_trees_are_let_through() -> None:
 
 
 @pytest.mark.parametrize(("nodes", "found"), [(8, [[1, 0]]), (7, [[1], [0]]), (1, [[1], [0]])])
-def test_a_batch_is_filled_to_the_last_node(nodes: int, found: list[list[int]]) -> None:
+def test_a_batch_is_filled_to_the_last_node(nodes, found):
     """Trees over 3 and 2 words have 5 and 3 nodes; a sentence by itself may have more."""
     lengths = np.array([3, 2])
     assert [positions.tolist() for positions, _ in batches(lengths, None, nodes=nodes)] == found
 
 
-def test_sentences_in_their_context_are_of_like_widths_and_few_places() -> None:
+def test_sentences_in_their_context_are_of_like_widths_and_few_places():
     """Places are sentences times the widest one."""
     lengths, widths = np.array([3, 3, 1, 3, 2, 1]), np.array([5, 4, 20, 6, 5, 1])
 
@@ -84,13 +84,13 @@ def test_sentences_in_their_context_are_of_like_widths_and_few_places() -> None:
     assert found(7) == [[5, 1], [0], [4], [3], [2]]
 
 
-def test_the_pieces_of_sentences_are_counted() -> None:
+def test_the_pieces_of_sentences_are_counted():
     vocabulary = WordpieceVocabulary(["[UNK]", "film", "##s"])
     counts = piece_counts([["films", "film"], ["odd"], ["films"] * 3], vocabulary)
     assert counts.tolist() == [3, 1, 6]
 
 
-def test_few_sentences_stay_in_one_batch() -> None:
+def test_few_sentences_stay_in_one_batch():
     lengths = np.full(10, 12)
     counts = [len(list(batches(lengths, None, nodes=4096, threads=one))) for one in (1, 2, 8)]
     assert counts == [1, 1, 1]
@@ -100,7 +100,7 @@ def test_few_sentences_stay_in_one_batch() -> None:
     assert [len(positions) for positions, _ in few] == [20, 20]
 
 
-def test_items_go_in_lists_as_full_as_they_may_be() -> None:
+def test_items_go_in_lists_as_full_as_they_may_be():
     rng = random.Random(0)
     for _ in range(300):
         sizes = [rng.choice([0, 1, 2, 9, 40]) for _ in range(rng.randint(0, 12))]
@@ -113,7 +113,7 @@ def test_items_go_in_lists_as_full_as_they_may_be() -> None:
             assert len(one) == most or sum(one) >= total or sum(one) + following[0] > total
 
 
-def test_a_full_list_does_not_wait_for_another_item() -> None:
+def test_a_full_list_does_not_wait_for_another_item():
     asked = []
 
     def items() -> Iterator[int]:

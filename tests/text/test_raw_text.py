@@ -1,7 +1,5 @@
 """Raw text to treebank words and back."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import spacy
@@ -50,18 +48,18 @@ def words_of(tokenizer, text: str) -> list[str]:
         (" \n ", ""),
     ],
 )
-def test_words_of_raw_text(tokenizer, text: str, words: str) -> None:
+def test_words_of_raw_text(tokenizer, text, words):
     assert words_of(tokenizer, text) == words.split()
 
 
-def test_what_follows_decides_about_full_stops_and_quotes() -> None:
+def test_what_follows_decides_about_full_stops_and_quotes():
     assert treebank_words(["b.s", ".", "it"], [False, True, False])[0] == ["b.s.", "it"]
     assert treebank_words(["b.s", "."], [False, False])[0] == ["b.s", "."]
     assert treebank_words(["'", "it"], [False, False])[0] == ["`", "it"]
     assert treebank_words(["'", "\n", "it"], [False, False, False])[0] == ["'", "it"]
 
 
-def test_owners_name_the_tokens_of_each_word() -> None:
+def test_owners_name_the_tokens_of_each_word():
     tokens = ["  ", "well", "-", "made", ",", "\n", "n’t", "(", "'", "60s"]
     spaces = [False, False, False, False, True, False, True, False, False, False]
     words, owners = treebank_words(tokens, spaces)
@@ -75,7 +73,7 @@ TOKENS = st.text(alphabet="ab1.-/*'\"()’“” \n", max_size=4)
 
 
 @given(st.lists(st.tuples(TOKENS, st.booleans()), max_size=12))
-def test_every_token_but_white_space_belongs_to_one_word_in_order(pairs: list) -> None:
+def test_every_token_but_white_space_belongs_to_one_word_in_order(pairs):
     tokens, spaces = [token for token, _ in pairs], [space for _, space in pairs]
     words, owners = treebank_words(tokens, spaces)
     covered = [i for first, end in owners.tolist() for i in range(first, end)]
@@ -97,13 +95,11 @@ def test_every_token_but_white_space_belongs_to_one_word_in_order(pairs: list) -
         ("", ""),
     ],
 )
-def test_detokenize(words: str, text: str) -> None:
+def test_detokenize(words, text):
     assert detokenize(words.split()) == text
 
 
-def test_most_treebank_sentences_survive_the_way_through_raw_text(
-    tokenizer, data_dir: Path
-) -> None:
+def test_most_treebank_sentences_survive_the_way_through_raw_text(tokenizer, data_dir):
     sentences = [list(tree.words) for tree in read_trees(data_dir / "sst" / "train.txt")[:1000]]
     same = sum(words_of(tokenizer, detokenize(words)) == words for words in sentences)
     assert same >= 0.98 * len(sentences)

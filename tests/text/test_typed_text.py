@@ -36,7 +36,7 @@ APART = [" n''t", " 'nt", " ’nt", " nt"]
 
 @pytest.mark.parametrize("slip", SLIPS)
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_misspelt_not_is_one(verb: str, slip: str) -> None:
+def test_a_misspelt_not_is_one(verb, slip):
     small = not verb.isupper() or "&" in slip or " t" in slip
     typed = slip if small else slip.upper()
     text = f"So it {verb}{typed} work."
@@ -49,7 +49,7 @@ def test_a_misspelt_not_is_one(verb: str, slip: str) -> None:
 
 @pytest.mark.parametrize("slip", APART)
 @pytest.mark.parametrize("verb", ["Did", "is", "HAS", "might"])
-def test_a_misspelt_not_stands_apart(verb: str, slip: str) -> None:
+def test_a_misspelt_not_stands_apart(verb, slip):
     (sentence,) = read(f"It {verb}{slip} work.")
     assert sentence.words == ["It", verb, "n't", "work", "."]
     start, end = sentence.offsets[2].tolist()
@@ -59,7 +59,7 @@ def test_a_misspelt_not_stands_apart(verb: str, slip: str) -> None:
 @pytest.mark.parametrize(
     "typed", ["ca'nt", "can'nt", "ca 'nt", "can 't", "won?t", "wo’nt", "CA'NT", "won t", "can;t"]
 )
-def test_shortened_verbs(typed: str) -> None:
+def test_shortened_verbs(typed):
     assert words(typed)[1].lower() == "n't"
 
 
@@ -70,7 +70,7 @@ REAL += ["the nt edition", "indoor paint", "an ant's aunt"]
 
 
 @pytest.mark.parametrize("text", REAL)
-def test_real_words_stay(text: str) -> None:
+def test_real_words_stay(text):
     assert not any("n't" in word for word in words(text))
 
 
@@ -88,7 +88,7 @@ def test_real_words_stay(text: str) -> None:
         ("a\u200d \u200d😀", "a 😀"),
     ],
 )
-def test_letters(text: str, expected: str) -> None:
+def test_letters(text, expected):
     assert words(text) == expected.split()
 
 
@@ -99,7 +99,7 @@ def test_letters(text: str, expected: str) -> None:
         *["&amp;lt;br&amp;gt;", "&#60;p&#62;", "&#x3C;br /&#x3e;", '<p class="a > b">'],
     ],
 )
-def test_tags_of_blocks_end_sentences(tag: str) -> None:
+def test_tags_of_blocks_end_sentences(tag):
     first, second = read(f"A bad film{tag}the music is good")
     assert (first.text, second.text) == ("A bad film", "the music is good")
     assert first.words + second.words == ["A", "bad", "film", "the", "music", "is", "good"]
@@ -116,7 +116,7 @@ def test_tags_of_blocks_end_sentences(tag: str) -> None:
         "a &amp;lt;a href=&amp;quot;x&amp;quot;&amp;gt;good&#60;/a&#62; film",
     ],
 )
-def test_tags_are_no_words(text: str) -> None:
+def test_tags_are_no_words(text):
     (sentence,) = read(text)
     assert sentence.words == ["a", "good", "film"]
     assert [sentence.text[a:b] for a, b in sentence.offsets.tolist()] == ["a", "good", "film"]
@@ -125,7 +125,7 @@ def test_tags_are_no_words(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["<3", "<-", "a < b", "x<y>z", "<url> <user>", "<a@b.c>", "a < b > c", "<b and c>"]
 )
-def test_what_is_no_tag_is_read(text: str) -> None:
+def test_what_is_no_tag_is_read(text):
     spelt = "".join(words(text)).replace("-RRB-", ")")
     assert spelt == "".join(text.split())
 
@@ -142,7 +142,7 @@ def test_what_is_no_tag_is_read(text: str) -> None:
         ("x&#8203;y", "xy"),
     ],
 )
-def test_entities(text: str, expected: str) -> None:
+def test_entities(text, expected):
     assert words(text) == expected.split()
 
 
@@ -162,13 +162,13 @@ ENDS = [
 
 
 @pytest.mark.parametrize("text", ENDS)
-def test_ends_near_digits_and_capitals(text: str) -> None:
+def test_ends_near_digits_and_capitals(text):
     expected = [part.strip() for part in re.split(r"[|/]", text)]
     assert [each.text for each in read(text.replace("| ", "").replace("/", ""))] == expected
 
 
 @pytest.mark.parametrize("unit", ["http://a.b/", "x=y&", "!", "好", "a/b-c'"])
-def test_long_words_are_cut_and_nothing_is_lost(unit: str) -> None:
+def test_long_words_are_cut_and_nothing_is_lost(unit):
     text = unit * (3 * LONGEST)
     places = [pair for s in read(text) for pair in (s.offsets + s.start).tolist()]
     assert max(b - a for a, b in places) <= LONGEST
@@ -177,7 +177,7 @@ def test_long_words_are_cut_and_nothing_is_lost(unit: str) -> None:
     assert places[-1][1] == len(text)
 
 
-def test_long_words_are_read_in_parts() -> None:
+def test_long_words_are_read_in_parts():
     (prediction,) = next(predict_text(thinstack.load("sst", threads=1), ["http://a.b/" * 5000]))
     assert len(prediction.parts) > 1
     (short,) = next(predict_text(thinstack.load("sst", threads=1), ["http://a.b/" * 20]))
@@ -198,7 +198,7 @@ print((peak() - before) * 1024 // 300_000)
 
 @pytest.mark.skipif(not hasattr(resource, "RUSAGE_SELF"), reason="needs getrusage")
 @pytest.mark.parametrize("unit", ["http://a.b/", "1.", "?", "x_"])
-def test_memory_of_long_words(unit: str) -> None:
+def test_memory_of_long_words(unit):
     """Bytes a character. They were 1,900."""
     run = [sys.executable, "-c", MEMORY.replace("UNIT", repr(unit))]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
@@ -231,7 +231,7 @@ NEGATION = re.compile(rules().expanded(DATA["negation"]))
 
 
 @given(TYPED.map("".join))
-def test_the_quick_search_finds_what_the_rule_does(text: str) -> None:
+def test_the_quick_search_finds_what_the_rule_does(text):
     plain = rules().typed.plain(text)
     found = [*NEGATION.finditer(text)]
     assert (plain is None) == (not found)

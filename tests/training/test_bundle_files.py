@@ -24,9 +24,7 @@ ALWAYS |= {"verification.json"}
         ("words", False, {"torchscript/model.pt"}),
     ],
 )
-def test_a_bundle_is_whole_and_answers(
-    kind: str, inference_only: bool, more: set[str], tmp_path: Path
-) -> None:
+def test_a_bundle_is_whole_and_answers(kind, inference_only, more, tmp_path):
     golden = open_bundle(GOLDEN / kind)
     config, vocabulary = golden.config, golden.vocabulary()
     made = bundle_files(load_model(golden), config, vocabulary, inference_only=inference_only)

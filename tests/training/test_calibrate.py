@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import torch
 from runs import drawn, weights
 from scipy.special import log_softmax, softmax
 from torch import nn
-from trained import Trained, check_scores, train
+from trained import check_scores, train
 
 from thinstack.bundle.weights import load_model
 from thinstack.errors import ExportError
@@ -43,11 +42,11 @@ def drawn_cases(sureness: float, count: int = 4000) -> Cases:
 
 
 @pytest.mark.parametrize("sureness", [0.5, 1.0, 3.0])
-def test_the_temperature_of_drawn_classes_is_found(sureness: float) -> None:
+def test_the_temperature_of_drawn_classes_is_found(sureness):
     assert fit_temperature([drawn_cases(sureness)]) == pytest.approx(sureness, rel=0.1)
 
 
-def test_kinds_count_the_same_however_many_cases_they_have() -> None:
+def test_kinds_count_the_same_however_many_cases_they_have():
     few, many = drawn_cases(0.5, 400), drawn_cases(2.0)
 
     def loss(temperature: float) -> float:
@@ -62,7 +61,7 @@ def test_kinds_count_the_same_however_many_cases_they_have() -> None:
     assert fit_temperature([few, many]) == pytest.approx(best, abs=2e-3)
 
 
-def test_a_text_is_fitted_by_the_mean_of_its_sentences() -> None:
+def test_a_text_is_fitted_by_the_mean_of_its_sentences():
     draw = np.random.default_rng(1)
     gold, counts = draw.integers(3, size=300), [2, 1, 3] * 100
     texts = cases(draw.normal(0, 4, (600, 3)), gold, counts)
@@ -79,14 +78,14 @@ def test_a_text_is_fitted_by_the_mean_of_its_sentences() -> None:
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def tiny(tmp_path_factory):
     data = tiny_recipe.write_data(tmp_path_factory.mktemp("data"), dev=61)
     recipe = tiny_recipe.recipe(vectors="words.txt", seeds=(1, 2), learning_rate=0.5)
     return train(recipe, data, tmp_path_factory.mktemp("out"))
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")
-def test_every_file_of_the_bundle_has_the_temperature_and_the_classes_stay(tiny: Trained) -> None:
+def test_every_file_of_the_bundle_has_the_temperature_and_the_classes_stay(tiny):
     check_scores(tiny)
     datasets = load_datasets(tiny.recipe, tiny.data)
     seed = run_seed(tiny.recipe, datasets, 1, tiny.out / "seeds" / "1")  # from its checkpoint
@@ -110,7 +109,7 @@ def tiny_tree(words: list[str]) -> Any:
     return Tree.from_transitions(left(len(words)), words)
 
 
-def test_checkpoints_keep_the_weights_and_publishing_again_gives_the_same(tiny: Trained) -> None:
+def test_checkpoints_keep_the_weights_and_publishing_again_gives_the_same(tiny):
     before = {path: path.read_bytes() for path in tiny.out.rglob("*.safetensors")}
     assert len(before) == 3
     again = train(tiny.recipe, tiny.data, tiny.out)
@@ -118,7 +117,7 @@ def test_checkpoints_keep_the_weights_and_publishing_again_gives_the_same(tiny: 
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_what_is_reported_is_cross_fitted(tiny: Trained) -> None:
+def test_what_is_reported_is_cross_fitted(tiny):
     """Each half was not seen by the temperature that it is scored with."""
     datasets = load_datasets(tiny.recipe, tiny.data)
     model = run_seed(tiny.recipe, datasets, 1, tiny.out / "seeds" / "1").model
@@ -157,7 +156,7 @@ def wrong(even: Sequence[Example], odd: Sequence[Example]) -> list[Example]:
     return found
 
 
-def test_card_manifest_and_results_say_it(tiny: Trained) -> None:
+def test_card_manifest_and_results_say_it(tiny):
     found = tiny.results["seeds"]["1"]["calibration"]
     assert tiny.bundle.manifest.metrics["calibration"] == found
     assert f"temperature, {found['temperature']:.3f}, that was fitted\non 61 cases" in tiny.card
@@ -178,9 +177,7 @@ def test_card_manifest_and_results_say_it(tiny: Trained) -> None:
         (60, {"calibrate": False}, "the recipe has export.calibrate = false"),
     ],
 )
-def test_without_a_temperature_the_model_stays_and_the_card_says_why(
-    tmp_path: Path, dev: int, export: dict[str, Any], reason: str
-) -> None:
+def test_without_a_temperature_the_model_stays_and_the_card_says_why(tmp_path, dev, export, reason):
     data = tiny_recipe.write_data(tmp_path / "data", dev=dev)
     recipe = tiny_recipe.recipe(epochs=1, export=export)
     done = train(recipe, data, tmp_path / "out")
@@ -211,9 +208,7 @@ class Shifts(nn.Module):
         return self.scales and self.inner.scale_logits(factor)
 
 
-def test_heads_that_do_not_scale_are_left_and_those_that_do_it_wrongly_refused(
-    tmp_path: Path,
-) -> None:
+def test_heads_that_do_not_scale_are_left_and_those_that_do_it_wrongly_refused(tmp_path):
     data = tiny_recipe.write_data(tmp_path, dev=60)
     recipe = tiny_recipe.recipe()
     datasets = load_datasets(recipe, data)
@@ -225,13 +220,13 @@ def test_heads_that_do_not_scale_are_left_and_those_that_do_it_wrongly_refused(
     assert calibrated(model, left, datasets.dev) is model
     model.head = Shifts(head, scales=True)
     found = calibrate(model, datasets.dev, recipe)
-    with pytest.raises(ExportError, match="Shifts should be the softmax of scaled logits"):
+    with pytest.raises(ExportError, match="Shifts"):
         calibrated(model, found, datasets.dev)
     model.head = head
     assert all(np.array_equal(part, before[key]) for key, part in weights(model).items())
 
 
-def test_texts_and_pairs_have_theirs_and_ratings_none(tmp_path: Path) -> None:
+def test_texts_and_pairs_have_theirs_and_ratings_none(tmp_path):
     tiny_texts.table(tmp_path / "texts.csv", 240)
     tiny_texts.start(tmp_path / "start")
     recipe = tiny_texts.recipe(tmp_path / "start")

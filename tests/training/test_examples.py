@@ -44,7 +44,7 @@ def covered(tree: Tree) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("source", ["balanced", "left", "right"])
-def test_other_trees_keep_the_labels_of_the_spans_they_share(source: str) -> None:
+def test_other_trees_keep_the_labels_of_the_spans_they_share(source):
     trees = read(tiny_recipe.treebank(20))
     examples = examples_of(trees, VOCABULARY, MODEL, "nodes", [source])
     kept = lost = 0
@@ -60,7 +60,7 @@ def test_other_trees_keep_the_labels_of_the_spans_they_share(source: str) -> Non
     assert min(kept, lost) > 5
 
 
-def test_the_gold_tree_is_kept_as_it_is() -> None:
+def test_the_gold_tree_is_kept_as_it_is():
     first, second = indexed("(2 (1 the) (2 (2 good) (1 film)))\n(0 bad)")
     forest, *rest, soft = first.gold
     known = [VOCABULARY.lookup(word) for word in ("the", "good", "film")]
@@ -73,7 +73,7 @@ def test_the_gold_tree_is_kept_as_it_is() -> None:
     assert list(first.trees) == ["gold"]
 
 
-def test_a_minibatch_is_the_examples_end_to_end() -> None:
+def test_a_minibatch_is_the_examples_end_to_end():
     pieces = WordpieceVocabulary(["[UNK]", "the", "good", "film", "##s", "bad"])
     examples = indexed("(2 (1 the) (2 (2 good) (1 films)))\n(0 bad)", ("left",), pieces=pieces)
     batch = minibatch(examples, ["left", "gold"])
@@ -89,7 +89,7 @@ def test_a_minibatch_is_the_examples_end_to_end() -> None:
     assert batch.size == 2
 
 
-def test_a_minibatch_for_a_head_of_roots_has_the_labels_of_its_roots() -> None:
+def test_a_minibatch_for_a_head_of_roots_has_the_labels_of_its_roots():
     text = "(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n(1 (2 good) (0 bad))"
     batch = minibatch(indexed(text, ("left",), reads="roots"), ["left", "gold", "gold"])
     assert batch.targets.tolist() == [2, 0, 1]
@@ -97,6 +97,6 @@ def test_a_minibatch_for_a_head_of_roots_has_the_labels_of_its_roots() -> None:
     assert batch.size == 3
 
 
-def test_a_tree_that_is_not_binary_is_named() -> None:
+def test_a_tree_that_is_not_binary_is_named():
     with pytest.raises(TreeError, match=r"tree 1: .* 3 children"):
         indexed("(0 bad)\n(0 (1 the) (0 bad) (1 film))")

@@ -15,7 +15,7 @@ import thinstack
 
 
 @pytest.fixture(scope="module")
-def recipe(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recipe(data, tmp_path_factory):
     found = tiny_recipe.recipe(epochs=4, stop_on="held", export={"inference_only": True})
     path = tmp_path_factory.mktemp("recipe") / "recipe.toml"
     path.write_text(tomli_w.dumps(found.model_dump(mode="json", exclude_none=True)), "utf-8")
@@ -27,7 +27,7 @@ def checkpoint(out: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def whole(recipe: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def whole(recipe, data, tmp_path_factory):
     """The weights of a run that nothing stops."""
     out = tmp_path_factory.mktemp("whole")
     done = launched("thinstack", "train", recipe, "--data", data, "--out", out)
@@ -42,8 +42,8 @@ def whole(recipe: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_killed_process_ends_the_run_which_goes_on_bit_by_bit(
-    victim: int, recipe: Path, data: Path, tmp_path: Path, whole: dict[str, Any]
-) -> None:
+    victim, recipe, data, tmp_path, whole
+):
     command = "train", recipe, "--data", data, "--out", tmp_path
     killed = launched(HERE / "killed_program.py", victim, *command)
     assert killed.returncode != 0
@@ -60,9 +60,7 @@ def test_a_killed_process_ends_the_run_which_goes_on_bit_by_bit(
     assert all(np.array_equal(value, whole[name]) for name, value in found.items())
 
 
-def test_processes_that_the_launcher_starts_again_go_on_bit_by_bit(
-    recipe: Path, data: Path, tmp_path: Path, whole: dict[str, Any]
-) -> None:
+def test_processes_that_the_launcher_starts_again_go_on_bit_by_bit(recipe, data, tmp_path, whole):
     command = "train", recipe, "--data", data, "--out", tmp_path
     done = launched(HERE / "killed_program.py", 1, *command, restarts=1)
     assert done.returncode == 0, done.stderr
@@ -71,7 +69,7 @@ def test_processes_that_the_launcher_starts_again_go_on_bit_by_bit(
     assert all(np.array_equal(value, whole[name]) for name, value in found.items())
 
 
-def test_an_error_of_all_processes_is_told_once(recipe: Path, tmp_path: Path) -> None:
+def test_an_error_of_all_processes_is_told_once(recipe, tmp_path):
     done = launched("thinstack", "train", recipe, "--data", tmp_path, "--out", tmp_path / "out")
     assert done.returncode != 0
     assert done.stderr.count("error: ") == 1

@@ -1,7 +1,5 @@
 """Classes that a table has: their order, and what a person is asked about."""
 
-import re
-
 import pytest
 
 from thinstack.errors import DataError
@@ -20,7 +18,7 @@ from thinstack.training.examples.labels import MOST, find_labels
         ("1 star", "2 stars"),
     ],
 )
-def test_classes_keep_the_order_that_they_have(expected: tuple[str, ...]) -> None:
+def test_classes_keep_the_order_that_they_have(expected):
     for given in (expected, expected[::-1], expected[1:] + expected[:1]):
         assert find_labels([*given, *given], "t.csv") == expected
 
@@ -33,16 +31,6 @@ def test_classes_keep_the_order_that_they_have(expected: tuple[str, ...]) -> Non
         ([f"text {n}" for n in range(MOST + 1)], "at most 200 classes.*--label-column"),
         (["Good", "bad", "good", "good"], r"'Good' \(1 rows\) and 'good' \(2 rows\).*--labels"),
         (["not good", "not  good ", "x"], "differ by case or spaces only"),
-    ],
-)
-def test_what_no_table_of_classes_holds_is_asked_about(labels: list[str], problem: str) -> None:
-    with pytest.raises(DataError, match=f"t.csv: .*{problem}"):
-        find_labels(labels, "t.csv")
-
-
-@pytest.mark.parametrize(
-    ("labels", "problem"),
-    [
         (["1", "1.0", "0"], r"'1' \(1 rows\) and '1\.0' \(1 rows\) are one number"),
         (["été", "e\u0301te\u0301"], r"'\\xe9t\\xe9' .* and 'e\\u0301te\\u0301' .* look alike"),
         (["up", "down", "up\u2060"], r"'up' .* and 'up\\u2060' .*--labels"),
@@ -50,7 +38,6 @@ def test_what_no_table_of_classes_holds_is_asked_about(labels: list[str], proble
         (["up", "down", "?"], r"the class '\?' \(1 rows\) stands for a missing value.*--labels"),
     ],
 )
-def test_classes_that_are_none_are_named(labels: list[str], problem: str) -> None:
-    with pytest.raises(DataError) as raised:
+def test_what_no_table_of_classes_holds_is_asked_about(labels, problem):
+    with pytest.raises(DataError, match=f"t.csv: .*{problem}"):
         find_labels(labels, "t.csv")
-    assert re.search(problem, raised.value.args[0])

@@ -48,7 +48,7 @@ def reachable(stack: tuple[Span, ...], front: int, words: int, wanted: frozenset
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_it_leaves_most_gold_phrases_within_reach(seed: int) -> None:
+def test_it_leaves_most_gold_phrases_within_reach(seed):
     random = np.random.default_rng(seed)
     answers = set()
     for _ in range(50):
@@ -70,7 +70,7 @@ def test_it_leaves_most_gold_phrases_within_reach(seed: int) -> None:
     assert answers == {-1, 0, 1}
 
 
-def test_along_the_gold_tree_it_is_the_gold_transition() -> None:
+def test_along_the_gold_tree_it_is_the_gold_transition():
     random = np.random.default_rng(0)
     for words in range(1, 30):
         gold = random_tree(words, random)
@@ -79,5 +79,5 @@ def test_along_the_gold_tree_it_is_the_gold_transition() -> None:
         assert (right_transitions(gold, gold) == gold)[free].all()
 
 
-def test_a_sentence_of_one_word() -> None:
+def test_a_sentence_of_one_word():
     assert right_transitions(transitions.left(1), transitions.left(1)).shape == (1,)

@@ -26,7 +26,7 @@ def recipe_of(**settings: Any) -> Recipe:
     return tiny_recipe.recipe(model={"parser": PARSER}, **settings)
 
 
-def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(data: Path, tmp_path: Path) -> None:
+def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(data, tmp_path):
     recipe = recipe_of(epochs=4)
     whole = run(recipe, data, tmp_path / "whole")
     losses = [record["parsing_loss"] for record in whole[1]]
@@ -34,7 +34,7 @@ def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(data: Path, tmp_
     assert same(whole, gone_on(recipe, data, tmp_path / "stopped", epoch=2))
 
 
-def test_it_learns_from_the_treebank_whatever_trees_are_taken(data: Path) -> None:
+def test_it_learns_from_the_treebank_whatever_trees_are_taken(data):
     recipe = recipe_of()
     datasets = load_datasets(recipe, data)
     examples = datasets.train[:5]
@@ -46,7 +46,7 @@ def test_it_learns_from_the_treebank_whatever_trees_are_taken(data: Path) -> Non
     assert batch.right.tolist() == torch.cat(gold).tolist()
 
 
-def test_its_weights_have_adam_and_a_rate_that_falls_in_a_line(data: Path) -> None:
+def test_its_weights_have_adam_and_a_rate_that_falls_in_a_line(data):
     recipe = recipe_of(epochs=4)
     model = fresh(recipe, load_datasets(recipe, data))
     optimizers = build_optimizers(model, recipe.training)
@@ -64,9 +64,7 @@ def test_its_weights_have_adam_and_a_rate_that_falls_in_a_line(data: Path) -> No
     assert optimizers["model"].param_groups[0]["lr"] == recipe.training.learning_rate
 
 
-def test_the_parser_alone_is_trained_over_the_words_that_are_kept(
-    data: Path, tmp_path: Path
-) -> None:
+def test_the_parser_alone_is_trained_over_the_words_that_are_kept(data, tmp_path):
     before, _ = run(recipe_of(epochs=2), data, tmp_path / "before")
     recipe = recipe_of(epochs=2, parser_epochs=3)
     after, history = run(recipe, data, tmp_path / "after")
@@ -89,7 +87,7 @@ def parsing_loss(recipe: Recipe, data: Path, weights: Weights) -> float:
     return found.loss.item()
 
 
-def test_dropout_falls_on_the_parser_alone(data: Path) -> None:
+def test_dropout_falls_on_the_parser_alone(data):
     recipe = recipe_of(epochs=2, parser_epochs=1)
     datasets = load_datasets(recipe, data)
     model = fresh(recipe, datasets)
@@ -103,9 +101,7 @@ def test_dropout_falls_on_the_parser_alone(data: Path) -> None:
     assert not model.encoder.parser.training
 
 
-def test_its_own_epochs_have_the_whole_line_of_rates(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_own_epochs_have_the_whole_line_of_rates(data, monkeypatch):
     recipe = recipe_of(epochs=2, parser_epochs=4, buckets=1)  # the short minibatch comes last
     datasets = load_datasets(recipe, data)
     rates: list[float] = []
@@ -121,6 +117,6 @@ def test_its_own_epochs_have_the_whole_line_of_rates(
     assert rates == pytest.approx(expected)
 
 
-def test_epochs_of_no_parser() -> None:
+def test_epochs_of_no_parser():
     with pytest.raises(ConfigError, match="parser_epochs"):
         tiny_recipe.recipe(parser_epochs=1)

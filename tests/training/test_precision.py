@@ -1,6 +1,5 @@
 """Training in bfloat16: what is computed in it, what is not, and where it is refused."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ DISTANCES = {"parser": {"name": "distances.v1"}}
 
 
 @pytest.fixture
-def has_bf16(monkeypatch: pytest.MonkeyPatch) -> None:
+def has_bf16(monkeypatch):
     """As on a CPU that has it; others emulate it."""
     monkeypatch.setattr(precision, "has_bf16", lambda device: True)
 
@@ -33,9 +32,7 @@ def recipe_of(*, precision: str = "bf16", **settings: Any) -> Recipe:
 
 
 @pytest.mark.usefixtures("has_bf16")
-def test_states_are_bf16_in_training_and_all_else_is_float32(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_states_are_bf16_in_training_and_all_else_is_float32(data, tmp_path, monkeypatch):
     seen: set[tuple[bool, torch.dtype]] = set()
     forward, loss = NodeClassifier.forward, NodeClassifier.loss
     logits: set[torch.dtype] = set()
@@ -68,7 +65,7 @@ def test_states_are_bf16_in_training_and_all_else_is_float32(
 
 @pytest.mark.usefixtures("has_bf16")
 @pytest.mark.parametrize("model", [{}, APART, FEEDS, DISTANCES], ids=str)
-def test_bf16_learns_what_float32_does(model: dict[str, Any], data: Path, tmp_path: Path) -> None:
+def test_bf16_learns_what_float32_does(model, data, tmp_path):
     settings: dict[str, Any] = {"model": model, "epochs": 2, "embedding": {"dropout": 0.0}}
     if model == FEEDS:
         settings["cell"] = {"name": "spinn_lstm.v1"}
@@ -81,45 +78,37 @@ def test_bf16_learns_what_float32_does(model: dict[str, Any], data: Path, tmp_pa
 
 
 @pytest.mark.usefixtures("has_bf16")
-def test_a_stopped_run_goes_on_bit_by_bit(data: Path, tmp_path: Path) -> None:
+def test_a_stopped_run_goes_on_bit_by_bit(data, tmp_path):
     recipe = recipe_of(model=APART, sources=("self",))
     whole = run(recipe, data, tmp_path / "whole")
     assert same(gone_on(recipe, data, tmp_path / "parts"), whole)
 
 
 @pytest.mark.usefixtures("has_bf16")
-def test_a_cell_that_does_not_take_it_is_named(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cell_that_does_not_take_it_is_named(data, tmp_path, monkeypatch):
     monkeypatch.setattr(NaryLSTM, "bf16", False)
-    with pytest.raises(ConfigError, match="'bf16': the cell NaryLSTM does not compute in it"):
+    with pytest.raises(ConfigError, match=r"'bf16'.*NaryLSTM"):
         run(recipe_of(), data, tmp_path)
     run(recipe_of(precision="float32", epochs=1), data, tmp_path)
 
 
-def test_a_device_that_emulates_it_is_refused(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_device_that_emulates_it_is_refused(data, tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True, "amx_bf16": False})
-    with pytest.raises(ConfigError, match=r"this CPU only emulates it.*leave precision out"):
+    with pytest.raises(ConfigError, match=r"this CPU.*precision"):
         run(recipe_of(), data, tmp_path / "emulated")
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True})
     run(recipe_of(epochs=1), data, tmp_path / "has it")
 
 
 @pytest.mark.parametrize(("capability", "has"), [("AVX512", True), ("AVX2", False)])
-def test_an_older_torch_tells_the_kind_of_cpu_alone(
-    capability: str, has: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_torch_tells_the_kind_of_cpu_alone(capability, has, monkeypatch):
     monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
     assert precision.has_bf16(torch.device("cpu")) == has
 
 
 @pytest.mark.parametrize("has", [True, False])
-def test_auto_takes_it_on_a_cpu_with_amx_alone(
-    has: bool, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_takes_it_on_a_cpu_with_amx_alone(has, data, tmp_path, monkeypatch):
     seen: set[torch.dtype] = set()
     forward = NodeClassifier.forward
 

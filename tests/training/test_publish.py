@@ -36,13 +36,13 @@ TORCH_FILES = {"model.safetensors", "torchscript/model.pt"}
 
 
 @pytest.fixture(scope="module")
-def words(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def words(data, tmp_path_factory):
     recipe = tiny_recipe.recipe(vectors="words.txt", stop_on="held", seeds=(1, 2), epochs=2)
     return train(recipe, data, tmp_path_factory.mktemp("words"))
 
 
 @pytest.fixture(scope="module")
-def pieces(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def pieces(tmp_path_factory):
     """Trained on data whose development file has no sentence but neutral ones, so no binary
     case."""
     data = tiny_recipe.write_data(tmp_path_factory.mktemp("neutral"))
@@ -55,18 +55,18 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 
 
 @pytest.fixture(params=["words", "pieces"])
-def trained(request: pytest.FixtureRequest) -> Trained:
+def trained(request):
     """Either."""
     found: Trained = request.getfixturevalue(request.param)
     return found
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")
-def test_the_files_of_a_bundle_score_as_its_model_does(trained: Trained) -> None:
+def test_the_files_of_a_bundle_score_as_its_model_does(trained):
     check_scores(trained)
 
 
-def test_the_bundle_is_that_of_the_best_seed(words: Trained) -> None:
+def test_the_bundle_is_that_of_the_best_seed(words):
     results = words.results
     records = {seed: found["epochs"] for seed, found in results["seeds"].items()}
     best = {seed: max(record["selection"] for record in part) for seed, part in records.items()}
@@ -78,13 +78,13 @@ def test_the_bundle_is_that_of_the_best_seed(words: Trained) -> None:
     assert found == pytest.approx(results["seeds"][str(results["exported_seed"])]["dev"]["gold"])
 
 
-def test_without_anything_watched_the_bundle_is_that_of_the_first_seed(pieces: Trained) -> None:
+def test_without_anything_watched_the_bundle_is_that_of_the_first_seed(pieces):
     results = pieces.results
     assert (list(results["seeds"]), results["exported_seed"]) == (["4", "2"], 4)
     assert pieces.bundle.manifest.metrics["seed"] == 4
 
 
-def test_manifest_and_card_say_what_evaluate_says(trained: Trained) -> None:
+def test_manifest_and_card_say_what_evaluate_says(trained):
     metrics = trained.bundle.manifest.metrics
     card = trained.card
     predictor = thinstack.load(trained.out / "model-best")
@@ -110,7 +110,7 @@ def test_manifest_and_card_say_what_evaluate_says(trained: Trained) -> None:
     assert trained.bundle.manifest.data == "Made up."
 
 
-def test_card_and_results_have_the_reported_half_of_the_suite(trained: Trained) -> None:
+def test_card_and_results_have_the_reported_half_of_the_suite(trained):
     predictor = thinstack.load(trained.out / "model-best")
     figures = evaluate_suite(predictor, halves(read_suite("polarity"), "reported")).figures
     assert trained.bundle.manifest.metrics["suites"] == {"polarity": figures}
@@ -121,7 +121,7 @@ def test_card_and_results_have_the_reported_half_of_the_suite(trained: Trained) 
     assert "`thinstack evaluate BUNDLE --suite polarity`" in trained.card
 
 
-def test_a_model_of_other_classes_has_no_suite(data: Path, tmp_path: Path) -> None:
+def test_a_model_of_other_classes_has_no_suite(data, tmp_path):
     recipe = tiny_recipe.recipe(epochs=1, model={"labels": ["bad", "so-so", "good"]})
     done = train(recipe, data, tmp_path)
     assert done.bundle.manifest.metrics["suites"] == {}
@@ -129,7 +129,7 @@ def test_a_model_of_other_classes_has_no_suite(data: Path, tmp_path: Path) -> No
     assert "suite" not in done.card
 
 
-def test_a_bundle_knows_what_classes_of_the_file_were_called(data: Path, tmp_path: Path) -> None:
+def test_a_bundle_knows_what_classes_of_the_file_were_called(data, tmp_path):
     relabel = {"0": "negative", "1": "", "2": "positive"}
     settings = {"data": {"relabel": relabel}, "model": {"labels": ["negative", "positive"]}}
     done = train(tiny_recipe.recipe(epochs=1, **settings), data, tmp_path)
@@ -140,14 +140,14 @@ def test_a_bundle_knows_what_classes_of_the_file_were_called(data: Path, tmp_pat
     assert "`thinstack evaluate BUNDLE DATA/dev.txt`" in done.card
 
 
-def test_figures_over_no_case_are_null_in_json(pieces: Trained) -> None:
+def test_figures_over_no_case_are_null_in_json(pieces):
     text = (pieces.out / "results.json").read_text(encoding="utf-8")
     results = json.loads(text, parse_constant=pytest.fail)
     assert results["dev"]["gold"]["root_binary_accuracy"] == {"mean": None, "std": None}
     assert pieces.bundle.manifest.metrics["development"]["gold"]["root_binary_accuracy"] is None
 
 
-def test_an_inference_only_bundle_has_no_weights_twice(words: Trained, pieces: Trained) -> None:
+def test_an_inference_only_bundle_has_no_weights_twice(words, pieces):
     common = {"config.json", "vocabulary.txt", "onnx/model.onnx"}
     common |= {"verification.json", "cases.json", "README.md"}
     assert set(words.bundle.manifest.files) == common | TORCH_FILES
@@ -159,7 +159,7 @@ def test_an_inference_only_bundle_has_no_weights_twice(words: Trained, pieces: T
     assert not {"embedding.table", "head.linear.weight"} & stored
 
 
-def test_exports_were_verified_on_the_whole_development_file(trained: Trained) -> None:
+def test_exports_were_verified_on_the_whole_development_file(trained):
     report = json.loads(trained.bundle.read("verification.json"))
     quantize = trained.recipe.export.quantize
     assert report["onnx"]["quantization"] == quantize
@@ -178,7 +178,7 @@ def test_exports_were_verified_on_the_whole_development_file(trained: Trained) -
         assert "torchscript" not in report
 
 
-def test_what_is_printed_is_the_final_table(words: Trained) -> None:
+def test_what_is_printed_is_the_final_table(words):
     results = words.results
     assert "words" not in results
     for source in ("gold", "balanced"):
@@ -199,9 +199,7 @@ def again(trained: Trained, out: Path, console: Console) -> None:
     )
 
 
-def test_a_model_that_cannot_be_scripted_keeps_its_bundle(
-    words: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_cannot_be_scripted_keeps_its_bundle(words, tmp_path, monkeypatch):
     def refuse(model: Model) -> tuple[bytes, None]:
         raise ExportError("Magic cannot be scripted: na\u00efve [red] :bug:")
 
@@ -228,8 +226,8 @@ def test_a_model_that_cannot_be_scripted_keeps_its_bundle(
 
 
 def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
-    words: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    words, tmp_path, monkeypatch
+):
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
     monkeypatch.setattr(run_recipe, "publish", lambda *_, **__: words.bundle)
     again(words, tmp_path / "ascii", Console(file=output, width=200))
@@ -243,9 +241,7 @@ def test_an_output_of_ascii_only_holds_the_table_and_results_come_first(
     assert (tmp_path / "broken" / "results.json").exists()
 
 
-def test_a_second_call_trains_nothing_and_gives_the_same(
-    words: Trained, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_call_trains_nothing_and_gives_the_same(words, monkeypatch):
     before = words.results
     published: list[SeedResult] = []
 
@@ -259,22 +255,20 @@ def test_a_second_call_trains_nothing_and_gives_the_same(
     assert weights_of(published[0].model) == words.bundle.read("model.safetensors")
 
 
-def test_the_folder_of_another_recipe_is_refused(words: Trained) -> None:
+def test_the_folder_of_another_recipe_is_refused(words):
     other = tiny_recipe.recipe(vectors="words.txt", stop_on="held", seeds=(1, 2), epochs=3)
 
     def content() -> dict[Path, bytes]:
         return {path: path.read_bytes() for path in words.out.rglob("*") if path.is_file()}
 
     before = content()
-    with pytest.raises(ConfigError, match="the work of another recipe"):
+    with pytest.raises(ConfigError, match="another recipe"):
         train(other, words.data, words.out)
     assert content() == before
 
 
 @pytest.mark.parametrize("name", ["train.txt", "dev.txt", "words.txt"])
-def test_work_on_data_that_have_changed_is_refused(
-    words: Trained, tmp_path: Path, name: str
-) -> None:
+def test_work_on_data_that_have_changed_is_refused(words, tmp_path, name):
     data, out = shutil.copytree(words.data, tmp_path / "data"), tmp_path / "out"
     shutil.copytree(words.out / "seeds", out / "seeds")
     note = shutil.copy(words.out / "recipe.json", out)
@@ -282,12 +276,12 @@ def test_work_on_data_that_have_changed_is_refused(
     assert json.loads(Path(note).read_text())["data"][name] == hashlib.sha256(content).hexdigest()
     more = content.splitlines(keepends=True)[0].replace(b"good", b"fine")
     (data / name).write_bytes(content + more)
-    with pytest.raises(ConfigError, match=rf"or of this one before {name} changed"):
+    with pytest.raises(ConfigError, match=f"{name} changed"):
         train(words.recipe, data, out)
     assert not (out / "results.json").exists()
 
 
-def test_a_recipe_that_could_not_start_may_be_mended_in_place(data: Path, tmp_path: Path) -> None:
+def test_a_recipe_that_could_not_start_may_be_mended_in_place(data, tmp_path):
     with pytest.raises(thinstack.ThinstackError):
         train(tiny_recipe.recipe(vectors="nowhere.txt"), data, tmp_path)
     with pytest.raises(thinstack.ThinstackError, match="unknown cell"):

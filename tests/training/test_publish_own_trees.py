@@ -4,7 +4,7 @@ import json
 
 import pytest
 import tiny_recipe
-from trained import Trained, train
+from trained import train
 
 import thinstack
 from thinstack.evaluate.treebank_evaluation import evaluate_file
@@ -13,7 +13,7 @@ TRACKER = {"encoder": {"tracker": {"size": 3, "lookahead": 2, "feeds": False}}}
 
 
 @pytest.fixture(scope="module", params=["self", "balanced"])
-def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def trained(request, tmp_path_factory):
     """A model that parses, of either tree source."""
     data = tiny_recipe.write_data(tmp_path_factory.mktemp("data"))
     settings = {"epochs": 2, "sources": ("self",), "stop_on": "dev", "seeds": (1, 2)}
@@ -21,7 +21,7 @@ def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return train(recipe, data, tmp_path_factory.mktemp("out"))
 
 
-def test_the_bundle_parses_and_its_figures_are_those_of_evaluate(trained: Trained) -> None:
+def test_the_bundle_parses_and_its_figures_are_those_of_evaluate(trained):
     bundle, source = trained.bundle, trained.recipe.model.tree_source
     assert bundle.config.parses
     assert bundle.config.tree_source == source
@@ -37,7 +37,7 @@ def test_the_bundle_parses_and_its_figures_are_those_of_evaluate(trained: Traine
     assert (own == evaluate_file(predictor, file, source="auto")) == (source == "self")
 
 
-def test_the_card_names_the_trees_of_each_row_and_how_good_they_are(trained: Trained) -> None:
+def test_the_card_names_the_trees_of_each_row_and_how_good_they_are(trained):
     lines = trained.card.splitlines()
     rows = [line.split("|")[1].strip() for line in lines if "| all seeds" in line]
     own = trained.recipe.model.tree_source == "self"
@@ -47,7 +47,7 @@ def test_the_card_names_the_trees_of_each_row_and_how_good_they_are(trained: Tra
     assert f"{figures['exact_trees']:.2f}%" in trained.card
 
 
-def test_every_epoch_is_watched_over_both_trees(trained: Trained) -> None:
+def test_every_epoch_is_watched_over_both_trees(trained):
     lines = (trained.out / "seeds" / "1" / "metrics.jsonl").read_text().splitlines()
     records = list(map(json.loads, lines))
     assert [set(record["watched"]) for record in records] == [{"gold", "self"}] * 2

@@ -1,7 +1,5 @@
 """The files of a bundle that learning goes on from, damaged."""
 
-from pathlib import Path
-
 import pytest
 from bundle_folders import replaced
 from tiny_texts import start
@@ -18,7 +16,7 @@ from thinstack.training.loop.text_learner import TextLearner
     [b"9" * 5000, b"[" * 100_000, b"\xff", b"", b"null", b'{"epochs": []}', b'{"\\u001b": 1}'],
     ids=["digits", "deep", "bytes", "empty", "null", "field", "escape"],
 )
-def test_how_it_learns(content: bytes, tmp_path: Path) -> None:
+def test_how_it_learns(content, tmp_path):
     folder = start(tmp_path / "model")
     replaced("training.json", content)(folder)
     with pytest.raises(BundleError, match=r"training\.json: "):
@@ -28,8 +26,8 @@ def test_how_it_learns(content: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "header", ['{"__metadata__":null}', '{"a":' + "[" * 5000, "{}"], ids=["null", "deep", "none"]
 )
-def test_weights_with_an_odd_header(header: str, tmp_path: Path) -> None:
+def test_weights_with_an_odd_header(header, tmp_path):
     folder = start(tmp_path / "model")
     replaced(WEIGHTS_FILE, len(header).to_bytes(8, "little") + header.encode())(folder)
-    with pytest.raises(BundleError, match=r"model\.safetensors: not the weights"):
+    with pytest.raises(BundleError, match=r"model\.safetensors: "):
         load_model(open_bundle(folder))

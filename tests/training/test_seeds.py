@@ -1,7 +1,6 @@
 """What comes of a seed: figures of the development file, which stays unseen, and their mean."""
 
 import json
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -15,14 +14,12 @@ from thinstack.training.loop.seeds import SeedResult, run_seed, summary
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path):
     return tiny_recipe.write_data(tmp_path / "data")
 
 
 @pytest.mark.parametrize(("stop_on", "source"), [("held", "left"), ("nothing", "balanced")])
-def test_the_development_file_is_not_looked_at(
-    data: Path, tmp_path: Path, stop_on: str, source: str
-) -> None:
+def test_the_development_file_is_not_looked_at(data, tmp_path, stop_on, source):
     settings = {"stop_on": stop_on, "sources": (source,), "model": {"tree_source": source}}
     settings |= {"epochs": 4, "patience": 1, "learning_rate": 0.5}
     recipe = tiny_recipe.recipe(vectors="words.txt", **settings)
@@ -38,7 +35,7 @@ def test_the_development_file_is_not_looked_at(
     assert watched[0] == watched[1]
 
 
-def test_a_development_file_without_a_case_is_no_obstacle(data: Path, tmp_path: Path) -> None:
+def test_a_development_file_without_a_case_is_no_obstacle(data, tmp_path):
     (data / "dev.txt").write_text("(1 (1 the) (1 film))\n", encoding="utf-8")
     recipe = tiny_recipe.recipe(epochs=1, stop_on="dev")
     result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
@@ -49,7 +46,7 @@ def test_a_development_file_without_a_case_is_no_obstacle(data: Path, tmp_path: 
     assert summary([result])["gold"]["root_binary_accuracy"] == {"mean": None, "std": None}
 
 
-def test_the_summary_is_mean_and_standard_deviation_over_the_seeds() -> None:
+def test_the_summary_is_mean_and_standard_deviation_over_the_seeds():
     model = cast(Model, None)
     results = [
         SeedResult(seed, model, [], {"gold": {"root_accuracy": value}}, {})
@@ -66,7 +63,7 @@ def test_the_summary_is_mean_and_standard_deviation_over_the_seeds() -> None:
     [([3.0, 5.0, 4.0], 2), ([5.0, 5.0, 4.0], 1), ([None, None], 2)],
     ids=["best", "first best", "last"],
 )
-def test_the_epoch_that_was_kept(selections: list[float | None], epoch: int) -> None:
+def test_the_epoch_that_was_kept(selections, epoch):
     history = [
         {"selection": value or 0.0, "watched": {} if value is None else {"gold": {}}}
         for value in selections

@@ -38,12 +38,10 @@ RECORD = {"seed": 1, "epoch": 1, "loss": 0.5, "seconds": 1.0, "watched": {}, "se
         ({"history": [RECORD | {"seed": 2}]}, r"expected seed 1, found \[2\]"),
     ],
 )
-def test_an_odd_history_stops_the_run(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: Any, found: str
-) -> None:
+def test_an_odd_history_stops_the_run(data, tmp_path, monkeypatch, state, found):
     monkeypatch.setattr(loop, "save_checkpoint", lambda *args: save_checkpoint(*args[:3], state))
     stopped(tiny_recipe.recipe(), data, tmp_path)
-    with pytest.raises(DataError, match=rf"not a checkpoint of this recipe \(.*{found}"):
+    with pytest.raises(DataError, match=found):
         run(tiny_recipe.recipe(), data, tmp_path)
 
 
@@ -51,9 +49,7 @@ def test_an_odd_history_stops_the_run(
 
 
 @pytest.fixture
-def train(
-    data: Path, tmp_path: Path, cli: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
-) -> Train:
+def train(data, tmp_path, cli, monkeypatch):
     """`thinstack train` of three epochs in the folder `out`; nothing is published."""
     recipe = tiny_recipe.recipe().model_dump(mode="json", exclude_none=True)
     (tmp_path / "recipe.toml").write_text(tomli_w.dumps(recipe), "utf-8")
@@ -70,9 +66,7 @@ def went_on(answer: Answer, out: Path) -> bool:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_training_with_one_message(
-    train: Train, tmp_path: Path, number: signal.Signals, code: int
-) -> None:
+def test_a_signal_ends_training_with_one_message(train, tmp_path, number, code):
     def stop(optimizers: Any, config: Any, epochs: float) -> None:
         if epochs > 1.5:
             signal.raise_signal(number)
@@ -86,7 +80,7 @@ def test_a_signal_ends_training_with_one_message(
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "checkpoint.safetensors"])
-def test_a_full_disk_is_one_message(train: Train, tmp_path: Path, name: str) -> None:
+def test_a_full_disk_is_one_message(train, tmp_path, name):
     sync, calls = files.sync, []
 
     def full(path: Path) -> None:
