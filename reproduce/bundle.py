@@ -32,4 +32,4 @@ def write_row(
         over_seeds, path = summary([result]), out / "model-best"
         calibration = calibrate(result.model, datasets.dev, recipe)
         about = datasets, result, over_seeds, calibration
-        publish(recipe, *about, data=data, path=path, console=console)
+        publish(recipe, *about, path=path, console=console)
