@@ -2,7 +2,7 @@
 a recipe."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -97,13 +97,14 @@ class TableTask(Task):
         """
         table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
         checks: RowChecks = {"skipped": skipped, "advice": self.advice}
-        return table.rows(self.columns_read, classes=self.classes(labels), **checks)
+        checks["classes"] = self.classes(labels)
+        return table.rows(self.columns_read, **checks)
 
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
         say_classes(recipe.model.labels, datasets, console, self.scale_lines(recipe.model.labels))
         say_what_is_odd(self, recipe, datasets, out, console)
 
-    def scale_lines(self, labels: Sequence[str]) -> Sequence[str]:
+    def scale_lines(self, labels: Sequence[str]) -> Iterable[str]:
         """Lines about whether the labels are taken for a scale."""
         return ()
 

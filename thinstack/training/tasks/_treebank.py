@@ -65,7 +65,7 @@ class Treebank(Task):
         # `read_labelled` reads brackets itself, and names the line of a wrong label.
         brackets = self.format == BRACKETS
         read = None if brackets else manager().find("reader", self.format).plugin.trees
-        return read_labelled(path, model.labels, read=read, relabel=self.relabel)
+        return read_labelled(Path(path), model.labels, read=read, relabel=self.relabel)
 
     def sentences(self, item: Labelled) -> Iterable[Sequence[str]]:
         return [item[0].words]
@@ -160,7 +160,7 @@ class Treebank(Task):
         plain = recipe.model.trees == "sequence"
         sources: tuple[EvaluationSource, ...] = ("gold",) if plain else ("gold", "auto")
         development = datasets.items[1]
-        figures = {
+        figures: dict[str, Figures] = {
             source: evaluate_predictor(predictor, development, source=source) for source in sources
         }
         text = evaluate_predictor(predictor, development, source="auto", text=True)
