@@ -18,13 +18,14 @@ from thinstack.core.transitions import validate
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.subtrees import LabelledTree, subtree
 from thinstack.data.words.wordpiece import WordpieceVocabulary
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, DataError
 from thinstack.plugins.manager import PluginManager
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.lesson import Treebank
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST, Alone
 from thinstack.training.lessons.exchanged import Exchanged
 from thinstack.training.lessons.schema_1 import with_lessons
+from thinstack.training.lessons.texts import read_plain_texts
 from thinstack.training.lessons.turning import MOST_EXCHANGED, Turning
 from thinstack.training.loop.teaching import drawn_trees
 from thinstack.training.recipe import Recipe
@@ -212,6 +213,41 @@ def test_a_long_sentence_has_up_to_three_exchanges_and_a_word_none() -> None:
     assert word.words == ("good",)
 
 
+# -- texts
+
+CONLLU = """# sent_id = 1
+# text = It isn't bad.
+1\tIt\t_\t_\t_\t_\t0\troot\t_\t_
+
+# text = Gone
+1\tGone\t_\t_\t_\t_\t0\troot\t_\t_
+"""
+
+
+def test_lines_are_cut_into_sentences_of_words(tmp_path: Path) -> None:
+    text, conllu = tmp_path / "a.txt", tmp_path / "b.conllu"
+    text.write_text("It works. I can't complain!\n\nit works.\nOne two three four five six.\n")
+    conllu.write_text(CONLLU)
+    found = read_plain_texts([text, conllu], 6)
+    assert found == [
+        ("It", "works", "."),
+        ("I", "ca", "n't", "complain", "!"),
+        ("It", "is", "n't", "bad", "."),
+    ]
+    kept_back = [("IT", "works", "."), ["it", "is", "n't", "bad", "."]]
+    assert read_plain_texts([text, conllu], 6, kept_back) == found[1:2]
+    assert len(read_plain_texts([text, conllu], 7)) == 4
+
+
+@pytest.mark.parametrize("name", ["empty.txt", "gone.txt", "blank.txt", "no.conllu"])
+def test_files_without_sentences(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "blank.txt").write_text("\n \n")
+    (tmp_path / "no.conllu").write_text("1\tGone\t_\t_\t_\t_\t0\troot\t_\t_\n")
+    with pytest.raises(DataError, match=name):
+        read_plain_texts([tmp_path / name], 30)
+
+
 # -- in recipes
 
 
@@ -221,7 +257,8 @@ def test_lessons_of_schema_1_become_lessons() -> None:
     teacher |= {"weights": {"texts": 0.5}}
     training = {"epochs": 2, "alone": 1.0, "turning": 0.0}
     expected = [
-        {"name": "negated.v1", "share": 1.0, "seed": 1},
+        {"name": "exchanged.v1", "share": 0},  # the second place is the seed of the next one
+        {"name": "negated.v1", "share": 1.0},
         {"name": "texts.v1", "texts": ["t.txt"], "max_words": 30, "weight": 0.5},
         {"name": "alone.v1", "share": 1.0},
     ]

@@ -17,7 +17,6 @@ from thinstack.training.lessons.negated import Negated, filled, negated_in_place
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 ENGLISH = read_grammar(RECIPES / "grammar" / "english.json")
-NONE = Negatable({}, [])
 
 
 IS = ("n't", "not", "never", "hardly")
@@ -56,52 +55,34 @@ def test_slots_are_told_by_the_word_before() -> None:
     assert brackets(KNOWN.phrases["c"][1][0]) == "( great ( at home ) )"
 
 
+NOUNS = {
+    *("( no ( dull day ) )", "( far ( from ( a ( dull day ) ) ) )"),
+    *(f"( {word} ( a ( dull day ) ) )" for word in ("not", "hardly", "never", "without")),
+    "( not ( a ( single ( dull day ) ) ) )",
+}
+
+
 @pytest.mark.parametrize(
     ("number", "expected"),
     [
         (0, {f"( It ( ( ( is {how} ) ( great ( at home ) ) ) . ) )" for how in IS}),
         (2, {f"( It ( ( ( {how} ) ( bore us ) ) . ) )" for how in ("ca n't", "can not")}),
-        (1, set()),
-        (4, set()),
-        (5, set()),
+        (3, {f"( It ( ( was {noun} ) . ) )" for noun in NOUNS}),  # at its article
+        *((number, set()) for number in (1, 4, 5)),
     ],
 )
 def test_what_is_negated_where_it_stands(number: int, expected: set[str]) -> None:
-    tree, places = TREEBANK.trees[number].tree, KNOWN.places[number]
-    found = {
-        brackets(negated_in_place(tree, place, ENGLISH, np.random.default_rng(seed)))
-        for place in places
-        for seed in range(40)
+    tree, draws = TREEBANK.trees[number].tree, [np.random.default_rng(seed) for seed in range(60)]
+    places = KNOWN.places[number]
+    made = {
+        brackets(negated_in_place(tree, each, ENGLISH, draw)) for each in places for draw in draws
     }
-    assert found == expected
-
-
-def test_a_noun_phrase_is_negated_at_its_article() -> None:
-    tree, (place,) = TREEBANK.trees[3].tree, KNOWN.places[3]
-    found = {
-        brackets(negated_in_place(tree, place, ENGLISH, np.random.default_rng(seed)))
-        for seed in range(60)
-    }
-    nouns = {"( no ( dull day ) )", "( far ( from ( a ( dull day ) ) ) )"}
-    nouns |= {f"( {word} ( a ( dull day ) ) )" for word in ("not", "hardly", "never", "without")}
-    nouns |= {"( not ( a ( single ( dull day ) ) ) )"}
-    assert found == {f"( It ( ( was {noun} ) . ) )" for noun in nouns}
+    assert made == expected
 
 
 @pytest.mark.parametrize("template", [each for kind in ENGLISH.templates.values() for each in kind])
 def test_every_template_makes_a_tree_aligned_to_its_words(template: str) -> None:
-    slots = {
-        "{s}",
-        "{p}",
-        "{c}",
-        "{a}",
-        "{x}",
-        "{v}",
-        "{n}",
-        "{b}",
-        "{d}",
-        *(f"{{{verb}}}" for verb in ENGLISH.inflected),
-    }
+    slots = {f"{{{slot}}}" for slot in [*"spcaxvnbd", *ENGLISH.inflected]}
     tokens = [part for token in template.split() for part in token.split("~")]
     fixed = [token for token in tokens if token not in ("(", ")") and token not in slots]
     assert all("{" not in token and "}" not in token for token in fixed)
@@ -117,26 +98,24 @@ def test_every_template_makes_a_tree_aligned_to_its_words(template: str) -> None
         assert all(word and " " not in word for word in words)
 
 
-def test_templates_are_negative_and_right_branching_with_auxiliaries_joined() -> None:
-    tree = filled("{s} {was}~n't {c} .", NONE, ENGLISH, np.random.default_rng(0))
-    inner = brackets(tree)
+def made(template: str) -> list[Tree]:
+    """What a template gives with everyday words."""
+    nothing, draws = Negatable({}, []), map(np.random.default_rng, range(60))
+    return [filled(template, nothing, ENGLISH, draw) for draw in draws]
+
+
+def test_phrases_branch_right_with_auxiliaries_joined() -> None:
+    inner = brackets(made("{s} {was}~n't {c} .")[0])
     assert "( was n't )" in inner or "( were n't )" in inner
     assert inner.endswith(" ) . ) )")
 
 
-def test_verbs_agree_with_their_subject() -> None:
-    for seed in range(60):
-        tree = filled("{s} {is} {a} .", NONE, ENGLISH, np.random.default_rng(seed))
-        *subject, verb, _, _ = tree.words
-        assert verb == ("are" if " ".join(subject).lower() in ENGLISH.plural_subjects else "is")
-
-
-def test_slots_take_phrases_of_one_side_and_x_of_the_other() -> None:
+def test_verbs_agree_with_their_subject_and_x_is_of_the_other_side() -> None:
     low, high = ENGLISH.everyday["a"].negative, ENGLISH.everyday["a"].positive
     sides = set()
-    for seed in range(60):
-        tree = filled("{s} {was} {a} , not {x} .", NONE, ENGLISH, np.random.default_rng(seed))
-        *_, first, _, _, other, _ = tree.words
+    for tree in made("{s} {is} {a} , not {x} ."):
+        *subject, verb, first, _, _, other, _ = tree.words
+        assert verb == ("are" if " ".join(subject).lower() in ENGLISH.plural_subjects else "is")
         assert (first in low) == (other in high)
         sides.add(first in low)
     assert sides == {True, False}
@@ -160,18 +139,16 @@ def test_variants_are_of_both_kinds_and_the_same_again() -> None:
 
 
 def test_the_grammar_is_found_in_the_data_or_beside_the_recipe(tmp_path: Path) -> None:
+    folders, name = [tmp_path / "data", tmp_path], Path("grammar", "english.json")
     with pytest.raises(DataError) as raised:
-        variants([tmp_path / "data", tmp_path])
-    assert all(
-        str(folder / "grammar" / "english.json") in str(raised.value)
-        for folder in (tmp_path / "data", tmp_path)
-    )
-    (tmp_path / "grammar").mkdir()
-    file = tmp_path / "grammar" / "english.json"
-    file.write_bytes((RECIPES / "grammar" / "english.json").read_bytes())
-    assert variants([tmp_path / "data", tmp_path]) == variants([RECIPES])
+        variants(folders)
+    assert all(str(folder / name) in str(raised.value) for folder in folders)
+    file = tmp_path / name
+    file.parent.mkdir()
+    file.write_bytes((RECIPES / name).read_bytes())
+    assert variants(folders) == variants([RECIPES])
     for content in (b"{", b'{"word": 1}', b"\xff"):
         file.write_bytes(content)
         with pytest.raises(ConfigError) as refused:
-            variants([tmp_path])
+            variants(folders)
         assert str(file) in str(refused.value)

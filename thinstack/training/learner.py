@@ -87,5 +87,5 @@ class Learner:
         """Move the running average by this share (0 to 1) towards the weights."""
         for mean, value in zip(self.average.parameters(), self.model.parameters(), strict=True):
             mean.lerp_(value, weight)
-        for mean, value in zip(self.average.buffers(), self.model.buffers(), strict=True):
-            mean.copy_(value)
+        for buffer, own in zip(self.average.buffers(), self.model.buffers(), strict=True):
+            buffer.copy_(own)

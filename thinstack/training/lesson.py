@@ -72,12 +72,6 @@ class Lesson(Named):
         gt=0,
         description="How much its sentences count in the loss; one of the training file counts 1.",
     )
-    seed: int | None = Field(
-        default=None,
-        ge=0,
-        description="Of the random draws of a lesson that is made once; by default its place among "
-        "the lessons, from 0.",
-    )
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -99,10 +93,6 @@ class Lesson(Named):
     @abstractmethod
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
         """The trees of the lesson. Whatever is drawn at random is drawn from `draw`."""
-
-    def draws_from(self, place: int) -> int:
-        """The seed of its random draws, if it stands at this `place` among the lessons."""
-        return place if self.seed is None else self.seed
 
     @property
     def title(self) -> str:

@@ -29,7 +29,7 @@ class Exchanged(Lesson):
     taught: ClassVar[bool] = True
 
     share: float = Field(
-        default=1.0, gt=0, description="How many trees are made for each training tree."
+        default=1.0, ge=0, description="How many trees are made for each training tree."
     )
 
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:

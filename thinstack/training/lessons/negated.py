@@ -45,7 +45,7 @@ class Negated(Lesson):
     taught: ClassVar[bool] = True
 
     share: float = Field(
-        default=1.0, gt=0, description="How many variants are made for each training tree."
+        default=1.0, ge=0, description="How many variants are made for each training tree."
     )
     grammar: str = Field(
         default="grammar/english.json",

@@ -32,10 +32,12 @@ def with_lessons(recipe: Mapping[str, Any]) -> dict[str, Any]:
 def _taught(teacher: dict[str, Any]) -> list[dict[str, Any]]:
     """The lessons of a teacher, whose settings are taken out."""
     weights = teacher.pop("weights", {})
+    exchanged, negated = teacher.pop("exchanged", 1.0), teacher.pop("negated", 1.0)
     lessons: list[dict[str, Any]] = []
-    for seed, name in enumerate(("exchanged", "negated")):
-        if share := teacher.pop(name, 1.0):
-            lessons.append({"name": f"{name}.v1", "share": share, "seed": seed})
+    if exchanged or negated:  # places seed draws, so that of "negated" is the second one
+        lessons.append({"name": "exchanged.v1", "share": exchanged})
+    if negated:
+        lessons.append({"name": "negated.v1", "share": negated})
     texts, most = teacher.pop("texts", ()), teacher.pop("max_text_words", 30)
     if texts:
         lessons.append({"name": "texts.v1", "texts": texts, "max_words": most})

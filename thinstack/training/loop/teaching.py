@@ -48,7 +48,8 @@ def taught_trees(
     on_read: OnRead | None = None,
 ) -> list[Taught]:
     """The trees that a recipe with a teacher or lessons learns from, the same for all seeds: the
-    trees `train`, then those of the lessons that are made once.
+    trees `train`, then those of the lessons that are made once. A lesson's place in the recipe is
+    the seed of its random draws, so that more trees of one lesson change no other.
 
     Sentences of `aside`, which are kept for measuring, are never taken from texts. `cache`,
     `threads` and `on_read` are as a `Teacher` takes them.
@@ -69,7 +70,7 @@ def taught_trees(
         parse=None if teacher is None else teacher.parse,
     )
     made = [
-        (lesson, lesson.trees(treebank, np.random.default_rng(lesson.draws_from(place))))
+        (lesson, lesson.trees(treebank, np.random.default_rng(place)))
         for place, lesson in enumerate(recipe.lessons)
         if not lesson.anew
     ]
