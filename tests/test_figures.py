@@ -87,7 +87,9 @@ def test_rivals() -> None:
 
 def test_figures_of_raw_text_agree() -> None:
     """Pages that say how good the bundled model is from raw text say what its card says."""
-    card = (ROOT / "thinstack" / "bundled" / "sst" / "README.md").read_text(encoding="utf-8")
+    card = (ROOT / "thinstack" / "bundle" / "bundled" / "sst" / "README.md").read_text(
+        encoding="utf-8"
+    )
     shown = re.search(r"^\| auto, raw text \| this file \| ([\d.]+) \| ([\d.]+) \|", card, re.M)
     five, two = (f"{float(figure):.1f}" for figure in shown.groups())
     text = (ROOT / "docs" / "text.md").read_text(encoding="utf-8")

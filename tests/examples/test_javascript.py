@@ -34,8 +34,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     shutil.copytree(
         ROOT / "examples" / "javascript", folder, ignore=shutil.ignore_patterns("node_modules")
     )
-    shutil.copytree(ROOT / "thinstack" / "bundled" / "sst", root / "thinstack" / "bundled" / "sst")
-    _require_all_inputs(root / "thinstack" / "bundled" / "sst" / "onnx" / "model.onnx")
+    folder = Path("thinstack", "bundle", "bundled", "sst")
+    shutil.copytree(ROOT / folder, root / folder)
+    _require_all_inputs(root / folder / "onnx" / "model.onnx")
     (line,) = re.findall(
         r"^```sh\n(.+)\n```$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE
     )
