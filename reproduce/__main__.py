@@ -8,6 +8,7 @@ import tomli_w
 import typer
 from rich.console import Console
 
+from reproduce.bundle import write_row
 from reproduce.command import Options, run
 from reproduce.head_report import heads as report_heads
 from reproduce.only import only as print_only
@@ -90,6 +91,24 @@ def table(
     )
     with stoppable(STOPPED):
         run(file, options, Console())
+
+
+@app.command()
+def bundle(
+    file: Annotated[Path, typer.Argument(help="A TOML table.")],
+    place: Annotated[str, typer.Argument(metavar="ROW[/VARIANT]", help="A row with a recipe.")],
+    data: Data = Path(),
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="The seed to train.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder to train in, and to write the bundle to.")] = (
+        Path("runs/bundle")
+    ),
+) -> None:
+    """Train a row of a table as its paper did, and write its bundle.
+
+    Called again, it goes on where it was.
+    """
+    with stoppable(STOPPED):
+        write_row(file, place, seed=seed, data=data, out=out, console=Console())
 
 
 @app.command()

@@ -175,9 +175,9 @@ class Table(Strict):
                 found += [Run(row, variant, seed, recipe, *kind) for seed in chosen]
         return found
 
-    def show(self, place: str) -> Data:
-        """The whole recipe of `place`, ROW[/VARIANT], as `thinstack train` reads it. Raises
-        UnknownNameError, ConfigError."""
+    def place(self, place: str) -> tuple[Row, str]:
+        """The row and the variant of ROW[/VARIANT]. Raises UnknownNameError, and ConfigError for a
+        row that is no model of a recipe."""
         name, _, variant = place.partition("/")
         row = self.row(name)
         if variant not in self.variants_of(row):
@@ -186,8 +186,17 @@ class Table(Strict):
             raise ConfigError(f"row {name} is the rival {row.rival!r}, which has no recipe")
         if row.parser is not None:
             raise ConfigError(f"row {name} has trees of a parser, which no recipe can name")
+        return row, variant
+
+    def show(self, place: str) -> Data:
+        """The whole recipe of `place`, ROW[/VARIANT], as `thinstack train` reads it. Raises
+        UnknownNameError, ConfigError."""
+        row, variant = self.place(place)
         if said := self.learning_of(row, variant).said():
-            raise ConfigError(f"row {name} has settings that no recipe has: {', '.join(said)}")
+            raise ConfigError(
+                f"row {row.name} has settings that no recipe has: {', '.join(said)}; train it with "
+                "python -m reproduce bundle"
+            )
         return self._recipe_data(row, variant)
 
     def learning_of(self, row: Row, variant: str = "") -> Learning:

@@ -9,12 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from command_line import run_command
 from table_command import Command, written
 from tiny_table import tiny, write
 
+from reproduce.__main__ import app
 from reproduce.cases import Cases
 from reproduce.table import Table
+from thinstack.bundle.weights import load_model
 from thinstack.data.files.lock import locked
+from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 
@@ -305,3 +310,21 @@ def test_a_curve_of_a_variant_is_of_its_cases(
         for label in range(3)
     ]
     assert [point["mean"] for point in line] == pytest.approx(means)
+
+
+def test_the_bundle_of_a_row_is_trained_as_the_table_says(command: Command) -> None:
+    cell = {"cell": {"name": "s_lstm.v1", "hidden_size": 3}}
+    settings = {"training": {"init": "glorot", "epochs": 1}, "model": cell}
+    command.change(rows=[{**tiny()["rows"][1], "recipe": settings}])
+    words = "bundle", command.table, "rvnn", "--data", command.data, "--out", command.out
+    answer = run_command(command.monkeypatch, command.capsys, *map(str, words), commands=app)
+    assert answer.code == 0
+    (run, *_) = Table.read(command.table).runs()
+    datasets = load_datasets(run.recipe, command.data)
+    with run.learning.prepared() as prepare:
+        result = run_seed(run.recipe, datasets, 1, command.work, prepare=prepare)
+    found = load_model(command.out / "model-best").state_dict()
+    name = "encoder.layers.0.up.cell.w_if"
+    assert torch.equal(found[name], result.model.state_dict()[name])
+    refused = command("--show", "rvnn")
+    assert (refused.code, "reproduce bundle" in refused.err.replace("\n", " ")) == (2, True)
