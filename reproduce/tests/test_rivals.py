@@ -165,7 +165,7 @@ def test_an_unknown_rival_lists_the_known() -> None:
 
 
 def test_pairs_are_refused(run: Run) -> None:
-    with pytest.raises(ConfigError, match="'entailment'"):
+    with pytest.raises(ConfigError, match=r"found 'entailment\.v1'"):
         run([], [], [], task="entailment")
 
 

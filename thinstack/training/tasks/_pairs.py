@@ -73,8 +73,7 @@ class Pairs(TableTask):
 
     def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Pair]:
         if self.brings_trees:
-            at = Path(path)
-            return read_pairs(at, format=self.format, trees=model.trees, target=self.target)
+            return read_pairs(Path(path), format=self.format, trees=model.trees, target=self.target)
         bad = skipped if self.skip_bad else None
         cut, pairs = splitter(sentences=False), list[Pair]()
         maker = tree_maker("balanced" if model.parses else model.tree_source)
