@@ -76,7 +76,7 @@ class ChildSumLSTM(Cell):
         owner, n = links.owner, inputs.shape[0]
         width, b = self.hidden_size, self._bias()
         h_sum = sum_by_owner(h_k, owner, n)  # (2)
-        gates = affine(b, h_sum, self.u)  # (3), (5), (6); of (4) only what follows counts
+        gates = affine(b, h_sum, self.u)  # (3), (5), (6); its f is not read
         f = affine(b[width : 2 * width], h_k, self.u[:, width : 2 * width])  # (4)
         if self.inner_size > 0:
             from_x = inputs @ self.w
