@@ -74,21 +74,16 @@ class ChildSumLSTM(Cell):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         h_k, c_k = children
         owner, n = links.owner, inputs.shape[0]
-        b_i, b_f, b_ou = self._parts(self._bias())
-        u_i, u_f, u_ou = self._parts(self.u)
+        width, b = self.hidden_size, self._bias()
         h_sum = sum_by_owner(h_k, owner, n)  # (2)
-        i = affine(b_i, h_sum, u_i)  # (3)
-        f = affine(b_f, h_k, u_f)  # (4)
-        ou = affine(b_ou, h_sum, u_ou)  # (5), (6)
+        gates = affine(b, h_sum, self.u)  # (3), (5), (6); its f is not read
+        f = affine(b[width : 2 * width], h_k, self.u[:, width : 2 * width])  # (4)
         if self.inner_size > 0:
-            x_i, x_f, x_ou = self._parts(inputs @ self.w)
-            i, f, ou = i + x_i, f + x_f.index_select(0, owner), ou + x_ou
-        return self._state(i, ou, sum_by_owner(f.sigmoid() * c_k, owner, n))
-
-    def _parts(self, gates: Tensor) -> list[Tensor]:
-        """The columns of i, of f, and of o and u."""
-        width = self.hidden_size
-        return list(torch.split(gates, [width, width, gates.shape[-1] - 2 * width], -1))
+            from_x = inputs @ self.w
+            gates = gates + from_x
+            f = f + from_x[:, width : 2 * width].index_select(0, owner)
+        kept = sum_by_owner(f.sigmoid() * c_k, owner, n)
+        return self._state(gates[:, :width], gates[:, 2 * width :], kept)
 
     def _bias(self) -> Tensor:
         return self.b + self.b_u if self.double_bias else self.b
