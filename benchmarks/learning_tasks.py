@@ -20,18 +20,6 @@ from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import DataError
 from thinstack.text.given_trees import tree_maker
 
-__all__ = [
-    "ENTAILMENT",
-    "KAPPA",
-    "RANKING",
-    "RELATEDNESS",
-    "SST_NODES",
-    "SST_ROOTS",
-    "Item",
-    "Task",
-    "sick",
-]
-
 SENTIMENTS = ("0", "1", "2", "3", "4")
 RATINGS = ("1", "2", "3", "4", "5")
 JUDGEMENTS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")

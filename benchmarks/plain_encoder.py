@@ -16,8 +16,6 @@ from torch import Tensor, nn
 from thinstack.plugins.embeddings.transformer.pretrained import variant_of
 from thinstack.training.loop.precision import faster_in_bf16
 
-__all__ = ["Pieces", "PlainEncoder", "Rates", "fine_tune", "padded", "scores_of"]
-
 Rows = list[tuple[Sequence[int], int]]
 """The pieces of texts, and their classes."""
 

@@ -9,8 +9,6 @@ from typing import Final
 
 import torch
 
-__all__ = ["COLUMNS", "TEXTCAT_EPOCHS", "page_of", "row_of"]
-
 TEXTCAT_EPOCHS: Final = 10
 """Epochs of spaCy's ensemble, at most."""
 

@@ -7,8 +7,6 @@ from typing import Any, Final
 import numpy as np
 from onnx_mutators import mutated_onnx
 
-__all__ = ["KINDS"]
-
 Random = np.random.Generator
 MANIFEST = "manifest.json"
 VALUES: Final[tuple[Any, ...]] = (

@@ -10,8 +10,6 @@ from thinstack.core.transitions import REDUCE, SHIFT
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 from thinstack.testing.recursion import compose_node
 
-__all__ = ["SpinnNodes", "encode_spinn"]
-
 
 class SpinnNodes(NamedTuple):
     """What `encode_spinn` finds, one entry a node, in node order.

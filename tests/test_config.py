@@ -66,7 +66,7 @@ sources = ["self"]
 
 
 @pytest.fixture
-def recipe(tmp_path: Path):
+def recipe(tmp_path):
     """Write a recipe, with a piece of text replaced."""
 
     def write(old: str = "", new: str = "") -> Path:
@@ -82,7 +82,7 @@ def changed(**fields: object) -> dict:
     return {**MODEL, **fields}
 
 
-def test_a_model_config_goes_through_json() -> None:
+def test_a_model_config_goes_through_json():
     config = ModelConfig.parse(MODEL, source="config.json")
     data = json.loads(config.model_dump_json())
     assert data == MODEL
@@ -93,7 +93,7 @@ WORDS, TRACKER = {"kind": "words", "size": 3}, {"tracker": {"size": 3}}
 SMALL = {key: MODEL[key] for key in ("labels", "embedding", "cell", "head")}
 
 
-def test_defaults() -> None:
+def test_defaults():
     config = ModelConfig.parse(SMALL, source="config.json")
     assert config.schema_version == SCHEMA_VERSION == 1
     assert (config.tree_source, config.trees, config.relations) == ("balanced", "binary", ())
@@ -106,7 +106,7 @@ def with_tracker(tracker: dict | None = None, **fields: object) -> dict:
     return {**SMALL, "encoder": {"tracker": {"size": 3, **(tracker or {})}}, **fields}
 
 
-def test_a_tracker_and_its_defaults() -> None:
+def test_a_tracker_and_its_defaults():
     config = ModelConfig.parse(with_tracker(), source="config.json")
     tracker = config.encoder.tracker
     assert (tracker.size, tracker.lookahead, tracker.feeds, tracker.parses) == (3, 1, True, True)
@@ -130,7 +130,7 @@ def test_a_tracker_and_its_defaults() -> None:
         (SMALL, "balanced"),
     ],
 )
-def test_the_trees_of_raw_words_are_the_models_own_if_it_parses(data: dict, expected: str) -> None:
+def test_the_trees_of_raw_words_are_the_models_own_if_it_parses(data, expected):
     """Whether the encoder comes as plain data or as what was made of it, and once more after a
     round trip."""
     config = ModelConfig.parse(data, source="config.json")
@@ -139,7 +139,7 @@ def test_the_trees_of_raw_words_are_the_models_own_if_it_parses(data: dict, expe
     assert ModelConfig.parse(config.model_dump(), source="again") == config
 
 
-def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
+def test_a_recipe_goes_through_toml_and_json(recipe):
     found = Recipe.read(recipe())
     assert found.name == "small"
     assert found.data.vectors == "glove.npz"
@@ -176,9 +176,7 @@ def test_a_recipe_goes_through_toml_and_json(recipe) -> None:
         ([], "it: Input should be", "[]"),
     ],
 )
-def test_an_error_names_the_file_the_field_and_what_was_found(
-    data: object, field: str, found: str
-) -> None:
+def test_an_error_names_the_file_the_field_and_what_was_found(data, field, found):
     with pytest.raises(ConfigError) as caught:
         ModelConfig.parse(data, source="model/config.json")
     message = str(caught.value)
@@ -188,7 +186,7 @@ def test_an_error_names_the_file_the_field_and_what_was_found(
     assert "Value error" not in message
 
 
-def test_label_ids_are_written_and_read_and_are_no_fields() -> None:
+def test_label_ids_are_written_and_read_and_are_no_fields():
     config = ModelConfig.parse({**SMALL, "labels": ["schön", "bad"]}, source="config.json")
     written = json.loads(config.to_json())
     assert written["id2label"] == {"0": "schön", "1": "bad"}
@@ -199,19 +197,19 @@ def test_label_ids_are_written_and_read_and_are_no_fields() -> None:
     assert written == config.model_dump(mode="json")
 
 
-def test_all_problems_are_told_at_once() -> None:
+def test_all_problems_are_told_at_once():
     broken = changed(labels=[], cell={"name": "x.v1", "hidden_size": -1}, colour=1)
     with pytest.raises(ConfigError, match=r"labels: .*; cell\.hidden_size: .*; colour: "):
         ModelConfig.parse(broken, source="config.json")
 
 
-def test_a_long_value_is_cut_in_the_message() -> None:
+def test_a_long_value_is_cut_in_the_message():
     with pytest.raises(ConfigError) as caught:
         ModelConfig.parse(changed(tree_source="x" * 10_000), source="config.json")
     assert len(str(caught.value)) < 300
 
 
-def test_a_config_cannot_be_changed() -> None:
+def test_a_config_cannot_be_changed():
     config = ModelConfig.parse(MODEL, source="config.json")
     with pytest.raises(ValueError, match="frozen"):
         config.tree_source = "left"
@@ -238,19 +236,19 @@ def test_a_config_cannot_be_changed() -> None:
         (FROM_TRAINING, OF_NO_PARSER, r".*'self' needs a model\.parser"),
     ],
 )
-def test_a_recipe_that_is_refused(recipe, old: str, new: str, message: str) -> None:
+def test_a_recipe_that_is_refused(recipe, old, new, message):
     path = recipe(old, new)
     with pytest.raises(ConfigError, match=f"^{path}: {message}"):
         Recipe.read(path)
 
 
-def test_what_is_reported_on_in_words(recipe) -> None:
+def test_what_is_reported_on_in_words(recipe):
     assert Recipe.read(recipe()).data.reported == "sst/dev.txt"
     aside = Recipe.read(recipe('dev = "sst/dev.txt"', "dev_size = 500")).data
     assert (aside.dev, aside.reported) == (None, "500 examples of sst/train.txt")
 
 
-def test_a_recipe_that_cannot_be_read(tmp_path: Path) -> None:
+def test_a_recipe_that_cannot_be_read(tmp_path):
     path = tmp_path / "recipe.toml"
     with pytest.raises(ConfigError, match=r"recipe\.toml: .*No such file"):
         Recipe.read(path)
@@ -261,7 +259,7 @@ def test_a_recipe_that_cannot_be_read(tmp_path: Path) -> None:
         Recipe.read(tmp_path)
 
 
-def test_a_recipe_without_gold_trees_names_others() -> None:
+def test_a_recipe_without_gold_trees_names_others():
     assert TrainingConfig(sources=("left",)).trees == ("gold", "left")
     assert TrainingConfig(gold=False, sources=("left", "right")).trees == ("left", "right")
     with pytest.raises(ValueError, match="leaves no trees to train on"):

@@ -1,6 +1,6 @@
 """What runs on CUDA gives what it gives on the CPU; skipped where there is no GPU."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -32,13 +32,13 @@ needs_torch = pytest.mark.skipif(
 
 
 @pytest.fixture(autouse=True)
-def _exact(monkeypatch: pytest.MonkeyPatch) -> None:
+def _exact(monkeypatch):
     """cuDNN's LSTM rounds what it multiplies to 10 bits unless told."""
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
 
 
 @pytest.fixture
-def _no_waits() -> Iterator[None]:
+def _no_waits():
     torch.cuda.set_sync_debug_mode("error")
     yield
     torch.cuda.set_sync_debug_mode("default")
@@ -50,7 +50,7 @@ def forest_of(model: Model) -> Forest:
 
 
 @pytest.mark.parametrize("source", ["left", "self"])
-def test_a_bundle_in_onnxruntime(source: str) -> None:
+def test_a_bundle_in_onnxruntime(source):
     try:
         gpu = thinstack.load("sst", device="cuda")
     except DeviceError as error:
@@ -64,7 +64,7 @@ def test_a_bundle_in_onnxruntime(source: str) -> None:
 @needs_torch
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("name", MODELS)
-def test_a_model_in_torch(name: str, own: bool) -> None:
+def test_a_model_in_torch(name, own):
     model = MODELS[name]().eval()
     if own and not model.parses:
         pytest.skip("it makes no trees")
@@ -81,9 +81,7 @@ def test_a_model_in_torch(name: str, own: bool) -> None:
 
 @needs_torch
 @pytest.mark.parametrize("name", MODELS)
-def test_nothing_waits_while_given_trees_are_composed(
-    name: str, request: pytest.FixtureRequest
-) -> None:
+def test_nothing_waits_while_given_trees_are_composed(name, request):
     model = MODELS[name]().eval().cuda()
     inputs = model.inputs(forest_of(model))
     with torch.no_grad():
@@ -93,7 +91,7 @@ def test_nothing_waits_while_given_trees_are_composed(
 
 
 @needs_torch
-def test_every_registered_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_registered_model(monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
     from gpu_parity import cell_parity
 

@@ -49,7 +49,7 @@ TASK = Guide("writing-a-task.md", "thinstack-topics")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return CELL.write(tmp_path_factory.mktemp("guide"))
 
 
@@ -65,7 +65,7 @@ def run(folder: Path, command: str) -> str:
 
 
 @pytest.mark.parametrize("guide", [CELL, TASK])
-def test_the_files_are_those_of_the_example(guide: Guide) -> None:
+def test_the_files_are_those_of_the_example(guide):
     files = guide.example.iterdir()
     there = {path.name: path.read_text("utf-8") for path in files if path.is_file()}
     del there["README.md"]
@@ -73,7 +73,7 @@ def test_the_files_are_those_of_the_example(guide: Guide) -> None:
     assert {name: text for name, text in guide.files.items() if name not in own} == there
 
 
-def test_every_command_is_tested_here_or_installs() -> None:
+def test_every_command_is_tested_here_or_installs():
     assert CELL.commands == [
         "thinstack plugins",
         "pytest -q",
@@ -85,7 +85,7 @@ def test_every_command_is_tested_here_or_installs() -> None:
     assert TASK.commands == ["thinstack plugins", train, "python run_anywhere.py"]
 
 
-def test_the_cell_is_listed_and_keeps_some_of_its_contract(folder: Path) -> None:
+def test_the_cell_is_listed_and_keeps_some_of_its_contract(folder):
     row = r"mgu\.v1\W+cell\W+thinstack-mgu\W+0\.1\.0\W+ok"
     assert re.search(row, run(folder, "thinstack plugins"))
     # All of it takes a minute, and `.ci/jobs/guides` does that.
@@ -93,14 +93,14 @@ def test_the_cell_is_listed_and_keeps_some_of_its_contract(folder: Path) -> None
     run(folder, f"pytest -q -p no:cacheprovider -k {some}")
 
 
-def test_the_cell_trains_is_exported_and_runs(folder: Path) -> None:
+def test_the_cell_trains_is_exported_and_runs(folder):
     shutil.rmtree(folder / "run", ignore_errors=True)
     run(folder, "thinstack train recipe.toml --out run")
     assert "wonderful" in run(folder, 'thinstack predict -m run/model-best "A wonderful film"')
     assert run(folder, "python run_anywhere.py") == "good\n"
 
 
-def test_the_task_learns_and_its_bundle_runs(tmp_path: Path) -> None:
+def test_the_task_learns_and_its_bundle_runs(tmp_path):
     TASK.write(tmp_path)
     listed, trained, answered = (run(tmp_path, command) for command in TASK.commands)
     assert re.search(r"topics\.v1\W+task\W+thinstack-topics\W+0\.1\.0\W+ok", listed)
@@ -108,7 +108,7 @@ def test_the_task_learns_and_its_bundle_runs(tmp_path: Path) -> None:
     assert answered == "music food\n"
 
 
-def test_following_a_guide(tmp_path: Path) -> None:
+def test_following_a_guide(tmp_path):
     guide = tmp_path / "guide.md"
     blocks = ("sh\ntest ! -e a.txt", "text a.txt\none", "sh\ncat a.txt", "python\nshown")
     blocks += ("text a.txt\ntwo", "sh\ncat a.txt\nfalse\necho never")

@@ -44,19 +44,19 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def test_importing_thinstack_is_light() -> None:
+def test_importing_thinstack_is_light():
     heavy = ["torch", "onnx", "onnxruntime", "spacy", "thinc", "scipy", "sklearn", "rich", "typer"]
     heavy += ["huggingface_hub"]
     code = f"import sys, thinstack; print([name for name in {heavy} if name in sys.modules])"
     assert python(code) == "[]"
 
 
-def test_the_command_line_reads_nothing_of_training_before_it_trains() -> None:
+def test_the_command_line_reads_nothing_of_training_before_it_trains():
     code = "import sys, thinstack.cli; print('thinstack.training.recipe.recipe' in sys.modules)"
     assert python(code) == "False"
 
 
-def test_the_command_line_reads_nothing_of_tables_before_it_meets_one() -> None:
+def test_the_command_line_reads_nothing_of_tables_before_it_meets_one():
     names = [
         "thinstack.data.tables.table",
         "thinstack.data.tables.json_tables",
@@ -66,7 +66,7 @@ def test_the_command_line_reads_nothing_of_tables_before_it_meets_one() -> None:
     assert python(code) == "[]"
 
 
-def test_torch_free_modules_import_where_the_extras_are_missing() -> None:
+def test_torch_free_modules_import_where_the_extras_are_missing():
     (contract,) = (found for found in CONTRACTS if "torch" in found.get("forbidden_modules", ()))
     free = tuple(contract["source_modules"])
     names = ["thinstack", "thinstack.cli"]
@@ -103,7 +103,7 @@ HOMES = {
 
 
 @pytest.mark.parametrize("named", HOMES)
-def test_unstable_parts_of_torch_are_named_at_home(named: str) -> None:
+def test_unstable_parts_of_torch_are_named_at_home(named):
     code = {
         name: re.sub(r'"""[\s\S]*?"""|#.*', "", path.read_text())
         for name, path in modules().items()

@@ -6,7 +6,6 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ GIVEN: dict[str, Callable[[], dict[str, Any]]] = {  # what a page's fragments ta
 }
 
 
-def test_what_is_run_elsewhere_is_there() -> None:
+def test_what_is_run_elsewhere_is_there():
     assert {"start.md", "trees.md", "predictions.md"} <= set(HERE)
     for page, place in ELSEWHERE.items():
         assert blocks(f"docs/{page}", "python")
@@ -59,14 +58,14 @@ def test_what_is_run_elsewhere_is_there() -> None:
 
 
 @pytest.mark.parametrize("page", HERE)
-def test_python_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "page", **GIVEN.get(page, dict)()}
     for number, block in enumerate(blocks(f"docs/{page}", "python")):
         execute(block, f"<{page}, {number}>", names)
 
 
-def test_start(capsys: pytest.CaptureFixture[str]) -> None:
+def test_start(capsys):
     sentences = run("docs/start.md", "predict_text")["sentences"]
     assert [each.text for each in sentences] == [
         "The acting is superb, but the plot never comes alive.",
@@ -79,13 +78,13 @@ def test_start(capsys: pytest.CaptureFixture[str]) -> None:
     np.testing.assert_array_equal(found["nodes"][-1:], found["roots"])
 
 
-def test_trees() -> None:
+def test_trees():
     tree = run("docs/trees.md", "from_brackets")["tree"]
     assert tree.words == ("A", "wonderful", "film")
     assert tree.transitions.tolist() == [0, 0, 0, 1, 1]
 
 
-def test_the_thin_stack(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_thin_stack(capsys):
     """The trace is the paper's Table 1 (Bowman et al. 2016)."""
     names: dict[str, Any] = {"__name__": "page"}
     for block in blocks("docs/thin-stack.md", "python"):
@@ -118,7 +117,7 @@ def commands() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("page", "line"), commands())
-def test_commands_and_their_options_exist(page: str, line: str) -> None:
+def test_commands_and_their_options_exist(page, line):
     words = shlex.split(line, comments=True)
     known = typer.main.get_command(app).commands[words[1]]
     options = {name for each in known.params for name in (*each.opts, *each.secondary_opts)}
@@ -126,13 +125,13 @@ def test_commands_and_their_options_exist(page: str, line: str) -> None:
     assert used <= options, page
 
 
-def test_recipes_on_pages_are_whole() -> None:
+def test_recipes_on_pages_are_whole():
     for page in ("contextual.md", "recipes.md", "teaching.md"):
         recipe = tomllib.loads(blocks(f"docs/{page}", "toml")[0])
         assert Recipe.parse(recipe, source=page).name == recipe["name"]
 
 
-def test_every_extra_has_a_row() -> None:
+def test_every_extra_has_a_row():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
@@ -148,5 +147,5 @@ PROSE += sorted(f"results/{path.name}" for path in (ROOT / "results").glob("*.md
 
 
 @pytest.mark.parametrize("page", PROSE)
-def test_sentences_can_be_read_aloud(page: str) -> None:
+def test_sentences_can_be_read_aloud(page):
     assert [each for each in sentences(page) if words(each) > LONGEST] == []

@@ -33,7 +33,7 @@ TAI = {
 
 @pytest.mark.parametrize("task", ["relatedness", "sentiment"])
 @pytest.mark.parametrize("variant", TAI)
-def test_table_1_of_tai(variant: str, task: str) -> None:
+def test_table_1_of_tai(variant, task):
     d, expected = TAI[variant][task == "sentiment"]
     options = {"bias": "double", "output_gate": task == "sentiment"}
     cell = {"name": "nary_lstm.v1", "hidden_size": d, "options": options}
@@ -64,7 +64,7 @@ TENG = [  # Table 4, with the classifier: cell, D, bidirectional, count
 
 
 @pytest.mark.parametrize(("cell", "d", "bidirectional", "expected"), TENG)
-def test_table_4_of_teng(cell: str, d: int, bidirectional: bool, expected: int) -> None:
+def test_table_4_of_teng(cell, d, bidirectional, expected):
     encoder = {"top_down": {"name": "top_down_lstm.v1", "hidden_size": d}} if bidirectional else {}
     head = {"name": "root_classifier.v1", "options": {"hidden": 128}}
     model = model_of({"name": cell, "hidden_size": d}, head, encoder=encoder)
@@ -106,7 +106,7 @@ BOWMAN = {
 
 
 @pytest.mark.parametrize("variant", BOWMAN)
-def test_table_3_of_bowman(variant: str) -> None:
+def test_table_3_of_bowman(variant):
     """Three models from one configuration."""
     tracker, layers, formula, expected = BOWMAN[variant]
     assert formula == expected
@@ -121,7 +121,7 @@ def test_table_3_of_bowman(variant: str) -> None:
     assert count(model.encoder, model.head) == expected
 
 
-def test_the_lstm_of_bowman() -> None:
+def test_the_lstm_of_bowman():
     """3.0m in Table 3: it reads the word vectors themselves, with one bias a gate."""
     head = {"name": "entailment.v1", "options": {"layers": 2, "width": MLP, "batch_norm": False}}
     cell = {"name": "nary_lstm.v1", "hidden_size": D, "options": {"arity": 1}}
@@ -143,7 +143,7 @@ def page_counts() -> dict[str, int]:
     return found
 
 
-def test_the_page_has_the_count_of_every_cell_and_head() -> None:
+def test_the_page_has_the_count_of_every_cell_and_head():
     found = {}
     for record in manager().records():
         if (record.distribution, record.kind) == ("thinstack", "cell"):

@@ -45,14 +45,14 @@ def is_public(name: str) -> bool:
 
 
 @pytest.mark.parametrize("module", sorted(PUBLIC))
-def test_public_names_are_there_and_shown(module: str) -> None:
+def test_public_names_are_there_and_shown(module):
     home = import_module(module)
     for name in home.__all__:
         assert not isinstance(getattr(home, name), type(home)), name
     assert SHOWN.count(module) == 1
 
 
-def test_nothing_else_is_shown() -> None:
+def test_nothing_else_is_shown():
     assert set(SHOWN) == PUBLIC | {"thinstack.plugins.hookspecs", "thinstack.plugins.kinds"}
 
 
@@ -60,12 +60,12 @@ PAGES = [ROOT / "README.md", *ROOT.glob("examples/**/*.py"), *ROOT.glob("docs/*.
 
 
 @pytest.mark.parametrize("page", sorted(PAGES), ids=lambda page: page.name)
-def test_pages_and_examples_name_public_things(page: Path) -> None:
+def test_pages_and_examples_name_public_things(page):
     if page.name != "decisions.md":
         assert inside(page.read_text(encoding="utf-8")) == []
 
 
-def test_messages_name_public_things() -> None:
+def test_messages_name_public_things():
     for path in ROOT.glob("thinstack/**/*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise | ast.Return | ast.Assign):
@@ -78,7 +78,7 @@ OLD = "config corpora data.binarize data.suite measure.polarity models runtime.b
 
 
 @pytest.mark.parametrize("old", OLD.split())
-def test_modules_that_moved_say_where(old: str) -> None:
+def test_modules_that_moved_say_where(old):
     room = old.split(".")[0]
     with pytest.raises(ImportError, match=re.escape(PLACES[room])) as problem:
         import_module(f"thinstack.{old}")
@@ -86,8 +86,19 @@ def test_modules_that_moved_say_where(old: str) -> None:
     assert inside(" ".join(PLACES.values())) == []
 
 
-def test_only_contracts_need_torch() -> None:
+def test_only_contracts_need_torch():
     code = "import sys, thinstack.plugins as p; p.Reader; print('torch' in sys.modules); p.Cell"
     code += "; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]
+
+
+def test_only_public_modules_packages_and_plugins_list_names():
+    plugins = "plugins/(cells|heads|embeddings|encoders|parsers|readers)|training/(tasks|lessons)/"
+    kept, listing = re.compile(f"{plugins}|__init__"), []
+    for path in ROOT.glob("thinstack/**/*.py"):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        lists_names = re.search("^__all__ =", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if lists_names and name not in SHOWN and not kept.search(str(path)):
+            listing.append(name)
+    assert listing == []

@@ -2,13 +2,10 @@
 
 import re
 import shlex
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from command_line import Answer
 from core.configured import config_of
 from pages import ROOT, blocks, run
 
@@ -27,12 +24,12 @@ SPEED = (ROOT / "results" / "speed.md").read_text(encoding="utf-8")
 RIVALS = (ROOT / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
 
 
-def test_a_stranger_reads_it_in_three_minutes() -> None:
+def test_a_stranger_reads_it_in_three_minutes():
     assert len(README.splitlines()) <= 150
     assert len(README.split()) <= 1200
 
 
-def test_its_sentences_are_short() -> None:
+def test_its_sentences_are_short():
     text = re.sub(r"^(```.*?^```|\|.*?|#.*?)$", "\n", README, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"\]\([^)]*\)", "]", text)
     sentences = re.split(r"(?<=[.:;!?])\W*\s|\n\s*\n|\n- | · ", text)
@@ -41,11 +38,11 @@ def test_its_sentences_are_short() -> None:
         assert len(sentence.split()) <= 25, sentence
 
 
-def test_every_block_is_run_here() -> None:
+def test_every_block_is_run_here():
     assert len(blocks("README.md", "python")) == 3
 
 
-def test_the_drawing_is_what_the_command_prints(cli: Callable[..., Answer]) -> None:
+def test_the_drawing_is_what_the_command_prints(cli):
     drawn = blocks("README.md", "")[0].splitlines()
     program, *command = shlex.split(drawn[0].removeprefix("$ "))
     shown = cli(*command).out.splitlines()
@@ -55,7 +52,7 @@ def test_the_drawing_is_what_the_command_prints(cli: Callable[..., Answer]) -> N
     assert len(places) > 12
 
 
-def test_the_picture_is_what_the_command_draws(cli: Callable[..., Answer], tmp_path: Path) -> None:
+def test_the_picture_is_what_the_command_draws(cli, tmp_path):
     _, *command = shlex.split(blocks("README.md", "")[0].splitlines()[0].removeprefix("$ "))
     assert cli(*command, "--svg", tmp_path / "tree.svg").code == 0
     drawn, shown = (path.read_text(encoding="utf-8") for path in (tmp_path / "tree.svg", PICTURE))
@@ -64,7 +61,7 @@ def test_the_picture_is_what_the_command_draws(cli: Callable[..., Answer], tmp_p
     assert f"](docs/assets/{PICTURE.name})" in README
 
 
-def test_its_figures_are_those_of_the_results() -> None:
+def test_its_figures_are_those_of_the_results():
     accuracy, speed = [
         [cell.strip() for cell in row.split("|")[2:-1]]
         for row in README.splitlines()
@@ -83,7 +80,7 @@ def test_its_figures_are_those_of_the_results() -> None:
     assert speed[2].endswith(f": {rival}")
 
 
-def test_spacy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_spacy(capsys):
     doc = run("README.md", "add_pipe")["doc"]
     assert sum(doc.cats.values()) == pytest.approx(1, abs=1e-5)
     assert [len(sentence.text) > 0 for sentence in doc.sents] == [True, True]
@@ -91,13 +88,13 @@ def test_spacy(capsys: pytest.CaptureFixture[str]) -> None:
     assert "very negative" in capsys.readouterr().out
 
 
-def test_onnx(capsys: pytest.CaptureFixture[str]) -> None:
+def test_onnx(capsys):
     nodes = run("README.md", "InferenceSession")["nodes"]
     assert capsys.readouterr().out == "(5, 5)\n[0 0 0 1 1]\n"
     np.testing.assert_allclose(nodes.sum(axis=1), 1, atol=1e-5)
 
 
-def test_the_plugin_builds_a_cell_that_exports() -> None:
+def test_the_plugin_builds_a_cell_that_exports():
     spec = Spec("cell", run("README.md", "class Mean")["Mean"])
     assert spec.name == "mean.v1"
     torch.manual_seed(0)

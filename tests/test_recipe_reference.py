@@ -4,7 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 from runpy import run_path
-from typing import Any
 
 import pytest
 
@@ -18,16 +17,16 @@ PAGE = ROOT / "docs" / "recipes.md"
 
 
 @pytest.fixture(scope="module")
-def script() -> dict[str, Any]:
+def script():
     return run_path(str(ROOT / "scripts" / "recipe_reference.py"))
 
 
-def test_the_page_is_what_the_script_writes(script: dict[str, Any]) -> None:
+def test_the_page_is_what_the_script_writes(script):
     command = "python scripts/recipe_reference.py docs/recipes.md"
     assert PAGE.read_text(encoding="utf-8") == script["page"](), f"out of date, run: {command}"
 
 
-def test_every_field_has_a_description_and_a_row() -> None:
+def test_every_field_has_a_description_and_a_row():
     named = [getattr(module, name) for module in (config, recipe) for name in module.__all__]
     models = [each for each in named if isinstance(each, type) and issubclass(each, Strict)]
     rows = PAGE.read_text(encoding="utf-8").splitlines()
@@ -41,7 +40,7 @@ def test_every_field_has_a_description_and_a_row() -> None:
                 assert any(row.startswith(start) and row.endswith(end) for row in rows)
 
 
-def test_the_recipe_at_its_top_is_whole() -> None:
+def test_the_recipe_at_its_top_is_whole():
     found = re.search(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert found
     assert Recipe.parse(tomllib.loads(found[1]), source="docs/recipes.md").data.dev == "dev.txt"

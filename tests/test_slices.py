@@ -16,7 +16,7 @@ SLICES = {
 
 
 @pytest.mark.parametrize("folder", SLICES)
-def test_only_the_folder_of_a_slice_names_what_is_in_it(folder: str) -> None:
+def test_only_the_folder_of_a_slice_names_what_is_in_it(folder):
     place = ROOT / "plugins" / folder
     module = re.escape(f"plugins.{folder.replace('/', '.')}")
     named = re.compile(rf"{module}\b|\b(class |import )?({SLICES[folder]})\b")
@@ -31,7 +31,7 @@ KNOWN = {"transformer.v1": set(), "spinn.v1": {"core/config/model_config.py"}}
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_a_slice_is_reached_by_its_name(name: str) -> None:
+def test_a_slice_is_reached_by_its_name(name):
     files = [file for file in ROOT.rglob("*.py") if name in file.read_text("utf-8")]
     outside = {file.relative_to(ROOT).as_posix() for file in files}
     assert {file for file in outside if not file.startswith("plugins/")} == KNOWN[name]

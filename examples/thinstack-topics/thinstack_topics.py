@@ -10,11 +10,8 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from thinstack.core.config import ModelConfig
-from thinstack.core.head import TaskHead
-from thinstack.core.model.model import Model
 from thinstack.errors import DataError
-from thinstack.training.task import Task
+from thinstack.plugins import Model, ModelConfig, Task, TaskHead
 
 
 class TopicsHead(TaskHead):

@@ -28,7 +28,7 @@ SST = "thinstack/bundle/bundled/sst"
 
 
 @pytest.fixture(params=FOLDERS, ids=lambda path: f"{path.parent.name}/{path.name}")
-def bundle(request: pytest.FixtureRequest) -> Bundle:
+def bundle(request):
     return open_bundle(request.param)
 
 
@@ -44,13 +44,13 @@ def cases(bundle: Bundle) -> Iterator[tuple[dict[str, list[int]], dict[str, Any]
 @pytest.mark.parametrize(
     "number", [manifest.BUNDLE_SCHEMA, config.SCHEMA_VERSION, distance_table.SCHEMA_VERSION]
 )
-def test_every_schema_has_golden_bundles(number: int) -> None:
+def test_every_schema_has_golden_bundles(number):
     assert {path.name for path in (GOLDEN / f"schema-{number}").iterdir()} >= KINDS, (
         "run tests/golden/make.py"
     )
 
 
-def test_the_current_schemas_are_among_them() -> None:
+def test_the_current_schemas_are_among_them():
     opened = list(map(open_bundle, FOLDERS))
     assert manifest.BUNDLE_SCHEMA in {bundle.manifest.schema_version for bundle in opened}
     assert config.SCHEMA_VERSION in {bundle.config.schema_version for bundle in opened}
@@ -62,7 +62,7 @@ def test_the_current_schemas_are_among_them() -> None:
     assert distance_table.SCHEMA_VERSION in {table["schema_version"] for table in tables}
 
 
-def test_a_golden_bundle_is_whole(bundle: Bundle) -> None:
+def test_a_golden_bundle_is_whole(bundle):
     kinds = {"words": "distances", "wordpiece-parser": "self"}
     assert bundle.config.tree_source == kinds[bundle.path.name]
     assert bundle.config.labels == ("bad", "so-so", "schön")
@@ -76,7 +76,7 @@ def test_a_golden_bundle_is_whole(bundle: Bundle) -> None:
 
 
 @pytest.mark.parametrize("path", [*FOLDERS, *RELEASED, "sst"], ids=str)
-def test_the_cases_hold_in_onnxruntime(path: Path | str) -> None:
+def test_the_cases_hold_in_onnxruntime(path):
     """Those of the bundled model too, and of what it was in 0.1.0."""
     bundle = open_bundle(path)
     session, _ = open_session(bundle.read("onnx/model.onnx"), device="cpu", source="golden")
@@ -87,7 +87,7 @@ def test_the_cases_hold_in_onnxruntime(path: Path | str) -> None:
             np.testing.assert_allclose(scores, np.array(expected), atol=tolerance, rtol=0)
 
 
-def test_its_cases_hold_in_torch(bundle: Bundle) -> None:
+def test_its_cases_hold_in_torch(bundle):
     model = load_model(bundle)
     with torch.no_grad():
         for inputs, outputs, tolerance in cases(bundle):
@@ -97,7 +97,7 @@ def test_its_cases_hold_in_torch(bundle: Bundle) -> None:
                 np.testing.assert_allclose(scores, np.array(expected), atol=tolerance, rtol=0)
 
 
-def test_its_distances_make_the_trees_that_they_made() -> None:
+def test_its_distances_make_the_trees_that_they_made():
     table = open_bundle(GOLDEN / "schema-1" / "words").distances()
     assert table is not None
     words = ["the", "film", "is", "not", "as", "good", "as", "the", "book"]
@@ -109,7 +109,7 @@ TREE = [0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1]
 
 @pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.name)
 @pytest.mark.parametrize("isolated", [False, True])
-def test_a_bundle_of_the_first_version_predicts(path: Path, isolated: bool) -> None:
+def test_a_bundle_of_the_first_version_predicts(path, isolated):
     predictor = Predictor(open_bundle(path), threads=1, isolated=isolated)
     found = predictor.predict([["A", "superb", "film", "."], ["An", "awful", "film", "."]])
     assert [one.label for one in found] == ["very positive", "very negative"]
@@ -125,7 +125,7 @@ def git(*arguments: str) -> bytes:
     return done.stdout
 
 
-def test_every_bundled_model_of_the_history_answers_as_it_did(tmp_path: Path) -> None:
+def test_every_bundled_model_of_the_history_answers_as_it_did(tmp_path):
     """As far as the clone goes back: sst has been published anew several times."""
     commits = git("log", "--format=%h", "--", f"{SST}/onnx/model.onnx").decode().split()
     assert commits

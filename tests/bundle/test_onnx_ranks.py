@@ -87,7 +87,7 @@ def value_of(array: Any) -> Value:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_certain_holds(seed: int) -> None:
+def test_what_is_certain_holds(seed):
     rng, certain = random.Random(seed), 0
     for _ in range(25):
         arrays: dict[str, Any] = dict(CONSTANTS)

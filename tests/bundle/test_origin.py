@@ -4,7 +4,7 @@ import multiprocessing
 import pickle
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +17,7 @@ from command_line import run_command
 from last_word_model import write_last_word_bundle
 
 import thinstack
-from thinstack.bundle import Bundle, open_bundle, write_bundle
+from thinstack.bundle import open_bundle, write_bundle
 from thinstack.bundle.manifest import CONFIG_FILE
 from thinstack.bundle.origin import is_isolated, is_own, note_own
 from thinstack.cli.checks import examine
@@ -40,19 +40,19 @@ BATCH = pa.record_batch({"id": ["a"], "text": ["good"]})
 
 
 @pytest.fixture(autouse=True)
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def notes(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path / "state" / "thinstack" / "trained"
 
 
 @pytest.fixture
-def foreign(last_word: Bundle, tmp_path: Path) -> Bundle:
+def foreign(last_word, tmp_path):
     """A bundle that is noted nowhere, for it was written before there was this folder of notes."""
     return open_bundle(shutil.copytree(last_word.path, tmp_path / "model"))
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+def asked(monkeypatch):
     """Whether each session that is opened was to be isolated."""
     found: list[bool] = []
     for module in (predictor, reference):
@@ -66,7 +66,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return found
 
 
-def test_what_is_installed_is_own_by_every_byte_of_it(tmp_path: Path) -> None:
+def test_what_is_installed_is_own_by_every_byte_of_it(tmp_path):
     bundle = open_bundle("sst")
     copy = shutil.copytree(bundle.path, tmp_path / "copy")
     assert is_own(bundle)
@@ -77,16 +77,14 @@ def test_what_is_installed_is_own_by_every_byte_of_it(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def _fresh_plugins() -> Iterator[None]:
+def _fresh_plugins():
     manager.cache_clear()
     yield
     manager.cache_clear()
 
 
 @pytest.mark.usefixtures("_fresh_plugins")
-def test_what_another_distribution_brings_is_own(
-    foreign: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_another_distribution_brings_is_own(foreign, tmp_path, monkeypatch):
     assert not is_own(foreign)
     manager.cache_clear()
     hook = "from pathlib import Path\nfrom thinstack.plugins import hookimpl\n@hookimpl\n"
@@ -101,7 +99,7 @@ def test_what_another_distribution_brings_is_own(
     assert is_own(open_bundle(foreign.path))
 
 
-def test_what_was_written_here_is_own_wherever_it_lies(notes: Path, tmp_path: Path) -> None:
+def test_what_was_written_here_is_own_wherever_it_lies(notes, tmp_path):
     written = write_last_word_bundle(tmp_path / "model")
     assert [path.name for path in notes.iterdir()] == [written.manifest.digest]
     assert is_own(written)
@@ -110,7 +108,7 @@ def test_what_was_written_here_is_own_wherever_it_lies(notes: Path, tmp_path: Pa
     assert not is_own(open_bundle(written.path))
 
 
-def test_only_a_model_that_runs_is_noted(foreign: Bundle, notes: Path, tmp_path: Path) -> None:
+def test_only_a_model_that_runs_is_noted(foreign, notes, tmp_path):
     files = {name: foreign.read(name) for name in foreign.manifest.files if name != CONFIG_FILE}
     write_bundle(tmp_path / "theirs", files, config=foreign.config, own=False)
     bare = {name: content for name, content in files.items() if not name.startswith("onnx")}
@@ -118,16 +116,14 @@ def test_only_a_model_that_runs_is_noted(foreign: Bundle, notes: Path, tmp_path:
     assert not notes.exists()
 
 
-def test_what_is_added_for_the_hub_makes_nothing_ones_own(foreign: Bundle, tmp_path: Path) -> None:
+def test_what_is_added_for_the_hub_makes_nothing_ones_own(foreign, tmp_path):
     assert not is_own(_with(foreign, {"README.md": b"# one\n"}, tmp_path / "theirs"))
     note_own(foreign)
     assert is_own(_with(foreign, {"README.md": b"# two\n"}, tmp_path / "mine"))
 
 
 @pytest.mark.parametrize("state", ["file/state", "relative", ""])
-def test_where_nothing_can_be_noted_nothing_is_own(
-    foreign: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
-) -> None:
+def test_where_nothing_can_be_noted_nothing_is_own(foreign, tmp_path, monkeypatch, state):
     """A relative path is no such folder, by the specification."""
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.chdir(tmp_path)
@@ -138,7 +134,7 @@ def test_where_nothing_can_be_noted_nothing_is_own(
     assert not is_own(foreign)
 
 
-def test_what_is_said_outright_holds(foreign: Bundle) -> None:
+def test_what_is_said_outright_holds(foreign):
     sst = open_bundle("sst")
     assert [is_isolated(sst, asked) for asked in (None, True, False)] == [False, True, False]
     assert [is_isolated(foreign, asked) for asked in (None, True, False)] == [True, True, False]
@@ -147,7 +143,7 @@ def test_what_is_said_outright_holds(foreign: Bundle) -> None:
         Predictor(sst, isolated=False, allow_operators=["Softplus"])
 
 
-def test_a_pickle_is_decided_anew(foreign: Bundle, notes: Path) -> None:
+def test_a_pickle_is_decided_anew(foreign, notes):
     """It holds a path, which may lead to another bundle by then."""
     again = pickle.loads(pickle.dumps(Predictor(foreign, threads=1)))
     assert isinstance(again._session, IsolatedSession)
@@ -208,7 +204,7 @@ DOORS: dict[str, Callable[[str, bool | None], object]] = {
 
 
 @pytest.mark.parametrize("name", DOORS)
-def test_every_door_has_one_policy(name: str, asked: list[bool], tmp_path: Path) -> None:
+def test_every_door_has_one_policy(name, asked, tmp_path):
     """The golden bundle has reference cases, and nobody here wrote it."""
     door, foreign = DOORS[name], str(shutil.copytree(GOLDEN, tmp_path / "golden"))
     for model, isolated, wanted in (
@@ -226,7 +222,7 @@ def test_every_door_has_one_policy(name: str, asked: list[bool], tmp_path: Path)
         assert set(asked) == {wanted}, (model, isolated)
 
 
-def test_a_loaded_model_is_isolated_already_or_not(last_word: Bundle) -> None:
+def test_a_loaded_model_is_isolated_already_or_not(last_word):
     with pytest.raises(InputError, match="isolated"):
         score_batches([BATCH], Predictor(last_word, threads=1), isolated=True)
 
@@ -242,15 +238,7 @@ def test_a_loaded_model_is_isolated_already_or_not(last_word: Bundle) -> None:
         ["serve", "MODEL", "--port", "0", "--no-open"],
     ],
 )
-def test_every_command_has_the_same(
-    command: list[str],
-    said: str | None,
-    foreign: Bundle,
-    asked: list[bool],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_every_command_has_the_same(command, said, foreign, asked, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(PageServer, "serve_forever", lambda self: None)
     monkeypatch.chdir(tmp_path)
     Path("texts.txt").write_text("good\n")
@@ -268,7 +256,7 @@ def _scored(path: str, answer: Any) -> None:
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_a_daemon_may_isolate(foreign: Bundle, method: str) -> None:
+def test_a_daemon_may_isolate(foreign, method):
     """Python lets it have no processes of `multiprocessing`."""
     context: Any = multiprocessing.get_context(method)
     answer = context.Queue()

@@ -1,11 +1,10 @@
 """`thinstack push`, to a stub of the hub on this machine, and back."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bundle.stub_hub import TOKEN, Hub, run, running_hub
+from bundle.stub_hub import TOKEN, run, running_hub
 from bundle_folders import replaced
 from huggingface_hub import ModelCard
 from tokenizers import Tokenizer
@@ -19,13 +18,13 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "wordpiece-parser"
 
 
 @pytest.fixture
-def hub() -> Iterator[Hub]:
+def hub():
     with running_hub() as found:
         yield found
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> Path:
+def model(tmp_path):
     """A bundle of an earlier version, and files beside it that are none of its own."""
     folder = tmp_path / "model"
     write(pack(open_bundle(GOLDEN)), folder)
@@ -33,9 +32,7 @@ def model(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_bundle_goes_up_as_the_hub_expects_it_and_comes_back(
-    hub: Hub, model: Path, tmp_path: Path
-) -> None:
+def test_a_bundle_goes_up_as_the_hub_expects_it_and_comes_back(hub, model, tmp_path):
     before = pack(open_bundle(model))
     command = ["push", str(model), "user/films", "--private"]
     (pushed,) = run(hub, tmp_path / "home", command, HF_TOKEN=TOKEN)
@@ -75,7 +72,7 @@ def test_a_bundle_goes_up_as_the_hub_expects_it_and_comes_back(
     assert copy.commits[copy.branches["main"]] == {".gitattributes": b""}
 
 
-def test_a_bundle_that_is_wrong_stays_here(hub: Hub, model: Path, tmp_path: Path) -> None:
+def test_a_bundle_that_is_wrong_stays_here(hub, model, tmp_path):
     cases = json.loads((model / "cases.json").read_bytes())
     cases["cases"][0]["outputs"]["root_scores"][0][0] += 0.01
     replaced("cases.json", json.dumps(cases).encode())(model)
@@ -90,7 +87,7 @@ def test_a_bundle_that_is_wrong_stays_here(hub: Hub, model: Path, tmp_path: Path
     assert hub.requests == []
 
 
-def test_without_a_token_it_says_how_to_get_one(hub: Hub, model: Path, tmp_path: Path) -> None:
+def test_without_a_token_it_says_how_to_get_one(hub, model, tmp_path):
     command = ["push", str(model), "user/films"]
     for token in ("", "hf_wrong"):
         (answer,) = run(hub, tmp_path / "home", command, HF_TOKEN=token)
@@ -101,6 +98,6 @@ def test_without_a_token_it_says_how_to_get_one(hub: Hub, model: Path, tmp_path:
 
 
 @pytest.mark.parametrize("name", ["films", "user/films@v1", "hf://user/films", "a/b/c", "", "/"])
-def test_what_is_no_repository(name: str) -> None:
+def test_what_is_no_repository(name):
     with pytest.raises(InputError, match="user/name"):
         push(GOLDEN, name)

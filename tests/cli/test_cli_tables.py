@@ -41,9 +41,7 @@ def linked(folder: Path, right: str, other: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("through", ["real", "folder"])
-def test_a_linked_table_is_the_file_that_was_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, through: str
-) -> None:
+def test_a_linked_table_is_the_file_that_was_named(tmp_path, monkeypatch, through):
     real = tmp_path / "real"
     real.mkdir()
     links = linked(real, UP, DOWN)
@@ -62,14 +60,14 @@ def test_a_linked_table_is_the_file_that_was_named(
         assert data.dev == (kept if kept == "relative.csv" else str(tmp_path / kept))
 
 
-def test_linked_pairs(tmp_path: Path) -> None:
+def test_linked_pairs(tmp_path):
     for link in linked(tmp_path, PAIRS.format("same", "not"), PAIRS.format("not", "same")):
         data, task = table_data(link, {})
         rows = [row.values["label"] for row in task.rows(tmp_path / data.train)]
         assert (task.name, rows) == ("entailment.v1", ["same", "not"])
 
 
-def test_training_on_a_link_learns_from_its_rows(cli: Cli, tmp_path: Path) -> None:
+def test_training_on_a_link_learns_from_its_rows(cli, tmp_path):
     bundle, out = tiny_texts.start(tmp_path / "start"), tmp_path / "out"
     (tmp_path / "archive").mkdir()
     content = tiny_texts.table(tmp_path / "archive" / "2024.csv", 40).read_text()
@@ -82,7 +80,7 @@ def test_training_on_a_link_learns_from_its_rows(cli: Cli, tmp_path: Path) -> No
     assert (recipe.data.train, recipe.model.labels) == ("today.csv", ("down", "up"))
 
 
-def test_links_that_lead_nowhere_say_where(cli: Cli, tmp_path: Path) -> None:
+def test_links_that_lead_nowhere_say_where(cli, tmp_path):
     link = tmp_path / "texts.csv"
     link.symlink_to("gone.csv")
     for arguments in (
@@ -98,7 +96,7 @@ def test_links_that_lead_nowhere_say_where(cli: Cli, tmp_path: Path) -> None:
         assert len(answer.err.splitlines()) == 1
 
 
-def test_a_folder_that_is_linked_into_a_corpus_is_not_left_out(tmp_path: Path) -> None:
+def test_a_folder_that_is_linked_into_a_corpus_is_not_left_out(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "near").mkdir()
     (tmp_path / "near" / "a.txt").write_text("good\n")
@@ -108,7 +106,7 @@ def test_a_folder_that_is_linked_into_a_corpus_is_not_left_out(tmp_path: Path) -
 
 
 @pytest.fixture(scope="module")
-def unheaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unheaded(tmp_path_factory):
     """A table of tabs without a header, in a file whose name says nothing, and a bundle."""
     folder = tmp_path_factory.mktemp("tables")
     rows = tiny_texts.table(folder / "t.csv", 40).read_text().splitlines()[1:]
@@ -118,7 +116,7 @@ def unheaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "reviews.txt"
 
 
-def test_no_header_from_training_to_scores(cli: Cli, unheaded: Path) -> None:
+def test_no_header_from_training_to_scores(cli, unheaded):
     folder, named = unheaded.parent, ("--text-column", 1, "--label-column", 2)
     out = folder / "out"
     first = unheaded.read_text().splitlines()[0].split("\t")
@@ -144,7 +142,7 @@ def test_no_header_from_training_to_scores(cli: Cli, unheaded: Path) -> None:
     assert (answer.code, answer.err.split(";")[0]) == (0, "40 rows")
 
 
-def test_a_recipe_names_no_separator_that_differs_between_its_tables(tmp_path: Path) -> None:
+def test_a_recipe_names_no_separator_that_differs_between_its_tables(tmp_path):
     rows = "text,label\nIt is good.,up\nIt is bad.,down\n"
     for name, separator in (("a.csv", ";"), ("b.csv", ","), ("c.tsv", ";"), ("d.tsv", "\t")):
         (tmp_path / name).write_text(rows.replace(",", separator))
@@ -158,7 +156,7 @@ def test_a_recipe_names_no_separator_that_differs_between_its_tables(tmp_path: P
     assert table_data(tmp_path / "b.csv", {})[1].separator is None
 
 
-def test_options_of_tables_are_checked(cli: Cli, tmp_path: Path) -> None:
+def test_options_of_tables_are_checked(cli, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text(UP)
     for arguments, said in (

@@ -1,10 +1,8 @@
 """`thinstack train`: what goes wrong before training ends in one message and exit code 2."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import Answer
 from last_word_model import LABELS
 
 RECIPE = """
@@ -27,7 +25,7 @@ head = {{ name = "node_classifier.v1" }}
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     for name in ("train.txt", "dev.txt"):
         (tmp_path / name).write_text("(2 (1 film) (2 good))\n(0 awful)\n", encoding="utf-8")
     (tmp_path / "vectors.txt").write_text("film 0.5 1.5\ngood -1 0.25\n", encoding="utf-8")
@@ -43,7 +41,7 @@ def write_recipe(
 
 
 @pytest.fixture
-def refusal(folder: Path, cli: Callable[..., Answer]) -> Callable[..., str]:
+def refusal(folder, cli):
     """Calls `thinstack train` and gives the message that it ends with."""
 
     def call(*options: str, recipe: str = "recipe.toml") -> str:
@@ -76,9 +74,7 @@ def replace(folder: Path, name: str, old: str, new: str) -> None:
         ),
     ],
 )
-def test_a_recipe_that_cannot_be_trained(
-    folder: Path, refusal: Callable[..., str], settings: dict[str, str], parts: list[str]
-) -> None:
+def test_a_recipe_that_cannot_be_trained(folder, refusal, settings, parts):
     write_recipe(folder, **settings)
     message = refusal()
     assert [part for part in parts if part not in message] == []
@@ -103,16 +99,12 @@ def test_a_recipe_that_cannot_be_trained(
         ("vectors.txt", "0.25", "-inf", "vectors.txt: the vector of 'good' is not finite"),
     ],
 )
-def test_a_file_that_cannot_be_used(
-    folder: Path, refusal: Callable[..., str], name: str, old: str, new: str, part: str
-) -> None:
+def test_a_file_that_cannot_be_used(folder, refusal, name, old, new, part):
     replace(folder, name, old, new)
     assert part in refusal()
 
 
-def test_a_dependency_model_of_a_treebank_of_phrases(
-    folder: Path, refusal: Callable[..., str]
-) -> None:
+def test_a_dependency_model_of_a_treebank_of_phrases(folder, refusal):
     write_recipe(folder, cell="child_sum_lstm.v1")
     replace(folder, "recipe.toml", "[model]", '[model]\ntrees = "dependency"')
     message = refusal()
@@ -120,19 +112,19 @@ def test_a_dependency_model_of_a_treebank_of_phrases(
     assert "CoNLL-U" in message
 
 
-def test_wrong_seeds(refusal: Callable[..., str]) -> None:
+def test_wrong_seeds(refusal):
     repeated = refusal("--seed", "1", "--seed", "2", "--seed", "1")
     assert "error: seeds must differ, got [1, 2, 1]" in repeated
     assert "Invalid value for '--seed'" in refusal("--seed", "-1")
 
 
-def test_missing_files_are_named(folder: Path, refusal: Callable[..., str]) -> None:
+def test_missing_files_are_named(folder, refusal):
     assert "none.toml: not a readable TOML recipe: " in refusal(recipe="none.toml")
     (folder / "dev.txt").unlink()
     assert "dev.txt: cannot be read: No such file" in refusal()
 
 
-def test_an_output_folder_that_is_a_file(folder: Path, refusal: Callable[..., str]) -> None:
+def test_an_output_folder_that_is_a_file(folder, refusal):
     (folder / "out").write_text("", encoding="utf-8")
     message = refusal()
     assert message.startswith("error: ")

@@ -48,9 +48,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         ("", (), "t.csv: "),
     ],
 )
-def test_a_table_that_cannot_be_learnt_from_is_refused(
-    cli: Cli, tmp_path: Path, content: str, options: tuple[str, ...], problem: str
-) -> None:
+def test_a_table_that_cannot_be_learnt_from_is_refused(cli, tmp_path, content, options, problem):
     (tmp_path / "t.csv").write_bytes(content.encode("latin-1"))
     answer = cli("train", tmp_path / "t.csv", "--out", tmp_path / "out", *options)
     assert answer.code == 2
@@ -60,7 +58,7 @@ def test_a_table_that_cannot_be_learnt_from_is_refused(
     assert not (tmp_path / "out" / "model-best").exists()
 
 
-def test_options_of_tables_are_none_of_recipes(cli: Cli, tmp_path: Path) -> None:
+def test_options_of_tables_are_none_of_recipes(cli, tmp_path):
     answer = cli("train", tmp_path / "r.toml", "--out", tmp_path, "--init", "none", "--skip-bad")
     assert answer.code == 2
     assert "--skip-bad, --init: only for tables" in answer.err
@@ -69,14 +67,14 @@ def test_options_of_tables_are_none_of_recipes(cli: Cli, tmp_path: Path) -> None
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("texts")
     tiny_texts.table(folder / "texts.csv", 40)
     tiny_texts.start(folder / "start")
     return folder
 
 
-def test_from_a_table_to_predictions(cli: Cli, folder: Path) -> None:
+def test_from_a_table_to_predictions(cli, folder):
     table, out = folder / "texts.csv", folder / "out"
     with table.open("a", encoding="utf-8") as file:
         file.write("bad row\n")
@@ -109,7 +107,7 @@ def test_from_a_table_to_predictions(cli: Cli, folder: Path) -> None:
     assert weights[0].equal(weights[1])
 
 
-def test_classes_and_rows_that_repeat_are_said(cli: Cli, tmp_path: Path) -> None:
+def test_classes_and_rows_that_repeat_are_said(cli, tmp_path):
     table, start = tmp_path / "t.csv", tmp_path / "start"
     tiny_texts.start(start)
     rows = [(f"It is {word} {n % 7}.", str(n % 3)) for n in range(21) for word in ("good", "bad")]
@@ -130,9 +128,7 @@ def test_classes_and_rows_that_repeat_are_said(cli: Cli, tmp_path: Path) -> None
     assert "neighbours = 0.2" in (tmp_path / "asked" / "recipe.toml").read_text("utf-8")
 
 
-def test_a_scale_of_names_can_be_switched_off_and_marks_can_be_classes(
-    cli: Cli, tmp_path: Path
-) -> None:
+def test_a_scale_of_names_can_be_switched_off_and_marks_can_be_classes(cli, tmp_path):
     table, start = tmp_path / "t.csv", tmp_path / "start"
     tiny_texts.start(start)
     words = ("low", "NA", "high")
@@ -147,7 +143,7 @@ def test_a_scale_of_names_can_be_switched_off_and_marks_can_be_classes(
     assert "taken for a scale" not in cli(*given, tmp_path / "c", "--no-scale").out
 
 
-def test_spans_are_asked_about_in_python(tmp_path: Path) -> None:
+def test_spans_are_asked_about_in_python(tmp_path):
     rows = [{"text": "A film.", "start": 0, "end": 6, "label": n % 2} for n in range(4)]
     with pytest.raises(InputError, match=r"'start' and 'end'.*spans="):
         thinstack.train_texts(rows, out=tmp_path / "a")

@@ -25,13 +25,13 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 
 
 @pytest.fixture(autouse=True)
-def _no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_packages(monkeypatch):
     """Other tests are of these, and torch and spaCy take seconds."""
     monkeypatch.setattr("thinstack.cli.checks.examination.package_checks", lambda: iter(()))
 
 
 @pytest.fixture
-def golden(tmp_path: Path) -> Path:
+def golden(tmp_path):
     """A copy of a bundle that has reference cases, to be damaged."""
     return shutil.copytree(GOLDEN, tmp_path / "model")
 
@@ -43,7 +43,7 @@ def found(answer: Answer) -> dict[str, dict[str, Any]]:
     return {one["name"]: one for one in listed["checks"]}
 
 
-def test_what_it_says_of_the_bundled_model_is_so(cli: Cli) -> None:
+def test_what_it_says_of_the_bundled_model_is_so(cli):
     answer = cli("doctor", "--json")
     assert answer.code == 0
     checks = found(answer)
@@ -69,7 +69,7 @@ def differences(bundle: Bundle) -> Iterator[np.ndarray]:
             yield np.abs(values - np.array(case["outputs"][name])).ravel()
 
 
-def test_a_line_a_check(cli: Cli) -> None:
+def test_a_line_a_check(cli):
     answer = cli("doctor")
     assert (answer.code, answer.err) == (0, "")
     lines = [line.split(maxsplit=2)[:2] for line in answer.out.splitlines()[2:]]
@@ -78,7 +78,7 @@ def test_a_line_a_check(cli: Cli) -> None:
     assert answer.out.endswith("\n\nAll is well.\n")
 
 
-def test_a_model_that_answers_otherwise_is_wrong(cli: Cli, golden: Path) -> None:
+def test_a_model_that_answers_otherwise_is_wrong(cli, golden):
     assert found(cli("doctor", "--json", "--model", golden))["prediction"]["status"] == "ok"
     cases = json.loads((golden / "cases.json").read_bytes())
     cases["cases"][1]["outputs"]["root_scores"][0][0] += 2e-4
@@ -101,9 +101,7 @@ def test_a_model_that_answers_otherwise_is_wrong(cli: Cli, golden: Path) -> None
     ],
     ids=["a list", "labels", "bytes", "nested", "empty"],
 )
-def test_cases_that_cannot_be_run_are_wrong(
-    cli: Cli, golden: Path, cases: bytes | None, problem: str
-) -> None:
+def test_cases_that_cannot_be_run_are_wrong(cli, golden, cases, problem):
     stored = json.loads((golden / "cases.json").read_bytes()) | {"cases": []}
     replaced("cases.json", json.dumps(stored).encode() if cases is None else cases)(golden)
     answer = cli("doctor", "--json", "--model", golden)
@@ -112,9 +110,7 @@ def test_cases_that_cannot_be_run_are_wrong(
 
 
 @pytest.mark.parametrize("change", ["shape", "input", "id", "too large", "infinite"])
-def test_outputs_of_another_shape_and_inputs_that_fail_are_wrong(
-    cli: Cli, golden: Path, change: str
-) -> None:
+def test_outputs_of_another_shape_and_inputs_that_fail_are_wrong(cli, golden, change):
     cases = json.loads((golden / "cases.json").read_bytes())
     case = cases["cases"][0]
     if change == "shape":
@@ -129,7 +125,7 @@ def test_outputs_of_another_shape_and_inputs_that_fail_are_wrong(
     assert (answer.code, found(answer)["prediction"]["status"]) == (1, "wrong")
 
 
-def test_a_damaged_model_and_one_that_is_not_there_are_wrong(cli: Cli, golden: Path) -> None:
+def test_a_damaged_model_and_one_that_is_not_there_are_wrong(cli, golden):
     (golden / "onnx" / "model.onnx").write_bytes(b"damaged")
     for model, problem in ((golden, "the manifest says"), ("nowhere", "unknown model 'nowhere'")):
         answer = cli("doctor", "--model", model)
@@ -141,14 +137,12 @@ def test_a_damaged_model_and_one_that_is_not_there_are_wrong(cli: Cli, golden: P
     assert "model         thinstack plugins\n" in answer.out
 
 
-def test_a_bundle_without_cases_is_no_fault(cli: Cli, last_word: Bundle) -> None:
+def test_a_bundle_without_cases_is_no_fault(cli, last_word):
     answer = cli("doctor", "--json", "--model", last_word.path)
     assert (answer.code, found(answer)["prediction"]["status"]) == (0, "missing")
 
 
-def test_products_in_8_bits_are_allowed_more_on_average(
-    golden: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_products_in_8_bits_are_allowed_more_on_average(golden, monkeypatch):
     """A session of the golden file that says of itself what one in 8 bits says."""
     real = reference.open_session
 
@@ -182,9 +176,7 @@ def test_products_in_8_bits_are_allowed_more_on_average(
         assert agreement.holds == holds
 
 
-def test_other_trees_of_products_in_8_bits_are_not_compared(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_other_trees_of_products_in_8_bits_are_not_compared(monkeypatch):
     bundle = open_bundle(GOLDEN.parent / "wordpiece-parser")
     cases = json.loads(bundle.read("cases.json"))["cases"]
     session, _ = reference.open_session(
@@ -201,9 +193,7 @@ def test_other_trees_of_products_in_8_bits_are_not_compared(
     assert exact.max() == 1
 
 
-def test_cuda_that_does_not_work_is_missing_and_no_fault(
-    cli: Cli, golden: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cuda_that_does_not_work_is_missing_and_no_fault(cli, golden, monkeypatch):
     def check(bundle: Bundle, *, device: str, isolated: bool) -> Any:
         if device == "cuda":
             raise DeviceError("no driver")
@@ -219,7 +209,7 @@ def test_cuda_that_does_not_work_is_missing_and_no_fault(
     assert cuda["mend"] == 'pip install "onnxruntime-gpu[cuda,cudnn]"'
 
 
-def test_a_plugin_that_fails_is_wrong(cli: Cli, tmp_path: Path) -> None:
+def test_a_plugin_that_fails_is_wrong(cli, tmp_path):
     sys.path.insert(0, str(tmp_path))
     (tmp_path / "broken_cell.py").write_text("raise RuntimeError('no luck')", encoding="utf-8")
     info = tmp_path / "broken_cell-1.dist-info"
@@ -238,7 +228,7 @@ def test_a_plugin_that_fails_is_wrong(cli: Cli, tmp_path: Path) -> None:
     assert plugins["mend"] == "pip install --upgrade broken-cell"
 
 
-def test_usage_that_cannot_be_is_2(cli: Cli) -> None:
+def test_usage_that_cannot_be_is_2(cli):
     assert cli("doctor", "--modle", "sst").code == 2
 
 
@@ -246,6 +236,6 @@ def test_usage_that_cannot_be_is_2(cli: Cli) -> None:
     ("status", "needed", "code"),
     [("ok", True, 0), ("missing", False, 0), ("missing", True, 1), ("wrong", False, 1)],
 )
-def test_exit_codes(status: Any, needed: bool, code: int) -> None:
+def test_exit_codes(status, needed, code):
     others = [Check("a", "ok", ""), Check("b", "missing", "")]
     assert exit_code([*others, Check("c", status, "", needed=needed)]) == code

@@ -127,7 +127,7 @@ def check(encoder: TreeEncoder, run, forest: Forest) -> None:
 
 @pytest.mark.filterwarnings(SCRIPT_WARNING)
 @pytest.mark.parametrize("name", ENCODERS)
-def test_layers_and_directions(name: str) -> None:
+def test_layers_and_directions(name):
     encoder, forest = new(name), Forest.of(map(tree_of, TREES))
     scripted = torch.jit.script(encoder)
     check(encoder, encoder, forest)
@@ -141,13 +141,13 @@ def test_layers_and_directions(name: str) -> None:
 @settings(max_examples=10)
 @given(trees=st.lists(ANY, min_size=1, max_size=3))
 @pytest.mark.parametrize("name", ["three_layers_of_any_arity", "shared", "deep_separate"])
-def test_trees_of_any_shape(name: str, trees: list) -> None:
+def test_trees_of_any_shape(name, trees):
     encoder = new(name)
     check(encoder, encoder, Forest.of(map(tree_of, trees)))
 
 
 @pytest.mark.parametrize("readout", READOUTS, ids="-".join)
-def test_readouts(readout: list[str]) -> None:
+def test_readouts(readout):
     torch.manual_seed(4)
     encoder = lexicalized(readout=tuple(readout)).double()
     check(encoder, encoder, Forest.of(map(tree_of, TREES)))
@@ -156,7 +156,7 @@ def test_readouts(readout: list[str]) -> None:
 
 @settings(max_examples=25)
 @given(trees=st.lists(BINARY, min_size=1, max_size=3))
-def test_equation_15_at_every_node(trees: list) -> None:
+def test_equation_15_at_every_node(trees):
     """[up; down; mean of the top-down states of its words], the words from the spans of the nested
     trees."""
     encoder = new("lexicalized")
@@ -178,18 +178,18 @@ def test_equation_15_at_every_node(trees: list) -> None:
     torch.testing.assert_close(heads, torch.cat([state[2] for state in states]), rtol=0, atol=1e-12)
 
 
-def test_a_readout_that_the_encoder_does_not_know_is_refused() -> None:
+def test_a_readout_that_the_encoder_does_not_know_is_refused():
     with pytest.raises(UnknownNameError, match="'sideways'"):
         lexicalized(readout=("up", "sideways"))
 
 
-def test_the_readout_of_a_bottom_up_layer_is_its_one_state() -> None:
+def test_the_readout_of_a_bottom_up_layer_is_its_one_state():
     encoder = TreeEncoder([Layer(nary(X))], readout=("leaves", "down"))
     assert encoder.readout == ["up"]
     assert encoder.hidden_size == H
 
 
-def test_shared_weights_are_one_set_and_own_weights_two() -> None:
+def test_shared_weights_are_one_set_and_own_weights_two():
     def count(encoder: TreeEncoder) -> int:
         return sum(part.numel() for part in encoder.parameters())
 
@@ -199,7 +199,7 @@ def test_shared_weights_are_one_set_and_own_weights_two() -> None:
 
 @pytest.mark.parametrize("shape", [Tree.left, Tree.right, Tree.balanced])
 @pytest.mark.parametrize("cell_type", [NaryLSTM, SLSTM, LexicalizedLSTM, RvNN, ChildSumLSTM])
-def test_made_trees_go_with_any_binary_cell(shape, cell_type: type[Cell]) -> None:
+def test_made_trees_go_with_any_binary_cell(shape, cell_type):
     torch.manual_seed(5)
     encoder = TreeEncoder([Layer(cell_type(input_size=X, hidden_size=H))]).double()
     check(encoder, encoder, Forest.of([shape(["w"] * words) for words in (4, 1, 7)]))

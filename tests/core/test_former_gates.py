@@ -75,7 +75,7 @@ def outputs(part: Any) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("number", range(len(PARTS)), ids=lambda number: PARTS[number][0])
-def test_former_weights_give_what_they_gave(number: int) -> None:
+def test_former_weights_give_what_they_gave(number):
     part, golden = part_of(number), load_file(GOLDEN)
     former, expected = (
         {
@@ -92,7 +92,7 @@ def test_former_weights_give_what_they_gave(number: int) -> None:
         torch.testing.assert_close(value, expected[str(place)], atol=1e-6, rtol=0)
 
 
-def test_only_what_is_there_and_in_a_former_order_changes() -> None:
+def test_only_what_is_there_and_in_a_former_order_changes():
     cell = torch.nn.ModuleDict({"up": part_of(11), "other": torch.nn.Linear(2, 5)})
     state = {"up.b": torch.arange(10.0), "other.bias": torch.arange(5.0)}
     found = reorder_gates(cell, state)

@@ -55,7 +55,7 @@ def distances_of(model: Model, inputs: dict[str, Tensor]) -> list[list[float]]:
     return [each.tolist()[:-1] for each in found.split(LENGTHS)]
 
 
-def test_own_trees_cut_at_the_greatest_distance() -> None:
+def test_own_trees_cut_at_the_greatest_distance():
     model = model_of()
     inputs = inputs_of(model)
     parses = model(inputs)["parse"].split([2 * n - 1 for n in LENGTHS])
@@ -70,7 +70,7 @@ def test_own_trees_cut_at_the_greatest_distance() -> None:
 
 
 @pytest.mark.parametrize("trees", [True, False])
-def test_scores_are_those_of_the_same_encoder_without_a_parser(trees: bool) -> None:
+def test_scores_are_those_of_the_same_encoder_without_a_parser(trees):
     model = model_of()
     plain = build_model(config_of(parser=None), entries=20).double().eval()
     state = {
@@ -100,7 +100,7 @@ def by_hand(distances: list[list[float]], transitions: Tensor) -> tuple[float, i
     return loss, right, cases
 
 
-def test_the_loss_is_that_of_each_spans_cut() -> None:
+def test_the_loss_is_that_of_each_spans_cut():
     model = model_of()
     inputs = inputs_of(model, trees=True)
     joint = model.joint(inputs)
@@ -116,7 +116,7 @@ def test_the_loss_is_that_of_each_spans_cut() -> None:
     assert (none.loss.item(), none.right, none.cases) == (0, 0, 0)
 
 
-def test_the_loss_of_the_parser_reaches_its_weights_and_those_of_words() -> None:
+def test_the_loss_of_the_parser_reaches_its_weights_and_those_of_words():
     model = model_of()
     inputs = inputs_of(model, trees=True)
     joint = model.joint(inputs)
@@ -130,7 +130,7 @@ def test_the_loss_of_the_parser_reaches_its_weights_and_those_of_words() -> None
     assert (model.embedding.table.grad.to_dense()[words].abs().sum(1) > 0).all()
 
 
-def test_the_worst_choice() -> None:
+def test_the_worst_choice():
     model = model_of()
     inputs = inputs_of(model, trees=True)
     joint = model.joint(inputs)
@@ -146,7 +146,7 @@ def test_the_worst_choice() -> None:
     assert model.encoder.worst_choice(joint.choices[:0], joint.free, own[:0]) == -math.inf
 
 
-def test_a_batch_of_no_sentences() -> None:
+def test_a_batch_of_no_sentences():
     model = model_of()
     none = {name: torch.zeros(0, dtype=torch.long) for name in model.input_names}
     assert {name: tuple(found.shape) for name, found in model(none).items()} == {
@@ -158,7 +158,7 @@ def test_a_batch_of_no_sentences() -> None:
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
 @pytest.mark.parametrize("trees", [True, False])
-def test_scripted(trees: bool) -> None:
+def test_scripted(trees):
     model = model_of()
     scripted, inputs = torch.jit.script(model), inputs_of(model, trees=trees)
     for name, found in scripted(inputs).items():
@@ -173,20 +173,20 @@ def test_scripted(trees: bool) -> None:
         ({"transitions": torch.tensor([0, 1])}, "REDUCE"),
     ],
 )
-def test_refused(change: dict[str, Tensor], found: str) -> None:
+def test_refused(change, found):
     model = model_of()
     with pytest.raises(ValueError, match=found):
         model({**inputs_of(model), **change})
 
 
-def test_a_deep_or_bidirectional_encoder_behind_a_parser() -> None:
+def test_a_deep_or_bidirectional_encoder_behind_a_parser():
     encoder = {"layers": 2, "top_down": {"name": "top_down_lstm.v1", "hidden_size": 4}}
     cell = {"name": "lexicalized_lstm.v1", "hidden_size": 5}
     found = model_of(encoder={**encoder, "layers": 1}, cell=cell)
     assert found(inputs_of(found))["node_scores"].shape == (2 * sum(LENGTHS) - len(LENGTHS), 3)
 
 
-def test_transitions_is_the_tracking_lstm() -> None:
+def test_transitions_is_the_tracking_lstm():
     options = {"size": 8, "lookahead": 2, "feeds": False}
     by_parser = config_of(parser={"name": "transitions.v1", "options": options})
     by_tracker = config_of(parser=None, encoder={"tracker": {**options, "parses": True}})
@@ -204,19 +204,19 @@ def test_transitions_is_the_tracking_lstm() -> None:
         ({"parser": None, "tree_source": "self"}, "needs a parser"),
     ],
 )
-def test_configurations_that_are_refused(fields: dict[str, object], found: str) -> None:
+def test_configurations_that_are_refused(fields, found):
     with pytest.raises(ConfigError, match=found):
         config_of(**fields)
 
 
-def test_unknown_parsers_and_options() -> None:
+def test_unknown_parsers_and_options():
     with pytest.raises(UnknownNameError, match=r"distances\.v1, transitions\.v1"):
         model_of(parser={"name": "cky.v1"})
     with pytest.raises(ConfigError, match="widht"):
         model_of(parser={"name": "distances.v1", "options": {"widht": 3}})
 
 
-def test_the_forest_of_its_inputs() -> None:
+def test_the_forest_of_its_inputs():
     model = model_of()
     forest = Forest(lengths=np.array([2]), token_ids=np.array([3, 4]))
     assert list(model.inputs(forest)) == ["token_ids", "lengths", "transitions"]

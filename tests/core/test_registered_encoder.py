@@ -24,7 +24,7 @@ NAMED = {"name": "running_mean.v1", "options": {"scale": 0.5}}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def plugins() -> PluginManager:
+def plugins():
     point = EntryPoint("running_mean", "core.running_mean:RunningMean", "thinstack")
     found = PluginManager(entry_points=[point])
     with pytest.MonkeyPatch.context() as patch:
@@ -51,14 +51,14 @@ def batch() -> dict[str, torch.Tensor]:
     return {"token_ids": torch.from_numpy(ids), "lengths": torch.tensor(LENGTHS)}
 
 
-def test_it_is_listed(plugins: PluginManager) -> None:
+def test_it_is_listed(plugins):
     assert plugins.find("encoder", "running_mean.v1").plugin is RunningMean
     assert ("encoder", "running_mean.v1", "ok") in [
         (record.kind, record.name, record.status) for record in plugins.records()
     ]
 
 
-def test_the_model_reads_its_outputs() -> None:
+def test_the_model_reads_its_outputs():
     model, inputs = model_of(config()), batch()
     assert model.input_names == ["token_ids", "lengths"]
     words = model.embedding.table[inputs["token_ids"]].detach().numpy().astype(np.float64)
@@ -74,7 +74,7 @@ def test_the_model_reads_its_outputs() -> None:
     np.testing.assert_allclose(found["root_scores"].detach().numpy(), scores[[2, 3, 7]], atol=1e-6)
 
 
-def test_it_learns() -> None:
+def test_it_learns():
     model, inputs, targets = model_of(config()), batch(), torch.tensor([0, 1] * 4)
     optimizer, losses = torch.optim.SGD(model.parameters(), lr=0.1), []
     for _ in range(2):
@@ -90,7 +90,7 @@ def test_it_learns() -> None:
     ("head", "outputs"),
     [("node_classifier.v1", "nodes"), ("node_classifier.v1", "roots"), ("similarity.v1", "nodes")],
 )
-def test_onnx(head: str, outputs: str) -> None:
+def test_onnx(head, outputs):
     settings = config(head=head)
     model = model_of(settings)
     _, report = export_verified_onnx(model, settings, outputs=outputs, vocabulary_digest="")
@@ -98,11 +98,11 @@ def test_onnx(head: str, outputs: str) -> None:
     assert max(runtime.max_error for runtime in report.runtimes) < 1e-5
 
 
-def test_torchscript() -> None:
+def test_torchscript():
     assert export_torchscript(model_of(config()))[1].max_error < 1e-5
 
 
-def test_without_a_module_that_exports_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_module_that_exports_it(monkeypatch):
     model = model_of(config())
     for name in ("", "core.nowhere", "core.running_mean"):
         monkeypatch.setattr(RunningMean, "onnx", name)
@@ -120,16 +120,16 @@ def test_without_a_module_that_exports_it(monkeypatch: pytest.MonkeyPatch) -> No
         (NAMED, "binary", r"running_mean\.v1 .*'binary'"),
     ],
 )
-def test_settings_that_it_does_not_take(encoder: dict, trees: str, found: str) -> None:
+def test_settings_that_it_does_not_take(encoder, trees, found):
     with pytest.raises(ConfigError, match=found):
         build_model(config(encoder, trees=trees), entries=9)
 
 
-def test_an_encoder_that_is_not_registered() -> None:
+def test_an_encoder_that_is_not_registered():
     with pytest.raises(UnknownNameError, match="nobody"):
         build_model(config({"name": "nobody.v1"}), entries=9)
 
 
-def test_the_batch_has_the_fields_that_it_reads() -> None:
+def test_the_batch_has_the_fields_that_it_reads():
     forest = Forest(sizes=np.array(LENGTHS), lengths=np.array(LENGTHS), token_ids=np.zeros(8, int))
     assert list(model_of(config()).inputs(forest)) == ["token_ids", "lengths"]

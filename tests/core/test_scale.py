@@ -18,7 +18,7 @@ SCALES = [(row["labels"], row) for row in TABLE["scales"]]
 
 
 @pytest.mark.parametrize(("labels", "expected"), SCALES)
-def test_classes_of_sentiment_stand_where_their_names_say(labels, expected) -> None:
+def test_classes_of_sentiment_stand_where_their_names_say(labels, expected):
     scale = Scale.of(labels)
     assert scale is not None
     assert [list(scale.sides), list(scale.polarity), list(scale.tones)] == [
@@ -35,14 +35,14 @@ def test_classes_of_sentiment_stand_where_their_names_say(labels, expected) -> N
 
 
 @pytest.mark.parametrize("labels", TABLE["none"])
-def test_other_classes_are_no_scale_of_sentiment(labels: list[str]) -> None:
+def test_other_classes_are_no_scale_of_sentiment(labels):
     assert Scale.of(labels) is None
     assert tones_of(labels) is None
     assert "binary_accuracy" not in figure_names(NAMES, labels)
 
 
 @pytest.mark.parametrize(("labels", "expected"), SCALES)
-def test_the_order_of_the_classes_changes_nothing(labels, expected) -> None:
+def test_the_order_of_the_classes_changes_nothing(labels, expected):
     (there, back), places = (Scale.of(labels), Scale.of(labels[::-1])), range(len(labels))
     assert there is not None
     assert back is not None
@@ -70,11 +70,11 @@ def test_the_order_of_the_classes_changes_nothing(labels, expected) -> None:
         (("ABBR", "DESC", "ENTY"), False),
     ],
 )
-def test_only_names_say_that_classes_are_in_order(labels: tuple[str, ...], expected: bool) -> None:
+def test_only_names_say_that_classes_are_in_order(labels, expected):
     assert in_order(labels) == expected
 
 
-def test_numbers_are_sorted_as_numbers_but_are_no_scale() -> None:
+def test_numbers_are_sorted_as_numbers_but_are_no_scale():
     assert ordered(["10", "9", "-1"]) == ("-1", "9", "10")
     assert ordered(["10 stars", "2 stars", "1 star"]) == ("1 star", "2 stars", "10 stars")
     assert are_numbers(["1.5", "2"])
@@ -83,7 +83,7 @@ def test_numbers_are_sorted_as_numbers_but_are_no_scale() -> None:
     assert not are_numbers(["1 red", "1 blue"])
 
 
-def test_views_are_of_any_scale() -> None:
+def test_views_are_of_any_scale():
     rows = np.array([[0.5, 0.3, 0.2]], np.float32)
     view = View.choose(("POS", "NEU", "NEG"), 2, None)
     scores, weight = view.scores(rows)

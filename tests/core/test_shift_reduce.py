@@ -43,7 +43,7 @@ def expected_of(executor: ShiftReduce, batch: Batch) -> Nodes:
 
 @pytest.mark.parametrize("lookahead", [1, 2, 5])
 @pytest.mark.parametrize("name", PLAIN | FED)
-def test_random_trees(name: str, lookahead: int) -> None:
+def test_random_trees(name, lookahead):
     executor = executor_of(name, lookahead)
     for seed, size in enumerate((1, 5, 10, 16)):
         batch = batch_of(mixed_sizes(size, seed), seed)
@@ -54,7 +54,7 @@ def test_random_trees(name: str, lookahead: int) -> None:
 
 
 @pytest.mark.parametrize("name", PLAIN | FED)
-def test_gradients(name: str) -> None:
+def test_gradients(name):
     """Those that autograd finds in the reference, twice over one graph."""
     executor = executor_of(name, lookahead=2)
     batch = batch_of([3, 1, 6, 2, 5])
@@ -78,7 +78,7 @@ def test_gradients(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "lookahead"), [("spinn_lstm_fed", 2), ("any_arity_fed", 1), ("nary_lstm", 2)]
 )
-def test_gradcheck(name: str, lookahead: int) -> None:
+def test_gradcheck(name, lookahead):
     executor = executor_of(name, lookahead)
     batch = batch_of([4, 1, 3])
     inputs = (batch.words.requires_grad_(), *executor.parameters())
@@ -90,7 +90,7 @@ def test_gradcheck(name: str, lookahead: int) -> None:
     assert torch.autograd.gradcheck(outputs, inputs, fast_mode=True)
 
 
-def test_narrow_integers() -> None:
+def test_narrow_integers():
     executor, batch = executor_of("spinn_lstm_fed"), batch_of([4, 1, 3])
     found = in_node_order(executor(batch.words, batch.transitions.int(), batch.lengths.int()))
     torch.testing.assert_close(found, run(executor, batch), rtol=0, atol=0)
@@ -98,7 +98,7 @@ def test_narrow_integers() -> None:
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_spot_sat_down(monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
+def test_spot_sat_down(monkeypatch, own):
     """Table 1: what stands at each step at the end of Q_t, whether the transitions are given, or
     its own, which are these where all scores are equal."""
     executor = executor_of("spinn_lstm_fed")
@@ -121,7 +121,7 @@ def test_spot_sat_down(monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
 
 
 @pytest.mark.parametrize("own", [False, True])
-def test_each_state_is_stored_once(monkeypatch: pytest.MonkeyPatch, own: bool) -> None:
+def test_each_state_is_stored_once(monkeypatch, own):
     """Each part has one table of 1 + N rows, and each row of it but the first is written once."""
     executor, batch = executor_of("two_widths_fed"), batch_of([5, 1, 8])
     tables: dict[int, Tensor] = {}
@@ -160,7 +160,7 @@ class Allocated(TorchDispatchMode):
 
 
 @pytest.mark.parametrize("mode", ["forward", "forward and back", "parse"])
-def test_twice_the_words_take_twice_the_memory(mode: str) -> None:
+def test_twice_the_words_take_twice_the_memory(mode):
     """Section 3.5: nothing of the size of the stack is made at each step, there or back."""
     cell = drawn(SpinnLSTM(input_size=X, hidden_size=8, inner_size=4))
     executor = ShiftReduce(cell, drawn(TrackingLSTM(input_size=8, size=4, parses=True)))
@@ -192,7 +192,7 @@ class Parse(torch.nn.Module):
 
 @pytest.mark.filterwarnings(SCRIPT_WARNING)
 @pytest.mark.parametrize(("name", "lookahead"), [("spinn_lstm_fed", 2), ("child_sum_lstm", 1)])
-def test_scripted(name: str, lookahead: int) -> None:
+def test_scripted(name, lookahead):
     executor = executor_of(name, lookahead)
     scripted, parse = torch.jit.script(executor), torch.jit.script(Parse(executor))
     for batch in (batch_of([4, 1, 7, 2]), batch_of([]), batch_of([1, 1]), batch_of([4, 1, 7, 2])):

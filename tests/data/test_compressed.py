@@ -38,7 +38,7 @@ def rows(path: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("packed", PACK)
-def test_compressed_tables(tmp_path: Path, kind: str, packed: str) -> None:
+def test_compressed_tables(tmp_path, kind, packed):
     path = tmp_path / f"t{kind}{packed}"
     path.write_bytes(PACK[packed](TABLES[kind]))
     assert is_table(path)
@@ -50,7 +50,7 @@ def test_compressed_tables(tmp_path: Path, kind: str, packed: str) -> None:
     assert rows(unpacked_by_somebody) == ROWS
 
 
-def test_texts_and_trees(tmp_path: Path) -> None:
+def test_texts_and_trees(tmp_path):
     (tmp_path / "t.txt.gz").write_bytes(gzip.compress(b"good\nbad"))
     assert [row.text for row in open_corpus(tmp_path).rows()] == ["good", "bad"]
     (tmp_path / "trees.txt").write_bytes(gzip.compress(b"(1 (2 a) (0 b))\n"))
@@ -58,7 +58,7 @@ def test_texts_and_trees(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz"])
-def test_damaged_files(tmp_path: Path, packed: str) -> None:
+def test_damaged_files(tmp_path, packed):
     path = tmp_path / f"t.csv{packed}"
     whole = PACK[packed](TABLES[".csv"] * 2000)
     for content in (whole[:-20], whole[:-30] + bytes(20)):
@@ -67,7 +67,7 @@ def test_damaged_files(tmp_path: Path, packed: str) -> None:
             rows(path)
 
 
-def test_archives_are_named(tmp_path: Path) -> None:
+def test_archives_are_named(tmp_path):
     with zipfile.ZipFile(tmp_path / "t.csv", "w") as archive:
         archive.writestr("inner.csv", "text,label\n")
     with pytest.raises(DataError, match=r"t\.csv: .*zip"):
@@ -92,7 +92,7 @@ def test_archives_are_named(tmp_path: Path) -> None:
         ("a\u2028b\x85c\nd".encode(), ["a\u2028b\x85c", "d"]),
     ],
 )
-def test_lines_are_those_that_wc_counts(tmp_path: Path, data: bytes, lines: list[str]) -> None:
+def test_lines_are_those_that_wc_counts(tmp_path, data, lines):
     path = tmp_path / "t.txt"
     path.write_bytes(data)
     found = list(open_corpus(path).rows())
@@ -102,7 +102,7 @@ def test_lines_are_those_that_wc_counts(tmp_path: Path, data: bytes, lines: list
         assert [line.rstrip("\r\n") for line in stream] == lines
 
 
-def test_a_carriage_return_within_a_cell_moves_no_line(tmp_path: Path) -> None:
+def test_a_carriage_return_within_a_cell_moves_no_line(tmp_path):
     path = tmp_path / "t.tsv"
     path.write_bytes(b"text\tlabel\ngood\rfilm\ta\nbad\tb\n")
     found = list(Table(path).rows(["text"]))

@@ -37,7 +37,7 @@ def table(separator: str, header: str = "text,label") -> str:
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.data", "t", "t.tab"])
 @pytest.mark.parametrize("separator", [";", "\t", "|"])
-def test_the_separator_is_found_and_may_be_named(tmp_path: Path, name: str, separator: str) -> None:
+def test_the_separator_is_found_and_may_be_named(tmp_path, name, separator):
     path = write(tmp_path / name, table(separator))
     found = Table(path).dialect
     assert found is not None
@@ -50,7 +50,7 @@ def test_the_separator_is_found_and_may_be_named(tmp_path: Path, name: str, sepa
         read(path, separator="--")
 
 
-def test_a_header_may_have_another_separator_too(tmp_path: Path) -> None:
+def test_a_header_may_have_another_separator_too(tmp_path):
     path = write(tmp_path / "t.csv", "text;label, or class\nGood;1\nBad;0\n")
     assert Table(path).columns == ["text", "label, or class"]
     path = write(tmp_path / "t.csv", "text,a;b\n1;2;3,x\n4,y\n")
@@ -59,7 +59,7 @@ def test_a_header_may_have_another_separator_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;\r"])
-def test_the_line_that_excel_writes(tmp_path: Path, line: str) -> None:
+def test_the_line_that_excel_writes(tmp_path, line):
     path = write(tmp_path / "t.csv", f"\ufeff{line}\n\ntext;label\na,b;x\nc;y\n")
     assert [(row.line, row.values["text"]) for row in Table(path).rows(["text"])] == [
         (4, "a,b"),
@@ -76,19 +76,19 @@ def test_the_line_that_excel_writes(tmp_path: Path, line: str) -> None:
         '"id"; "text"; "label"\n0; "Good, they say."; 1\n1; Bad.; 0\n2; Fine, fine.; 1\n',
     ],
 )
-def test_spaces_behind_separators_belong_to_no_cell(tmp_path: Path, text: str) -> None:
+def test_spaces_behind_separators_belong_to_no_cell(tmp_path, text):
     path = write(tmp_path / "t.csv", text)
     assert Table(path).columns == ["id", "text", "label"]
     assert read(path) == ROWS
 
 
-def test_spaces_of_cells_stay(tmp_path: Path) -> None:
+def test_spaces_of_cells_stay(tmp_path):
     path = write(tmp_path / "t.csv", 'text,label\n a,x\n"say ""so"", ""or"" not", y\n')
     assert read(path) == [[" a", "x"], ['say "so", "or" not', " y"]]
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t"])
-def test_a_table_without_a_header(tmp_path: Path, name: str) -> None:
+def test_a_table_without_a_header(tmp_path, name):
     separator = {"t.csv": ";"}.get(name, "\t")
     text = table(separator).partition("\n")[2]
     path = write(tmp_path / name, text)
@@ -105,7 +105,7 @@ def test_a_table_without_a_header(tmp_path: Path, name: str) -> None:
     ]
 
 
-def test_without_a_header_the_first_row_may_be_bad(tmp_path: Path) -> None:
+def test_without_a_header_the_first_row_may_be_bad(tmp_path):
     path = write(tmp_path / "t.tsv", "only one\na\tx\nb\ty\n")
     skipped: list[DataError] = []
     assert read(path, ("1", "2"), header=False, skipped=skipped) == [["a", "x"], ["b", "y"]]
@@ -117,12 +117,12 @@ def test_without_a_header_the_first_row_may_be_bad(tmp_path: Path) -> None:
     ["0,1\ngood,1\nbad,0\n", ",0,1\n0,good,1\n1,bad,0\n", "1,2\ngood,2\nbad,2\n"],
     ids=["pandas", "index", "from one"],
 )
-def test_numbers_in_order_are_a_header(tmp_path: Path, text: str) -> None:
+def test_numbers_in_order_are_a_header(tmp_path, text):
     header = text.partition("\n")[0].split(",")
     assert len(read(write(tmp_path / "t.csv", text), tuple(header[-2:]))) == 2
 
 
-def test_a_header_that_comes_again_is_no_sign_of_a_row(tmp_path: Path) -> None:
+def test_a_header_that_comes_again_is_no_sign_of_a_row(tmp_path):
     path = write(tmp_path / "t.csv", "text,label\ngood,1\ntext,label\nbad,0\n")
     with pytest.raises(DataError, match=r"t\.csv:3: .*the names of the columns again"):
         read(path)
@@ -132,7 +132,7 @@ def test_a_header_that_comes_again_is_no_sign_of_a_row(tmp_path: Path) -> None:
     ("columns", "near"),
     [("Text,label", "Text"), ("id, te xt ,label", " te xt "), ("tweet_text,texts", "texts")],
 )
-def test_a_column_of_a_like_name_is_suggested(tmp_path: Path, columns: str, near: str) -> None:
+def test_a_column_of_a_like_name_is_suggested(tmp_path, columns, near):
     path = write(tmp_path / "t.csv", f"{columns}\n{'x,' * columns.count(',')}x\n")
     with pytest.raises(DataError, match=f"did you mean '{near}'"):
         read(path, ("text",))
@@ -143,13 +143,13 @@ RECORDS = [{"text": text, "label": int(label)} for text, label in ROWS]
 
 @pytest.mark.parametrize("name", ["t.json", "t.jsonl", "t.ndjson", "t.txt", "t"])
 @pytest.mark.parametrize("indent", [None, 2])
-def test_json_as_one_array(tmp_path: Path, name: str, indent: int | None) -> None:
+def test_json_as_one_array(tmp_path, name, indent):
     path = write(tmp_path / name, "\n" + json.dumps(RECORDS, indent=indent) + "\n\n")
     assert read(path) == ROWS
     assert read(write(path, "".join(f"{json.dumps(row)}\n" for row in RECORDS))) == ROWS
 
 
-def test_what_is_wrong_in_json(tmp_path: Path) -> None:
+def test_what_is_wrong_in_json(tmp_path):
     path, skipped = write(tmp_path / "t.json", json.dumps([*RECORDS, 7, {"text": "a"}])), []
     assert read(path, skipped=skipped) == ROWS
     assert [str(error).split(" ")[0] for error in skipped] == [f"{path}:4:", f"{path}:5:"]
@@ -165,14 +165,14 @@ def test_what_is_wrong_in_json(tmp_path: Path) -> None:
     assert len(skipped) == 2
 
 
-def test_a_parquet_file_without_an_ending(tmp_path: Path) -> None:
+def test_a_parquet_file_without_an_ending(tmp_path):
     from pyarrow import Table, parquet
 
     parquet.write_table(Table.from_pylist(RECORDS), tmp_path / "3f2ac9")
     assert read(tmp_path / "3f2ac9") == ROWS
 
 
-def test_files_that_are_no_tables(tmp_path: Path) -> None:
+def test_files_that_are_no_tables(tmp_path):
     assert not holds_table(write(tmp_path / "trees.txt", "(3 (2 a)\t(2 b))\n"))
     assert not holds_table(write(tmp_path / "blank.txt", "\n"))
     assert not holds_table(tmp_path / "missing")
@@ -183,7 +183,7 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("told", "kept"), [("tab", "\t"), ("\\t", "\t"), (";", ";")])
-def test_recipes_keep_the_separator(told: str, kept: str) -> None:
+def test_recipes_keep_the_separator(told, kept):
     assert Texts.parse({"separator": told}, source="r").separator == kept
     with pytest.raises(ConfigError, match=r"separator: .*expected one character"):
         Texts.parse({"separator": "ab"}, source="r")
@@ -199,9 +199,7 @@ def test_recipes_keep_the_separator(told: str, kept: str) -> None:
         '"text" "label"\n"1" "Good" 1\n"2" "Bad, so" 0\n',
     ],
 )
-def test_r_numbers_rows_without_a_name_in_the_header(
-    tmp_path: Path, text: str, header: bool | None
-) -> None:
+def test_r_numbers_rows_without_a_name_in_the_header(tmp_path, text, header):
     path = write(tmp_path / "t.txt", text)
     separator = next(one for one in "\t; " if one in text)
     assert Table(path, separator=separator).columns == ["", "text", "label"]
@@ -218,7 +216,7 @@ def test_r_numbers_rows_without_a_name_in_the_header(
         'text,label\n1,"Good "so"",1\n2,Bad,0\nFine,1\n',
     ],
 )
-def test_other_cells_beyond_the_header_are_errors(tmp_path: Path, text: str) -> None:
+def test_other_cells_beyond_the_header_are_errors(tmp_path, text):
     path = write(tmp_path / "t.csv", text)
     assert Table(path).columns == ["text", "label"]
     with pytest.raises(DataError, match=r"t\.csv:2: expected"):
@@ -226,9 +224,7 @@ def test_other_cells_beyond_the_header_are_errors(tmp_path: Path, text: str) -> 
 
 
 @pytest.mark.parametrize("separator", [",", ";"])
-def test_quoted_rows_without_a_header_have_the_columns_that_quotes_say(
-    tmp_path: Path, separator: str
-) -> None:
+def test_quoted_rows_without_a_header_have_the_columns_that_quotes_say(tmp_path, separator):
     rows = [["0", f"Well{separator} so{separator} no", "a"], ["4", f"Yes{separator} yes", "a"]]
     text = "".join(separator.join(f'"{cell}"' for cell in row) + "\n" for row in rows)
     path = write(tmp_path / "t.csv", text)
@@ -238,7 +234,7 @@ def test_quoted_rows_without_a_header_have_the_columns_that_quotes_say(
 
 
 @pytest.mark.parametrize("separator", ["^", "~", "\x1f", "::"])
-def test_one_column_that_holds_the_name_may_be_several(tmp_path: Path, separator: str) -> None:
+def test_one_column_that_holds_the_name_may_be_several(tmp_path, separator):
     path = write(tmp_path / "t.csv", table(separator))
     with pytest.raises(DataError, match=r"the column 'text'.* --sep"):
         read(path)
@@ -249,7 +245,7 @@ def test_one_column_that_holds_the_name_may_be_several(tmp_path: Path, separator
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-be", "utf-32-be"])
 @pytest.mark.parametrize("name", ["t.csv", "t.txt"])
-def test_the_mark_of_utf_16_is_read(tmp_path: Path, name: str, encoding: str) -> None:
+def test_the_mark_of_utf_16_is_read(tmp_path, name, encoding):
     text = ("" if encoding in ("utf-16", "utf-32") else "\ufeff") + table("\t").replace(
         "\n", "\r\n"
     )
@@ -264,7 +260,7 @@ def test_the_mark_of_utf_16_is_read(tmp_path: Path, name: str, encoding: str) ->
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16_without_a_mark_is_named(tmp_path: Path, encoding: str) -> None:
+def test_utf_16_without_a_mark_is_named(tmp_path, encoding):
     path = tmp_path / "t.csv"
     path.write_bytes(table(";").encode(encoding))
     with pytest.raises(DataError, match=f"t.csv:1: .*--encoding {encoding}"):
@@ -287,7 +283,7 @@ def write_lines(folder: Path, text: str, encoding: str) -> Path:
     ],
 )
 @pytest.mark.parametrize("name", ["t.json", "t.jsonl"])
-def test_one_object_that_holds_the_table(tmp_path: Path, name: str, value: object) -> None:
+def test_one_object_that_holds_the_table(tmp_path, name, value):
     path = write(tmp_path / name, json.dumps(value))
     with pytest.raises(DataError, match=rf"{name}:1: expected an object for each row"):
         read(path)

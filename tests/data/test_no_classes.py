@@ -3,7 +3,6 @@ classes holds."""
 
 import math
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +20,7 @@ WORDS = ["none", "NONE", "Nan is my aunt.", "not available", "0", "neutral", "un
 
 
 @pytest.mark.parametrize("mark", MARKS)
-def test_marks_of_programs_are_no_text_and_no_class(mark: str) -> None:
+def test_marks_of_programs_are_no_text_and_no_class(mark):
     assert is_missing(mark)
     for classes in (None, Classes("label")):
         with pytest.raises(DataError, match="stands for a missing value"):
@@ -30,7 +29,7 @@ def test_marks_of_programs_are_no_text_and_no_class(mark: str) -> None:
 
 
 @pytest.mark.parametrize("sign", SIGNS)
-def test_signs_are_texts_but_no_classes(sign: str) -> None:
+def test_signs_are_texts_but_no_classes(sign):
     assert cell_text(sign) == sign
     assert is_no_class(sign)
     with pytest.raises(DataError, match="stands for a missing value"):
@@ -38,7 +37,7 @@ def test_signs_are_texts_but_no_classes(sign: str) -> None:
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_words_are_texts_and_classes(word: str) -> None:
+def test_words_are_texts_and_classes(word):
     assert cell_text(word) == cell_text(word, Classes("label")) == word
 
 
@@ -63,7 +62,7 @@ def test_words_are_texts_and_classes(word: str) -> None:
         ("STRASSE", "straße"),
     ],
 )
-def test_names_that_a_person_takes_for_one_are_alike_and_shown_apart(names) -> None:
+def test_names_that_a_person_takes_for_one_are_alike_and_shown_apart(names):
     assert alike([*names, "other"]) == [[*names], ["other"]]
     written, how = difference(names)
     assert len({*written}) == 2
@@ -83,12 +82,12 @@ def test_names_that_a_person_takes_for_one_are_alike_and_shown_apart(names) -> N
         ("2", "²²"),
     ],
 )
-def test_other_names_are_not(names: tuple[str, str]) -> None:
+def test_other_names_are_not(names):
     assert len(alike(names)) == 2
     assert unknown_label(names[0], [names[1]]) == f"found {names[0]!r}"
 
 
-def test_likeness_of_texts() -> None:
+def test_likeness_of_texts():
     assert likeness("  A  Film\u200b\n") == likeness("a film") == "a film"
     assert likeness("") == ""
 
@@ -96,7 +95,7 @@ def test_likeness_of_texts() -> None:
 HEADER_AGAIN = "id,text,label\n1,Fine.,x\nid,text,label\n2,Bad.,y\n"
 
 
-def test_a_header_in_the_middle_is_no_row(tmp_path: Path) -> None:
+def test_a_header_in_the_middle_is_no_row(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(HEADER_AGAIN, encoding="utf-8")
     with pytest.raises(DataError, match=r"t\.csv:3: "):
@@ -111,7 +110,7 @@ def test_a_header_in_the_middle_is_no_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [Columns("text"), Columns("text", "id")])
-def test_rows_of_a_corpus_that_are_none_are_errors(tmp_path: Path, columns: Columns) -> None:
+def test_rows_of_a_corpus_that_are_none_are_errors(tmp_path, columns):
     (tmp_path / "t.csv").write_text(HEADER_AGAIN + "3,NULL,x\n4,<NA>,x\n5,none,x\n", "utf-8")
     found = list(open_corpus(tmp_path / "t.csv", columns).rows())
     kinds = [row.problem and row.problem.kind for row in found]
@@ -119,19 +118,19 @@ def test_rows_of_a_corpus_that_are_none_are_errors(tmp_path: Path, columns: Colu
     assert next(row.id for row in found if row.problem) == (None if columns.id else "3")
 
 
-def test_a_corpus_of_one_column_may_hold_its_name(tmp_path: Path) -> None:
+def test_a_corpus_of_one_column_may_hold_its_name(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"text": "a"}\n{"text": "text"}\n', "utf-8")
     assert [row.text for row in open_corpus(tmp_path / "t.jsonl").rows()] == ["a", "text"]
 
 
-def test_numbers_that_are_missing_stay_missing_where_marks_are_meant() -> None:
+def test_numbers_that_are_missing_stay_missing_where_marks_are_meant():
     for value in (None, math.nan, Decimal("nan"), " "):
         with pytest.raises(DataError):
             cell_text(value, Classes("label", names=("nan", "None", " ")))
 
 
 @pytest.mark.parametrize("text", ["text,label\nA,NA\nB,?\n", 'text,label\n"a \\"b\\"",1\n'])
-def test_a_table_of_bad_rows_only_says_what_is_wrong_with_them(tmp_path: Path, text: str) -> None:
+def test_a_table_of_bad_rows_only_says_what_is_wrong_with_them(tmp_path, text):
     (tmp_path / "t.csv").write_text(text, "utf-8")
     skipped: list[DataError] = []
     table = Table(tmp_path / "t.csv")

@@ -23,7 +23,7 @@ def table(sick: Path, content: str, name: str = "SICK_trial.txt") -> Path:
     return path
 
 
-def test_a_pair_holds_what_its_files_say(sick: Path) -> None:
+def test_a_pair_holds_what_its_files_say(sick):
     first, second = read_sick(str(sick))
     assert (first.id, first.relatedness, first.entailment) == ("7", 3.5, None)
     assert (second.id, second.relatedness, second.entailment) == ("12", 1.0, None)
@@ -40,9 +40,7 @@ def test_a_pair_holds_what_its_files_say(sick: Path) -> None:
     ("split", "name"),
     [("train", "SICK_train.txt"), ("dev", "SICK_trial.txt"), ("test", "SICK_test_annotated.txt")],
 )
-def test_entailment_comes_from_the_table_of_the_split(
-    sick: Path, monkeypatch: pytest.MonkeyPatch, split: str, name: str
-) -> None:
+def test_entailment_comes_from_the_table_of_the_split(sick, monkeypatch, split, name):
     folder = sick.rename(sick.with_name(split))
     table(folder, HEADER + "".join(ROWS), name)
     assert [pair.entailment for pair in read_sick(folder)] == ["NEUTRAL", "CONTRADICTION"]
@@ -50,13 +48,13 @@ def test_entailment_comes_from_the_table_of_the_split(
     assert [pair.entailment for pair in read_sick(".")] == ["NEUTRAL", "CONTRADICTION"]
 
 
-def test_columns_of_the_table_are_found_by_name(sick: Path) -> None:
+def test_columns_of_the_table_are_found_by_name(sick):
     table(sick, "entailment_judgment\tpair_ID\r\nENTAILMENT\t12\r\nNEUTRAL\t7\r\n")
     assert [pair.entailment for pair in read_sick(sick)] == ["NEUTRAL", "ENTAILMENT"]
 
 
 @pytest.mark.parametrize("name", sorted(SICK))
-def test_every_file_is_needed(sick: Path, name: str) -> None:
+def test_every_file_is_needed(sick, name):
     (sick / name).unlink()
     with pytest.raises(DataError, match="cannot be read: No such file") as caught:
         read_sick(sick)
@@ -71,9 +69,7 @@ def test_every_file_is_needed(sick: Path, name: str) -> None:
         (["b.toks", "b.parents", "b.rels", "b.cparents"], "0\n", 1),
     ],
 )
-def test_files_of_different_lengths_are_refused(
-    sick: Path, names: list[str], content: str, found: int
-) -> None:
+def test_files_of_different_lengths_are_refused(sick, names, content, found):
     for name in names:
         (sick / name).write_text(content)
     with pytest.raises(DataError, match=f"{names[0]}: .* 2 .* {found}"):
@@ -81,7 +77,7 @@ def test_files_of_different_lengths_are_refused(
 
 
 @pytest.mark.parametrize("score", ["", "0.9", "5.1", "nan", "high"])
-def test_a_score_outside_the_scale_is_refused(sick: Path, score: str) -> None:
+def test_a_score_outside_the_scale_is_refused(sick, score):
     (sick / "sim.txt").write_text(f"5\n{score}\n")
     with pytest.raises(DataError, match=f"sim.txt:2: .*'{score}'"):
         read_sick(sick)
@@ -95,14 +91,14 @@ def test_a_score_outside_the_scale_is_refused(sick: Path, score: str) -> None:
         (HEADER + ROWS[0], r": .*id\.txt, found none for '7'"),
     ],
 )
-def test_a_table_that_does_not_fit_is_refused(sick: Path, content: str, message: str) -> None:
+def test_a_table_that_does_not_fit_is_refused(sick, content, message):
     path = table(sick, content)
     with pytest.raises(DataError, match=message) as caught:
         read_sick(sick)
     assert str(caught.value).startswith(str(path))
 
 
-def test_the_published_splits(data_dir: Path) -> None:
+def test_the_published_splits(data_dir):
     folder = data_dir / "sick"
     if not folder.is_dir():
         pytest.skip("needs SICK: the folder that THINSTACK_DATA names has no sick/")

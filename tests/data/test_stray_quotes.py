@@ -39,9 +39,7 @@ def texts(draw: random.Random, count: int) -> Iterator[str]:
 
 @pytest.mark.parametrize("columns", ["id text label", "text label", "label text", "id text"])
 @pytest.mark.parametrize("ordered", [False, True])
-def test_between_tabs_no_row_goes_to_a_quote_mark(
-    tmp_path: Path, columns: str, ordered: bool
-) -> None:
+def test_between_tabs_no_row_goes_to_a_quote_mark(tmp_path, columns, ordered):
     draw, names = random.Random(7), columns.split()
     for count in (40, 3000):
         cells = [
@@ -54,7 +52,7 @@ def test_between_tabs_no_row_goes_to_a_quote_mark(
         assert read(plain(tmp_path / "t.tsv", names, rows), names) == (rows, [])
 
 
-def test_pairs_of_quote_marks_that_fit_take_no_rows_along(tmp_path: Path) -> None:
+def test_pairs_of_quote_marks_that_fit_take_no_rows_along(tmp_path):
     rows = [(f"{number}", f"text {number}", "ab"[number % 2]) for number in range(50)]
     rows[4] = ("4", '"Hm.', "a")
     rows[17] = ("17", 'No."', "b")
@@ -69,9 +67,7 @@ def test_pairs_of_quote_marks_that_fit_take_no_rows_along(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["t.tsv", "t.csv"])
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])
 @pytest.mark.parametrize("columns", ["text label", "id text label", "label text", "id text"])
-def test_what_a_writer_quotes_comes_back(
-    tmp_path: Path, name: str, quoting: int, columns: str
-) -> None:
+def test_what_a_writer_quotes_comes_back(tmp_path, name, quoting, columns):
     odd = [
         "a tab\there",
         "two\nlines",
@@ -97,29 +93,27 @@ def test_what_a_writer_quotes_comes_back(
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv"])
-def test_one_column_of_texts_of_several_lines(tmp_path: Path, name: str) -> None:
+def test_one_column_of_texts_of_several_lines(tmp_path, name):
     path = tmp_path / name
     path.write_text('text\nplain\n"a\nb\nc"\n"say ""no"""\n', encoding="utf-8")
     assert read(path, ["text"]) == ([("plain",), ("a\nb\nc",), ('say "no"',)], [])
 
 
-def test_a_table_of_two_rows_keeps_both(tmp_path: Path) -> None:
+def test_a_table_of_two_rows_keeps_both(tmp_path):
     """No row without quote marks tells what a row looks like."""
     rows: Rows = [('"Hello, he said.', "pos"), ('Come in."', "neg")]
     columns = ("text", "label")
     assert read(plain(tmp_path / "t.tsv", columns, rows), columns) == (rows, [])
 
 
-def test_lines_of_talk_in_one_column_between_tabs_stay_apart(tmp_path: Path) -> None:
+def test_lines_of_talk_in_one_column_between_tabs_stay_apart(tmp_path):
     rows: Rows = [('"Hello," he said.',), ('"Come in.',), ('Sit down."',), ("No.",)]
     assert read(plain(tmp_path / "t.tsv", ["text"], rows), ["text"]) == (rows, [])
 
 
 @pytest.mark.parametrize("separator", [",", ";"])
 @pytest.mark.parametrize("close", ["It broke.", 'It broke."'])
-def test_a_quote_in_csv_that_takes_rows_along_costs_its_own_row(
-    tmp_path: Path, separator: str, close: str
-) -> None:
+def test_a_quote_in_csv_that_takes_rows_along_costs_its_own_row(tmp_path, separator, close):
     rows = [(f"r{number}", f"text {number}", "01"[number % 2]) for number in range(30)]
     rows[6] = ("r6", '"It was', "1")
     rows[20] = ("r20", close, "0")
@@ -130,7 +124,7 @@ def test_a_quote_in_csv_that_takes_rows_along_costs_its_own_row(
     assert [str(error).split(": ")[0] for error in skipped] == [f"{path}:8"]
 
 
-def test_a_broken_row_of_several_lines_is_one_error(tmp_path: Path) -> None:
+def test_a_broken_row_of_several_lines_is_one_error(tmp_path):
     path = tmp_path / "t.csv"
     good = "".join(f"{number},good,b\n" for number in range(9))
     path.write_text(f'id,text,label\n{good}9,"two\nlines",b,c\n{good}', encoding="utf-8")
@@ -142,9 +136,7 @@ def test_a_broken_row_of_several_lines_is_one_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ['a""",x,"open', '"open,x,y', 'x,""",a'])
-def test_quotes_that_stay_open_cost_time_in_proportion(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
+def test_quotes_that_stay_open_cost_time_in_proportion(tmp_path, monkeypatch, line):
     taken = 0
     take = separated._Lines.take
 

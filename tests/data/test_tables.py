@@ -53,7 +53,7 @@ def values(
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet", ".CSV"])
-def test_every_format_gives_the_same_rows(tmp_path: Path, suffix: str) -> None:
+def test_every_format_gives_the_same_rows(tmp_path, suffix):
     path = write(tmp_path / f"t{suffix.lower()}", ROWS).rename(tmp_path / f"t{suffix}")
     assert is_table(path)
     assert Table(path).columns == ["id", "text", "label"]
@@ -79,9 +79,7 @@ def test_every_format_gives_the_same_rows(tmp_path: Path, suffix: str) -> None:
         ('text,label\n5" disk,a\n', "utf-8", ['5" disk']),
     ],
 )
-def test_files_as_programs_write_them(
-    tmp_path: Path, data: str, encoding: str, expected: list[str]
-) -> None:
+def test_files_as_programs_write_them(tmp_path, data, encoding, expected):
     path = tmp_path / "t.csv"
     path.write_bytes(data.encode(encoding))
     assert [text for text, _ in values(path, encoding=encoding)] == expected
@@ -102,12 +100,12 @@ def test_files_as_programs_write_them(
         (" a  b ", " a  b "),
     ],
 )
-def test_cells_become_text_as_a_person_writes_it(value: object, text: str) -> None:
+def test_cells_become_text_as_a_person_writes_it(value, text):
     (row,) = read_mappings([{"label": value}], ["label"])
     assert row.values == {"label": text}
 
 
-def test_parquet_columns_of_other_types(tmp_path: Path) -> None:
+def test_parquet_columns_of_other_types(tmp_path):
     columns = {
         "single": pa.array([2.3, 4.0], pa.float32()),
         "kind": pa.array(["a", "b"]).dictionary_encode(),
@@ -150,9 +148,7 @@ BAD_JSON = [
     ("name", "bad", "message"),
     [("t.csv", *case) for case in BAD_CSV] + [("t.jsonl", *case) for case in BAD_JSON],
 )
-def test_a_bad_row_says_where_it_is_and_can_be_left_out(
-    tmp_path: Path, name: str, bad: bytes, message: str
-) -> None:
+def test_a_bad_row_says_where_it_is_and_can_be_left_out(tmp_path, name, bad, message):
     header, good = b"text,label\n", b"good,a\n"
     if name == "t.jsonl":
         header, good = b"", b'{"text": "good", "label": "a"}\n'
@@ -168,7 +164,7 @@ def test_a_bad_row_says_where_it_is_and_can_be_left_out(
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), "dictionary"])
-def test_bad_rows_of_parquet(tmp_path: Path, kind: Any) -> None:
+def test_bad_rows_of_parquet(tmp_path, kind):
     texts = pa.array([b"a", b"caf\xe9", b"b", b"c"]).cast(pa.string(), safe=False)
     texts = texts.dictionary_encode() if kind == "dictionary" else texts.cast(kind, safe=False)
     labels = pa.array([1.0, 2.0, math.nan, None])
@@ -180,7 +176,7 @@ def test_bad_rows_of_parquet(tmp_path: Path, kind: Any) -> None:
     assert [r"'\udce9'" in found[0], "NaN" in found[1], "nothing" in found[2]] == [True] * 3
 
 
-def test_bad_rows_of_mappings() -> None:
+def test_bad_rows_of_mappings():
     skipped: list[DataError] = []
     rows = [("a", "b"), {"text": "a", "label": 1}, {"text": "a"}]
     read = read_mappings(rows, WANTED, source="reviews", skipped=skipped)
@@ -207,16 +203,14 @@ def test_bad_rows_of_mappings() -> None:
         ("t", b"", "expected a table with rows, found nothing"),
     ],
 )
-def test_what_is_no_table_is_refused_even_where_rows_may_be_bad(
-    tmp_path: Path, name: str, data: bytes | None, message: str
-) -> None:
+def test_what_is_no_table_is_refused_even_where_rows_may_be_bad(tmp_path, name, data, message):
     if data is not None:
         (tmp_path / name).write_bytes(data)
     with pytest.raises(DataError, match=f"{tmp_path / name}.*{message}"):
         list(Table(tmp_path / name).rows(WANTED, skipped=[]))
 
 
-def test_other_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_refusals(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_bytes(b"text,label\na,b\n")
     with pytest.raises(DataError, match=r"t\.csv: unknown encoding 'klingon'"):
@@ -236,7 +230,7 @@ def test_other_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_a_large_table_streams(tmp_path: Path, suffix: str) -> None:
+def test_a_large_table_streams(tmp_path, suffix):
     rows = 20_000
     path = tmp_path / f"t{suffix}"
     write(path, [{"text": f"{i} {i * i} " * 50, "label": i % 5} for i in range(rows)])

@@ -66,7 +66,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("odd", ["\0", "\ud800"], ids=["NUL", "half"])
-def test_names_that_no_file_has(reader: str, odd: str) -> None:
+def test_names_that_no_file_has(reader, odd):
     read, name = READERS[reader]
     with pytest.raises(DataError, match="path of a file") as caught:
         read(f"{odd}{name}")
@@ -106,9 +106,7 @@ NO_FILES: list[tuple[Callable[[Path], object], str]] = [
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
 @pytest.mark.parametrize(("make", "what"), NO_FILES, ids=named)
 @pytest.mark.parametrize("reader", sorted(READERS.keys() - {"lines", "sick"}))
-def test_what_is_no_plain_file(
-    reader: str, make: Callable[[Path], object], what: str, tmp_path: Path
-) -> None:
+def test_what_is_no_plain_file(reader, make, what, tmp_path):
     read, name = READERS[reader]
     make(tmp_path / name)
     with pytest.raises(DataError, match=f"{name}: .*found {what};"):
@@ -117,9 +115,7 @@ def test_what_is_no_plain_file(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
 @pytest.mark.parametrize("make", [pipe, device, Path.mkdir])
-def test_recipes_and_their_data_are_plain_files(
-    make: Callable[[Path], object], tmp_path: Path
-) -> None:
+def test_recipes_and_their_data_are_plain_files(make, tmp_path):
     make(tmp_path / "recipe.toml")
     with pytest.raises(ConfigError, match=r"recipe\.toml: "):
         Recipe.read(tmp_path / "recipe.toml")
@@ -132,9 +128,7 @@ def test_recipes_and_their_data_are_plain_files(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
 @pytest.mark.parametrize(("make", "what"), NO_FILES[:4], ids=named)
-def test_a_corpus_of_what_is_no_file(
-    make: Callable[[Path], object], what: str, tmp_path: Path
-) -> None:
+def test_a_corpus_of_what_is_no_file(make, what, tmp_path):
     (tmp_path / "good.txt").write_text("good\n")
     (tmp_path / "inner").mkdir()
     make(tmp_path / "inner" / "a.txt")
@@ -146,7 +140,7 @@ def test_a_corpus_of_what_is_no_file(
 
 
 @pytest.mark.parametrize("target", ["nowhere.txt", "folder"])
-def test_links_in_a_corpus_that_lead_to_no_file(target: str, tmp_path: Path) -> None:
+def test_links_in_a_corpus_that_lead_to_no_file(target, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "good.txt").write_text("good\n")
@@ -169,20 +163,20 @@ def test_links_in_a_corpus_that_lead_to_no_file(target: str, tmp_path: Path) -> 
     ],
     ids=["deep", "inline", "digits", "key", "table", "inline key", "long", "bytes"],
 )
-def test_toml_that_is_too_much(text: str | bytes, tmp_path: Path) -> None:
+def test_toml_that_is_too_much(text, tmp_path):
     path = tmp_path / "recipe.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ConfigError, match=r"recipe\.toml: .+"):
         Recipe.read(path)
 
 
-def test_dots_that_are_no_key_are_read(tmp_path: Path) -> None:
+def test_dots_that_are_no_key_are_read(tmp_path):
     path, names = tmp_path / "recipe.toml", [f"cs.{number}" for number in range(300)]
     path.write_text(f"# {'.' * 300}\r\na.b.c = {names}\n")
     assert read_toml(path, "recipe") == {"a": {"b": {"c": names}}}
 
 
-def test_what_a_recipe_may_not_have_is_shown_whatever_it_is(tmp_path: Path) -> None:
+def test_what_a_recipe_may_not_have_is_shown_whatever_it_is(tmp_path):
     path = tmp_path / "recipe.toml"
     key = "k" * 5000
     path.write_text(f'{key} = 1\nodd = 0x{"f" * 10_000}\n"\\u001b[31m" = 2\n')
@@ -198,7 +192,7 @@ def test_what_a_recipe_may_not_have_is_shown_whatever_it_is(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "encoding", ["nope", "\0", "a\ud800", "punycode", "undefined", "rot13", "hex"], ids=ascii
 )
-def test_encodings_that_are_none(encoding: str, tmp_path: Path) -> None:
+def test_encodings_that_are_none(encoding, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text\n(1 a)\n")
     for read in (read_trees, rows):
@@ -219,7 +213,7 @@ def test_encodings_that_are_none(encoding: str, tmp_path: Path) -> None:
     ],
     ids=["digits", "power", "sNaN", "nan", "inf", "bytes", "half"],
 )
-def test_cells_that_are_no_text(value: object, found: str) -> None:
+def test_cells_that_are_no_text(value, found):
     with pytest.raises(DataError, match=found):
         cell_text(value)
     with pytest.raises(DataError, match=f"rows:1: .*{found}"):
@@ -241,7 +235,7 @@ def bad_struct() -> pa.Array:
     ],
     ids=lambda column: str(column.type),
 )
-def test_values_that_python_has_not_cost_one_row(column: pa.Array, tmp_path: Path) -> None:
+def test_values_that_python_has_not_cost_one_row(column, tmp_path):
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"text": pa.concat_arrays([column, column])}), path)
     skipped: list[DataError] = []
@@ -250,7 +244,7 @@ def test_values_that_python_has_not_cost_one_row(column: pa.Array, tmp_path: Pat
     assert [str(error).split(": expected")[0] for error in skipped] == [f"{path}:1", f"{path}:2"]
 
 
-def test_columns_without_end_are_not_all_listed(tmp_path: Path) -> None:
+def test_columns_without_end_are_not_all_listed(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(",".join([f"{'x' * 5000}{number}" for number in range(200)]) + "\n")
     with pytest.raises(DataError, match="and 150 more") as caught:
@@ -258,7 +252,7 @@ def test_columns_without_end_are_not_all_listed(tmp_path: Path) -> None:
     assert len(str(caught.value)) <= 3005
 
 
-def test_a_shape_that_no_array_has(tmp_path: Path) -> None:
+def test_a_shape_that_no_array_has(tmp_path):
     path = tmp_path / "a.npz"
     header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}\n"
     member = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64)
@@ -269,7 +263,7 @@ def test_a_shape_that_no_array_has(tmp_path: Path) -> None:
         read_vectors(path)
 
 
-def test_docs_that_break_when_they_are_made(tmp_path: Path) -> None:
+def test_docs_that_break_when_they_are_made(tmp_path):
     path = tmp_path / "a.spacy"
     bin = DocBin(docs=[spacy.blank("en")("a")])
     bin.strings.clear()  # words by hashes of strings that are not there
@@ -278,7 +272,7 @@ def test_docs_that_break_when_they_are_made(tmp_path: Path) -> None:
         texts(path)
 
 
-def test_a_corpus_of_names_that_are_not_utf8(tmp_path: Path) -> None:
+def test_a_corpus_of_names_that_are_not_utf8(tmp_path):
     name = b"caf\xe9.txt".decode("utf-8", "surrogateescape")
     (tmp_path / name).write_text("good\n")
     for path in (tmp_path, tmp_path / name):

@@ -52,7 +52,7 @@ def independent(
 
 @pytest.mark.parametrize("classes", [2, 3, 4, 5])
 @pytest.mark.parametrize("unlabelled", [0.0, 0.4])
-def test_accuracies_are_those_of_scikit_learn(classes: int, unlabelled: float) -> None:
+def test_accuracies_are_those_of_scikit_learn(classes, unlabelled):
     scores, labels = random_forest(classes, unlabelled=unlabelled)
     found = accuracy(scores, labels, scale=SCALES[classes])
     roots = independent(
@@ -70,7 +70,7 @@ def test_accuracies_are_those_of_scikit_learn(classes: int, unlabelled: float) -
     assert only_roots == found | nothing | {"phrases": 0, "binary_phrases": 0}
 
 
-def test_neutral_roots_are_left_out_and_mass_is_set_against_mass() -> None:
+def test_neutral_roots_are_left_out_and_mass_is_set_against_mass():
     rows = [
         [0.0, 0.4, 0.0, 0.3, 0.3],  # most probable is class 1, but the mass is positive
         [0.3, 0.0, 0.4, 0.2, 0.1],  # most probable is neutral, the mass negative
@@ -82,7 +82,7 @@ def test_neutral_roots_are_left_out_and_mass_is_set_against_mass() -> None:
     assert (found["binary_roots"], found["root_binary_accuracy"]) == (2, 50.0)
 
 
-def test_classes_without_sides_have_no_binary_case() -> None:
+def test_classes_without_sides_have_no_binary_case():
     scores, labels = random_forest(5, unlabelled=0.4)
     expected = accuracy(scores, labels, scale=SCALES[5])
     expected |= {"root_binary_accuracy": None, "phrase_binary_accuracy": None}
@@ -105,7 +105,7 @@ def test_classes_without_sides_have_no_binary_case() -> None:
         (("neutral",), False),
     ],
 )
-def test_only_names_on_two_sides_have_binary_figures(labels: tuple[str, ...], sides: bool) -> None:
+def test_only_names_on_two_sides_have_binary_figures(labels, sides):
     assert ("root_binary_accuracy" in Phrases().names(labels)) == sides
     figures = {"root_accuracy": 50.0, "root_binary_accuracy": None, "phrase_accuracy": 2.0}
     figures["phrase_binary_accuracy"] = None
@@ -113,7 +113,7 @@ def test_only_names_on_two_sides_have_binary_figures(labels: tuple[str, ...], si
     assert Phrases().line(figures, labels) == (polar if sides else "50.00 root, 2.00 phrases")
 
 
-def test_no_case_gives_no_figure() -> None:
+def test_no_case_gives_no_figure():
     kinds = ("accuracy", "binary_accuracy", "calibration_error")
     figures = [f"{part}_{kind}" for part in ("root", "phrase") for kind in kinds]
     counts = ("roots", "binary_roots", "phrases", "binary_phrases")
@@ -125,7 +125,7 @@ def test_no_case_gives_no_figure() -> None:
     assert [percent(value) for value in (50.126, None)] == ["50.13", "-"]
 
 
-def test_a_span_takes_the_label_of_the_equal_span() -> None:
+def test_a_span_takes_the_label_of_the_equal_span():
     gold = from_brackets("(4 (3 (0 a) (1 b)) (2 c))")
     wanted = Tree.right(["a", "b", "c"])
     spans = [(int(start), int(end)) for start, end in wanted.spans]
@@ -134,7 +134,7 @@ def test_a_span_takes_the_label_of_the_equal_span() -> None:
     assert labels_by_span(gold.spans, labels, wanted.spans).tolist() == [0, 1, 2, -1, 4]
 
 
-def test_of_a_unary_chain_the_highest_label_counts() -> None:
+def test_of_a_unary_chain_the_highest_label_counts():
     gold = from_brackets("(4 (3 (2 (1 (0 a)) (0 b))))")
     assert gold.spans.tolist() == [[0, 1], [0, 1], [1, 2], [0, 2], [0, 2], [0, 2]]
     labels = np.array([0, 1, 0, 2, 3, 4])

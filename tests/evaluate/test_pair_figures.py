@@ -1,7 +1,6 @@
 """Figures of pairs against their formulas, written out."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +30,7 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_relatedness_is_its_formulas(dtype: Any) -> None:
+def test_relatedness_is_its_formulas(dtype):
     generator = np.random.default_rng(0)
     gold = generator.integers(1, 6, 60).astype(np.float64)  # with ties
     predicted = (0.4 * gold + generator.normal(size=60)).astype(dtype)
@@ -47,7 +46,7 @@ def test_relatedness_is_its_formulas(dtype: Any) -> None:
     assert set(found) == {"pearson", "spearman", "mse", "pairs"}
 
 
-def test_the_order_counts_for_spearman_only() -> None:
+def test_the_order_counts_for_spearman_only():
     gold = np.array([1.0, 2, 3, 4])
     found = relatedness(np.array([1.0, 10, 100, 1000]), gold)
     assert found["spearman"] == pytest.approx(1)
@@ -65,30 +64,28 @@ def test_the_order_counts_for_spearman_only() -> None:
         ([], [], None),
     ],
 )
-def test_what_is_undefined_is_none(
-    predicted: list[float], gold: list[float], mse: float | None
-) -> None:
+def test_what_is_undefined_is_none(predicted, gold, mse):
     found = relatedness(np.array(predicted), np.array(gold))
     assert (found["pearson"], found["spearman"], found["pairs"]) == (None, None, len(gold))
     assert found["mse"] == (None if mse is None else pytest.approx(mse))
 
 
-def test_all_but_constant_ratings_give_no_warning() -> None:
+def test_all_but_constant_ratings_give_no_warning():
     predicted = 3 + np.array([0, 1e-15, 0, 1e-15])
     assert pearson(predicted, np.array([1.0, 2, 1, 2])) == pytest.approx(1, abs=0.3)
 
 
-def test_entailment_counts_what_is_right() -> None:
+def test_entailment_counts_what_is_right():
     predicted, gold = np.array([0, 1, 2, 2, 1, 0, 0]), np.array([0, 1, 1, 2, 2, 1, 0])
     assert entailment(predicted, gold) == {"accuracy": pytest.approx(100 * 4 / 7), "pairs": 7}
 
 
-def test_accuracy_over_no_pair_is_none() -> None:
+def test_accuracy_over_no_pair_is_none():
     none = np.zeros(0, np.int64)
     assert entailment(none, none) == {"accuracy": None, "pairs": 0}
 
 
-def test_selection_takes_the_figures_of_the_task() -> None:
+def test_selection_takes_the_figures_of_the_task():
     figures = {"root_accuracy": 50.0, "root_binary_accuracy": 85.0, "phrase_accuracy": 80.5}
     figures |= {"phrase_binary_accuracy": 90.0, "accuracy": 81.0, "negation_accuracy": 60.0}
     figures |= {"pearson": 0.87, "spearman": 0.8, "mse": 0.25, "pairs": 500}
@@ -97,14 +94,14 @@ def test_selection_takes_the_figures_of_the_task() -> None:
         assert sum(figures[name] for name in task.watched) == expected
 
 
-def test_selection_of_phrases_leaves_out_what_has_no_case() -> None:
+def test_selection_of_phrases_leaves_out_what_has_no_case():
     neutral = accuracy([np.array([[0.1, 0.8, 0.1]])], [np.array([1])], scale=THREE)
     assert neutral["root_binary_accuracy"] is None
     assert Phrases().selection(neutral) == 200
     assert Phrases().selection(accuracy([], [], scale=THREE)) == 0
 
 
-def test_an_undefined_figure_counts_as_no_correlation() -> None:
+def test_an_undefined_figure_counts_as_no_correlation():
     ratings = Relatedness(format="sick.v1")
     assert ratings.selection({"pearson": None}) == 0
     assert ratings.selection({"pearson": -0.1}) < 0

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Model, str]:
+def built(tmp_path_factory):
     """A copy of the example with the program built, the model that it ran, and what the line of the
     README printed."""
     folder = tmp_path_factory.mktemp("cpp") / "cpp"
@@ -80,7 +80,7 @@ def lines(inputs: dict[str, list[int]]) -> str:
     return "".join(" ".join(map(str, [name, *values])) + "\n" for name, values in inputs.items())
 
 
-def test_the_line_of_the_readme(built: tuple[Path, Model, str]) -> None:
+def test_the_line_of_the_readme(built):
     pieces, counts = open_bundle("sst").vocabulary().ids(["A", "wonderful", "film"])
     inputs = {"piece_ids": pieces.tolist(), "pieces_per_word": counts.tolist(), "lengths": [3]}
     assert (built[0] / "inputs.txt").read_text() == lines(inputs)
@@ -88,7 +88,7 @@ def test_the_line_of_the_readme(built: tuple[Path, Model, str]) -> None:
 
 
 @pytest.mark.parametrize("transitions", [[], [0, 0, 1, 0, 1, 0, 0, 0, 1, 1, 0]])
-def test_several_sentences(built: tuple[Path, Model, str], transitions: list[int]) -> None:
+def test_several_sentences(built, transitions):
     inputs = {
         "piece_ids": [5, 9, 2, 30521, 7, 0, 1, 8, 3, 4],
         "pieces_per_word": [1, 2, 1, 1, 3, 1, 1],
@@ -110,9 +110,7 @@ def test_several_sentences(built: tuple[Path, Model, str], transitions: list[int
         ),
     ],
 )
-def test_what_cannot_be_run(
-    built: tuple[Path, Model, str], model: str, text: str, message: str
-) -> None:
+def test_what_cannot_be_run(built, model, text, message):
     done = predict(built[0], text, model)
     assert (done.returncode, done.stdout) == (2, "")
     assert re.match(message, done.stderr)

@@ -71,7 +71,7 @@ def export(model: Model, **options: str) -> Exported:
 
 
 @pytest.fixture(scope="module")
-def files() -> dict[str, Exported]:
+def files():
     return {kind: export(make()) for kind, make in KINDS.items()}
 
 
@@ -79,9 +79,7 @@ def files() -> dict[str, Exported]:
 @pytest.mark.parametrize(
     ("kind", "own"), [*((kind, False) for kind in KINDS), *((kind, True) for kind in PARSERS)]
 )
-def test_trees_given_and_its_own(
-    files: dict[str, Exported], kind: str, own: bool, batch: str
-) -> None:
+def test_trees_given_and_its_own(files, kind, own, batch):
     exported, sizes = files[kind], BATCHES[batch]
     inputs = inputs_of(exported.model, sizes)
     inputs = without_trees(inputs) if own else inputs
@@ -94,7 +92,7 @@ def test_trees_given_and_its_own(
         close(run(inputs), expected)
 
 
-def test_where_both_score_alike_words_are_shifted() -> None:
+def test_where_both_score_alike_words_are_shifted():
     model = plain_spinn(PlainCell(2, inner=True))
     with torch.no_grad():
         model.encoder.tracker.w_transition.zero_()
@@ -106,7 +104,7 @@ def test_where_both_score_alike_words_are_shifted() -> None:
 
 @pytest.mark.parametrize("quantize", ["fp16", "int8-tables"])
 @pytest.mark.parametrize("index_type", ["int32", "int64"])
-def test_small_weights_and_types_of_numbers(quantize: str, index_type: str) -> None:
+def test_small_weights_and_types_of_numbers(quantize, index_type):
     model = plain_spinn(PlainCell(2, inner=True), pieces=quantize == "fp16")
     small = export(model, quantize=quantize, index_type=index_type)
     inputs = without_trees(inputs_of(model, BATCHES["mixed"]))
@@ -127,9 +125,7 @@ def test_small_weights_and_types_of_numbers(quantize: str, index_type: str) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_standard_operators_and_one_loop_of_transitions(
-    files: dict[str, Exported], kind: str
-) -> None:
+def test_standard_operators_and_one_loop_of_transitions(files, kind):
     model = files[kind].proto()
     opsets = [(opset.domain, opset.version) for opset in model.opset_import]
     assert (model.ir_version, opsets) == (8, [("", 18)])
@@ -155,9 +151,7 @@ def test_standard_operators_and_one_loop_of_transitions(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_given_trees_go_by_depth_where_no_tracker_feeds_the_cell(
-    files: dict[str, Exported], kind: str
-) -> None:
+def test_given_trees_go_by_depth_where_no_tracker_feeds_the_cell(files, kind):
     graph = files[kind].proto().graph
     branches = {
         branch.name: branch
@@ -175,7 +169,7 @@ def test_given_trees_go_by_depth_where_no_tracker_feeds_the_cell(
     assert len(weights) == len(set(weights))
 
 
-def test_inputs_and_outputs(files: dict[str, Exported]) -> None:
+def test_inputs_and_outputs(files):
     parser, given = files["parser"].session(), files["no parser"].session()
     needed = [("token_ids", ["L"]), ("lengths", ["B"]), ("transitions", ["given"])]
     assert [(value.name, value.shape) for value in parser.get_inputs()] == needed
@@ -243,9 +237,7 @@ def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
         ),
     ],
 )
-def test_verification_finds_a_wrong_graph(
-    fault, given: bool, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verification_finds_a_wrong_graph(fault, given, message, monkeypatch):
     model = plain_spinn(PlainCell(2, inner=True))
     with monkeypatch.context() as patch:
         fault(patch)

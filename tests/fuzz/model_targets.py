@@ -25,8 +25,6 @@ from thinstack.bundle.weights import load_model
 from thinstack.runtime.reference import check_cases
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 
-__all__ = ["TARGETS"]
-
 SENTENCES = [["the", "film"], ["The", "film", "is", "not", "good", "."]]
 INPUTS = {"onnx structure": 60, "onnx bytes": 60, "safetensors": 60}
 

@@ -41,8 +41,6 @@ from thinstack.integrations.corpora.run_manifest import (
 from thinstack.text.distance_table import DistanceTable
 from thinstack.training.recipe import Recipe
 
-__all__ = ["TARGETS"]
-
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "schema-1"
 CSV = b'id,text,label\n1,"a ""good"" film, yes",pos\n2,"two\nlines",neg\n3,x,3.0\n'

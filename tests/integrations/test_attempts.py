@@ -45,23 +45,23 @@ def test_rows_that_kill_are_found(size):
     assert not any(row.problem for row in whole.rows)
 
 
-def test_one_row_that_kills_costs_few_tries() -> None:
+def test_one_row_that_kills_costs_few_tries():
     _, tries = solved(OpenShard(shard(4096)), {"77"})
     assert tries <= 2 + 2 * 12 + 2 + 1
 
 
-def test_a_process_that_was_killed_by_chance_costs_one_try() -> None:
+def test_a_process_that_was_killed_by_chance_costs_one_try():
     one = OpenShard(shard(8))
     one.died("SIGKILL")
     assert one.attempt == (shard(8), True)
 
 
-def test_rows_are_not_blamed_for_chance() -> None:
+def test_rows_are_not_blamed_for_chance():
     found, _ = solved(OpenShard(shard(64)), {"5"}, chance=0.05)
     assert [row.id for row in found.rows if row.problem] == ["r5"]
 
 
-def test_a_shard_that_kills_though_no_row_does_stops_the_run() -> None:
+def test_a_shard_that_kills_though_no_row_does_stops_the_run():
     one = OpenShard(shard(4))
 
     def go_on() -> None:

@@ -26,7 +26,7 @@ def first(**changes: Any) -> Any:
     return lambda value: value["sentences"][0].update(changes)
 
 
-def test_what_a_component_left_is_read_back(nlp: Language) -> None:
+def test_what_a_component_left_is_read_back(nlp):
     doc = nlp(TEXT)
     again = read(nlp, dict(doc.user_data[KEY]))
     assert again._.tree_sentiment == doc._.tree_sentiment
@@ -58,7 +58,7 @@ def test_what_a_component_left_is_read_back(nlp: Language) -> None:
         (first(parts=[[1, 3]]), "parts of 3 words"),
     ],
 )
-def test_what_none_can_have_left_is_refused(nlp: Language, change: Any, problem: str) -> None:
+def test_what_none_can_have_left_is_refused(nlp, change, problem):
     kept = copy.deepcopy(dict(nlp(TEXT).user_data[KEY]))
     change(kept["tree_sentiment"])
     doc = read(nlp, kept)
@@ -72,7 +72,7 @@ def test_what_none_can_have_left_is_refused(nlp: Language, change: Any, problem:
 
 
 @pytest.mark.parametrize("value", [3, [], {"labels": ["a"], "sentences": 1}, "x"])
-def test_what_is_no_mapping_is_refused(nlp: Language, value: Any) -> None:
+def test_what_is_no_mapping_is_refused(nlp, value):
     with pytest.raises(DataError, match="no results of tree_sentiment"):
         nlp.make_doc(TEXT)._.tree_sentiment = value
     with pytest.raises(DataError, match="no results of tree_sentiment"):

@@ -16,7 +16,6 @@ from command_line import Answer
 from last_word_model import TABLE, write_last_word_bundle
 from pyarrow import parquet
 
-from thinstack.bundle import Bundle
 from thinstack.data.files.lock import locked
 from thinstack.data.files.signals import Stopped
 from thinstack.integrations.corpora import run as running
@@ -29,12 +28,12 @@ TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in 
 
 
 @pytest.fixture(autouse=True)
-def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_shards(monkeypatch):
     monkeypatch.setattr(shards, "SHARD_ROWS", 4)
 
 
 @pytest.fixture
-def texts(tmp_path: Path) -> Path:
+def texts(tmp_path):
     return written(tmp_path / "texts.jsonl", TEXTS)
 
 
@@ -45,7 +44,7 @@ def written(path: Path, texts: Sequence[object]) -> Path:
 
 
 @pytest.fixture
-def predict(cli: Cli, last_word: Bundle, tmp_path: Path) -> Callable[..., Answer]:
+def predict(cli, last_word, tmp_path):
     def call(input: Path | str, *options: object, **how: Any) -> Answer:
         where = () if "--out" in options else ("--out", tmp_path / "out")
         jobs = () if "--jobs" in options else ("--jobs", 0)
@@ -84,9 +83,7 @@ def stopped(answer: Answer, *parts: str, code: int = 2) -> None:
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet"])
 @pytest.mark.parametrize("output", ["phrases", "sentences", "documents"])
-def test_every_text_has_its_rows(
-    predict: Cli, cli: Cli, texts: Path, tmp_path: Path, last_word: Bundle, output: str, format: str
-) -> None:
+def test_every_text_has_its_rows(predict, cli, texts, tmp_path, last_word, output, format):
     out = tmp_path / "out"
     answer = predict(texts, "--id", "id", "--output", output, "--format", format)
     assert answer == Answer(0, "", f"10 rows; the scores are in {out}\n")
@@ -111,7 +108,7 @@ def test_every_text_has_its_rows(
     assert parts == [".lock", "manifest.json", *(f"part-00000{i}.{format}" for i in range(3))]
 
 
-def test_rows_that_fail_are_under_errors_only(predict: Cli, tmp_path: Path) -> None:
+def test_rows_that_fail_are_under_errors_only(predict, tmp_path):
     poison = [None, "good", float("nan"), "bad \ud800", ["a"], *TEXTS, 3]
     out, path = tmp_path / "out", written(tmp_path / "texts.jsonl", poison)
     answer = predict(path, "--id", "id", "--fail-after", "0.25")
@@ -127,7 +124,7 @@ def test_rows_that_fail_are_under_errors_only(predict: Cli, tmp_path: Path) -> N
     stopped(predict(path, "--id", "id"), "4 of 16 rows have failed, more than 1.000%")
 
 
-def test_too_many_failed_rows_stop_a_run_which_goes_on(predict: Cli, tmp_path: Path) -> None:
+def test_too_many_failed_rows_stop_a_run_which_goes_on(predict, tmp_path):
     path, out = written(tmp_path / "texts.jsonl", [None, *TEXTS, None]), tmp_path / "out"
     stopped(predict(path), "1 of 12 rows have failed", str(out / "errors"), "--fail-after")
     assert {row["id"] for row in rows_in(out)} == {"2", "3", "4"}
@@ -163,9 +160,7 @@ def breaking(
         (OSError(errno.ENOSPC, "No space left on device"), ["No space left", "again to continue"]),
     ],
 )
-def test_a_run_goes_on_where_it_was(
-    predict: Cli, texts: Path, tmp_path: Path, monkeypatch: Any, error: BaseException, said: Any
-) -> None:
+def test_a_run_goes_on_where_it_was(predict, texts, tmp_path, monkeypatch, error, said):
     out = tmp_path / "out"
     mend = breaking(monkeypatch, error, 1)
     code = {KeyboardInterrupt: 130, Stopped: 143}.get(type(error), 2)
@@ -186,9 +181,7 @@ def test_a_run_goes_on_where_it_was(
     assert {path: path.stat().st_mtime_ns for path in out.glob("part*")} == before
 
 
-def test_another_runs_folder_is_refused(
-    predict: Cli, texts: Path, tmp_path: Path, last_word: Bundle
-) -> None:
+def test_another_runs_folder_is_refused(predict, texts, tmp_path, last_word):
     assert predict(texts, "--id", "id").code == 0
     stopped(predict(texts), "its settings.id is 'id', but now it is None", "another folder")
     stopped(predict(texts, "--id", "id", "--max-words", 7), "settings.max_words is 400")
@@ -206,9 +199,7 @@ def test_another_runs_folder_is_refused(
 
 
 @pytest.mark.parametrize("name", ["scored.csv", "a.b.PARQUET", "scores.jsonl.gz", "s.xlsx", ".txt"])
-def test_a_folder_with_the_name_of_a_file_is_refused(
-    predict: Cli, cli: Cli, texts: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_folder_with_the_name_of_a_file_is_refused(predict, cli, texts, tmp_path, name):
     out = tmp_path / name
     if not out.suffix:
         assert predict(texts, "--out", out).code == 0  # a hidden folder
@@ -221,7 +212,7 @@ def test_a_folder_with_the_name_of_a_file_is_refused(
     assert "(10 before)" in predict(texts, "--out", out).err
 
 
-def test_ids_of_a_folder_have_the_names_of_its_files(predict: Cli, tmp_path: Path) -> None:
+def test_ids_of_a_folder_have_the_names_of_its_files(predict, tmp_path):
     folder, out = tmp_path / "in", tmp_path / "out"
     (folder / "b").mkdir(parents=True)
     (folder / "b" / "c.txt").write_bytes(b"good\n\nawful\n")
@@ -231,9 +222,7 @@ def test_ids_of_a_folder_have_the_names_of_its_files(predict: Cli, tmp_path: Pat
     assert found == ["a.csv:2", "a.csv:5", "b/c.txt:1", "b/c.txt:2", "b/c.txt:3"]
 
 
-def test_repeated_ids_are_refused_unless_they_are_allowed(
-    predict: Cli, texts: Path, tmp_path: Path
-) -> None:
+def test_repeated_ids_are_refused_unless_they_are_allowed(predict, texts, tmp_path):
     path = tmp_path / "texts.csv"
     path.write_text("id,text\na,good\nb,film\na,awful\nc,\nb,film\nd,ok\n")
     stopped(predict(path, "--id", "id"), "2 that several rows have: 'a', 'b';", "--allow-repeated")
@@ -243,7 +232,7 @@ def test_repeated_ids_are_refused_unless_they_are_allowed(
     assert [row["id"] for row in rows_in(out)] == list("abacbd")
 
 
-def test_bad_input_is_one_message(predict: Cli, texts: Path, cli: Cli, tmp_path: Path) -> None:
+def test_bad_input_is_one_message(predict, texts, cli, tmp_path):
     stopped(predict(tmp_path / "none"), "expected a file or a folder of texts, found nothing")
     stopped(predict(texts, "--text", "body"), "expected the column 'body', found 'id', 'text'")
     stopped(predict(texts, "--json"), "--json: does not work with --input")
@@ -259,7 +248,7 @@ def test_bad_input_is_one_message(predict: Cli, texts: Path, cli: Cli, tmp_path:
     stopped(predict(half, "--out", tmp_path / "new"), "cannot be read as parquet")
 
 
-def test_standard_input_is_lines_or_json_lines(predict: Cli, texts: Path, tmp_path: Path) -> None:
+def test_standard_input_is_lines_or_json_lines(predict, texts, tmp_path):
     assert predict("-", stdin=b"\xef\xbb\xbfgood\n\nawful").code == 0
     found = [(row["id"], row["label"]) for row in rows_in(tmp_path / "out")]
     assert found == [("1", "good"), ("2", None), ("3", "bad")]
@@ -281,12 +270,12 @@ def test_standard_input_is_lines_or_json_lines(predict: Cli, texts: Path, tmp_pa
         "key;text\r\n7;good\r\n8;awful\r\n".encode("utf-16"),
     ],
 )
-def test_standard_input_may_be_any_table(predict: Cli, tmp_path: Path, table: bytes) -> None:
+def test_standard_input_may_be_any_table(predict, tmp_path, table):
     assert predict("-", "--id", "key", stdin=table).code == 0
     assert [row["id"] for row in rows_in(tmp_path / "out")] == ["7", "8"]
 
 
-def test_what_is_scored_of_parquet_is_parquet(predict: Cli, tmp_path: Path) -> None:
+def test_what_is_scored_of_parquet_is_parquet(predict, tmp_path):
     path = tmp_path / "texts.parquet"
     parquet.write_table(pa.table({"body": ["café", "good"], "key": [7, 8]}), path)
     assert predict(path, "--text", "body", "--id", "key").code == 0
@@ -294,7 +283,7 @@ def test_what_is_scored_of_parquet_is_parquet(predict: Cli, tmp_path: Path) -> N
     assert [row["id"] for row in rows_in(tmp_path / "out")] == ["7", "8"]
 
 
-def test_one_run_writes_to_a_folder(predict: Cli, texts: Path, tmp_path: Path) -> None:
+def test_one_run_writes_to_a_folder(predict, texts, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     with locked(out):
@@ -312,9 +301,7 @@ with locked(Path(sys.argv[1])):
 """
 
 
-def test_the_lock_of_a_dead_process_is_taken_over(
-    predict: Cli, texts: Path, tmp_path: Path
-) -> None:
+def test_the_lock_of_a_dead_process_is_taken_over(predict, texts, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     command = [sys.executable, "-c", PROGRAM, str(out)]
@@ -326,14 +313,12 @@ def test_the_lock_of_a_dead_process_is_taken_over(
     assert predict(texts).code == 0
 
 
-def test_input_that_changes_meanwhile_is_told(
-    predict: Cli, texts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_input_that_changes_meanwhile_is_told(predict, texts, monkeypatch):
     monkeypatch.setattr(running, "shards_of", lambda rows: [Shard(0, [Row("a", "good")])])
     stopped(predict(texts), "the input has changed", "of its rows from 1 on, some are others")
 
 
-def test_shards_are_bounded_by_characters_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shards_are_bounded_by_characters_too(monkeypatch):
     monkeypatch.setattr(shards, "SHARD_CHARACTERS", 5)
     rows = [Row(None, size * "a") for size in (9, 1, 1, 4, 1, 0, 0, 0, 0)]
     found = [(one.number, [len(row.text) for row in one.rows]) for one in shards.shards_of(rows)]

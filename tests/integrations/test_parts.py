@@ -50,7 +50,7 @@ def records(path: Path, format: PartFormat) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet"])
 @pytest.mark.parametrize("phrases", [True, False])
-def test_a_file_holds_the_rows(tmp_path: Path, format: PartFormat, phrases: bool) -> None:
+def test_a_file_holds_the_rows(tmp_path, format, phrases):
     path = tmp_path / "part"
     with open_part(path, format, LABELS, phrases=phrases) as write:
         write(IDS, ROWS)
@@ -65,7 +65,7 @@ def test_a_file_holds_the_rows(tmp_path: Path, format: PartFormat, phrases: bool
     assert [list(record) for record in found] == [list(record) for record in wanted]
 
 
-def test_groups_of_parquet_are_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_of_parquet_are_large(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "_GROUP", 3)
     with open_part(tmp_path / "part", "parquet", LABELS, phrases=True) as write:
         for _ in range(2):
@@ -77,7 +77,7 @@ def test_groups_of_parquet_are_large(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet"])
-def test_a_file_without_rows_is_one(tmp_path: Path, format: PartFormat) -> None:
+def test_a_file_without_rows_is_one(tmp_path, format):
     with open_part(tmp_path / "part", format, LABELS, phrases=False):
         pass
     if format == "jsonl":
@@ -86,7 +86,7 @@ def test_a_file_without_rows_is_one(tmp_path: Path, format: PartFormat) -> None:
         assert parquet.read_table(tmp_path / "part").num_rows == 0
 
 
-def test_rows_that_failed_are_lines() -> None:
+def test_rows_that_failed_are_lines():
     failed = [(Row("é", ""), Problem("row", "a\nb")), (Row(None, ""), Problem("id", "c"))]
     lines = failed_lines(failed).splitlines()
     assert list(map(json.loads, lines)) == [

@@ -14,7 +14,6 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
 import thinstack
-from thinstack.bundle import Bundle
 from thinstack.errors import DataError, InputError
 from thinstack.integrations.spacy.doc_results import predictions
 from thinstack.integrations.spacy.places import span_around
@@ -24,7 +23,7 @@ KEY: Any = ("._.", "tree_sentiment_by_name", None, None)
 
 
 @pytest.fixture(scope="module")
-def nlp(last_word: Bundle) -> Language:
+def nlp(last_word):
     return pipeline(last_word.path, source="balanced")
 
 
@@ -69,7 +68,7 @@ CHANGES = {
 
 
 @pytest.fixture(params=CHANGES)
-def change(request: pytest.FixtureRequest) -> Callable[[Doc], None]:
+def change(request):
     return CHANGES[request.param]
 
 
@@ -102,7 +101,7 @@ def asked(doc: Doc) -> dict[tuple[int, int], tuple[Any, ...]]:
     return found
 
 
-def test_phrases_are_those_of_the_text(nlp: Language, change: Any) -> None:
+def test_phrases_are_those_of_the_text(nlp, change):
     doc = nlp(TEXT)
     before, drawn, cats = placed(doc), thinstack.render(doc), dict(doc.cats)
     change(doc)
@@ -113,7 +112,7 @@ def test_phrases_are_those_of_the_text(nlp: Language, change: Any) -> None:
     assert all(0 <= start < end <= len(doc) for start, end in parts)
 
 
-def test_any_span_has_the_smallest_phrase_around_its_characters(nlp: Language, change: Any) -> None:
+def test_any_span_has_the_smallest_phrase_around_its_characters(nlp, change):
     doc = nlp(TEXT)
     before = asked(doc)
     phrases = doc._.sentiment_phrases
@@ -147,9 +146,7 @@ def test_any_span_has_the_smallest_phrase_around_its_characters(nlp: Language, c
     ],
     ids=["copy", "deepcopy", "pickle", "bytes", "DocBin", "JSON"],
 )
-def test_a_doc_can_be_handed_on_before_and_after(
-    nlp: Language, change: Any, handed_on: Callable[[Doc], Doc]
-) -> None:
+def test_a_doc_can_be_handed_on_before_and_after(nlp, change, handed_on):
     doc = nlp(TEXT)
     before, answers = placed(doc), asked(doc)
     again = handed_on(doc)
@@ -161,7 +158,7 @@ def test_a_doc_can_be_handed_on_before_and_after(
     assert asked(doc) == answers  # which was not changed
 
 
-def test_a_group_of_phrases_follows(last_word: Bundle, change: Any) -> None:
+def test_a_group_of_phrases_follows(last_word, change):
     doc = pipeline(last_word.path, source="balanced", spans_key="sentiment")(TEXT)
     group = doc.spans["sentiment"]
     before = {(span.start_char, span.end_char): span.label_ for span in group}
@@ -184,7 +181,7 @@ def test_a_group_of_phrases_follows(last_word: Bundle, change: Any) -> None:
     assert kept == before or len(kept) < len(before)
 
 
-def test_a_span_that_spacy_has_not_moved_is_refused(nlp: Language) -> None:
+def test_a_span_that_spacy_has_not_moved_is_refused(nlp):
     doc = nlp("So Meryl Streep film good")
     spans = doc[0:1], doc[3:4], doc[3:5], doc[1:2]
     labels = [span._.sentiment_label for span in spans[:2]]
@@ -221,7 +218,7 @@ def without_results(nlp: Language) -> Doc:
 @pytest.mark.parametrize(
     "name", [KEY, (*KEY[:1], "tree_sentiment", *KEY[2:])], ids=["now", "0.1.0"]
 )
-def test_what_earlier_versions_stored_is_read(nlp: Language, change: Any, name: Any) -> None:
+def test_what_earlier_versions_stored_is_read(nlp, change, name):
     doc, old = nlp(TEXT), without_results(nlp)
     kept = earlier(doc)
     old.user_data[name] = kept if name == KEY else kept["tree_sentiment"]
@@ -235,9 +232,7 @@ def test_what_earlier_versions_stored_is_read(nlp: Language, change: Any, name: 
     "change",
     [CHANGES["several"], CHANGES["a split"], split("end", "e", "n", "d"), merged("So good")],
 )
-def test_what_earlier_versions_stored_no_longer_fits_other_tokens(
-    nlp: Language, change: Any
-) -> None:
+def test_what_earlier_versions_stored_no_longer_fits_other_tokens(nlp, change):
     kept, old = earlier(nlp(TEXT)), without_results(nlp)
     change(old)
     old.user_data[KEY] = kept
@@ -247,7 +242,7 @@ def test_what_earlier_versions_stored_no_longer_fits_other_tokens(
     assert nlp(old)._.sentiment_label is not None  # it can be run again
 
 
-def test_plain_results_are_told_by_the_tokens_of_now(nlp: Language) -> None:
+def test_plain_results_are_told_by_the_tokens_of_now(nlp):
     doc = nlp("Meryl Streep good.")
     merged("Meryl Streep")(doc)
     (sentence,) = doc._.tree_sentiment["sentences"]
@@ -256,7 +251,7 @@ def test_plain_results_are_told_by_the_tokens_of_now(nlp: Language) -> None:
     assert [doc.text[a:b] for a, b in sentence["characters"]] == ["Meryl", "Streep", "good", "."]
 
 
-def test_contributions_name_the_tokens_of_now() -> None:
+def test_contributions_name_the_tokens_of_now():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     component: Any = nlp.add_pipe("tree_sentiment")
@@ -271,7 +266,7 @@ def test_contributions_name_the_tokens_of_now() -> None:
 
 @pytest.mark.parametrize("place", ["before", "after"])
 @pytest.mark.parametrize("merger", ["merge_entities", "merge_subtokens", "split"])
-def test_components_that_merge_may_stand_anywhere(place: str, merger: str) -> None:
+def test_components_that_merge_may_stand_anywhere(place, merger):
     nlp = spacy.blank("en")
     patterns = [{"label": "PERSON", "pattern": "Meryl Streep"}]
     nlp.add_pipe("entity_ruler").add_patterns(patterns)  # type: ignore[attr-defined]

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from thinstack.bundle import Bundle
 from thinstack.errors import BundleError, InputError
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, Output, TextScorer
@@ -18,7 +17,7 @@ TEXTS = ["  So good.   Very awful film!", "", "film", "\t", "a b c d e f. It is 
 
 
 @pytest.fixture(scope="module")
-def predictor(parsing: Bundle) -> Predictor:
+def predictor(parsing):
     return Predictor(parsing, threads=1, max_words=4, abstain=0.5)
 
 
@@ -41,7 +40,7 @@ def expected(predictor: Predictor, output: Output) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("output", ["phrases", "sentences", "documents"])
-def test_rows_are_what_is_predicted(predictor: Predictor, output: Output) -> None:
+def test_rows_are_what_is_predicted(predictor, output):
     found = TextScorer(predictor, output).score(TEXTS)
     wanted = expected(predictor, output)
     assert len(found.text) == len(wanted) > len(TEXTS) - 1
@@ -57,7 +56,7 @@ def test_rows_are_what_is_predicted(predictor: Predictor, output: Output) -> Non
     assert NOTHING in found.label[~np.isnan(found.scores[:, 0])], "a row that abstains is tested"
 
 
-def test_phrases_have_their_place_in_the_tree(predictor: Predictor) -> None:
+def test_phrases_have_their_place_in_the_tree(predictor):
     found = TextScorer(predictor, "phrases").score(TEXTS)
     first = found.text == 0
     for number, sentence in enumerate(next(predict_text(predictor, TEXTS))):
@@ -69,9 +68,7 @@ def test_phrases_have_their_place_in_the_tree(predictor: Predictor) -> None:
     assert found.parent[found.text == 1].tolist() == [NOTHING]
 
 
-def test_models_without_phrases_and_unknown_sources_are_refused(
-    predictor: Predictor, last_word: Bundle, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_without_phrases_and_unknown_sources_are_refused(predictor, last_word, monkeypatch):
     with pytest.raises(InputError, match="self"):
         TextScorer(Predictor(last_word), "sentences", "self")
     monkeypatch.setattr(predictor, "phrases", False)
@@ -79,9 +76,7 @@ def test_models_without_phrases_and_unknown_sources_are_refused(
         TextScorer(predictor, "phrases")
 
 
-def test_a_text_that_the_model_cannot_score_costs_no_other(
-    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_that_the_model_cannot_score_costs_no_other(predictor, monkeypatch):
     def fail(words: Sequence[Sequence[str]], *rest: object) -> Any:
         if any("poison" in sentence for sentence in words):
             raise BundleError("the model failed" + 1000 * "!")

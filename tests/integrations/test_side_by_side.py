@@ -5,15 +5,14 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Answer, started
+from command_line import started
 from deadly_model import DeadlyModel, StillbornModel, UnloadableModel
 
-from thinstack.bundle import Bundle, reading
+from thinstack.bundle import reading
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora import shards
 from thinstack.integrations.corpora.run import Progress, Request, score_corpus
@@ -24,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def small_shards_and_no_process_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def small_shards_and_no_process_left(monkeypatch):
     monkeypatch.setattr(shards, "SHARD_ROWS", 8)
     yield
     assert multiprocessing.active_children() == []
@@ -51,18 +50,14 @@ def ids_in(out: Path, folder: str = "") -> list[str]:
     return [json.loads(line)["id"] for line in "".join(lines).splitlines()]
 
 
-def test_an_address_is_asked_for_once_for_all_processes(
-    last_word: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_is_asked_for_once_for_all_processes(last_word, tmp_path, monkeypatch):
     # The other processes have the real one, which would find no such bundle.
     monkeypatch.setattr(reading, "fetch", lambda address: last_word.path)
     last, _ = run(["good"] * 20, tmp_path, ModelSource("hf://user/nobody"))
     assert (last.done, last.failed) == (20, 0)
 
 
-def test_processes_write_what_one_writes(
-    cli: Callable[..., Answer], last_word: Bundle, tmp_path: Path
-) -> None:
+def test_processes_write_what_one_writes(cli, last_word, tmp_path):
     texts = written(tmp_path / "texts.txt", [f"{'very ' * (i % 7)}good" for i in range(30)])
     written_by: dict[int, list[bytes]] = {}
     for jobs in (0, 1, 2):
@@ -75,7 +70,7 @@ def test_processes_write_what_one_writes(
     assert written_by[0] == written_by[1] == written_by[2]
 
 
-def test_what_kills_its_process_is_found(last_word: Bundle, tmp_path: Path) -> None:
+def test_what_kills_its_process_is_found(last_word, tmp_path):
     texts = [f"film {i}" for i in range(20)]
     texts[3], texts[9], texts[17] = "poison", f"once {tmp_path / 'mark'}", "poison"
     last, told = run(texts, tmp_path, DeadlyModel(str(last_word.path)))
@@ -93,7 +88,7 @@ def test_what_kills_its_process_is_found(last_word: Bundle, tmp_path: Path) -> N
     }
 
 
-def test_a_process_that_cannot_go_on_says_why(last_word: Bundle, tmp_path: Path) -> None:
+def test_a_process_that_cannot_go_on_says_why(last_word, tmp_path):
     path, parent = str(last_word.path), os.getpid()
     with pytest.raises(StoppedError, match=r"3 processes .*exit code 7"):
         run(["full"], tmp_path, StillbornModel(path, parent=parent))
@@ -104,9 +99,7 @@ def test_a_process_that_cannot_go_on_says_why(last_word: Bundle, tmp_path: Path)
     assert not list((tmp_path / "out").glob("part*"))
 
 
-def test_of_processes_that_are_ended_nothing_half_written_is_left(
-    last_word: Bundle, tmp_path: Path
-) -> None:
+def test_of_processes_that_are_ended_nothing_half_written_is_left(last_word, tmp_path):
     texts = ["good"] * 8 + ["wait"] + ["good"] * 7 + ["full"]
     with pytest.raises(OSError, match="No space left on device"):
         run(texts, tmp_path, DeadlyModel(str(last_word.path)))
@@ -132,7 +125,7 @@ if __name__ == "__main__":
 """
 
 
-def test_processes_end_with_their_parent(last_word: Bundle, tmp_path: Path) -> None:
+def test_processes_end_with_their_parent(last_word, tmp_path):
     texts = written(tmp_path / "texts.txt", ["good"] * 8 + ["wait"] + ["film"] * 15)
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)

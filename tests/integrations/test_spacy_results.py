@@ -4,18 +4,15 @@ attributes."""
 import random
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 import spacy
 from last_word_model import LABELS, best, expected, mean_of, pipeline, random_tree
-from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.tokens.underscore import Underscore
 
-from thinstack.bundle import Bundle
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.words.ptb import unescape
 from thinstack.errors import ConfigError, InputError, NoSentencesWarning
@@ -31,12 +28,12 @@ TEXT = "  A good (film).\n\n It was n't awful !"
 
 
 @pytest.fixture(scope="module")
-def nlp(last_word: Bundle) -> Language:
+def nlp(last_word):
     return pipeline(last_word.path, source="left")
 
 
 @pytest.fixture
-def doc(nlp: Language) -> Doc:
+def doc(nlp):
     doc = nlp(TEXT)
     assert [token.text for token in doc][3:8] == ["(", "film", ")", ".", "\n\n "]
     return doc
@@ -53,7 +50,7 @@ def around(words: Sequence[int]) -> list[tuple[int, int]]:
     return [min(found, key=lambda phrase: phrase[1] - phrase[0])] if found else [(1, 7), (8, 13)]
 
 
-def test_a_span_has_the_results_of_the_smallest_phrase_around_it(doc: Doc) -> None:
+def test_a_span_has_the_results_of_the_smallest_phrase_around_it(doc):
     listed = {(item["start"], item["end"]): item for item in doc._.sentiment_phrases}
     assert listed.keys() == PHRASES
     assert len(doc._.sentiment_phrases) == len(PHRASES)
@@ -84,7 +81,7 @@ def test_a_span_has_the_results_of_the_smallest_phrase_around_it(doc: Doc) -> No
             assert (item["label"], item["scores"]) == own
 
 
-def test_a_span_without_words_has_nothing(doc: Doc) -> None:
+def test_a_span_without_words_has_nothing(doc):
     names = ("label", "scores", "span", "tree", "phrases", "parts")
     for span in (doc[0:1], doc[3:3], doc[7:8]):
         assert [span._.get(f"sentiment_{name}") for name in names] == [None] * 6
@@ -158,7 +155,7 @@ TEXTS += ["a well-made, New York film  here \n\n . ( good ) It is ''so'' good!  
 
 @pytest.mark.parametrize("saved", [False, True])
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
-def test_any_span_of_random_trees_has_what_the_node_around_it_has(text: str, saved: bool) -> None:
+def test_any_span_of_random_trees_has_what_the_node_around_it_has(text, saved):
     rng, nlp = random.Random(text), spacy.blank("en")
     nlp.add_pipe("sentencizer")
     for _ in range(8):
@@ -183,14 +180,14 @@ def test_any_span_of_random_trees_has_what_the_node_around_it_has(text: str, sav
                     assert span._.sentiment_phrases[-1]["scores"] == scores
 
 
-def test_the_tree_of_a_span_is_in_labelled_brackets(doc: Doc) -> None:
+def test_the_tree_of_a_span_is_in_labelled_brackets(doc):
     classes = {label: number for number, label in enumerate(LABELS)}
     a, good, both = (classes[best(expected(*x))] for x in [("A",), ("good",), ("good", 2)])
     assert doc[1:3]._.sentiment_tree == f"({both} ({a} A) ({good} good))"
     assert [sent._.sentiment_tree.count("(") for sent in doc.sents] == [11, 9]
 
 
-def test_predictions_can_be_drawn(doc: Doc) -> None:
+def test_predictions_can_be_drawn(doc):
     first, second = predictions(doc)
     assert (first.text, second.text) == ("A good (film).", "It was n't awful !")
     assert first.words == ("A", "good", "-LRB-", "film", "-RRB-", ".")
@@ -200,7 +197,7 @@ def test_predictions_can_be_drawn(doc: Doc) -> None:
     assert first.label == best(expected(".", 2))
 
 
-def test_a_token_of_several_words_and_a_word_of_several_tokens(nlp: Language) -> None:
+def test_a_token_of_several_words_and_a_word_of_several_tokens(nlp):
     doc = nlp.make_doc("New York well - made film")
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[0:2])
@@ -219,7 +216,7 @@ def test_a_token_of_several_words_and_a_word_of_several_tokens(nlp: Language) ->
     assert doc[0:5]._.sentiment_scores == pytest.approx(expected("film", 3), abs=1e-6)
 
 
-def test_results_survive_serialisation(nlp: Language, doc: Doc) -> None:
+def test_results_survive_serialisation(nlp, doc):
     binned = DocBin().from_bytes(DocBin(docs=[doc], store_user_data=True).to_bytes())
     whole = Doc(nlp.vocab).from_bytes(doc.to_bytes())
     for copy in (whole, *binned.get_docs(nlp.vocab), doc.copy()):
@@ -228,7 +225,7 @@ def test_results_survive_serialisation(nlp: Language, doc: Doc) -> None:
         assert trees == own
 
 
-def test_predictions_of_a_docbin_need_no_component(doc: Doc) -> None:
+def test_predictions_of_a_docbin_need_no_component(doc):
     data = DocBin(docs=[doc], store_user_data=True).to_bytes()
     for kind, state in ((Doc, 2), (Span, 1)):
         for name in [name for name in Underscore.get_state()[state] if "sentiment" in name]:
@@ -250,7 +247,7 @@ class _Watched(dict[str, Any]):
         return super().__getitem__(key)
 
 
-def test_a_span_reads_its_own_sentence_only(nlp: Language) -> None:
+def test_a_span_reads_its_own_sentence_only(nlp):
     doc = nlp("So good. Very awful. " * 50)
     stored = stored_of(doc)
     assert stored is not None
@@ -259,7 +256,7 @@ def test_a_span_reads_its_own_sentence_only(nlp: Language) -> None:
     assert _Watched.read == [sent.start_char for sent in doc.sents]
 
 
-def test_what_is_stored_is_as_described(doc: Doc) -> None:
+def test_what_is_stored_is_as_described(doc):
     plain, stored = doc._.tree_sentiment, stored_of(doc)
     assert stored is not None
     assert (plain["labels"], plain["aggregation"]) == (list(LABELS), "words")
@@ -278,7 +275,7 @@ def test_what_is_stored_is_as_described(doc: Doc) -> None:
     assert scores[-1].tolist() == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
 
 
-def test_a_doc_that_the_component_did_not_see_has_nothing(nlp: Language, doc: Doc) -> None:
+def test_a_doc_that_the_component_did_not_see_has_nothing(nlp, doc):
     before = doc._.sentiment_phrases
     register_extensions()  # again, which changes nothing
     assert doc._.sentiment_phrases == before
@@ -290,7 +287,7 @@ def test_a_doc_that_the_component_did_not_see_has_nothing(nlp: Language, doc: Do
 
 
 @pytest.fixture
-def strange() -> Iterator[None]:
+def strange():
     Span.set_extension("sentiment_label", getter=len, force=True)
     yield
     Span.remove_extension("sentiment_label")
@@ -298,7 +295,7 @@ def strange() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("strange")
-def test_an_attribute_of_someone_else_is_not_overwritten() -> None:
+def test_an_attribute_of_someone_else_is_not_overwritten():
     with pytest.raises(ConfigError, match=r"Span\._\.sentiment_label"):
         TreeSentiment()
     assert Span.get_extension("sentiment_label")[2] is len
@@ -313,9 +310,7 @@ def shown(**settings: Any) -> Doc:
 
 @pytest.mark.parametrize("most", [400, 4])
 @pytest.mark.parametrize(("classes", "places"), [(3, (0, 0, 1, 2, 2)), (2, (0, 0, None, 1, 1))])
-def test_a_view_shows_phrases_and_documents_by_sums(
-    classes: int, places: Sequence[Any], most: int
-) -> None:
+def test_a_view_shows_phrases_and_documents_by_sums(classes, places, most):
     own, doc = shown(max_words=most), shown(max_words=most, classes=classes)
     names = ["negative", "neutral", "positive"] if classes == 3 else ["negative", "positive"]
 
@@ -335,7 +330,7 @@ def test_a_view_shows_phrases_and_documents_by_sums(
     assert any(len(one.parts) > 1 for one in predictions(bare)) == (most == 4)
 
 
-def test_where_it_abstains_there_is_no_label(tmp_path: Path) -> None:
+def test_where_it_abstains_there_is_no_label(tmp_path):
     nlp = pipeline("sst", classes=3, abstain=0.6)
     nlp.to_disk(tmp_path / "saved")
     for doc in (nlp(TEXTS), spacy.load(tmp_path / "saved")(TEXTS)):
@@ -353,7 +348,7 @@ def test_where_it_abstains_there_is_no_label(tmp_path: Path) -> None:
         ]
 
 
-def test_a_view_that_the_model_lacks_is_refused_when_it_is_added(last_word: Bundle) -> None:
+def test_a_view_that_the_model_lacks_is_refused_when_it_is_added(last_word):
     with pytest.raises(InputError, match="a model of the five classes"):
         pipeline(last_word.path, classes=3)
     with pytest.raises(InputError, match="abstain: expected a probability"):

@@ -21,7 +21,7 @@ TEXT = "The film is dull. It is a good and fine plot, good."
 
 
 @pytest.fixture
-def nlp(start: Path) -> Language:
+def nlp(start):
     torch.manual_seed(0)
     nlp = pipeline(start)
     given = examples(nlp)
@@ -34,7 +34,7 @@ def weights(nlp: Language) -> dict[str, torch.Tensor]:
     return {name: value.clone() for name, value in state_of(learner._learner.model).items()}
 
 
-def test_it_learns_in_spacys_own_loop(nlp: Language) -> None:
+def test_it_learns_in_spacys_own_loop(nlp):
     threads = torch.get_num_threads()
     losses = learn(nlp, examples(nlp), passes=20)
     assert torch.get_num_threads() == threads
@@ -47,7 +47,7 @@ def test_it_learns_in_spacys_own_loop(nlp: Language) -> None:
     assert isinstance(component, ty.InitializableComponent)
 
 
-def test_gradients_add_up_until_the_weights_move(nlp: Language) -> None:
+def test_gradients_add_up_until_the_weights_move(nlp):
     component, given, before = nlp.get_pipe("tree_classifier"), examples(nlp), weights(nlp)
     component.update(given[:8], losses={})
     table = component.model._learner.model.embedding.table
@@ -73,9 +73,7 @@ def test_gradients_add_up_until_the_weights_move(nlp: Language) -> None:
     ("average", "shares"),
     [(0.0, (0, 0, 0, 1)), (1.0, (1 / 4, 1 / 4, 1 / 4, 1 / 4)), (0.5, (0, 1 / 6, 1 / 3, 1 / 2))],
 )
-def test_what_is_scored_and_saved_is_a_mean_of_the_last_weights(
-    start: Path, tmp_path: Path, average: float, shares: tuple[float, ...]
-) -> None:
+def test_what_is_scored_and_saved_is_a_mean_of_the_last_weights(start, tmp_path, average, shares):
     nlp = pipeline(start, average=average)
     given = examples(nlp)
     nlp.initialize(lambda: given)
@@ -96,7 +94,7 @@ def test_what_is_scored_and_saved_is_a_mean_of_the_last_weights(
     assert component(nlp.make_doc("It is good")).cats == nlp("It is good").cats
 
 
-def test_one_that_was_saved_goes_on_as_if_it_never_was(start: Path, tmp_path: Path) -> None:
+def test_one_that_was_saved_goes_on_as_if_it_never_was(start, tmp_path):
     nlp = pipeline(start, average=0)
     given = examples(nlp)
     nlp.initialize(lambda: given)
@@ -111,7 +109,7 @@ def test_one_that_was_saved_goes_on_as_if_it_never_was(start: Path, tmp_path: Pa
         torch.testing.assert_close(found[1][name], value)
 
 
-def test_a_document_has_the_mean_of_its_sentences_by_words(nlp: Language) -> None:
+def test_a_document_has_the_mean_of_its_sentences_by_words(nlp):
     learn(nlp, examples(nlp))
     first, second = "The film is dull.", "It is a good and fine plot, good."
     one, other, both, nothing = (doc.cats for doc in nlp.pipe([first, second, TEXT, " \n"]))
@@ -120,7 +118,7 @@ def test_a_document_has_the_mean_of_its_sentences_by_words(nlp: Language) -> Non
     assert nothing == {"down": 0.0, "up": 0.0}
 
 
-def test_what_is_no_example_is_left_out(nlp: Language) -> None:
+def test_what_is_no_example_is_left_out(nlp):
     component, before = nlp.get_pipe("tree_classifier"), weights(nlp)
     docs = [("", {"up": 1.0}), ("It is good", {}), ("It is good", {"up": 0.0, "down": 0.0})]
     given = [Example.from_dict(nlp.make_doc(text), {"cats": cats}) for text, cats in docs]
@@ -129,7 +127,7 @@ def test_what_is_no_example_is_left_out(nlp: Language) -> None:
     assert component.is_trainable
 
 
-def test_classes_are_found_or_given(start: Path) -> None:
+def test_classes_are_found_or_given(start):
     def found(labels: list[str] | None, *added: str) -> tuple[str, ...]:
         nlp = pipeline(start)
         component, given = nlp.get_pipe("tree_classifier"), examples(nlp)
@@ -160,14 +158,14 @@ def test_classes_are_found_or_given(start: Path) -> None:
         ({"up": 1.0, "down": 1.0}, "exclude each other.* found up, down; .*textcat_multilabel"),
     ],
 )
-def test_examples_that_teach_no_classes(start: Path, cats: dict, problem: str) -> None:
+def test_examples_that_teach_no_classes(start, cats, problem):
     nlp = pipeline(start)
     with pytest.raises(InputError, match=problem):
         nlp.initialize(lambda: [Example.from_dict(nlp.make_doc("It is"), {"cats": cats})])
 
 
 @pytest.mark.parametrize("odd", ["NULL", "up\u200b", "Up"])
-def test_classes_that_are_none_are_named_unless_they_are_given(start: Path, odd: str) -> None:
+def test_classes_that_are_none_are_named_unless_they_are_given(start, odd):
     nlp = pipeline(start)
     cats = [{"up": 1.0, "down": 0.0}, {odd: 1.0}]
     given = [Example.from_dict(nlp.make_doc("It is"), {"cats": each}) for each in cats]
@@ -181,7 +179,7 @@ def test_classes_that_are_none_are_named_unless_they_are_given(start: Path, odd:
 
 
 @pytest.mark.parametrize("labels", [[0, 1], ("up", True), [None, "up"], "up"], ids=repr)
-def test_labels_that_are_no_list_of_strings(start: Path, labels: Any) -> None:
+def test_labels_that_are_no_list_of_strings(start, labels):
     nlp = pipeline(start)
     given = [Example.from_dict(nlp.make_doc("It is"), {"cats": {"up": 1.0}})]
     component: Any = nlp.get_pipe("tree_classifier")
@@ -195,7 +193,7 @@ def test_labels_that_are_no_list_of_strings(start: Path, labels: Any) -> None:
     assert component.labels == ()
 
 
-def test_a_class_that_came_late_and_settings_that_cannot_be(nlp: Language, start: Path) -> None:
+def test_a_class_that_came_late_and_settings_that_cannot_be(nlp, start):
     late = Example.from_dict(nlp.make_doc("It is"), {"cats": {"new": 1.0}})
     problem = r"one of down, up in doc.cats, found 'new'; .*initialize.components.tree_classifier"
     with pytest.raises(InputError, match=problem):
@@ -205,7 +203,7 @@ def test_a_class_that_came_late_and_settings_that_cannot_be(nlp: Language, start
             pipeline(start, **{name: value}).initialize(lambda: examples(nlp))
 
 
-def test_a_blank_one_says_what_to_do_and_can_be_saved(start: Path, tmp_path: Path) -> None:
+def test_a_blank_one_says_what_to_do_and_can_be_saved(start, tmp_path):
     nlp = pipeline(start)
     nlp.to_disk(tmp_path)
     for blank in (nlp, spacy.load(tmp_path), pipeline(start).from_bytes(nlp.to_bytes())):
@@ -213,7 +211,7 @@ def test_a_blank_one_says_what_to_do_and_can_be_saved(start: Path, tmp_path: Pat
             blank("It is good")
 
 
-def test_where_learning_starts(start: Path) -> None:
+def test_where_learning_starts(start):
     own, names = pipeline(start), ("bad", "so-so", "good")
     own.get_pipe("tree_classifier").initialize(lambda: examples(own), labels=names)
     learner = own.get_pipe("tree_classifier").model
@@ -228,7 +226,7 @@ def test_where_learning_starts(start: Path) -> None:
     learn(fresh, examples(fresh, 8))
 
 
-def test_spacy_finds_what_entry_points_name() -> None:
+def test_spacy_finds_what_entry_points_name():
     root = Path(__file__).parents[2]
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for name, place in project["entry-points"]["spacy_factories"].items():

@@ -13,7 +13,6 @@ import pytest
 from deadly_model import DeadlyModel
 from last_word_model import TABLE, write_last_word_bundle
 
-from thinstack.bundle import Bundle
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora import shards
 from thinstack.integrations.corpora.run import Progress, Request, score_corpus
@@ -27,7 +26,7 @@ LONG = 30_000  # letters of a text: a shard is then more than what is read ahead
 
 
 @pytest.fixture(autouse=True)
-def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_shards(monkeypatch):
     monkeypatch.setattr(shards, "SHARD_ROWS", 8)
 
 
@@ -91,9 +90,7 @@ CHANGES: list[Change] = [with_its_time, longer, shorter, cut_last_line_end, repl
 
 @pytest.mark.parametrize("at", [0, 16, 40])
 @pytest.mark.parametrize("change", CHANGES)
-def test_an_input_that_changes_ends_the_run(
-    change: Change, at: int, last_word: Bundle, tmp_path: Path
-) -> None:
+def test_an_input_that_changes_ends_the_run(change, at, last_word, tmp_path):
     path, out, model = (
         written(tmp_path / "in.txt"),
         tmp_path / "out",
@@ -110,16 +107,14 @@ def test_an_input_that_changes_ends_the_run(
     assert parts_in(out) == parts_in(tmp_path / "other") == parts_in(out) | parts
 
 
-def test_a_change_that_is_undone_is_found(last_word: Bundle, tmp_path: Path) -> None:
+def test_a_change_that_is_undone_is_found(last_word, tmp_path):
     path, model = written(tmp_path / "in.txt"), ModelSource(str(last_word.path))
     changes = {8: lambda: with_its_time(path), 40: lambda: written(path)}
     with pytest.raises(StoppedError, match=r"rows from [0-9]+ on"):
         run(path, tmp_path / "out", model, changes)
 
 
-def test_no_row_of_another_input_is_in_a_run_that_goes_on(
-    last_word: Bundle, tmp_path: Path
-) -> None:
+def test_no_row_of_another_input_is_in_a_run_that_goes_on(last_word, tmp_path):
     def kill() -> None:
         raise KeyboardInterrupt
 
@@ -134,7 +129,7 @@ def test_no_row_of_another_input_is_in_a_run_that_goes_on(
 
 @pytest.mark.parametrize("jobs", [0, 2])
 @pytest.mark.parametrize("change", ["b.txt is new", "c.txt is gone", "a.txt has another", "d.md"])
-def test_a_folder_that_changes(change: str, jobs: int, last_word: Bundle, tmp_path: Path) -> None:
+def test_a_folder_that_changes(change, jobs, last_word, tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
     files = {name: written(folder / f"{name}.txt", rows=8) for name in "ac"}
@@ -156,7 +151,7 @@ def test_a_folder_that_changes(change: str, jobs: int, last_word: Bundle, tmp_pa
     assert not finished(tmp_path / "out")
 
 
-def test_what_is_kept_of_standard_input_is_compared_too(last_word: Bundle, tmp_path: Path) -> None:
+def test_what_is_kept_of_standard_input_is_compared_too(last_word, tmp_path):
     out, content = tmp_path / "out", written(tmp_path / "in.txt").read_bytes()
     model = ModelSource(str(last_word.path))
     with pytest.raises(StoppedError, match=r"the input has changed .*'standard-input'"):
@@ -168,7 +163,7 @@ def test_what_is_kept_of_standard_input_is_compared_too(last_word: Bundle, tmp_p
 
 @pytest.mark.parametrize("jobs", [0, 1])
 @pytest.mark.parametrize("what", ["another bundle", "damaged", "no such folder"])
-def test_a_model_that_changes_ends_the_run(what: str, jobs: int, tmp_path: Path) -> None:
+def test_a_model_that_changes_ends_the_run(what, jobs, tmp_path):
     folder, out = tmp_path / "model", tmp_path / "out"
     write_last_word_bundle(folder)
     path = written(tmp_path / "in.txt")
@@ -191,7 +186,7 @@ def test_a_model_that_changes_ends_the_run(what: str, jobs: int, tmp_path: Path)
 
 
 @pytest.mark.parametrize("changed", [True, False])
-def test_a_process_that_starts_takes_no_other_model(changed: bool, tmp_path: Path) -> None:
+def test_a_process_that_starts_takes_no_other_model(changed, tmp_path):
     folder, path = tmp_path / "model", written(tmp_path / "in.txt")
     write_last_word_bundle(folder)
     lines = path.read_text().splitlines(keepends=True)
@@ -211,7 +206,7 @@ def test_a_process_that_starts_takes_no_other_model(changed: bool, tmp_path: Pat
     assert len(parts_in(tmp_path / "out")) == 3
 
 
-def test_a_part_that_is_gone_at_the_end_is_told(last_word: Bundle, tmp_path: Path) -> None:
+def test_a_part_that_is_gone_at_the_end_is_told(last_word, tmp_path):
     path, out, model = (
         written(tmp_path / "in.txt"),
         tmp_path / "out",
@@ -227,9 +222,7 @@ def test_a_part_that_is_gone_at_the_end_is_told(last_word: Bundle, tmp_path: Pat
 
 @pytest.mark.parametrize("jobs", [0])
 @pytest.mark.parametrize("lost", ["the first", "the last", "a problem"])
-def test_a_row_that_is_lost_is_told(
-    lost: str, jobs: int, last_word: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_that_is_lost_is_told(lost, jobs, last_word, tmp_path, monkeypatch):
     def losing(self: TextScorer, rows: Any) -> Any:
         found, problems = call(self, rows)
         kept = np.flatnonzero(found.text != (0 if lost == "the first" else 7))

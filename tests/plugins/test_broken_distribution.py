@@ -26,7 +26,7 @@ def plugins(site, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=env, capture_output=True, text=True, check=True)
 
 
-def test_each_failure_is_named_with_its_distribution_and_the_rest_works(site) -> None:
+def test_each_failure_is_named_with_its_distribution_and_the_rest_works(site):
     for name in BROKEN_HERE:
         site.install("broken-dist", name, BROKEN[name][0])
     site.install("broken-dist", "builtins_name", cells("word_mean.v1"))

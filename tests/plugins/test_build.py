@@ -31,7 +31,7 @@ def widths(cell: Cell) -> tuple[int, int, int]:
 @pytest.mark.parametrize(
     ("kind", "embedding"), [("words", WordEmbedding), ("wordpieces", WordpieceEmbedding)]
 )
-def test_all_sizes_and_options_arrive(kind: str, embedding: type) -> None:
+def test_all_sizes_and_options_arrive(kind, embedding):
     settings = {"embedding": {"kind": kind, "size": X, "dropout": 0.2}}
     model = build({}, {"options": {"dropout": 0.5}}, **settings, entries=7)
     assert type(model.embedding) is embedding
@@ -59,14 +59,14 @@ def test_all_sizes_and_options_arrive(kind: str, embedding: type) -> None:
         ("sequence", CHILD_SUM, "lengths", X),
     ],
 )
-def test_kinds_of_trees(trees: str, cell: dict, structure: str, inner_size: int) -> None:
+def test_kinds_of_trees(trees, cell, structure, inner_size):
     encoder = build(cell, trees=trees).encoder
     assert encoder.structure == structure
     assert encoder.words_at_leaves == (inner_size == 0)
     assert widths(encoder.stack()[0].up.cell) == (X, inner_size, H)
 
 
-def test_relations_are_the_kinds_of_edges() -> None:
+def test_relations_are_the_kinds_of_edges():
     model = build(SDT_RNN, trees="dependency", relations=["nsubj", "det"])
     [layer] = model.encoder.stack()
     assert isinstance(layer.up.cell, SDTRNN)
@@ -75,7 +75,7 @@ def test_relations_are_the_kinds_of_edges() -> None:
     assert build(SDT_RNN, trees="dependency").input_names == ["token_ids", "parents"]
 
 
-def test_the_layers_of_a_deep_encoder() -> None:
+def test_the_layers_of_a_deep_encoder():
     model = build(encoder={"layers": 3})
     expected = [(X, 0, H), (H, H, H), (H, H, H)]
     assert [widths(layer.up.cell) for layer in model.encoder.stack()] == expected
@@ -101,7 +101,7 @@ def test_the_layers_of_a_deep_encoder() -> None:
         ),
     ],
 )
-def test_both_directions(encoder: dict, ups: list, downs: list, width: int) -> None:
+def test_both_directions(encoder, ups, downs, width):
     encoder = {"top_down": CHILD_SUM_DOWN} | encoder
     model = build(CHILD_SUM, trees="dependency", encoder=encoder)
     assert [widths(layer.up.cell) for layer in model.encoder.stack()] == ups
@@ -113,7 +113,7 @@ def test_both_directions(encoder: dict, ups: list, downs: list, width: int) -> N
 
 @pytest.mark.parametrize("separate", [False, True])
 @pytest.mark.parametrize(("trees", "cell"), [("dependency", CHILD_SUM), ("sequence", ARITY_1)])
-def test_one_cell_for_both_directions(trees: str, cell: dict, separate: bool) -> None:
+def test_one_cell_for_both_directions(trees, cell, separate):
     encoder = {"layers": 2, "top_down": "shared", "separate": separate}
     layers = build(cell, trees=trees, encoder=encoder).encoder.stack()
     assert all(layer.down.cell is layer.up.cell for layer in layers)
@@ -121,7 +121,7 @@ def test_one_cell_for_both_directions(trees: str, cell: dict, separate: bool) ->
     assert [widths(layer.up.cell) for layer in layers] == [(X, X, H), (below, below, H)]
 
 
-def test_a_pass_down_reads_head_words_and_knows_left_from_right() -> None:
+def test_a_pass_down_reads_head_words_and_knows_left_from_right():
     model = build(LEXICALIZED, RANKER, encoder={"top_down": TOP_DOWN})
     [layer] = model.encoder.stack()
     assert isinstance(layer.up.cell, LexicalizedLSTM)
@@ -132,7 +132,7 @@ def test_a_pass_down_reads_head_words_and_knows_left_from_right() -> None:
 
 
 @pytest.mark.parametrize(("cell", "kinds"), [(CHILD_SUM, 1), (ARITY_3, 3)])
-def test_a_pass_down_dependency_trees_has_a_kind_for_each_slot(cell: dict, kinds: int) -> None:
+def test_a_pass_down_dependency_trees_has_a_kind_for_each_slot(cell, kinds):
     model = build(cell, trees="dependency", encoder={"top_down": TOP_DOWN})
     assert model.encoder.stack()[0].down.cell.kinds == kinds
     every = {"token_ids": [1, 2, 3, 4], "parents": [3, 3, 3, -1], "slots": [2, 0, 1, 0]}
@@ -150,7 +150,7 @@ def test_a_pass_down_dependency_trees_has_a_kind_for_each_slot(cell: dict, kinds
         (CHILD_SUM, {"feeds": False, "parses": False}, 0),
     ],
 )
-def test_a_tracker_makes_it_spinn(cell: dict, tracker: dict, inner_size: int) -> None:
+def test_a_tracker_makes_it_spinn(cell, tracker, inner_size):
     model = build(cell, encoder={"tracker": {"size": 7, **tracker}})
     assert type(model.encoder) is StackEncoder
     assert widths(model.encoder.cell) == (X, inner_size, H)
@@ -183,7 +183,7 @@ RANKED = {"cell": CHILD_SUM, "head": RANKER}
         (tracked({"name": "spinn.v1"}), r"'spinn\.v1'"),
     ],
 )
-def test_names_that_are_not_registered(fields: dict, message: str) -> None:
+def test_names_that_are_not_registered(fields, message):
     with pytest.raises(UnknownNameError, match=message):
         build(**fields)
 
@@ -212,13 +212,13 @@ def test_names_that_are_not_registered(fields: dict, message: str) -> None:
         ({**RANKED, "trees": "sequence"}, r"^model\.head: tree_ranker\.v1 .*'sequence'$"),
     ],
 )
-def test_what_does_not_go_together(fields: dict, message: str) -> None:
+def test_what_does_not_go_together(fields, message):
     with pytest.raises(ConfigError, match=message):
         build(**fields)
 
 
 @pytest.mark.parametrize("cell", ["nary_lstm.v1", "child_sum_lstm.v1", "s_lstm.v1", "rntn.v1"])
-def test_a_tracker_follows_every_cell(cell: str) -> None:
+def test_a_tracker_follows_every_cell(cell):
     assert build(**tracked({"name": cell}, feeds=False))
 
 
@@ -235,14 +235,12 @@ def test_a_tracker_follows_every_cell(cell: str) -> None:
         ("binary", LEXICALIZED, {"layers": 3}, r"layer 2 .* input of width 4"),
     ],
 )
-def test_a_cell_that_does_not_go_with_the_trees(
-    trees: str, cell: dict, encoder: dict, message: str
-) -> None:
+def test_a_cell_that_does_not_go_with_the_trees(trees, cell, encoder, message):
     with pytest.raises(ConfigError, match=rf"^model\.cell: .*{message}"):
         build(cell, trees=trees, encoder=encoder)
 
 
-def test_a_cell_that_wants_words_where_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_that_wants_words_where_there_are_none(monkeypatch):
     wants = Cell(input_size=X, inner_size=X, hidden_size=H, state_sizes=[H], arity=0)
     monkeypatch.setattr("thinstack.plugins.build._create", lambda *_, **__: wants)
     with pytest.raises(ConfigError, match=r"^model\.cell: .* constituency .* inner_size 0$"):
@@ -264,14 +262,12 @@ def test_a_cell_that_wants_words_where_there_are_none(monkeypatch: pytest.Monkey
         ),
     ],
 )
-def test_a_pass_down_that_does_not_go_with_the_pass_up(
-    trees: str, cell: dict, top_down: object, message: str
-) -> None:
+def test_a_pass_down_that_does_not_go_with_the_pass_up(trees, cell, top_down, message):
     with pytest.raises(ConfigError, match=rf"^model\.encoder\.top_down: {message}"):
         build(cell, trees=trees, encoder={"top_down": top_down})
 
 
-def test_one_cell_cannot_read_two_widths_below() -> None:
+def test_one_cell_cannot_read_two_widths_below():
     """The head word is as wide as a state, the node's own input as wide as both directions."""
 
     class Wordy(Cell):

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
@@ -32,7 +32,7 @@ Cli = Callable[..., Answer]
 
 
 @pytest.fixture(autouse=True)
-def _entry_points_of_the_test() -> Iterator[None]:
+def _entry_points_of_the_test():
     manager.cache_clear()
     yield
     manager.cache_clear()
@@ -45,16 +45,14 @@ def install(site, distribution: str = PROJECT["name"], module: str = "shop_mail"
 
 
 @pytest.fixture
-def model(site) -> Path:
+def model(site):
     """The folder of a model that an installed distribution calls `shop-mail`."""
     install(site)
     more = {"README.md": CARD}
     return write_last_word_bundle(site.path / "model", more=more).path
 
 
-def test_it_is_found_by_name_wherever_a_model_is_named(
-    model: Path, cli: Cli, tmp_path: Path
-) -> None:
+def test_it_is_found_by_name_wherever_a_model_is_named(model, cli, tmp_path):
     assert thinstack.load("shop-mail").labels == LABELS
     assert open_bundle("shop-mail").path == model
     found = cli("predict", "awful film good", "--json", "--model", "shop-mail").json[0]
@@ -69,12 +67,12 @@ def test_it_is_found_by_name_wherever_a_model_is_named(
         assert f"{model}: a bundle without torch weights" in cli(*command).err
 
 
-def test_the_guides_program_runs(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_guides_program_runs(model, capsys):
     exec(compile(FILES["by_name.py"], "by_name.py", "exec"), {})
     assert capsys.readouterr().out.startswith(f"{LABELS}\n{{'bad': ")
 
 
-def test_it_is_listed_with_its_distribution_its_licence_and_its_size(model: Path, cli: Cli) -> None:
+def test_it_is_listed_with_its_distribution_its_licence_and_its_size(model, cli):
     (model / "big").write_bytes(bytes(2_340_000))
     record, own = (record for record in cli("plugins", "--json").json if record["kind"] == "bundle")
     assert record | {"name": "sst", "kind": "bundle", "distribution": "thinstack"} == record
@@ -90,9 +88,7 @@ def test_it_is_listed_with_its_distribution_its_licence_and_its_size(model: Path
     }
 
 
-def test_a_name_comes_before_a_folder_and_a_path_is_a_folder(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_comes_before_a_folder_and_a_path_is_a_folder(model, tmp_path, monkeypatch):
     (there := tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(there)
     mine = write_last_word_bundle(there / "shop-mail").path
@@ -103,7 +99,7 @@ def test_a_name_comes_before_a_folder_and_a_path_is_a_folder(
     assert open_bundle("other").path == Path("other").absolute()
 
 
-def test_an_unknown_name_is_told_what_there_is_and_what_was_left_out(model: Path, site) -> None:
+def test_an_unknown_name_is_told_what_there_is_and_what_was_left_out(model, site):
     site.install("bad-dist", "bad_one", "raise OSError('disk on fire')")
     site.install("lacking", "lacks_torch", "raise ModuleNotFoundError('no', name='torch')")
     with pytest.warns(PluginWarning, match="bad-dist"), pytest.raises(UnknownNameError) as caught:
@@ -115,16 +111,14 @@ def test_an_unknown_name_is_told_what_there_is_and_what_was_left_out(model: Path
     assert open_bundle("shop-mail").path == model
 
 
-def test_a_name_that_two_distributions_bring_along_is_refused(model: Path, site) -> None:
+def test_a_name_that_two_distributions_bring_along_is_refused(model, site):
     install(site, "rival", "rival_mail")
     both = r"by rival 1.0.0 \(entry point 'shop-mail'\) and by thinstack-shop-mail 1.0.0"
     with pytest.warns(PluginWarning), pytest.raises(PluginError, match=both):
         thinstack.load("shop-mail")
 
 
-def test_a_folder_that_is_gone_or_no_bundle_is_told_with_its_distribution(
-    model: Path, site, cli: Cli
-) -> None:
+def test_a_folder_that_is_gone_or_no_bundle_is_told_with_its_distribution(model, site, cli):
     (model / "manifest.json").unlink()
     with pytest.raises(BundleError, match=f"{model}: not a bundle, it has no manifest.json"):
         thinstack.load("shop-mail")
@@ -147,9 +141,7 @@ print("of_a_class" in sys.modules, "torch" in sys.modules)
 """
 
 
-def test_a_name_is_looked_up_without_torch_and_our_own_without_reading_entry_points(
-    model: Path, site
-) -> None:
+def test_a_name_is_looked_up_without_torch_and_our_own_without_reading_entry_points(model, site):
     site.install("cells", "of_a_class", "import torch\nclass Cell: ...", names="Cell")
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
@@ -162,7 +154,7 @@ def test_a_name_is_looked_up_without_torch_and_our_own_without_reading_entry_poi
 
 
 @pytest.mark.skipif(not OURS.is_dir(), reason="models/ is in the repository, not in the sdist")
-def test_our_own_distribution_names_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_distribution_names_its_folder(monkeypatch):
     project = tomllib.loads((OURS / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     ((name, module),) = project["entry-points"]["thinstack"].items()
     monkeypatch.syspath_prepend(OURS)

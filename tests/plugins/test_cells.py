@@ -90,7 +90,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "asked", "check"), CASES)
-def test_contract(name: str, asked: dict[str, Any], check: str) -> None:
+def test_contract(name, asked, check):
     CELL_CHECKS[check](name, **asked)
 
 
@@ -133,7 +133,7 @@ READING_X |= {"tree_gru.v1", "word_mean.v1"}
 every_builtin = pytest.mark.parametrize("name", SHAPES)
 
 
-def test_the_tables_are_of_the_built_in_cells() -> None:
+def test_the_tables_are_of_the_built_in_cells():
     assert set(CONFIGURATIONS) == set(SHAPES) == BUILTIN
 
 
@@ -148,7 +148,7 @@ def test_shape(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(READING_X))
-def test_an_inner_input_of_another_width_is_refused(name: str) -> None:
+def test_an_inner_input_of_another_width_is_refused(name):
     hidden = X if name == "word_mean.v1" else H
     with pytest.raises(PluginError, match=f"input_size = {X}, got 2"):
         cell_of(name, hidden_size=hidden, inner_size=2)
@@ -198,9 +198,7 @@ COUNTS: list[tuple[str, dict[str, Any], dict[str, int], int]] = [
 
 
 @pytest.mark.parametrize(("name", "options", "sizes", "expected"), COUNTS)
-def test_number_of_parameters(
-    name: str, options: dict[str, Any], sizes: dict[str, int], expected: int
-) -> None:
+def test_number_of_parameters(name, options, sizes, expected):
     assert sum(part.numel() for part in cell_of(name, options, **sizes).parameters()) == expected
 
 
@@ -282,7 +280,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "options"), WRONG)
-def test_wrong_options(name: str, options: dict[str, Any]) -> None:
+def test_wrong_options(name, options):
     """A size is no option either."""
     (option,) = options
     with pytest.raises(ConfigError, match=rf"'{name}': {option}: "):
@@ -297,8 +295,6 @@ def test_wrong_options(name: str, options: dict[str, Any]) -> None:
         ("word_mean.v1", {}, f"input_size = {X}, found {H}"),
     ],
 )
-def test_words_of_another_width_than_the_state_are_refused(
-    name: str, options: dict[str, Any], said: str
-) -> None:
+def test_words_of_another_width_than_the_state_are_refused(name, options, said):
     with pytest.raises(ConfigError, match=said):
         cell_of(name, options)

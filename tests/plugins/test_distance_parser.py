@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from thinstack.plugins.manager import manager
 from thinstack.plugins.parsers.distances.parser import Distances
-from thinstack.testing import PARSER_CHECKS, ParserCheck
+from thinstack.testing import PARSER_CHECKS
 
 X = 7
 
@@ -41,7 +41,7 @@ def by_torch(parser: Distances, words: Tensor) -> Tensor:
     return parser.score(hidden.relu()).squeeze(1)
 
 
-def test_distances() -> None:
+def test_distances():
     parser, lengths = drawn(), torch.tensor([5, 1, 12, 2, 1])
     words = torch.randn(21, X, dtype=torch.double)
     found = parser(words, lengths)
@@ -54,5 +54,5 @@ def test_distances() -> None:
 
 
 @pytest.mark.parametrize("check", PARSER_CHECKS.values(), ids=PARSER_CHECKS)
-def test_contract(check: ParserCheck) -> None:
+def test_contract(check):
     check("distances.v1", {"width": 6, "dilations": [1, 3], "lstm": 5, "hidden": 4})

@@ -1,9 +1,6 @@
 """Leaf embeddings as plugins: the built-in ones against NumPy, and third parties' ones, trained and
 exported."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import onnx
 import pytest
@@ -40,26 +37,26 @@ def piece_inputs(ids: Tensor, counts: Tensor) -> dict[str, Tensor]:
 
 
 @pytest.fixture
-def words() -> WordEmbedding:
+def words():
     torch.manual_seed(1)
     return WordEmbedding(entries=V, size=X, dropout=0.5).eval()
 
 
 @pytest.fixture
-def pieces() -> WordpieceEmbedding:
+def pieces():
     torch.manual_seed(1)
     return WordpieceEmbedding(entries=V, size=X, dropout=0.5).eval()
 
 
 @pytest.mark.parametrize("dtype", INDEX_TYPES)
-def test_words_are_rows_of_the_table(words, dtype: torch.dtype) -> None:
+def test_words_are_rows_of_the_table(words, dtype):
     ids = [4, 0, 10, 4]
     assert torch.equal(words({"token_ids": torch.tensor(ids, dtype=dtype)}), words.table[ids])
     assert words({"token_ids": torch.zeros(0, dtype=dtype)}).shape == (0, X)
 
 
 @pytest.mark.parametrize("dtype", INDEX_TYPES)
-def test_a_word_is_the_mean_of_its_pieces(pieces, dtype: torch.dtype) -> None:
+def test_a_word_is_the_mean_of_its_pieces(pieces, dtype):
     ids, counts = [7, 1, 2, 2, 9, 0], [1, 3, 2]
     table = pieces.table.detach().numpy()
     expected = np.stack([table[7], table[[1, 2, 2]].mean(0), table[[9, 0]].mean(0)])
@@ -69,7 +66,7 @@ def test_a_word_is_the_mean_of_its_pieces(pieces, dtype: torch.dtype) -> None:
     assert pieces(piece_inputs(none, none)).shape == (0, X)
 
 
-def test_gradients_of_the_tables_are_sparse_and_right(words, pieces) -> None:
+def test_gradients_of_the_tables_are_sparse_and_right(words, pieces):
     words({"token_ids": torch.tensor([4, 0, 4])}).sum().backward()
     pieces(piece_inputs(torch.tensor([7, 1, 1, 2]), torch.tensor([1, 3]))).sum().backward()
     for table, rows in ((words.table, {0: 1, 4: 2}), (pieces.table, {7: 1, 1: 2 / 3, 2: 1 / 3})):
@@ -80,7 +77,7 @@ def test_gradients_of_the_tables_are_sparse_and_right(words, pieces) -> None:
         torch.testing.assert_close(table.grad.to_dense(), expected)
 
 
-def test_dropout_falls_on_words_in_training_only(words, pieces) -> None:
+def test_dropout_falls_on_words_in_training_only(words, pieces):
     ids = torch.arange(V).repeat(20)
     for module, inputs in (
         (words, {"token_ids": ids}),
@@ -93,7 +90,7 @@ def test_dropout_falls_on_words_in_training_only(words, pieces) -> None:
         torch.testing.assert_close(dropped[~zero], 2 * whole[~zero])
 
 
-def test_a_lookup_needs_a_table_of_the_size_and_the_inputs_that_it_reads() -> None:
+def test_a_lookup_needs_a_table_of_the_size_and_the_inputs_that_it_reads():
     for size, names, lookup in (
         (X + 1, ["token_ids"], "rows"),
         (X, ["token_ids"], "mean"),
@@ -112,12 +109,12 @@ def spec(base: type[Embedding] = WordEmbedding, **changes: object) -> Spec:
     return Spec("embedding", type("Mine", (base,), {"name": "mine.v1"} | changes))
 
 
-def test_another_vocabulary_is_refused() -> None:
+def test_another_vocabulary_is_refused():
     with pytest.raises(PluginError, match=r"Mine: .*, found 'characters'"):
         spec(vocabulary="characters")
 
 
-def test_all_sizes_arrive_and_a_constructor_gets_what_it_names() -> None:
+def test_all_sizes_arrive_and_a_constructor_gets_what_it_names():
     built = spec().create({}, entries=V, size=X, dropout=0.25)
     assert (built.table.shape, built.entries, built.size, built.dropout.p) == ((V, X), V, X, 0.25)
 
@@ -195,7 +192,7 @@ SIZE = 6
 
 
 @pytest.fixture
-def third_party(site) -> Iterator[None]:
+def third_party(site):
     """The distribution of these embeddings is installed."""
     site.install("narrow-embeddings", "narrow_embeddings", NARROW)
     manager.manager.cache_clear()
@@ -216,7 +213,7 @@ def model_of(name: str) -> Model:
 @pytest.mark.usefixtures("third_party")
 @pytest.mark.parametrize("name", ["narrow.v1", "sums.v1"])
 @pytest.mark.parametrize("quantize", ["none", "int8-tables"])
-def test_a_third_partys_embedding_is_exported_as_it_is_written(name: str, quantize: str) -> None:
+def test_a_third_partys_embedding_is_exported_as_it_is_written(name, quantize):
     model = model_of(name)
     file, report = export_verified_onnx(
         model, recipe(name).model, quantize=quantize, vocabulary_digest="none"
@@ -272,7 +269,7 @@ def leaves(name, data, *, size, options, vectors):
 
 
 @pytest.fixture
-def whole(site, third_party) -> None:
+def whole(site, third_party):
     for name, text in (("whole_onnx", SLICE_ONNX), ("whole_pretrained", SLICE_PRETRAINED)):
         site.write(name, text)
     site.install("whole-embedding", "whole_embedding", SLICE, names="Whole")
@@ -280,7 +277,7 @@ def whole(site, third_party) -> None:
 
 @pytest.mark.usefixtures("whole")
 @pytest.mark.parametrize("quantize", ["none", "int8-tables"])
-def test_a_third_partys_package_writes_its_own_onnx(quantize: str) -> None:
+def test_a_third_partys_package_writes_its_own_onnx(quantize):
     report = export_verified_onnx(
         model_of("whole.v1"), recipe("whole.v1").model, quantize=quantize, vocabulary_digest=""
     )[1]
@@ -288,7 +285,7 @@ def test_a_third_partys_package_writes_its_own_onnx(quantize: str) -> None:
 
 
 @pytest.mark.usefixtures("whole")
-def test_a_third_partys_package_reads_its_own_pretrained_encoder(tmp_path: Path) -> None:
+def test_a_third_partys_package_reads_its_own_pretrained_encoder(tmp_path):
     data = tiny_recipe.write_data(tmp_path / "data")
     datasets = load_datasets(recipe("whole.v1", vectors="words.txt", data={"encoder": "any"}), data)
     assert datasets.vocabulary.entries == tiny_recipe.VECTORS["words.txt"]
@@ -296,7 +293,7 @@ def test_a_third_partys_package_reads_its_own_pretrained_encoder(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("whole")
-def test_a_third_partys_package_says_how_it_learns() -> None:
+def test_a_third_partys_package_says_how_it_learns():
     rates = {"encoder_learning_rate": 0.1, "layer_decay": 0.5, "rule": "adamw", "weight_decay": 1}
     training = recipe("whole.v1", learning_rate=0.3, **rates).training
     model = model_of("whole.v1")
@@ -313,12 +310,12 @@ def test_a_third_partys_package_says_how_it_learns() -> None:
 
 @pytest.mark.usefixtures("third_party")
 @pytest.mark.parametrize("name", ["narrow.v1", "sums.v1"])
-def test_a_third_partys_embedding_is_scripted(name: str) -> None:
+def test_a_third_partys_embedding_is_scripted(name):
     assert export_torchscript(model_of(name))[1].max_error < 1e-5
 
 
 @pytest.mark.usefixtures("third_party")
-def test_an_embedding_that_cannot_be_exported_is_named() -> None:
+def test_an_embedding_that_cannot_be_exported_is_named():
     model, config = model_of("branching.v1"), recipe("branching.v1").model
     with pytest.raises(ExportError, match=r"^Branching\.forward .* it does otherwise for"):
         export_verified_onnx(model, config, vocabulary_digest="none")
@@ -327,8 +324,8 @@ def test_an_embedding_that_cannot_be_exported_is_named() -> None:
 @pytest.mark.usefixtures("third_party")
 @pytest.mark.parametrize("vector_learning_rate", [0.0, 0.5])
 def test_the_table_has_the_vectors_rate_and_the_other_weights_that_of_the_model(
-    vector_learning_rate: float,
-) -> None:
+    vector_learning_rate,
+):
     model = model_of("narrow.v1").train()
     before = {name: value.detach().clone() for name, value in model.named_parameters()}
     training = recipe(
@@ -358,7 +355,7 @@ def test_the_table_has_the_vectors_rate_and_the_other_weights_that_of_the_model(
 @pytest.mark.parametrize(
     ("name", "vectors"), [("narrow.v1", "words.txt"), ("sums.v1", "pieces.txt")]
 )
-def test_a_recipe_fills_a_table_of_its_own_width(name: str, vectors: str, tmp_path: Path) -> None:
+def test_a_recipe_fills_a_table_of_its_own_width(name, vectors, tmp_path):
     data = tiny_recipe.write_data(tmp_path / "data")
     wanted = recipe(
         name, vectors=vectors, epochs=1, vector_learning_rate=0, embedding={"options": {"width": 3}}
@@ -377,14 +374,14 @@ def test_a_recipe_fills_a_table_of_its_own_width(name: str, vectors: str, tmp_pa
 
 @pytest.mark.usefixtures("third_party")
 @pytest.mark.parametrize("wrong", [{"entries": 31}, {"size": 7}])
-def test_an_embedding_must_be_as_it_was_asked_for(wrong: dict[str, int]) -> None:
+def test_an_embedding_must_be_as_it_was_asked_for(wrong):
     wanted = recipe("wrong.v1", embedding={"options": {"wrong": wrong}})
     with pytest.raises(PluginError, match=r"'wrong\.v1' must have .*'entries': 30, 'size': 6"):
         build_model(wanted.model, entries=30)
 
 
 @pytest.mark.usefixtures("third_party")
-def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
+def test_what_does_not_go_together_is_refused(tmp_path):
     data = tiny_recipe.write_data(tmp_path / "data")
     wide = recipe("narrow.v1", vectors="words.txt", embedding={"options": {"width": 5}})
     with pytest.raises(

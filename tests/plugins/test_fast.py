@@ -12,7 +12,7 @@ ROWS = [0, 1, 2, 7, 400]
 
 
 @pytest.fixture(autouse=True)
-def _of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def _of_any_size(monkeypatch):
     """Take the detour for small products too, as tests have them, on any CPU."""
     monkeypatch.setattr(fast, "_SMALL_PRODUCT", 0)
     monkeypatch.setattr(fast, "_LEAST_ROWS", 2)
@@ -29,7 +29,7 @@ def arguments(rows: int) -> tuple[Tensor, Tensor, Tensor]:
 
 @pytest.mark.parametrize("grad", [True, False])
 @pytest.mark.parametrize("rows", ROWS)
-def test_affine(rows: int, grad: bool) -> None:
+def test_affine(rows, grad):
     bias, values, weight = arguments(rows)
     expected = bias.double() + values.double() @ weight.double()
     with torch.set_grad_enabled(grad):
@@ -38,7 +38,7 @@ def test_affine(rows: int, grad: bool) -> None:
 
 
 @pytest.mark.parametrize("rows", ROWS)
-def test_the_gradient_of_affine(rows: int) -> None:
+def test_the_gradient_of_affine(rows):
     inputs = [part.requires_grad_() for part in arguments(rows)]
     exact = [part.detach().double().requires_grad_() for part in inputs]
     grad = torch.randn(rows, 30, generator=torch.Generator().manual_seed(1))
@@ -49,7 +49,7 @@ def test_the_gradient_of_affine(rows: int) -> None:
 
 
 @pytest.mark.parametrize("needed", [0, 1, 2])
-def test_a_gradient_of_one_argument_alone(needed: int) -> None:
+def test_a_gradient_of_one_argument_alone(needed):
     inputs = list(arguments(5))
     inputs[needed].requires_grad_()
     (found,) = torch.autograd.grad(affine(*inputs).sum(), inputs[needed])
@@ -59,7 +59,7 @@ def test_a_gradient_of_one_argument_alone(needed: int) -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 3, 600])
-def test_tanh(rows: int) -> None:
+def test_tanh(rows):
     values = torch.linspace(-30, 30, rows * 8).view(rows, 8)
     exact = values.double().tanh()
     found = fast._tanh_(values)
@@ -67,7 +67,7 @@ def test_tanh(rows: int) -> None:
     torch.testing.assert_close(found.double(), exact, rtol=0, atol=2e-7)
 
 
-def test_tanh_of_what_is_not_finite() -> None:
+def test_tanh_of_what_is_not_finite():
     values = torch.tensor([float("inf"), float("-inf"), float("nan")]).repeat(2000)
     assert str(fast._tanh_(values)[:3].tolist()) == "[1.0, -1.0, nan]"
 
@@ -91,7 +91,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
     return calls
 
 
-def test_the_detour_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_detour_is_taken(monkeypatch):
     calls = called(monkeypatch)
     affine(*arguments(400))
     assert len(calls) == 1
@@ -100,14 +100,14 @@ def test_the_detour_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(calls) == 1
 
 
-def test_few_rows_take_no_detour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_rows_take_no_detour(monkeypatch):
     calls = called(monkeypatch)
     monkeypatch.setattr(fast, "_LEAST_ROWS", 401)
     affine(*arguments(400))
     assert calls == []
 
 
-def test_onednn_is_given_no_matrix_with_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_onednn_is_given_no_matrix_with_gaps(monkeypatch):
     called(monkeypatch)
     given: list[Tensor] = []
     linear = fast._LINEAR
@@ -119,7 +119,7 @@ def test_onednn_is_given_no_matrix_with_gaps(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("grad", [True, False])
-def test_an_export_holds_plain_operations(grad: bool) -> None:
+def test_an_export_holds_plain_operations(grad):
     rows = torch.export.Dim("rows", min=2)
     shapes = {"bias": None, "rows": {0: rows}, "weight": None}
     with torch.set_grad_enabled(grad):
@@ -133,16 +133,14 @@ def test_an_export_holds_plain_operations(grad: bool) -> None:
 @pytest.mark.parametrize(
     "convert", [torch.jit.script, lambda layer: torch.jit.trace(layer, arguments(400))]
 )
-def test_torchscript_holds_plain_operations(convert: object) -> None:
+def test_torchscript_holds_plain_operations(convert):
     graph = str(convert(Layer()).inlined_graph)
     assert "aten::addmm" in graph
     assert "aten::sigmoid(" in graph
     assert not [name for name in ("mkldnn", "sigmoid_(", "_LstmGates") if name in graph]
 
 
-def test_float64_autocast_and_a_user_who_says_no_take_no_detour(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_float64_autocast_and_a_user_who_says_no_take_no_detour(monkeypatch):
     calls = called(monkeypatch)
     affine(*(part.double() for part in arguments(400)))
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -152,7 +150,7 @@ def test_float64_autocast_and_a_user_who_says_no_take_no_detour(
     assert calls == []
 
 
-def test_without_the_private_name_of_onednn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_private_name_of_onednn(monkeypatch):
     monkeypatch.setattr(fast, "_LINEAR", None)
     inputs = [part.requires_grad_() for part in arguments(400)]
     found = affine(*inputs)
@@ -186,9 +184,7 @@ def written_out(gates: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.nd
 @pytest.mark.parametrize("grad", [True, False])
 @pytest.mark.parametrize("rows", [0, 1, 5])
 @pytest.mark.parametrize("children", N_CHILDREN)
-def test_the_equations_of_gates(
-    children: int, rows: int, grad: bool, plain: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_equations_of_gates(children, rows, grad, plain, monkeypatch):
     monkeypatch.setattr(torch.backends.mkldnn, "enabled", not plain)
     gates, cells = gates_and_cells(rows, children)
     hidden, cell = written_out(gates.numpy(), cells.numpy())
@@ -201,14 +197,14 @@ def test_the_equations_of_gates(
 @pytest.mark.parametrize("outputs", [slice(0, 2), slice(0, 1), slice(1, 2)])
 @pytest.mark.parametrize("rows", [0, 3])
 @pytest.mark.parametrize("children", N_CHILDREN)
-def test_the_gradient_of_gates(children: int, rows: int, outputs: slice) -> None:
+def test_the_gradient_of_gates(children, rows, outputs):
     gates, cells = gates_and_cells(rows, children)
     inputs = (gates.requires_grad_(), cells.requires_grad_())
     assert torch.autograd.gradcheck(lambda g, c: lstm_gates(g.clone(), c)[outputs], inputs)
 
 
 @pytest.mark.parametrize("grad", [True, False])
-def test_the_cells_of_the_children_are_left_as_they_were(grad: bool) -> None:
+def test_the_cells_of_the_children_are_left_as_they_were(grad):
     gates, cells = gates_and_cells(4, 2)
     before = cells.clone()
     with torch.set_grad_enabled(grad):

@@ -9,7 +9,7 @@ from scipy.special import log_softmax, softmax
 
 from thinstack.errors import ConfigError
 from thinstack.plugins.manager import manager
-from thinstack.testing import HEAD_CHECKS, HeadCheck
+from thinstack.testing import HEAD_CHECKS
 from thinstack.testing.subject import HeadSubject
 
 SIZES = {"hidden_size": 4, "word_size": 3, "classes": 3}
@@ -40,14 +40,14 @@ IDS = [f"{name}-{'-'.join(map(str, options.values()))}" for name, options in CAS
 
 @pytest.mark.parametrize("check", HEAD_CHECKS.values(), ids=HEAD_CHECKS)
 @pytest.mark.parametrize(("name", "options"), CASES, ids=IDS)
-def test_contract(check: HeadCheck, name: str, options: dict[str, Any]) -> None:
+def test_contract(check, name, options):
     check(name, options, **SIZES)
 
 
 @pytest.mark.parametrize(
     ("name", "options"), [case for case in CASES if case[0] in DISTRIBUTIONS], ids=str
 )
-def test_scores_are_a_distribution(name: str, options: dict[str, Any]) -> None:
+def test_scores_are_a_distribution(name, options):
     subject = HeadSubject(name, options, **SIZES)
     head = subject.random()
     found = head.scores(subject.rows(head, 5))
@@ -55,7 +55,7 @@ def test_scores_are_a_distribution(name: str, options: dict[str, Any]) -> None:
     torch.testing.assert_close(found.sum(1), torch.ones(5, dtype=torch.float64), rtol=0, atol=1e-12)
 
 
-def test_what_is_not_a_number_stays_in_its_row() -> None:
+def test_what_is_not_a_number_stays_in_its_row():
     for name, options in CASES:
         subject = HeadSubject(name, options, **SIZES)
         head = subject.random()
@@ -66,7 +66,7 @@ def test_what_is_not_a_number_stays_in_its_row() -> None:
 
 
 @pytest.mark.parametrize("kappa", [0.1, 2.0])
-def test_the_loss_of_more_sentences_is_a_sum(kappa: float) -> None:
+def test_the_loss_of_more_sentences_is_a_sum(kappa):
     head = manager().find("head", "tree_ranker.v1").create({"kappa": kappa}, **SIZES)
     labels = torch.tensor([[1, 2], [0, -1], [0, 0], [1, 0], [0, 3], [2, 0], [-1, 1]])
     generator = torch.Generator().manual_seed(2)
@@ -95,7 +95,7 @@ READS = {
 }
 
 
-def test_the_tables_are_of_the_built_in_heads() -> None:
+def test_the_tables_are_of_the_built_in_heads():
     records = [record for record in manager().records() if record.distribution == "thinstack"]
     builtin = {record.name for record in records if record.kind == "head"}
     assert builtin == set(OPTIONS) == set(READS)
@@ -103,7 +103,7 @@ def test_the_tables_are_of_the_built_in_heads() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(DISTRIBUTIONS - {"similarity.v1"}))
-def test_the_loss_of_a_classifier_is_the_cross_entropy_of_labelled_rows(name: str) -> None:
+def test_the_loss_of_a_classifier_is_the_cross_entropy_of_labelled_rows(name):
     logits = np.random.default_rng(1).normal(size=(5, 3))
     labels = np.array([2, -1, 0, 1, -1])
     given = torch.from_numpy(logits).requires_grad_()
@@ -137,9 +137,7 @@ def mlp(layers: int) -> int:
         ("tree_ranker.v1", {}, {"word_size": 5}, 13 * 3 + 3),
     ],
 )
-def test_number_of_parameters(
-    name: str, options: dict[str, Any], sizes: dict[str, int], expected: int
-) -> None:
+def test_number_of_parameters(name, options, sizes, expected):
     assert sum(part.numel() for part in head_of(name, options, **sizes).parameters()) == expected
 
 
@@ -157,14 +155,14 @@ def test_number_of_parameters(
         *((name, {option: 1}) for name in READS for option in ("dropout", "classes", "no_option")),
     ],
 )
-def test_wrong_options(name: str, options: dict[str, Any]) -> None:
+def test_wrong_options(name, options):
     """A dropout of 1 drops all, or is no option; a size is none."""
     (option,) = options
     with pytest.raises(ConfigError, match=rf"'{name}': {option}: "):
         head_of(name, options)
 
 
-def test_options_arrive() -> None:
+def test_options_arrive():
     head = head_of("entailment.v1", {"layers": 3, "width": 7, "dropout": 0.25})
     assert (head.linear.in_features, head.before[1].p, head.after[1].p) == (7, 0.25, 0.25)
     for name in ("node_classifier.v1", "root_classifier.v1", "similarity.v1"):

@@ -108,7 +108,7 @@ def outcomes(plugins: PluginManager, *fields: str) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_plugin_is_recorded_and_reported_and_harms_no_other(site, case: str) -> None:
+def test_a_broken_plugin_is_recorded_and_reported_and_harms_no_other(site, case):
     source, error = BROKEN[case]
     site.install("broken-dist", case, source)
     site.install("a-good-dist", "good_before", cells("before.v1"))
@@ -130,14 +130,14 @@ def test_a_broken_plugin_is_recorded_and_reported_and_harms_no_other(site, case:
     assert plugins.find("cell", "after.v1").summary == "good_after"
 
 
-def test_a_plugin_written_for_these_hooks_or_older_ones_works(site) -> None:
+def test_a_plugin_written_for_these_hooks_or_older_ones_works(site):
     for age in (0, 1):
         source = f"THINSTACK_HOOKS = {HOOK_VERSION - age}\n" + cells(f"mine.v{age}")
         site.install("mine", f"m_mine_{age}", source)
     assert outcomes(site.manager(), "name", "status") == [("mine.v0", "ok"), ("mine.v1", "ok")]
 
 
-def test_one_bad_hook_leaves_the_plugins_other_hook(site) -> None:
+def test_one_bad_hook_leaves_the_plugins_other_hook(site):
     heads = hook("raise ValueError('boom')", "thinstack_heads")
     site.install("half", "half_broken", cells("whole.v1") + heads)
     with pytest.warns(PluginWarning, match="thinstack_heads: ValueError: boom"):
@@ -145,7 +145,7 @@ def test_one_bad_hook_leaves_the_plugins_other_hook(site) -> None:
     assert outcomes(plugins, "name", "status") == [("whole.v1", "ok"), ("half_broken", "failed")]
 
 
-def test_a_wrapper_of_one_plugin_does_not_reach_another(site) -> None:
+def test_a_wrapper_of_one_plugin_does_not_reach_another(site):
     stolen = "yield\n    return [[cell('stolen.v1')]]"
     site.install("a-thief", "thief", hook(stolen, marker="hookimpl(wrapper=True)"))
     site.install("victim", "victim", cells("mine.v1"))
@@ -153,7 +153,7 @@ def test_a_wrapper_of_one_plugin_does_not_reach_another(site) -> None:
     assert plugins.find("cell", "mine.v1").summary == "victim"
 
 
-def test_a_plugin_may_wrap_its_own_hook_and_may_provide_nothing(site) -> None:
+def test_a_plugin_may_wrap_its_own_hook_and_may_provide_nothing(site):
     marker = "hookimpl(wrapper=True, specname='thinstack_cells')"
     wrapper = hook("return (yield)", "watch", marker)
     site.install("a-wrapped", "wrapped", cells("wrapped.v1") + wrapper)
@@ -163,7 +163,7 @@ def test_a_plugin_may_wrap_its_own_hook_and_may_provide_nothing(site) -> None:
     assert found == [("wrapped.v1", "cell", "ok"), ("empty_one", "plugin", "ok")]
 
 
-def test_builtins_come_first_then_distributions_in_order(site) -> None:
+def test_builtins_come_first_then_distributions_in_order(site):
     site.install("zeta", "m_zeta", cells("z.v1"), entry="same")
     site.install("alpha", "m_alpha", cells("a.v1"), entry="same")
     heads = hook("return [head('own.v1')]", "thinstack_heads")
@@ -177,7 +177,7 @@ def test_builtins_come_first_then_distributions_in_order(site) -> None:
     assert plugins.find("head", "own.v1").summary == "fake_builtin"
 
 
-def test_an_unknown_name_lists_the_known_ones_of_its_kind(site) -> None:
+def test_an_unknown_name_lists_the_known_ones_of_its_kind(site):
     heads = hook("return [head('h.v1')]", "thinstack_heads")
     site.install("mine", "m_mine", cells("b.v1", "a.v1") + heads)
     plugins = site.manager()
@@ -187,7 +187,7 @@ def test_an_unknown_name_lists_the_known_ones_of_its_kind(site) -> None:
         plugins.find("head", "a.v1")
 
 
-def test_two_providers_of_one_name_are_both_named(site) -> None:
+def test_two_providers_of_one_name_are_both_named(site):
     site.install("first", "m_first", cells("same.v1", "only_first.v1"))
     site.install("second", "m_second", cells("same.v1"), version="7.0")
     with pytest.warns(PluginWarning) as caught:
@@ -203,7 +203,7 @@ def test_two_providers_of_one_name_are_both_named(site) -> None:
     assert plugins.find("cell", "only_first.v1").summary == "m_first"
 
 
-def test_a_builtin_keeps_its_name(site) -> None:
+def test_a_builtin_keeps_its_name(site):
     site.write("fake_builtin", cells("own.v1"))
     site.install("a-rival", "m_rival", cells("own.v1"))
     said = r"of a-rival 1\.2 was left out: .*thinstack .* \(built in\) and by a-rival"
@@ -221,7 +221,7 @@ class Mine:
 """
 
 
-def test_an_entry_point_may_name_a_class(site) -> None:
+def test_an_entry_point_may_name_a_class(site):
     site.install("a-good", "m_mine", CLASS.format(name="mine.v1"), names="Mine")
     site.install("bad", "m_bad", CLASS.format(name="bad"), names="Mine")
     site.install("new", "m_new", NEWER + CLASS.format(name="new.v1"), names="Mine")
@@ -236,9 +236,7 @@ def test_an_entry_point_may_name_a_class(site) -> None:
 
 
 @pytest.mark.parametrize("variable", ["my_entry", " My.Dist ,,other", "my_dist"])
-def test_a_blocked_plugin_is_listed_but_not_imported(
-    site, monkeypatch: pytest.MonkeyPatch, variable: str
-) -> None:
+def test_a_blocked_plugin_is_listed_but_not_imported(site, monkeypatch, variable):
     site.install("my-dist", "m_blocked", "raise OSError('imported')", entry="my_entry")
     site.install("good", "m_good", cells("good.v1"))
     monkeypatch.setenv("THINSTACK_BLOCK_PLUGINS", variable)
@@ -250,9 +248,7 @@ def test_a_blocked_plugin_is_listed_but_not_imported(
     assert "THINSTACK_BLOCK_PLUGINS" in blocked.error
 
 
-def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(
-    site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(site, monkeypatch):
     site.write("fake_builtin", "import torch\n" + cells("own.v1"))
     site.install("mine", "m_mine", cells("light.v1"))
     monkeypatch.setitem(sys.modules, "torch", None)
@@ -272,9 +268,7 @@ def test_what_only_lacks_torch_is_unavailable_and_nobody_is_warned(
 
 # Plugins that are there for real may warn.
 @pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.PluginWarning")
-def test_the_manager_finds_installed_entry_points_and_loads_once(
-    site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_manager_finds_installed_entry_points_and_loads_once(site, monkeypatch):
     site.install("thinstack-fake-dist", "m_found", cells("found_on_the_path.v1"))
     monkeypatch.setattr(manager_module, "PluginManager", partial(PluginManager, builtins=()))
     manager_module.manager.cache_clear()
@@ -287,7 +281,7 @@ def test_the_manager_finds_installed_entry_points_and_loads_once(
 
 
 @pytest.mark.parametrize("kind", ["cell", "head", "embedding", "encoder", "parser"])
-def test_a_file_in_the_folder_of_a_kind_is_a_plugin_named_after_it(kind: str) -> None:
+def test_a_file_in_the_folder_of_a_kind_is_a_plugin_named_after_it(kind):
     plugins = PluginManager(entry_points=(), blocked=())
     folder = Path(manager_module.__file__).parent / f"{kind}s"
     files = sorted(path.stem for path in folder.glob("[!_]*"))
@@ -296,14 +290,14 @@ def test_a_file_in_the_folder_of_a_kind_is_a_plugin_named_after_it(kind: str) ->
     assert all(spec.summary for spec in plugins.specs(kind))
 
 
-def test_all_builtins_work() -> None:
+def test_all_builtins_work():
     records = PluginManager(entry_points=(), blocked=()).records()
     origin = {(each.distribution, each.version, each.status) for each in records}
     assert origin == {("thinstack", __version__, "ok")}
     assert {"cell", "head", "embedding", "parser", "reader", "bundle"} <= {r.kind for r in records}
 
 
-def test_a_folder_that_is_not_there_has_no_builtins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_is_not_there_has_no_builtins(monkeypatch):
     monkeypatch.setitem(KINDS, "cell", replace(KINDS["cell"], builtins="thinstack.training.none"))
     assert builtin_modules("cell") == []
 
@@ -325,7 +319,7 @@ def thinstack_{kind}s():
 
 
 @pytest.mark.parametrize("kind", ["task", "lesson"])
-def test_a_task_or_lesson_is_its_settings(site, kind: str) -> None:
+def test_a_task_or_lesson_is_its_settings(site, kind):
     site.install("mine", "m_mine", LEVELS.format(kind=kind))
     spec = site.manager().find(kind, "mine.v1")
     assert list(spec.options.model_fields) == ["share"]
@@ -334,7 +328,7 @@ def test_a_task_or_lesson_is_its_settings(site, kind: str) -> None:
         spec.create({"shares": 1})
 
 
-def test_looking_a_plugin_up_imports_what_may_provide_it(site) -> None:
+def test_looking_a_plugin_up_imports_what_may_provide_it(site):
     site.install("light", "m_light", hook("return {}", "thinstack_bundles"))
     site.install("heavy", "m_heavy", CLASS.format(name="heavy.v1"), names="Mine")
     builtins = ("thinstack.plugins.cells.rntn", "thinstack.plugins.readers")
@@ -345,7 +339,7 @@ def test_looking_a_plugin_up_imports_what_may_provide_it(site) -> None:
     assert [spec.name for spec in plugins.specs("cell")] == ["rntn.v1", "heavy.v1"]
 
 
-def test_the_page_of_the_api_lists_the_hooks() -> None:
+def test_the_page_of_the_api_lists_the_hooks():
     page = (Path(__file__).parents[2] / "docs" / "api" / "plugins.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| .* \| (?:`(.+)` )?\|$", page, re.MULTILINE)
     assert rows == [(hook, kind.contract) for hook, kind in HOOKS.items()]

@@ -29,7 +29,7 @@ def joined(cell: Cell, left: list[torch.Tensor], right: list[torch.Tensor]) -> l
 
 @pytest.mark.parametrize("name", ["nary_lstm.v1", "child_sum_lstm.v1", "lexicalized_lstm.v1"])
 @pytest.mark.parametrize("columns", [None, 2])
-def test_every_word_below_counts_once(name: str, columns: int | None) -> None:
+def test_every_word_below_counts_once(name, columns):
     cell = cell_of(cell=name, columns=columns)
     words, width = torch.randn(3, X).double(), columns or X
     leaves = [cell.leaf(words[i : i + 1]) for i in range(3)]
@@ -42,7 +42,7 @@ def test_every_word_below_counts_once(name: str, columns: int | None) -> None:
     torch.testing.assert_close(cell.output(leaves[1])[0, H:], words[1, :width])
 
 
-def test_what_it_cannot_be_made_of_is_refused() -> None:
+def test_what_it_cannot_be_made_of_is_refused():
     with pytest.raises(ConfigError, match=f"at most {X} columns, found {X + 1}"):
         cell_of(columns=X + 1)
     with pytest.raises(ConfigError, match=r"'nary_lstm\.v1': arity: "):

@@ -69,13 +69,13 @@ class DualGate:
 
 
 @pytest.mark.parametrize("arity", [1, 2, 3])
-def test_dual_gate_lstm(arity: int) -> None:
+def test_dual_gate_lstm(arity):
     cell = random_cell(DualGateLSTM, arity=arity)
     assert_equations(cell, DualGate(cell).node, DualGate(cell).leaf)
 
 
 @pytest.mark.parametrize("inner_size", [0, 2, X])
-def test_spinn_lstm(inner_size: int) -> None:
+def test_spinn_lstm(inner_size):
     """The left child lies under the right one, which is the top of the stack."""
     cell = random_cell(SpinnLSTM, inner_size=inner_size)
     part, gates = parameters(cell), ("i", "f_l", "f_r", "o", "g")
@@ -99,7 +99,7 @@ def test_spinn_lstm(inner_size: int) -> None:
 
 
 @pytest.mark.parametrize("inner_size", [0, X])
-def test_tree_gru(inner_size: int) -> None:
+def test_tree_gru(inner_size):
     cell = random_cell(TreeGRU, inner_size=inner_size)
     part = parameters(cell)
     w = named("rzn" if inner_size else "zn", part["w"])
@@ -118,7 +118,7 @@ def test_tree_gru(inner_size: int) -> None:
     assert_equations(cell, node)
 
 
-def test_tree_gru_on_a_chain_is_a_gru_where_the_reset_gate_is_open() -> None:
+def test_tree_gru_on_a_chain_is_a_gru_where_the_reset_gate_is_open():
     """torch resets U h instead of h, which is the same when r is 1 everywhere; its gates are r, z,
     n."""
     cell = random_cell(TreeGRU, inner_size=X)

@@ -70,12 +70,12 @@ def thinstack_readers():
 
 
 @pytest.fixture
-def builtin() -> PluginManager:
+def builtin():
     return PluginManager(builtins=builtin_modules("reader"), entry_points=(), blocked=())
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     return tmp_path / "trees.txt"
 
 
@@ -84,9 +84,7 @@ def reading(read: Callable[..., object]) -> type[Reader]:
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_a_builtin_reads_its_format_and_skips_what_is_malformed(
-    builtin: PluginManager, path: Path, name: str
-) -> None:
+def test_a_builtin_reads_its_format_and_skips_what_is_malformed(builtin, path, name):
     reader, (text, tree) = builtin.find("reader", name).plugin, GOOD[name]
     path.write_text(text + BAD[name] + text, encoding="utf-8")
     with pytest.raises(TreeError) as caught:
@@ -101,14 +99,14 @@ def test_a_builtin_reads_its_format_and_skips_what_is_malformed(
         reader.trees(path.with_name("none.txt"))
 
 
-def test_the_builtin_readers_are_those_tested_here(builtin: PluginManager) -> None:
+def test_the_builtin_readers_are_those_tested_here(builtin):
     assert {(record.name, record.kind, record.status) for record in builtin.records()} == {
         (name, "reader", "ok") for name in GOOD
     }
 
 
 @pytest.mark.parametrize("missing", ["", "torch"])
-def test_reading_imports_nothing_heavy(path: Path, missing: str) -> None:
+def test_reading_imports_nothing_heavy(path, missing):
     heavy = ("torch", "spacy", "thinc", "onnxruntime", "nltk", "conllu")
     program = (
         "import sys\n"
@@ -128,19 +126,19 @@ def test_reading_imports_nothing_heavy(path: Path, missing: str) -> None:
     assert (answer.stdout, answer.stderr) == ("[]\n", "")
 
 
-def test_a_class_is_validated() -> None:
+def test_a_class_is_validated():
     with pytest.raises(PluginError, match=r"reader Fake must define .* `read`"):
         type("Fake", (Reader,), {"name": "fake.v1"})
 
 
-def test_a_function_without_skipped_reads_but_cannot_skip(path: Path) -> None:
+def test_a_function_without_skipped_reads_but_cannot_skip(path):
     reader = reading(lambda path: (Tree.left([part]) for part in (path.name, "b")))
     assert reader.trees(path) == [Tree.left(["trees.txt"]), Tree.left(["b"])]
     with pytest.raises(PluginError, match=r"'fake\.v1' cannot skip .* no `skipped`"):
         reader.trees(path, skipped=[])
 
 
-def test_skipped_is_handed_over_only_if_asked_for(path: Path) -> None:
+def test_skipped_is_handed_over_only_if_asked_for(path):
     given: list[object] = []
     reader = reading(lambda path, skipped="nothing": given.append(skipped) or [])
     skipped: list[TreeError] = []
@@ -163,14 +161,12 @@ def read_badly(path: Path) -> Iterator[Tree]:
         (lambda path: ["(2 a)"], r"must return a list of thinstack\.Tree, found '\(2 a\)' in it"),
     ],
 )
-def test_what_goes_wrong_in_a_reader_is_an_error_of_that_plugin(
-    path: Path, read: Callable[..., object], message: str
-) -> None:
+def test_what_goes_wrong_in_a_reader_is_an_error_of_that_plugin(path, read, message):
     with pytest.raises(PluginError, match=rf"^reader 'fake\.v1' {message}"):
         reading(read).trees(path)
 
 
-def test_a_readers_own_typed_error_is_kept(path: Path) -> None:
+def test_a_readers_own_typed_error_is_kept(path):
     def read(path: Path) -> Iterator[Tree]:
         yield from_brackets("(2 a", source=str(path), line=7)
 
@@ -179,7 +175,7 @@ def test_a_readers_own_typed_error_is_kept(path: Path) -> None:
 
 
 @pytest.fixture
-def square(site) -> Iterator[None]:
+def square(site):
     """The distribution of `square.v1` is installed."""
     site.install("square-brackets", "square_brackets", SQUARE)
     manager.manager.cache_clear()
@@ -188,9 +184,7 @@ def square(site) -> Iterator[None]:
 
 
 @pytest.fixture
-def command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, str]]:
+def command(monkeypatch, capsys):
     def call(*args: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["thinstack", *map(str, args)])
         with pytest.raises(SystemExit) as end:

@@ -2,7 +2,6 @@
 their equations, in NumPy."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -38,7 +37,7 @@ WORDS = {"leaf": "word", "input_size": H}
 
 @pytest.mark.parametrize("inner_size", [0, X])
 @pytest.mark.parametrize("kinds", [0, 1, 2, 9])
-def test_dt_rnn_and_sdt_rnn(kinds: int, inner_size: int) -> None:
+def test_dt_rnn_and_sdt_rnn(kinds, inner_size):
     """One U for all children, or one for each relation: several children of one relation and of
     several, and relations that do not occur."""
     asked = {"kinds": kinds} if kinds else {}
@@ -53,7 +52,7 @@ def test_dt_rnn_and_sdt_rnn(kinds: int, inner_size: int) -> None:
     assert_equations(cell, node, kinds=kinds or 1)
 
 
-def test_sdt_rnn_counts_a_child_of_kind_0_as_none() -> None:
+def test_sdt_rnn_counts_a_child_of_kind_0_as_none():
     cell, h = random_cell(SDTRNN, kinds=3), torch.randn(len(OWNER), H).double()
     x, kind = torch.zeros(ROWS, 0).double(), torch.tensor([3, 1, 2, 3, 3, 2])
     some = torch.arange(len(OWNER)) % 2 == 0
@@ -68,7 +67,7 @@ def word_leaf(part: dict[str, Array]) -> Callable[[Array], State]:
 
 
 @pytest.mark.parametrize("asked", [{}, {"inner_size": X}, WORDS, WORDS | {"inner_size": H}])
-def test_rvnn(asked: dict[str, Any]) -> None:
+def test_rvnn(asked):
     cell = random_cell(RvNN, **asked)
     part = parameters(cell)
     w_left, w_right, v = np.split(part["w"], [H, 2 * H])
@@ -81,7 +80,7 @@ def test_rvnn(asked: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("asked", [{}, WORDS])
-def test_rntn(asked: dict[str, Any]) -> None:
+def test_rntn(asked):
     cell = random_cell(RNTN, **asked)
     part = parameters(cell)
 
@@ -107,7 +106,7 @@ def word_matrix(m: Array, rank: int | None) -> Array:
 
 @pytest.mark.parametrize("rank", [None, 1, 2])
 @pytest.mark.parametrize("leaf_is", ["projected", "table"])
-def test_mv_rnn(leaf_is: str, rank: int | None) -> None:
+def test_mv_rnn(leaf_is, rank):
     """A missing child is the vector 0 and the identity."""
     table = leaf_is == "table"
     size = mv_rnn_width(rank) if table else X
@@ -131,7 +130,7 @@ def test_mv_rnn(leaf_is: str, rank: int | None) -> None:
 
 
 @pytest.mark.parametrize("rank", [None, 3])
-def test_matrices_of_words_start_near_the_identity(rank: int | None) -> None:
+def test_matrices_of_words_start_near_the_identity(rank):
     torch.manual_seed(1)
     cell = MVRNN(input_size=100, hidden_size=25, rank=rank)
     off = cell.leaf(torch.randn(200, 100))[1].view(200, 25, 25) - torch.eye(25)
@@ -141,14 +140,14 @@ def test_matrices_of_words_start_near_the_identity(rank: int | None) -> None:
 
 
 @pytest.mark.parametrize("rank", [None, 1, 2])
-def test_a_table_of_another_width_is_refused(rank: int | None) -> None:
+def test_a_table_of_another_width_is_refused(rank):
     with pytest.raises(ConfigError, match=rf"{mv_rnn_width(rank)} .*found input_size = 3"):
         manager().find("cell", "mv_rnn.v1").create(
             {"leaf": "table", "rank": rank}, input_size=X, hidden_size=H
         )
 
 
-def test_the_mean_of_the_words_of_a_constituency_tree() -> None:
+def test_the_mean_of_the_words_of_a_constituency_tree():
     """Every word counts once, however deep it lies."""
     cell = WordMean(input_size=X, hidden_size=X)
     words = torch.randn(4, X, dtype=torch.float64)
@@ -159,7 +158,7 @@ def test_the_mean_of_the_words_of_a_constituency_tree() -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
-def test_the_mean_of_the_words_of_a_dependency_tree() -> None:
+def test_the_mean_of_the_words_of_a_dependency_tree():
     """A node's own word counts too."""
     cell = WordMean(input_size=X, hidden_size=X, inner_size=X)
     parents, none = np.array([1, 3, 1, -1, 3]), np.zeros(5, np.int64)

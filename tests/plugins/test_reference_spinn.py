@@ -18,7 +18,7 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-def test_spot_sat_down_by_hand() -> None:
+def test_spot_sat_down_by_hand():
     """(1)-(5) with D = 4, a tracking LSTM of width 2 and a look at the next two words."""
     cell = drawn(SpinnLSTM(input_size=X, hidden_size=H, inner_size=T))
     tracker = drawn(TrackingLSTM(input_size=H, size=T, lookahead=2, parses=True), seed=2)
@@ -70,7 +70,7 @@ def test_spot_sat_down_by_hand() -> None:
     [([0, 0], "SSSRR"), ([1, 0], "SSSRR"), ([0, 1], "SSRSR")],
     ids=["tie", "shift", "reduce"],
 )
-def test_the_rule_of_its_own_transitions(bias: list[float], expected: str) -> None:
+def test_the_rule_of_its_own_transitions(bias, expected):
     """SHIFT on a tie; REDUCE where there are two; REDUCE without words, whatever the scores."""
     cell = cell_of("spinn_lstm")
     tracker = tracker_of(cell)

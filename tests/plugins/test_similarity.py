@@ -18,7 +18,7 @@ H, K, PAIRS = 4, 5, 6
 
 
 @pytest.fixture
-def head() -> Similarity:
+def head():
     torch.manual_seed(4)
     return Similarity(hidden_size=H, classes=K, hidden=7).double().eval()
 
@@ -34,7 +34,7 @@ def sparse(y: float) -> np.ndarray:
     return p
 
 
-def test_the_equations(head) -> None:
+def test_the_equations(head):
     left, right = np.random.default_rng(2).normal(size=(2, PAIRS, H))
     w_x, w_plus, w_p = (
         layer.weight.detach().numpy() for layer in (head.product, head.distance, head.linear)
@@ -51,7 +51,7 @@ def test_the_equations(head) -> None:
 
 
 @pytest.mark.parametrize("y", [1, 1.0001, 1.5, 2, 3.7, 4, 4.999, 5])
-def test_the_loss_of_one_pair(head, y: float) -> None:
+def test_the_loss_of_one_pair(head, y):
     logits = np.random.default_rng(3).normal(size=(1, K))
     p = sparse(y)
     assert p.sum() == pytest.approx(1, abs=1e-12)
@@ -61,13 +61,13 @@ def test_the_loss_of_one_pair(head, y: float) -> None:
 
 
 @pytest.mark.parametrize("y", [1, 2.5, 5])
-def test_the_right_distribution_costs_nothing(head, y: float) -> None:
+def test_the_right_distribution_costs_nothing(head, y):
     logits = torch.from_numpy(np.log(np.maximum(sparse(y), 1e-300)))[None]
     loss = head.loss(logits, torch.tensor([y], dtype=torch.float64))
     assert loss.item() == pytest.approx(0, abs=1e-12)
 
 
-def test_the_loss_is_the_sum_over_rated_pairs(head) -> None:
+def test_the_loss_is_the_sum_over_rated_pairs(head):
     logits = np.random.default_rng(3).normal(size=(5, K))
     ratings = np.array([2.4, -1, 5, 1, -1])
     expected = sum(rel_entr(sparse(ratings[i]), softmax(logits[i])).sum() for i in (0, 2, 3))
@@ -75,12 +75,12 @@ def test_the_loss_is_the_sum_over_rated_pairs(head) -> None:
     assert loss.item() == pytest.approx(expected, abs=1e-10)
 
 
-def test_the_order_of_a_pair_does_not_matter(head) -> None:
+def test_the_order_of_a_pair_does_not_matter(head):
     pairs = torch.randn(PAIRS, 2 * H, dtype=torch.float64)
     torch.testing.assert_close(head(pairs), head(pairs.roll(H, 1)))
 
 
-def test_dropout_falls_on_the_hidden_layer_in_training_only() -> None:
+def test_dropout_falls_on_the_hidden_layer_in_training_only():
     head = Similarity(hidden_size=H, classes=K, hidden=4, dropout=0.5).double()
     for part in head.parameters():
         part.data.zero_()
@@ -92,7 +92,7 @@ def test_dropout_falls_on_the_hidden_layer_in_training_only() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_ratings_can_be_scripted(head) -> None:
+def test_ratings_can_be_scripted(head):
     class Ratings(nn.Module):
         def __init__(self, head: Similarity):
             super().__init__()
@@ -106,6 +106,6 @@ def test_ratings_can_be_scripted(head) -> None:
     torch.testing.assert_close(rated(pairs), head.ratings(head.scores(pairs)), rtol=0, atol=1e-12)
 
 
-def test_one_rating_is_no_scale() -> None:
+def test_one_rating_is_no_scale():
     with pytest.raises(PluginError, match=r"similarity\.v1.*at least 2 ratings.*found 1"):
         manager().find("head", "similarity.v1").create({}, hidden_size=H, classes=1)

@@ -1,6 +1,6 @@
 """What is read from a plugin's class: its name, its options and how it is built."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import pytest
 from pydantic import Field
@@ -31,7 +31,7 @@ def cell(base: type = FakeCell, **changes: object) -> Spec:
     return Spec("cell", type("Changed", (base,), changes))
 
 
-def test_versioned_names_are_taken() -> None:
+def test_versioned_names_are_taken():
     for name in ("a.v1", "nary_lstm.v12", "x2_y.v0"):
         spec = cell(name=name, summary="one line")
         assert (spec.name, spec.summary, spec.kind) == (name, "one line", "cell")
@@ -42,7 +42,7 @@ def test_versioned_names_are_taken() -> None:
     "name",
     ["", "lstm", "lstm.1", "lstm.v", "Lstm.v1", "2lstm.v1", "tree-lstm.v1", "a.b.v1", "a.v1\n", 3],
 )
-def test_other_names_are_refused(name: object) -> None:
+def test_other_names_are_refused(name):
     with pytest.raises(PluginError, match=r"'my_name\.v1'"):
         cell(name=name)
     with pytest.raises(PluginError, match="head name"):
@@ -52,21 +52,21 @@ def test_other_names_are_refused(name: object) -> None:
 
 
 @pytest.mark.parametrize("plugin", [None, "module:Cell", FakeCell(hidden_size=1), dict])
-def test_what_is_no_class_of_the_contract_is_refused(plugin: Any) -> None:
+def test_what_is_no_class_of_the_contract_is_refused(plugin):
     with pytest.raises(PluginError, match=r"derived from thinstack\.plugins\.Cell, found "):
         Spec("cell", plugin)
     with pytest.raises(PluginError, match=r"thinstack\.plugins\.TaskHead, found .*FakeCell"):
         Spec("head", FakeCell)
 
 
-def test_a_constructor_gets_the_sizes_that_it_names_and_validated_options() -> None:
+def test_a_constructor_gets_the_sizes_that_it_names_and_validated_options():
     found = cell().create({"arity": "3"}, **SIZES).arguments
     assert found == {"hidden_size": 7, "kinds": 3, "arity": 3, "gate": "sigmoid"}
     found = cell().create({"gate": "tanh"}, input_size=5, hidden_size=7).arguments
     assert found == {"hidden_size": 7, "kinds": 1, "arity": 2, "gate": "tanh"}
 
 
-def test_a_constructor_with_keywords_gets_all_sizes() -> None:
+def test_a_constructor_with_keywords_gets_all_sizes():
     class Open(FakeCell):
         def __init__(self, **arguments: int):
             self.arguments = arguments
@@ -83,7 +83,7 @@ def test_a_constructor_with_keywords_gets_all_sizes() -> None:
     assert Spec("head", OpenHead).create({}, hidden_size=7, classes=2).arguments["word_size"] == 0
 
 
-def test_a_class_may_choose_another_by_its_options() -> None:
+def test_a_class_may_choose_another_by_its_options():
     class Other(FakeCell):
         def __init__(self, *, depth: int, **arguments: int):
             self.arguments = {"depth": depth, **arguments}
@@ -111,13 +111,13 @@ def test_a_class_may_choose_another_by_its_options() -> None:
         *(({name: 3}, f"{name}: .*: arity, gate") for name in ("arty", "hidden_size", "kinds")),
     ],
 )
-def test_a_bad_option_is_refused_by_plugin_and_field(options: dict[str, Any], said: str) -> None:
+def test_a_bad_option_is_refused_by_plugin_and_field(options, said):
     """Where there is no such option, the known ones are named."""
     with pytest.raises(ConfigError, match=rf"options of cell 'fake\.v1': {said}"):
         cell().create(options, **SIZES)
 
 
-def test_an_option_without_a_default_must_be_given() -> None:
+def test_an_option_without_a_default_must_be_given():
     class Strict(FakeCell):
         def __init__(self, *, model_depth: int, free="any"):
             self.arguments = {"model_depth": model_depth, "free": free}
@@ -148,16 +148,14 @@ def refusing(self):
         ("build", classmethod(lambda _, **__: None), PluginError, type(None), "Cell, found None"),
     ],
 )
-def test_what_goes_wrong_in_a_class_is_named(
-    name: str, method: object, error: type[Exception], cause: type, said: str
-) -> None:
+def test_what_goes_wrong_in_a_class_is_named(name, method, error, cause, said):
     """Its own typed errors are kept."""
     with pytest.raises(error, match=said) as caught:
         cell(**{name: method}).create({}, **SIZES)
     assert isinstance(caught.value.__cause__, cause)
 
 
-def test_what_took_the_place_of_a_former_name_is_named() -> None:
+def test_what_took_the_place_of_a_former_name_is_named():
     with pytest.raises(ImportError, match=r"Spec\('cell', plugin\)"):
         _ = specs.CellSpec
     with pytest.raises(AttributeError, match="NoSuchSpec"):

@@ -66,7 +66,7 @@ def equal(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 
-def test_the_forget_biases_of_a_configuration() -> None:
+def test_the_forget_biases_of_a_configuration():
     """f_l and f_r of the composition are the second and third of five gates; f of the tracking LSTM
     is the second of four."""
     cell = {"name": "spinn_lstm.v1", "options": {"forget_bias": 0.5}}
@@ -81,7 +81,7 @@ def test_the_forget_biases_of_a_configuration() -> None:
 )
 @pytest.mark.parametrize("head", HEADS)
 @pytest.mark.parametrize("parses", [True, False])
-def test_scores_over_given_trees(head: str, cell: str, feeds: bool, parses: bool) -> None:
+def test_scores_over_given_trees(head, cell, feeds, parses):
     model = model_of(head, cell, feeds=feeds, parses=parses)
     assert type(model.encoder) is StackEncoder
     assert model.encoder.feeds == feeds
@@ -99,7 +99,7 @@ def test_scores_over_given_trees(head: str, cell: str, feeds: bool, parses: bool
 
 @pytest.mark.parametrize("feeds", [True, False])
 @pytest.mark.parametrize("head", HEADS)
-def test_scores_over_its_own_trees(head: str, feeds: bool) -> None:
+def test_scores_over_its_own_trees(head, feeds):
     """With gradients too, and those are of the trees that it took."""
     model = model_of(head, "spinn_lstm.v1" if feeds else "nary_lstm.v1", feeds=feeds)
     inputs = inputs_of(model, trees=False)
@@ -121,7 +121,7 @@ def test_scores_over_its_own_trees(head: str, feeds: bool) -> None:
         torch.testing.assert_close(found.to_dense(), wanted.to_dense(), rtol=0, atol=1e-9)
 
 
-def test_pieces_of_words() -> None:
+def test_pieces_of_words():
     model = model_of(kind="wordpieces")
     assert model.input_names == ["piece_ids", "pieces_per_word", "lengths", "transitions"]
     for own in (False, True):
@@ -131,7 +131,7 @@ def test_pieces_of_words() -> None:
 
 @pytest.mark.parametrize("feeds", [True, False])
 @pytest.mark.parametrize("head", HEADS)
-def test_the_parts_of_the_joint_objective(head: str, feeds: bool) -> None:
+def test_the_parts_of_the_joint_objective(head, feeds):
     """(7): the logits of the task, and the scores of every transition of the given trees."""
     model = model_of(head, "spinn_lstm.v1" if feeds else "nary_lstm.v1", feeds=feeds)
     inputs = inputs_of(model)
@@ -147,7 +147,7 @@ def test_the_parts_of_the_joint_objective(head: str, feeds: bool) -> None:
         assert weights.grad.to_dense().abs().sum() > 0, name
 
 
-def test_the_loss_of_transitions() -> None:
+def test_the_loss_of_transitions():
     """-log P of each right answer by (5), summed; what is unknown or no choice counts for
     nothing."""
     judge = model_of("nodes", "spinn_lstm.v1", feeds=True).encoder.judge
@@ -166,7 +166,7 @@ def test_the_loss_of_transitions() -> None:
 
 @pytest.mark.parametrize("head", HEADS)
 @pytest.mark.parametrize("parses", [True, False])
-def test_no_sentences(head: str, parses: bool) -> None:
+def test_no_sentences(head, parses):
     model = model_of(head, parses=parses)
     none = {name: torch.zeros(0, dtype=torch.int32) for name in model.input_names}
     widths = {"sentence_vectors": (0, H), "parse": (0,)}
@@ -196,9 +196,7 @@ TREES = torch.tensor([0, 0, 1, 0])
         (True, {"lengths": torch.tensor([0, 3]), "transitions": TREES[:0]}, "at least 1"),
     ],
 )
-def test_inputs_that_do_not_go_together(
-    parses: bool, changed: dict[str, Tensor], message: str
-) -> None:
+def test_inputs_that_do_not_go_together(parses, changed, message):
     model = model_of(parses=parses)
     inputs = {
         "token_ids": torch.tensor([1, 2, 3]),
@@ -210,7 +208,7 @@ def test_inputs_that_do_not_go_together(
         model({name: (inputs | changed)[name] for name in model.input_names})
 
 
-def test_an_odd_number_of_parsed_sentences_is_no_pairs() -> None:
+def test_an_odd_number_of_parsed_sentences_is_no_pairs():
     with pytest.raises(ValueError, match="found 1"):
         model_of("pairs")({"token_ids": torch.tensor([1, 2]), "lengths": torch.tensor([2])})
 
@@ -224,7 +222,7 @@ def test_an_odd_number_of_parsed_sentences_is_no_pairs() -> None:
         ("pairs", "nary_lstm.v1", False),
     ],
 )
-def test_scripted_saved_and_loaded(head: str, cell: str, feeds: bool) -> None:
+def test_scripted_saved_and_loaded(head, cell, feeds):
     """Given trees and its own, after an empty document too."""
     model = model_of(head, cell, feeds=feeds)
     scripted = torch.jit.script(model)

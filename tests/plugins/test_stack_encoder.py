@@ -15,7 +15,7 @@ def encoder_of(name: str, lookahead: int = 1, *, parses: bool = True) -> StackEn
 
 @pytest.mark.parametrize("lookahead", [1, 2, 5])
 @pytest.mark.parametrize("name", PLAIN | FED)
-def test_random_trees(name: str, lookahead: int) -> None:
+def test_random_trees(name, lookahead):
     """By depth where the tracking LSTM only follows, by step where it feeds the composition; the
     same either way."""
     encoder = encoder_of(name, lookahead)
@@ -31,7 +31,7 @@ def test_random_trees(name: str, lookahead: int) -> None:
 
 
 @pytest.mark.parametrize("name", [*PLAIN, "spinn_lstm_fed"])
-def test_scores_that_are_not_wanted(name: str) -> None:
+def test_scores_that_are_not_wanted(name):
     """Without them the rest is the same, and a tracking LSTM that only follows is left out."""
     encoder, (words, lengths, transitions) = encoder_of(name), batch_of([3, 1, 5])
     expected = in_node_order(encoder(words, transitions, lengths))
@@ -45,7 +45,7 @@ def test_scores_that_are_not_wanted(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["spinn_lstm", "child_sum_lstm"])
-def test_following_finished_states_in_any_order(name: str) -> None:
+def test_following_finished_states_in_any_order(name):
     """`places` says where a node's output is; words are found by them too."""
     encoder, batch = encoder_of(name, lookahead=2), batch_of([3, 1, 5, 2])
     expected = by_reference(encoder.cell, encoder.tracker, *batch)
@@ -61,7 +61,7 @@ def test_following_finished_states_in_any_order(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PLAIN | FED)
-def test_gradients(name: str) -> None:
+def test_gradients(name):
     """Those that autograd finds in the reference, twice over one graph."""
     encoder = encoder_of(name, lookahead=2)
     batch = batch_of([3, 1, 6, 2])

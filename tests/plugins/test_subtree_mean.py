@@ -21,7 +21,7 @@ def below(parents: list[int], node: int) -> set[int]:
 
 @settings(max_examples=40)
 @given(forests())
-def test_the_mean_of_the_leaves_below_each_node(edges: Edges) -> None:
+def test_the_mean_of_the_leaves_below_each_node(edges):
     schedule, parents = edges.schedule, edges.parents
     x = np.random.default_rng(1).normal(size=(len(parents), X))
     stacked = torch.from_numpy(x)[schedule.leaves]
@@ -38,7 +38,7 @@ def test_the_mean_of_the_leaves_below_each_node(edges: Edges) -> None:
 
 @settings(max_examples=40)
 @given(forests())
-def test_with_inner_inputs_every_node_counts(edges: Edges) -> None:
+def test_with_inner_inputs_every_node_counts(edges):
     forest = edges.forest
     x = torch.from_numpy(np.random.default_rng(2).normal(size=(len(edges.parents), X)))
     cell = SubtreeMean(input_size=X, inner_size=X)
@@ -48,7 +48,7 @@ def test_with_inner_inputs_every_node_counts(edges: Edges) -> None:
         torch.testing.assert_close(cell.output(state), mean, rtol=0, atol=1e-13)
 
 
-def test_the_gradient_is_shared_out_among_the_leaves() -> None:
+def test_the_gradient_is_shared_out_among_the_leaves():
     schedule = Edges([4, 2, 4, 2, -1], [0, 0, 1, 1, 0], [1] * 5, 2).schedule  # 0, (1, 3)
     x = torch.zeros(3, 1, dtype=torch.float64, requires_grad=True)
     found, _, _ = DepthOrdered(SubtreeMean(input_size=1))(
@@ -58,7 +58,7 @@ def test_the_gradient_is_shared_out_among_the_leaves() -> None:
     torch.testing.assert_close(x.grad[:, 0], torch.tensor([1.0, 6.0, 6.0], dtype=torch.float64))
 
 
-def test_the_inputs_are_not_written_to() -> None:
+def test_the_inputs_are_not_written_to():
     schedule = Edges([2, 2, -1], [0, 1, 0], [1] * 3, 0).schedule
     x = torch.ones(2, X)
     DepthOrdered(SubtreeMean(input_size=X))(x, x.new_zeros(1, 0), schedule)

@@ -49,13 +49,13 @@ class ChildSum:
 @pytest.mark.parametrize("bias", ["single", "double"])
 @pytest.mark.parametrize("output_gate", [True, False])
 @pytest.mark.parametrize("inner_size", [0, X])
-def test_child_sum_lstm(inner_size: int, output_gate: bool, bias: str) -> None:
+def test_child_sum_lstm(inner_size, output_gate, bias):
     cell = random_cell(ChildSumLSTM, inner_size=inner_size, output_gate=output_gate, bias=bias)
     assert_equations(cell, ChildSum(cell).node)
 
 
 @pytest.mark.parametrize("bias", ["single", "double"])
-def test_child_sum_lstm_on_a_chain_is_an_lstm(bias: str) -> None:
+def test_child_sum_lstm_on_a_chain_is_an_lstm(bias):
     cell = random_cell(ChildSumLSTM, inner_size=X, bias=bias)
     paper = ChildSum(cell)
     assert any(part.any() for part in paper.b_u.values()) == (bias == "double")
@@ -141,7 +141,7 @@ class Nary:
 
 @pytest.mark.parametrize("inner_size", [0, X])
 @pytest.mark.parametrize("arity", [1, 2, 3])
-def test_nary_lstm(arity: int, inner_size: int) -> None:
+def test_nary_lstm(arity, inner_size):
     cell = random_cell(NaryLSTM, arity=arity, inner_size=inner_size)
     assert_equations(cell, Nary(cell).node)
 
@@ -163,9 +163,7 @@ def test_nary_lstm(arity: int, inner_size: int) -> None:
         (2, 0, ("diagonal", "shared", "double", True)),
     ],
 )
-def test_the_cells_of_the_authors_runs(
-    arity: int, inner_size: int, values: tuple[str | bool, ...]
-) -> None:
+def test_the_cells_of_the_authors_runs(arity, inner_size, values):
     """Every value of one option with every value of another."""
     options: Any = dict(zip(("forget", "leaf", "bias", "output_gate"), values, strict=True))
     cell = random_cell(NaryLSTM.build, arity=arity, inner_size=inner_size, **options)
@@ -174,7 +172,7 @@ def test_the_cells_of_the_authors_runs(
 
 
 @pytest.mark.parametrize("bias", ["single", "double"])
-def test_nary_lstm_on_a_chain_is_an_lstm(bias: str) -> None:
+def test_nary_lstm_on_a_chain_is_an_lstm(bias):
     cell = random_cell(NaryLSTM.build, arity=1, inner_size=X, bias=bias)
     paper = Nary(cell, bias=bias)
     recurrent = [(gate, 0) for gate in ("i", "f0", "u", "o")]
@@ -183,7 +181,7 @@ def test_nary_lstm_on_a_chain_is_an_lstm(bias: str) -> None:
     assert_lstm(cell, w, [paper.u[key] for key in recurrent], b, b_u)
 
 
-def test_names_of_the_weights() -> None:
+def test_names_of_the_weights():
     """Saved models have them."""
     assert list(NaryLSTM(input_size=X, hidden_size=H).state_dict()) == ["w", "u", "b"]
     options = {"forget": "tied", "leaf": "own", "bias": "double"}

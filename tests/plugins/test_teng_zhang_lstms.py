@@ -130,26 +130,26 @@ class Binary:
         return (h, c, x) if self.lexicalize else (h, c)
 
 
-def test_s_lstm() -> None:
+def test_s_lstm():
     cell = random_cell(SLSTM)
     assert_equations(cell, Binary(cell).node, Binary(cell).leaf)
 
 
 @pytest.mark.parametrize("lexicalize", ["gate", "left", "right", "average"])
-def test_lexicalized_lstm(lexicalize: str) -> None:
+def test_lexicalized_lstm(lexicalize):
     cell = random_cell(LexicalizedLSTM, lexicalize=lexicalize)
     paper = Binary(cell, lexicalize)
     assert_equations(cell, paper.node, paper.leaf)
 
 
-def test_peephole_lstm() -> None:
+def test_peephole_lstm():
     cell = random_cell(PeepholeLSTM)
     assert_equations(cell, Sequential(cell).node)
 
 
 @pytest.mark.parametrize("kinds", [1, 2, 3])
 @pytest.mark.parametrize("inputs", WAYS)
-def test_top_down_lstm(inputs: str, kinds: int) -> None:
+def test_top_down_lstm(inputs, kinds):
     cell = random_cell(TopDownLSTM, inputs=inputs, kinds=kinds)
     assert_equations(cell, TopDown(cell).node, kinds=kinds)
 
@@ -164,20 +164,20 @@ def assert_path(cell: Cell, paper: Sequential | TopDown, sides: list[int]) -> No
     np.testing.assert_allclose(found, [h for h, _ in states], rtol=0, atol=1e-10)
 
 
-def test_a_sentence() -> None:
+def test_a_sentence():
     cell = random_cell(PeepholeLSTM)
     assert_path(cell, Sequential(cell), [1] * 5)
 
 
 @pytest.mark.parametrize("inputs", WAYS)
 @pytest.mark.parametrize("sides", [[1, 1, 2], [1, 2, 1]])
-def test_two_paths_from_the_root(sides: list[int], inputs: str) -> None:
+def test_two_paths_from_the_root(sides, inputs):
     """Those to the nodes 7 and 8 of Figure 4."""
     cell = random_cell(TopDownLSTM, inputs=inputs)
     assert_path(cell, TopDown(cell), sides)
 
 
-def test_without_peepholes_it_is_an_lstm() -> None:
+def test_without_peepholes_it_is_an_lstm():
     cell = random_cell(PeepholeLSTM)
     with torch.no_grad():
         cell.w_if[X + H :] = 0
@@ -186,7 +186,7 @@ def test_without_peepholes_it_is_an_lstm() -> None:
     assert_lstm(cell, *([W[of + gate] for gate in "ifgo"] for of in "xh"), [b[g] for g in "ifgo"])
 
 
-def test_what_a_constructor_refuses() -> None:
+def test_what_a_constructor_refuses():
     with pytest.raises(KeyError, match="middle"):
         LexicalizedLSTM(input_size=X, hidden_size=H, lexicalize="middle")
     with pytest.raises(ValueError, match="found 0"):

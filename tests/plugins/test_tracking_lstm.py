@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from core.stacks import drawn
-from torch import Tensor
 
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
@@ -40,7 +39,7 @@ def by_hand(
 
 
 @pytest.fixture
-def outputs() -> Tensor:
+def outputs():
     """Of the words 0-2 of one sentence, the words 3-4 of the next, and two nodes more."""
     return torch.from_numpy(np.random.default_rng(4).normal(size=(7, H)))
 
@@ -51,9 +50,7 @@ ENDS = torch.tensor([3, 3, 3, 5, 5])
 @pytest.mark.parametrize("grad", [True, False])
 @pytest.mark.parametrize("lookahead", [1, 2, 3, 5])
 @pytest.mark.parametrize(("second", "top"), [(6, 5), (5, 6), (None, 5), (None, None)])
-def test_a_step_that_reads_every_place(
-    outputs: Tensor, second, top, lookahead: int, grad: bool
-) -> None:
+def test_a_step_that_reads_every_place(outputs, second, top, lookahead, grad):
     """At each front of the buffer; the sentence's end hides the next one's words, and the last row
     is the empty buffer."""
     tracker = new(lookahead)
@@ -78,7 +75,7 @@ def test_a_step_that_reads_every_place(
             np.testing.assert_allclose(found[front].detach(), value, rtol=0, atol=1e-14)
 
 
-def test_a_step_leaves_its_inputs_alone(outputs: Tensor) -> None:
+def test_a_step_leaves_its_inputs_alone(outputs):
     tracker = new()
     h, c = outputs[:, :T], outputs[:, 1:]
     read = tracker.read_nodes(outputs)[:, : 4 * T].detach()
@@ -90,7 +87,7 @@ def test_a_step_leaves_its_inputs_alone(outputs: Tensor) -> None:
 
 
 @pytest.mark.parametrize(("lookahead", "parses"), [(1, True), (1, False), (4, True)])
-def test_parameters(lookahead: int, parses: bool) -> None:
+def test_parameters(lookahead, parses):
     """(2 + k) H x 4T of W, T x 4T of U, one bias a gate, and (5)."""
     tracker = TrackingLSTM(input_size=H, size=T, lookahead=lookahead, parses=parses)
     expected = (2 + lookahead) * H * 4 * T + T * 4 * T + 4 * T + (2 * T + 2 if parses else 0)
@@ -99,7 +96,7 @@ def test_parameters(lookahead: int, parses: bool) -> None:
     assert tracker.b.abs().sum() == tracker.b_transition.abs().sum() == 0
 
 
-def test_weights_start_within_one_over_the_root_of_what_a_gate_reads() -> None:
+def test_weights_start_within_one_over_the_root_of_what_a_gate_reads():
     torch.manual_seed(3)
     tracker = TrackingLSTM(input_size=50, size=40, lookahead=2, parses=True)
     bounds = {"w_stack": 200**-0.5, "w_buffer": 200**-0.5, "u": 40**-0.5, "w_transition": 40**-0.5}

@@ -49,7 +49,7 @@ class Pretrained(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def pretrained(tmp_path_factory: pytest.TempPathFactory) -> Pretrained:
+def pretrained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pretrained")
     return Pretrained(folder, write_encoder(folder / "encoder"))
 
@@ -80,7 +80,7 @@ def test_words_are_the_means_of_berts_outputs(
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
-def test_torchscript_gives_the_same(pretrained: Pretrained) -> None:
+def test_torchscript_gives_the_same(pretrained):
     embedding = pretrained.embedding({"rows": True, "static": 3}, size=2 * WIDTH + 3)
     given, scripted = inputs(SENTENCES), torch.jit.script(embedding)
     torch.testing.assert_close(scripted(given), embedding(given))
@@ -103,7 +103,7 @@ def test_rows_and_a_static_table_stand_beside_the_outputs(pretrained: Pretrained
     torch.testing.assert_close(dropped[~zero], 2 * beside[~zero], rtol=0, atol=1e-5)
 
 
-def test_gradients_are_berts_and_that_of_the_table_is_sparse(pretrained: Pretrained) -> None:
+def test_gradients_are_berts_and_that_of_the_table_is_sparse(pretrained):
     embedding, bert = pretrained.embedding(), pretrained.bert
     bert.zero_grad()
     torch.manual_seed(0)
@@ -122,7 +122,7 @@ def test_gradients_are_berts_and_that_of_the_table_is_sparse(pretrained: Pretrai
         torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
 
 
-def test_encoder_dropout_is_of_the_encoder_in_training_alone(pretrained: Pretrained) -> None:
+def test_encoder_dropout_is_of_the_encoder_in_training_alone(pretrained):
     embedding, given = pretrained.embedding({"encoder_dropout": 0.5}), inputs(SENTENCES)
     whole = embedding(given)
     assert torch.equal(whole, embedding(given))
@@ -134,7 +134,7 @@ def test_encoder_dropout_is_of_the_encoder_in_training_alone(pretrained: Pretrai
 @pytest.mark.parametrize(
     ("size", "options"), [(34, {}), (2, {}), (33, {}), (67, {"rows": True}), (32, {"static": 3})]
 )
-def test_sizes_that_do_not_go_together_are_refused(size: int, options: dict[str, Any]) -> None:
+def test_sizes_that_do_not_go_together_are_refused(size, options):
     spec = manager().find("embedding", "transformer.v1")
     with pytest.raises(ConfigError, match=rf"4 heads share evenly; found size = {size}, static"):
         spec.create(OPTIONS | options, entries=9, size=size, dropout=0.0)

@@ -9,7 +9,7 @@ from thinstack.runtime.culprit import each_part
 
 
 @pytest.mark.parametrize("culprits", [set(), {0}, {6}, {2, 3}, set(range(7))])
-def test_all_but_the_culprits_have_results_in_order(culprits: set[int]) -> None:
+def test_all_but_the_culprits_have_results_in_order(culprits):
     def run(part: Sequence[int]) -> list[int]:
         if bad := sorted(culprits.intersection(part)):
             raise ValueError(*bad)
@@ -22,7 +22,7 @@ def test_all_but_the_culprits_have_results_in_order(culprits: set[int]) -> None:
     assert all(isinstance(r, ValueError) or r == [-e for e in part] for part, r in results)
 
 
-def test_other_errors_and_those_of_signal_handlers_go_through() -> None:
+def test_other_errors_and_those_of_signal_handlers_go_through():
     def stop(*_: object) -> None:
         raise ValueError("out of time")
 

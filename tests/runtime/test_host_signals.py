@@ -5,7 +5,6 @@ import signal
 from collections.abc import Callable
 from functools import partial
 from itertools import cycle
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -15,7 +14,6 @@ import spacy
 from last_word_model import TABLE, last_word_model, write_last_word_bundle
 
 import thinstack
-from thinstack.bundle import Bundle
 from thinstack.errors import BundleError, raised_by_signal_handler
 from thinstack.integrations.corpora.rows import Row
 from thinstack.integrations.corpora.scoring import TextScorer
@@ -91,9 +89,7 @@ WAYS = [*zip(ERRORS, cycle(["object", "method", "partial"]))]
 @pytest.mark.filterwarnings("ignore:Exception ignored in thread started by")
 @pytest.mark.parametrize(("error", "way"), WAYS)
 @pytest.mark.parametrize("isolated", [False, True])
-def test_it_passes_through_a_run(
-    last_word: Bundle, error: type[Exception], way: str, isolated: bool
-) -> None:
+def test_it_passes_through_a_run(last_word, error, way, isolated):
     predictor, limit = thinstack.load(last_word.path, threads=1, isolated=isolated), Limit(error)
     handler = {"object": limit, "method": limit.method, "partial": limit.part()}[way]
     with pytest.raises(error, match="time is up") as caught:
@@ -105,9 +101,7 @@ def test_it_passes_through_a_run(
 
 @pytest.mark.parametrize("error", ERRORS[:3])
 @pytest.mark.parametrize("use", [in_a_corpus, in_a_pipeline])
-def test_it_passes_through_what_keeps_errors_of_texts_apart(
-    last_word: Bundle, error: type[Exception], use: Callable[[Predictor], Callable[[], object]]
-) -> None:
+def test_it_passes_through_what_keeps_errors_of_texts_apart(last_word, error, use):
     call = use(thinstack.load(last_word.path, threads=1))
     with pytest.raises(error, match="time is up") as caught:
         until_it_ends(Limit(error), call)
@@ -115,7 +109,7 @@ def test_it_passes_through_what_keeps_errors_of_texts_apart(
 
 
 @pytest.mark.parametrize("error", ERRORS)
-def test_it_passes_through_loading(last_word: Bundle, error: type[Exception]) -> None:
+def test_it_passes_through_loading(last_word, error):
     model = last_word.read("onnx/model.onnx")
     with pytest.raises(error, match="time is up"):
         until_it_ends(Limit(error), partial(start_session, model, "cpu", "a file"))
@@ -123,9 +117,7 @@ def test_it_passes_through_loading(last_word: Bundle, error: type[Exception]) ->
 
 @pytest.mark.parametrize("error", [TimeoutError, OSError, ValueError])
 @pytest.mark.parametrize("during", ["start", "greeting", "answer"])
-def test_it_passes_through_the_start_of_a_process(
-    last_word: Bundle, monkeypatch: pytest.MonkeyPatch, error: type[Exception], during: str
-) -> None:
+def test_it_passes_through_the_start_of_a_process(last_word, monkeypatch, error, during):
     """A limit of time comes while the program waits for the process of an isolated model."""
     name = "subprocess.Popen" if during == "start" else "read_message"
     calls = []
@@ -157,12 +149,12 @@ class Failing:
 
 
 @pytest.mark.parametrize("error", [TimeIsUpError("of a task"), RuntimeError("of a thread")])
-def test_what_is_not_of_onnxruntime_passes(error: Exception) -> None:
+def test_what_is_not_of_onnxruntime_passes(error):
     with pytest.raises(type(error), match=str(error)):
         OnnxSession(Failing(error)).run(["y"], {})
 
 
-def test_what_onnxruntime_raises_is_a_bundle_error(tmp_path: Path) -> None:
+def test_what_onnxruntime_raises_is_a_bundle_error(tmp_path):
     bundle = write_last_word_bundle(tmp_path / "model", onnx=last_word_model(table=TABLE[:3]))
     predictor = Predictor(bundle)
     session = predictor._session
@@ -177,7 +169,7 @@ def test_what_onnxruntime_raises_is_a_bundle_error(tmp_path: Path) -> None:
         start_session(b"no model", "cpu", "a file")
 
 
-def test_only_handlers_that_are_set_are_known_by_their_errors() -> None:
+def test_only_handlers_that_are_set_are_known_by_their_errors():
     limit = Limit(ValueError)
     with pytest.raises(ValueError, match="time is up") as caught:
         limit()

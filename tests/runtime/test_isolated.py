@@ -19,7 +19,6 @@ from last_word_model import KNOWN, TABLE, last_word_model, random_sentences, wri
 from onnx import helper, load_model_from_string
 
 import thinstack
-from thinstack.bundle import Bundle
 from thinstack.errors import BundleError, DeviceError, InputError
 from thinstack.runtime.isolation import isolated, model_process
 from thinstack.runtime.isolation.isolated import IsolatedSession
@@ -37,7 +36,7 @@ def pid_of(found: IsolatedSession) -> int:
     return process._process.pid
 
 
-def test_a_session_tells_and_runs_what_onnxruntime_does() -> None:
+def test_a_session_tells_and_runs_what_onnxruntime_does():
     model = load_model_from_string(onnx_of(ADDING))
     model.metadata_props.add(key="labels", value='["schön"]')
     found = session(model.SerializeToString())
@@ -54,9 +53,7 @@ def test_a_session_tells_and_runs_what_onnxruntime_does() -> None:
 
 @pytest.mark.parametrize("kind", KNOWN)
 @pytest.mark.parametrize("parser", [None, "capped"])
-def test_scores_are_those_of_the_same_model_in_this_process(
-    tmp_path: Path, kind: str, parser: str | None
-) -> None:
+def test_scores_are_those_of_the_same_model_in_this_process(tmp_path, kind, parser):
     bundle = write_last_word_bundle(tmp_path / "model", kind, parser=parser)
     words, trees = random_sentences(kind, 300)
     plain, apart = (Predictor(bundle, threads=2, isolated=isolated) for isolated in (False, True))
@@ -69,7 +66,7 @@ def test_scores_are_those_of_the_same_model_in_this_process(
             np.testing.assert_array_equal(found.scores, wanted.scores)
 
 
-def test_what_a_model_fails_on_is_said_as_in_this_process(tmp_path: Path) -> None:
+def test_what_a_model_fails_on_is_said_as_in_this_process(tmp_path):
     bundle = write_last_word_bundle(tmp_path / "model", onnx=last_word_model(table=TABLE[:3]))
     predictor = Predictor(bundle, isolated=True)
     with pytest.raises(BundleError, match=r"model\.onnx: .*1 nodes: .*Gather"):
@@ -77,7 +74,7 @@ def test_what_a_model_fails_on_is_said_as_in_this_process(tmp_path: Path) -> Non
     assert predictor.predict([["good"]])[0].label
 
 
-def test_what_cannot_be_loaded_is_said_as_in_this_process(tmp_path: Path) -> None:
+def test_what_cannot_be_loaded_is_said_as_in_this_process(tmp_path):
     proto = load_model_from_string(last_word_model("words"))
     (cast, *_) = (node for node in proto.graph.node if node.op_type == "Cast")
     cast.attribute[0].i = 999
@@ -91,14 +88,14 @@ def test_what_cannot_be_loaded_is_said_as_in_this_process(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other standard libraries do not check")
-def test_a_file_that_ends_the_process_that_loads_it_is_an_error() -> None:
+def test_a_file_that_ends_the_process_that_loads_it_is_an_error():
     """The gate refuses it; here there is no gate."""
     with pytest.raises(BundleError, match=r"^a file: .*SIGABRT"):
         session(onnx_of(ABORTING))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit processor time")
-def test_an_endless_loop_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_loop_is_an_error(monkeypatch):
     monkeypatch.setattr(isolated, "SECONDS", 1)
     monkeypatch.setattr(
         model_process, "PATIENCE", 1000
@@ -111,7 +108,7 @@ def test_an_endless_loop_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGSTOP")
-def test_a_model_that_waits_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_waits_is_ended_by_the_clock(monkeypatch):
     """As where processor time cannot be limited."""
     found = session(onnx_of(ADDING))
     os.kill(pid_of(found), signal.SIGSTOP)
@@ -122,13 +119,13 @@ def test_a_model_that_waits_is_ended_by_the_clock(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux alone")
-def test_a_balloon_is_an_error() -> None:
+def test_a_balloon_is_an_error():
     for factor in (1 << 28, 1 << 40):  # 4 GiB; more than there is
         with pytest.raises(BundleError, match=r"(?i)alloc|memory"):
             session(balloon(factor)).run(["y"], X)
 
 
-def test_more_scores_than_a_batch_can_have_are_an_error() -> None:
+def test_more_scores_than_a_batch_can_have_are_an_error():
     factor = model_process.MOST_RECEIVED // 16 + 1
     found = session(balloon(factor))
     with pytest.raises(BundleError, match="268,435,456 bytes"):
@@ -137,7 +134,7 @@ def test_more_scores_than_a_batch_can_have_are_an_error() -> None:
     assert scores.shape == (factor,)
 
 
-def test_a_process_that_ended_while_it_was_idle_is_no_fault_of_the_model() -> None:
+def test_a_process_that_ended_while_it_was_idle_is_no_fault_of_the_model():
     found = session(onnx_of(ADDING))
     (process,) = found._processes
     first = pid_of(found)
@@ -148,7 +145,7 @@ def test_a_process_that_ended_while_it_was_idle_is_no_fault_of_the_model() -> No
     assert len(found._processes) == 1
 
 
-def test_after_a_death_the_next_call_has_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_death_the_next_call_has_another_process(monkeypatch):
     found = session(onnx_of(ADDING))
     first = pid_of(found)
     monkeypatch.setattr(
@@ -162,7 +159,7 @@ def test_after_a_death_the_next_call_has_another_process(monkeypatch: pytest.Mon
     assert len(found._processes) == 1
 
 
-def test_threads_share_a_session() -> None:
+def test_threads_share_a_session():
     found = session(onnx_of(ADDING))
     with ThreadPoolExecutor(8) as pool:
         every = list(pool.map(lambda n: found.run(["y"], {"x": np.full(n, n)})[0], range(200)))
@@ -181,7 +178,7 @@ def state_of(pid: int) -> str:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("busy", [False, True])
-def test_the_processes_end_with_the_one_that_asks(busy: bool) -> None:
+def test_the_processes_end_with_the_one_that_asks(busy):
     """However it ends, and even while they run."""
     program = """
 import os, signal, sys, threading, time
@@ -214,7 +211,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 @pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
-def test_the_processes_end_though_a_forked_child_lives(end: str) -> None:
+def test_the_processes_end_though_a_forked_child_lives(end):
     """It has the pipes too."""
     program = f"""
 import os, signal, time
@@ -244,7 +241,7 @@ print(pid_of(found), child, flush=True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-def test_the_processes_end_with_the_session() -> None:
+def test_the_processes_end_with_the_session():
     found = session(onnx_of(ADDING))
     pid = pid_of(found)
     assert state_of(pid) != ""
@@ -252,9 +249,7 @@ def test_the_processes_end_with_the_session() -> None:
     assert state_of(pid) == ""
 
 
-def test_a_folder_that_holds_modules_does_not_give_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_holds_modules_does_not_give_them(tmp_path, monkeypatch):
     """A process starts in the user's folder, which may be a bundle's."""
     for name in ("numpy.py", "onnxruntime.py", "json.py", "thinstack.py"):
         (tmp_path / name).write_text("raise SystemExit(3)")
@@ -263,14 +258,14 @@ def test_a_folder_that_holds_modules_does_not_give_them(
     np.testing.assert_array_equal(session(onnx_of(ADDING)).run(["y"], X)[0], [0, 2, 4, 6])
 
 
-def test_a_pickle_is_isolated_too(last_word: Bundle) -> None:
+def test_a_pickle_is_isolated_too(last_word):
     predictor = thinstack.load(last_word.path, isolated=True, allow_operators=["Softplus"])
     again = pickle.loads(pickle.dumps(predictor))
     assert isinstance(again._session, IsolatedSession)
     assert again._allowed == ("Softplus",)
 
 
-def test_more_operators_are_allowed_in_isolation_alone(tmp_path: Path) -> None:
+def test_more_operators_are_allowed_in_isolation_alone(tmp_path):
     proto = load_model_from_string(last_word_model("words"))
     softmax = next(node for node in proto.graph.node if node.op_type == "Softmax")
     logits = softmax.input[0]
@@ -308,8 +303,8 @@ def refused(*given: object, **more: object) -> None:
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such programs")
 def test_where_no_process_can_start_the_error_says_what_to_do(
-    last_word: Bundle, monkeypatch: pytest.MonkeyPatch, name: str, value: object, why: str
-) -> None:
+    last_word, monkeypatch, name, value, why
+):
     monkeypatch.setattr(f"thinstack.runtime.isolation.model_process.{name}", value, raising=False)
     with pytest.raises(DeviceError) as caught:
         thinstack.load(last_word.path, isolated=True)
@@ -320,7 +315,7 @@ def test_where_no_process_can_start_the_error_says_what_to_do(
     assert not thinstack.load(last_word.path, isolated=False).isolated
 
 
-def test_the_python_is_that_of_multiprocessing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_python_is_that_of_multiprocessing(monkeypatch):
     """A program that embeds Python names it with `multiprocessing.set_executable`."""
     monkeypatch.setattr(multiprocessing.spawn, "_python_exe", sys.executable)
     monkeypatch.setattr(sys, "executable", "/nowhere/python")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from last_word_model import LABELS, pipeline
 from rich.console import Console
-from sentence_models import PLAIN, SentenceModel, write_sentence_bundle
+from sentence_models import PLAIN, write_sentence_bundle
 
 from thinstack.core import Tree, transitions
 from thinstack.data.trees.brackets import from_brackets
@@ -23,19 +23,17 @@ SENTENCES = [["good", "film", "."], ["awful"], ["film", "awful", "good", "."]]
 
 
 @pytest.fixture(scope="module", params=["told", "of an older file"])
-def roots(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> SentenceModel:
+def roots(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("roots") / "model"
     return write_sentence_bundle(path, tells=request.param == "told")
 
 
 @pytest.fixture(scope="module")
-def predictor(roots: SentenceModel) -> Predictor:
+def predictor(roots):
     return Predictor(roots.bundle, threads=1)
 
 
-def test_the_scores_are_those_of_roots(roots: SentenceModel, predictor: Predictor) -> None:
+def test_the_scores_are_those_of_roots(roots, predictor):
     assert not predictor.phrases
     for shape, source in ((transitions.left, "auto"), (transitions.right, "right")):
         for words, found in zip(
@@ -46,7 +44,7 @@ def test_the_scores_are_those_of_roots(roots: SentenceModel, predictor: Predicto
             np.testing.assert_allclose(found.scores, [roots.scores(words, steps)], atol=1e-5)
 
 
-def test_a_node_classifier_scores_phrases(last_word) -> None:
+def test_a_node_classifier_scores_phrases(last_word):
     predictor = Predictor(last_word, threads=1)
     assert predictor.phrases
     assert predictor.predict([SENTENCES[0]])[0].phrases
@@ -58,7 +56,7 @@ def shown(prediction: Prediction) -> str:
     return console.export_text()
 
 
-def test_only_the_sentence_is_listed_and_drawn(predictor: Predictor) -> None:
+def test_only_the_sentence_is_listed_and_drawn(predictor):
     first, word, _ = predictor.predict(SENTENCES)
     data = json.loads(json.dumps(first.to_dict()))
     assert list(data) == ["text", "label", "scores", "tree", "transitions", "nodes"]
@@ -80,7 +78,7 @@ def test_only_the_sentence_is_listed_and_drawn(predictor: Predictor) -> None:
     assert "Probability of each class" in html
 
 
-def test_figures_are_of_sentences(roots: SentenceModel, predictor: Predictor) -> None:
+def test_figures_are_of_sentences(roots, predictor):
     treebank = []
     for words in SENTENCES:
         best = int(roots.scores(words, transitions.left(len(words))).argmax())
@@ -96,9 +94,7 @@ def test_figures_are_of_sentences(roots: SentenceModel, predictor: Predictor) ->
     assert evaluate_predictor(predictor, treebank, source="right")["span_f1"] < 100
 
 
-def test_spacy_has_the_results_of_sentences_alone(
-    roots: SentenceModel, predictor: Predictor
-) -> None:
+def test_spacy_has_the_results_of_sentences_alone(roots, predictor):
     doc = pipeline(roots.bundle.path)("good film . awful")
     (first, second), (alone, _) = doc.sents, predictor.predict([SENTENCES[0], ["awful"]])
     assert [(item["start"], item["end"]) for item in doc._.sentiment_phrases] == [(0, 3), (3, 4)]
@@ -118,7 +114,7 @@ def test_spacy_has_the_results_of_sentences_alone(
 LONG = ["good", "film", ";", "awful", "film", ".", "good"]
 
 
-def test_a_long_sentence_has_the_mean_of_its_parts(roots: SentenceModel) -> None:
+def test_a_long_sentence_has_the_mean_of_its_parts(roots):
     found, short = Predictor(roots.bundle, max_words=4).predict([LONG, ["film"]])
     halves = [(words, transitions.left(len(words))) for words in (LONG[:3], LONG[3:])]
     means = np.average([roots.scores(*half) for half in halves], axis=0, weights=[3, 4])
@@ -132,13 +128,11 @@ def test_a_long_sentence_has_the_mean_of_its_parts(roots: SentenceModel) -> None
 
 
 @pytest.fixture(scope="module", params=["node_classifier.v1", "root_classifier.v1"])
-def plain(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> SentenceModel:
+def plain(request, tmp_path_factory):
     return write_sentence_bundle(tmp_path_factory.mktemp("plain") / "model", request.param, **PLAIN)
 
 
-def test_plain_sentences_are_scored_and_have_no_tree(plain: SentenceModel) -> None:
+def test_plain_sentences_are_scored_and_have_no_tree(plain):
     predictor = Predictor(plain.bundle, threads=1)
     for found, words in zip(predictor.predict(SENTENCES), SENTENCES, strict=True):
         np.testing.assert_allclose(found.scores, [plain.scores(words)], atol=1e-5)
@@ -152,14 +146,14 @@ def test_plain_sentences_are_scored_and_have_no_tree(plain: SentenceModel) -> No
     np.testing.assert_allclose(text.scores, [plain.scores(SENTENCES[0])], atol=1e-5)
 
 
-def test_a_long_plain_sentence_has_the_mean_of_its_parts(plain: SentenceModel) -> None:
+def test_a_long_plain_sentence_has_the_mean_of_its_parts(plain):
     found, short = Predictor(plain.bundle, max_words=4).predict([LONG, ["film"]])
     means = np.average([plain.scores(LONG[:3]), plain.scores(LONG[3:])], axis=0, weights=[3, 4])
     np.testing.assert_allclose(found.scores, [means], atol=1e-5)
     assert (found.parts, found.tree, short.parts) == (((0, 3), (3, 7)), None, ((0, 1),))
 
 
-def test_plain_sentences_take_no_trees(plain: SentenceModel) -> None:
+def test_plain_sentences_take_no_trees(plain):
     predictor, words = Predictor(plain.bundle, threads=1), SENTENCES[:1]
     for trees in ("left", "self", [transitions.left(3)]):
         with pytest.raises(InputError, match="plain sentences"):
@@ -168,7 +162,7 @@ def test_plain_sentences_take_no_trees(plain: SentenceModel) -> None:
         pipeline(plain.bundle.path, source="left")
 
 
-def test_figures_of_plain_sentences_over_any_trees(plain: SentenceModel) -> None:
+def test_figures_of_plain_sentences_over_any_trees(plain):
     best = [int(plain.scores(words).argmax()) for words in SENTENCES]
     gold = Tree.from_parents([1, -1, 1], SENTENCES[0])  # its root is not the last node
     others = [Tree.left(words) for words in SENTENCES[1:]]
@@ -182,7 +176,7 @@ def test_figures_of_plain_sentences_over_any_trees(plain: SentenceModel) -> None
         assert (figures["phrases"], "span_f1" in figures) == (0, False)
 
 
-def test_spacy_has_results_of_plain_sentences(plain: SentenceModel) -> None:
+def test_spacy_has_results_of_plain_sentences(plain):
     nlp = pipeline(plain.bundle.path)
     for doc in (nlp("good film . awful"), *nlp.pipe(["good film . awful"])):
         first, _ = doc.sents

@@ -19,14 +19,14 @@ def arrays(cell: Cell) -> dict[str, np.ndarray]:
 
 
 @pytest.fixture
-def forest() -> Forest:
+def forest():
     """Words 0, 1, 3; node 2 is over 1 (slot 1) and 3 (slot 0), the root 4 over 0 (slot 0) and 2
     (slot 2)."""
     return Forest(*(np.array(part) for part in (PARENTS, SLOTS, KINDS)), sizes=np.array([5]))
 
 
 @pytest.fixture
-def inputs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def inputs():
     random = np.random.default_rng(1)
     return random.normal(size=(3, X)), random.normal(size=(2, X)), random.normal(size=(2, INNER))
 
@@ -38,7 +38,7 @@ def assert_states(states: list[list[torch.Tensor]], expected: list[Parts]) -> No
             np.testing.assert_allclose(found[0].detach(), part, rtol=0, atol=1e-14)
 
 
-def test_fixed_arity_with_missing_children_and_a_leaf_of_its_own(forest, inputs) -> None:
+def test_fixed_arity_with_missing_children_and_a_leaf_of_its_own(forest, inputs):
     torch.manual_seed(1)
     cell = OwnLeaf(3)
     leaf_x, _, inner_x = inputs
@@ -58,7 +58,7 @@ def test_fixed_arity_with_missing_children_and_a_leaf_of_its_own(forest, inputs)
     np.testing.assert_allclose(cell.output(states[4])[0].detach(), h4 + m4[:4], rtol=0, atol=1e-14)
 
 
-def test_any_arity_and_the_leaf_that_composes_nothing(forest, inputs) -> None:
+def test_any_arity_and_the_leaf_that_composes_nothing(forest, inputs):
     torch.manual_seed(2)
     cell = AnyArity()
     leaf_x, inner_x, _ = inputs
@@ -77,7 +77,7 @@ def test_any_arity_and_the_leaf_that_composes_nothing(forest, inputs) -> None:
     assert_states(states, [words[0], words[1], (h2, m2), words[2], (h4, m4)])
 
 
-def test_the_default_leaf_of_fixed_arity_sees_missing_children_only() -> None:
+def test_the_default_leaf_of_fixed_arity_sees_missing_children_only():
     torch.manual_seed(3)
     cell = FixedArity(2)
     x = torch.randn(1, X, dtype=torch.float64)
@@ -87,7 +87,7 @@ def test_the_default_leaf_of_fixed_arity_sees_missing_children_only() -> None:
     assert [part.shape for part in cell.leaf(torch.cat([x] * 4))] == [(4, H), (4, MEMORY)]
 
 
-def test_a_forest_of_two_trees_without_inner_inputs() -> None:
+def test_a_forest_of_two_trees_without_inner_inputs():
     torch.manual_seed(4)
     cell = OwnLeaf(2)
     cell.w = torch.nn.Parameter(torch.zeros(0, H, dtype=torch.float64))
@@ -111,7 +111,7 @@ def under_any_arity(p: dict[str, np.ndarray], x: np.ndarray, above: Parts, kind:
 @pytest.mark.parametrize(
     ("make", "step"), [(lambda: FixedArity(1), under_fixed_arity), (AnyArity, under_any_arity)]
 )
-def test_top_down_by_hand(forest, make, step) -> None:
+def test_top_down_by_hand(forest, make, step):
     """Each node composes its parent, by the edge type 1 + its slot; the root composes zeros."""
     torch.manual_seed(5)
     cell, x = make(), np.random.default_rng(2).normal(size=(5, X))
@@ -123,7 +123,7 @@ def test_top_down_by_hand(forest, make, step) -> None:
     assert_states(states, [of_words[0], of_words[1], under, of_words[2], root])
 
 
-def test_sum_by_owner() -> None:
+def test_sum_by_owner():
     values, owner = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]]), torch.tensor([2, 0, 2])
     expected = [[2, 20], [0, 0], [5, 50], [0, 0]]
     assert sum_by_owner(values, owner, 4).tolist() == expected

@@ -8,8 +8,6 @@ from wrong_numbers import Wrong, at_leaves, at_nodes, by_children, of_inputs
 
 from thinstack.core.cell import sum_by_owner
 
-__all__ = ["BATCHES"]
-
 
 def inner_statistics(self, inputs, children, links):
     inputs = inputs - inputs.mean(0, keepdim=True) if self.inner_size > 0 else inputs

@@ -11,8 +11,6 @@ from torch.nn import functional
 from wrong_numbers import Wrong, at_leaves, at_nodes
 from wrong_torch import holding
 
-__all__ = ["MEMORY"]
-
 
 def by_address(self, inputs):
     self.kept = {key: kept for key, kept in self.kept.items() if key == inputs.data_ptr()}

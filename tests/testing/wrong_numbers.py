@@ -10,8 +10,6 @@ from torch import nn
 
 from thinstack.core.cell import sum_by_owner
 
-__all__ = ["NUMBERS", "Wrong", "at_leaves", "at_nodes", "by_children", "of_inputs"]
-
 Wrong = tuple[str, list[str], dict[str, Callable[..., Any]]]
 
 

@@ -8,8 +8,6 @@ from wrong_numbers import Wrong, at_leaves
 
 from thinstack.core.cell import sum_by_owner
 
-__all__ = ["TORCH", "holding"]
-
 SCALE = torch.full([4], 0.9, dtype=torch.float64)
 
 

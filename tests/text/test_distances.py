@@ -25,20 +25,20 @@ def cut(distances: list[float], start: int, end: int) -> set[tuple[int, int]]:
 
 
 @given(st.lists(st.integers(-50, 50).map(float), max_size=12, unique=True))
-def test_every_span_is_cut_at_its_greatest_distance(distances: list[float]) -> None:
+def test_every_span_is_cut_at_its_greatest_distance(distances):
     words = len(distances) + 1
     tree = Tree.from_transitions(transitions_of(distances), ["w"] * words)
     assert set(map(tuple, tree.spans.tolist())) == cut(distances, 0, words)
 
 
 @pytest.mark.parametrize("period", [[1.0], [1.0, 2.0], [3.0, 1.0, 1.0, 2.0, 1.0]])
-def test_words_that_repeat_themselves_do_not_make_a_chain(period: list[float]) -> None:
+def test_words_that_repeat_themselves_do_not_make_a_chain(period):
     words = 20_001
     tree = Tree.from_transitions(transitions_of((period * words)[: words - 1]), ["w"] * words)
     assert depths(tree.parents).max() < 4 * np.log2(words)
 
 
-def test_a_hundred_thousand_words_make_one_tree() -> None:
+def test_a_hundred_thousand_words_make_one_tree():
     falling = transitions_of(np.arange(99_999, 0, -1.0).tolist())
     assert validate(falling, 100_000).tolist() == [0] * 100_000 + [1] * 99_999
     rising = transitions_of(np.arange(99_999.0).tolist())
@@ -54,7 +54,7 @@ def table_with(weights: dict[tuple[int, str], float], words: tuple[str, ...]) ->
     return DistanceTable(words, array)
 
 
-def test_a_distance_is_the_sum_of_the_weights_of_the_words_around_the_gap() -> None:
+def test_a_distance_is_the_sum_of_the_weights_of_the_words_around_the_gap():
     before, after = WINDOW - 1, WINDOW
     table = table_with(
         {(before, ","): 2.0, (after, "but"): 1.0, (after + 1, "<ing>"): 0.25, (0, ""): 0.5},
@@ -74,7 +74,7 @@ def test_a_distance_is_the_sum_of_the_weights_of_the_words_around_the_gap() -> N
         *((word, "<>") for word in ("plot", "\N{GRINNING FACE}", "")),
     ],
 )
-def test_form_of_a_word(word: str, form: str) -> None:
+def test_form_of_a_word(word, form):
     assert form_of(word) == form
     assert form in forms()
 
@@ -85,7 +85,7 @@ def stored(table: DistanceTable) -> dict[str, Any]:
     return {**head, "words": table.words, "weights": table.weights.tolist()}
 
 
-def test_a_stored_table_is_read() -> None:
+def test_a_stored_table_is_read():
     table = table_with({(0, "caf\u00e9"): 1 / 3, (5, "<number>"): -0.1}, ("caf\u00e9", "\u2028"))
     again = DistanceTable.from_bytes(json.dumps(stored(table)).encode(), source="here")
     assert again.words == table.words
@@ -95,7 +95,7 @@ def test_a_stored_table_is_read() -> None:
 @pytest.mark.parametrize(
     "change", [{"window": 4}, {"schema_version": 2}, {"weights": [[1.0]]}, {"words": None}]
 )
-def test_any_other_text_is_refused_by_name(change: dict[str, object]) -> None:
+def test_any_other_text_is_refused_by_name(change):
     table = stored(table_with({}, ("a",)))
     with pytest.raises(DataError, match="there"):
         DistanceTable.from_bytes(json.dumps({**table, **change}).encode(), source="there")
@@ -107,14 +107,12 @@ def test_any_other_text_is_refused_by_name(change: dict[str, object]) -> None:
     ("words", "weight", "message"),
     [(("a", "a"), 0, "distinct"), (("a", "<ing>"), 0, "distinct"), (("a",), np.nan, "finite")],
 )
-def test_words_are_distinct_and_no_forms_and_weights_finite(
-    words: tuple[str, ...], weight: float, message: str
-) -> None:
+def test_words_are_distinct_and_no_forms_and_weights_finite(words, weight, message):
     with pytest.raises(DataError, match=message):
         table_with({(0, ""): weight}, words)
 
 
-def test_tree_makers() -> None:
+def test_tree_makers():
     words = ["a", "b", "c", "d", "e"]
     assert tree_maker("balanced")(words).tolist() == [0, 0, 1, 0, 1, 0, 0, 1, 1]
     assert tree_maker("left")(words).tolist() == [0, 0, 1, 0, 1, 0, 1, 0, 1]

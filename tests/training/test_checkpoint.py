@@ -42,7 +42,7 @@ def state_of(
     return found
 
 
-def test_a_checkpoint_gives_back_all_that_was_saved(tmp_path: Path) -> None:
+def test_a_checkpoint_gives_back_all_that_was_saved(tmp_path):
     path = tmp_path / "new" / "checkpoint.safetensors"
     saved, other = parts(seed=1), parts(seed=2)
     state = {"history": [{"epoch": 1, "loss": 0.1 + 0.2, "label": "né"}]}
@@ -53,14 +53,14 @@ def test_a_checkpoint_gives_back_all_that_was_saved(tmp_path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_without_a_checkpoint_nothing_is_loaded(tmp_path: Path) -> None:
+def test_without_a_checkpoint_nothing_is_loaded(tmp_path):
     modules, optimizers = parts()
     before = state_of(modules, optimizers)
     assert load_checkpoint(tmp_path / "checkpoint.safetensors", modules, optimizers) is None
     assert state_of(modules, optimizers) == before
 
 
-def test_weights_that_share_memory_are_saved_once(tmp_path: Path) -> None:
+def test_weights_that_share_memory_are_saved_once(tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     tied, fresh = (nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)) for _ in range(2))
     for module in (tied, fresh):
@@ -95,9 +95,7 @@ def without_squares(path: Path) -> None:
 @pytest.mark.parametrize(
     "damage", [halved, pickled, without_state, without_squares, lambda path: path.write_bytes(b"")]
 )
-def test_a_damaged_checkpoint_is_refused(
-    tmp_path: Path, damage: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_checkpoint_is_refused(tmp_path, damage, monkeypatch):
     path = tmp_path / "checkpoint.safetensors"
     modules, optimizers = parts()
     save_checkpoint(path, modules, optimizers, {"history": []})
@@ -108,7 +106,7 @@ def test_a_damaged_checkpoint_is_refused(
         load_checkpoint(path, modules, optimizers)
 
 
-def test_any_changed_byte_is_noticed(tmp_path: Path) -> None:
+def test_any_changed_byte_is_noticed(tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     modules, optimizers = parts()
     save_checkpoint(path, modules, optimizers, {"history": [{"loss": 0.5}]})
@@ -135,7 +133,7 @@ def rewritten(path: Path, **noted: str) -> None:
         ({"schema_version": "2", "state": "{}"}, "sha256"),
     ],
 )
-def test_odd_metadata_is_refused(tmp_path: Path, noted: dict[str, str], found: str) -> None:
+def test_odd_metadata_is_refused(tmp_path, noted, found):
     path = tmp_path / "checkpoint.safetensors"
     save_checkpoint(path, *parts(), {})
     rewritten(path, **noted)
@@ -143,16 +141,14 @@ def test_odd_metadata_is_refused(tmp_path: Path, noted: dict[str, str], found: s
         load_checkpoint(path, *parts())
 
 
-def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_model_is_refused(tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     save_checkpoint(path, *parts(3), {"history": []})
     with pytest.raises(DataError, match="not a checkpoint of this recipe"):
         load_checkpoint(path, *parts(4))
 
 
-def test_a_write_that_fails_leaves_the_old_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_write_that_fails_leaves_the_old_checkpoint(tmp_path, monkeypatch):
     path = tmp_path / "checkpoint.safetensors"
     save_checkpoint(path, *parts(), {"history": [1]})
     write_atomically(tmp_path / "metrics.jsonl", "old\n")

@@ -1,7 +1,6 @@
 """A recipe that starts from a pretrained encoder, from its data to the predictions of its
 bundle."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 import torch
 from runs import gone_on, run, same
 from tiny_encoder import POSITIONS, WIDTH, contextual_recipe, write_encoder
-from trained import Trained, train
+from trained import train
 from training import tiny_recipe
 
 import thinstack
@@ -46,7 +45,7 @@ def recipe(**sections: Any) -> Recipe:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     folder = tiny_recipe.write_data(tmp_path_factory.mktemp("contextual"))
     write_encoder(folder / "encoder")
     pieces = (folder / "encoder" / "vocab.txt").read_text(encoding="utf-8").split()
@@ -56,17 +55,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def trained(folder: Path) -> Trained:
+def trained(folder):
     export = {"quantize": "int8", "inference_only": True}
     return train(recipe(export=export), folder, folder / "out")
 
 
-def test_a_stopped_run_goes_on_to_the_same_end(folder: Path, tmp_path: Path) -> None:
+def test_a_stopped_run_goes_on_to_the_same_end(folder, tmp_path):
     whole = run(recipe(), folder, tmp_path / "whole")
     assert same(gone_on(recipe(), folder, tmp_path / "stopped"), whole)
 
 
-def test_the_bundle_is_loaded_and_cuts_sentences_to_the_positions(trained: Trained) -> None:
+def test_the_bundle_is_loaded_and_cuts_sentences_to_the_positions(trained):
     predictor = thinstack.load(trained.bundle.path)
     short, long = predictor.predict([["good", "film"], ["lovely", "dull"] * 200])
     assert len(short.parts) == 1
@@ -81,7 +80,7 @@ def test_the_bundle_is_loaded_and_cuts_sentences_to_the_positions(trained: Train
         predictor.predict([["good"], ["film", "u" * (PIECES + 1)]])
 
 
-def test_figures_and_weights_are_those_of_the_bundle(trained: Trained) -> None:
+def test_figures_and_weights_are_those_of_the_bundle(trained):
     report = trained.results["dev"]
     assert report
     model = load_model(trained.bundle)
@@ -89,7 +88,7 @@ def test_figures_and_weights_are_those_of_the_bundle(trained: Trained) -> None:
     assert not (trained.bundle.path / "torchscript").exists()
 
 
-def test_learning_starts_from_the_bundle(trained: Trained, folder: Path, tmp_path: Path) -> None:
+def test_learning_starts_from_the_bundle(trained, folder, tmp_path):
     init = {"bundle": str(trained.bundle.path), "parts": ["embedding", "encoder", "parser", "head"]}
     again = Recipe.parse(recipe().model_dump() | {"init": init | {"frozen": []}}, source="test")
     model, given = initial_model(again, np.zeros((55, 1), np.float32)), load_model(trained.bundle)

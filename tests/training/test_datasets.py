@@ -2,8 +2,6 @@
 who is set aside."""
 
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -51,7 +49,7 @@ def structure_of(pair: TinyPair, trees: str) -> dict[str, list[int]]:
 
 @pytest.mark.parametrize("trees", ["binary", "dependency", "sequence"])
 @pytest.mark.parametrize("task", ["relatedness", "entailment"])
-def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
+def test_pairs_of_a_sick_folder(data, task, trees):
     found = load_datasets(tiny_pairs.recipe(task, trees, stop_on="dev"), data)
     train, dev = ([[*pair.first, *pair.second] for pair in part] for part in (TRAIN, DEV))
     assert set(found.vocabulary.entries) == set(chain.from_iterable(train))
@@ -67,7 +65,7 @@ def test_pairs_of_a_sick_folder(data: Path, task: str, trees: str) -> None:
 
 
 @pytest.mark.parametrize("trees", ["binary", "sequence"])
-def test_pairs_of_snli_are_those_of_sick(data: Path, trees: str) -> None:
+def test_pairs_of_snli_are_those_of_sick(data, trees):
     first, second = (
         load_datasets(tiny_pairs.recipe("entailment", trees, snli=snli), data)
         for snli in (True, False)
@@ -87,9 +85,7 @@ def test_pairs_of_snli_are_those_of_sick(data: Path, trees: str) -> None:
         ({"trees": "sequence", "sources": ("left",)}, r"'sequence'"),
     ],
 )
-def test_trees_that_are_made_of_words_are_not_for_pairs(
-    settings: dict[str, Any], message: str
-) -> None:
+def test_trees_that_are_made_of_words_are_not_for_pairs(settings, message):
     with pytest.raises(ConfigError, match=rf"training\.sources: .*{message}"):
         tiny_pairs.recipe(**settings)
 
@@ -101,9 +97,7 @@ def test_trees_that_are_made_of_words_are_not_for_pairs(
     ("size", "places"),
     [(1, [0]), (2, [0, 6]), (3, [0, 4, 8]), (5, [0, 2, 4, 7, 9]), (11, list(range(11)))],
 )
-def test_training_examples_from_all_over_are_reported_on(
-    data: Path, size: int, places: list[int]
-) -> None:
+def test_training_examples_from_all_over_are_reported_on(data, size, places):
     found = load_datasets(tiny_pairs.recipe(data={"dev": None, "dev_size": size}), data)
     sentences = [[*pair.first, *pair.second] for pair in TRAIN]
     assert targets_of(found.dev) == [[np.float32(TRAIN[place].rating)] for place in places]
@@ -111,7 +105,7 @@ def test_training_examples_from_all_over_are_reported_on(
     assert words_of(found, found.train) == rest
 
 
-def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
+def test_what_is_held_out_is_held_out_of_the_rest(data):
     whole = load_datasets(tiny_recipe.recipe(), data)
     recipe = tiny_recipe.recipe(data={"dev": None, "dev_size": 10}, stop_on="held")
     found = load_datasets(recipe, data)
@@ -125,7 +119,7 @@ def test_what_is_held_out_is_held_out_of_the_rest(data: Path) -> None:
     assert labels[0] == [*rest[1:10], *rest[11:]]
 
 
-def test_what_is_watched_is_what_the_recipe_says(data: Path) -> None:
+def test_what_is_watched_is_what_the_recipe_says(data):
     assert load_datasets(tiny_recipe.recipe(), data).watched == []
     on_dev = load_datasets(tiny_recipe.recipe(stop_on="dev"), data)
     assert on_dev.watched is on_dev.dev
@@ -136,7 +130,7 @@ def test_what_is_watched_is_what_the_recipe_says(data: Path) -> None:
 
 
 @pytest.mark.parametrize(("dev_size", "stop_on"), [(12, "nothing"), (40, "nothing"), (11, "held")])
-def test_something_must_be_left_to_train_on(data: Path, dev_size: int, stop_on: str) -> None:
+def test_something_must_be_left_to_train_on(data, dev_size, stop_on):
     recipe = tiny_pairs.recipe(data={"dev": None, "dev_size": dev_size}, stop_on=stop_on)
     with pytest.raises(DataError, match=r"train: all examples \(1[12]\) are set aside"):
         load_datasets(recipe, data)
@@ -161,9 +155,7 @@ DEPENDENCY = {"cell": {"name": "child_sum_lstm.v1"}, "model": {"trees": "depende
         ({"kind": "wordpieces", "vectors": "words.txt"}, DataError, r"\[UNK\]"),
     ],
 )
-def test_phrases_that_do_not_fit_are_refused(
-    data: Path, settings: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_phrases_that_do_not_fit_are_refused(data, settings, error, message):
     with pytest.raises(error, match=message):
         load_datasets(tiny_recipe.recipe(**settings), data)
 
@@ -185,14 +177,12 @@ def test_phrases_that_do_not_fit_are_refused(
         ({"data": {"relabel": {"neutral": ""}}}, r"relatedness.v1 has no setting relabel"),
     ],
 )
-def test_pairs_that_do_not_fit_are_refused(
-    data: Path, settings: dict[str, Any], message: str
-) -> None:
+def test_pairs_that_do_not_fit_are_refused(data, settings, message):
     with pytest.raises(ConfigError, match=message):
         load_datasets(tiny_pairs.recipe(**settings), data)
 
 
-def test_a_tree_that_is_not_binary_is_named_with_its_file(tmp_path: Path) -> None:
+def test_a_tree_that_is_not_binary_is_named_with_its_file(tmp_path):
     data = tiny_recipe.write_data(tmp_path)
     with (data / "dev.txt").open("a", encoding="utf-8") as file:
         file.write("(0 (1 the) (0 bad) (1 film))\n")
@@ -213,20 +203,20 @@ FILES = {
 
 
 @pytest.fixture
-def polar(tmp_path: Path) -> Path:
+def polar(tmp_path):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 
-def test_neutral_sentences_are_left_out_and_neutral_phrases_have_no_class(polar: Path) -> None:
+def test_neutral_sentences_are_left_out_and_neutral_phrases_have_no_class(polar):
     found = load_datasets(tiny_recipe.recipe(**BINARY), polar)
     assert targets_of(found.train) == [[-1, 1, -1, 1, 1], [0, -1, 0]]
     assert targets_of(found.dev) == [[1, 0, -1, 0, 1]]
     assert words_of(found, found.train) == [["the", "good", "film"], ["bad", "film"]]
 
 
-def test_relabelled_phrases_without_a_class_are_no_chains(polar: Path) -> None:
+def test_relabelled_phrases_without_a_class_are_no_chains(polar):
     settings = {**BINARY, "model": {**BINARY["model"], "head": {"name": "root_classifier.v1"}}}
     found = load_datasets(tiny_pairs.phrases_recipe("sequence", **settings), polar)
     first, second = words_of(found, found.train)
@@ -236,7 +226,7 @@ def test_relabelled_phrases_without_a_class_are_no_chains(polar: Path) -> None:
     assert targets_of(found.train) == [[1, 1, 1], [0, 0]]
 
 
-def test_without_other_names_a_class_outside_is_still_refused(polar: Path) -> None:
+def test_without_other_names_a_class_outside_is_still_refused(polar):
     relabel = {"data": {"relabel": {"0": "negative", "2": "positive"}}, "model": BINARY["model"]}
     with (polar / "dev.txt").open("a", encoding="utf-8") as file:
         file.write("(5 (2 good) (2 film))\n")
@@ -245,7 +235,7 @@ def test_without_other_names_a_class_outside_is_still_refused(polar: Path) -> No
 
 
 @pytest.mark.parametrize("file", ["train.txt", "dev.txt"])
-def test_a_file_without_any_class_is_named(polar: Path, file: str) -> None:
+def test_a_file_without_any_class_is_named(polar, file):
     (polar / file).write_text("(1 film)\n", encoding="utf-8")
     with pytest.raises(DataError, match=rf"{file}: .* found none; label some"):
         load_datasets(tiny_recipe.recipe(**BINARY), polar)
@@ -256,7 +246,7 @@ def test_a_file_without_any_class_is_named(polar: Path, file: str) -> None:
 TOP_DOWN = {"encoder": {"top_down": "shared", "readout": ["up", "leaves"]}}
 
 
-def test_chains_that_phrases_share_allow_no_pass_back(data: Path) -> None:
+def test_chains_that_phrases_share_allow_no_pass_back(data):
     with pytest.raises(ConfigError, match=r"^model\.head: .* a head that reads roots$"):
         load_datasets(tiny_pairs.phrases_recipe("sequence", model=TOP_DOWN), data)
     model = {**TOP_DOWN, "head": {"name": "root_classifier.v1"}}
@@ -283,7 +273,7 @@ LABELLED = """# label = positive
     ("head", "targets"),
     [("node_classifier.v1", [[2, 0, 2], [0]]), ("root_classifier.v1", [[2], [0]])],
 )
-def test_classes_in_conllu(tmp_path: Path, head: str, targets: list[list[int]]) -> None:
+def test_classes_in_conllu(tmp_path, head, targets):
     (tmp_path / "a.conllu").write_text(LABELLED, encoding="utf-8")
     files = {"train": "a.conllu", "dev": "a.conllu", "format": "labelled_conllu.v1"}
     settings = {"data": files, "model": {"head": {"name": head}}, "stop_on": "dev", "epochs": 1}
@@ -294,7 +284,7 @@ def test_classes_in_conllu(tmp_path: Path, head: str, targets: list[list[int]]) 
     assert run_seed(recipe, found, 1, tmp_path).dev["gold"]["roots"] == 2
 
 
-def test_classes_in_conllu_leave_no_room_for_relations(tmp_path: Path) -> None:
+def test_classes_in_conllu_leave_no_room_for_relations(tmp_path):
     (tmp_path / "a.conllu").write_text(LABELLED, encoding="utf-8")
     model = {"relations": ["amod"], "cell": {"name": "sdt_rnn.v1", "hidden_size": 4}}
     files = {"train": "a.conllu", "dev": "a.conllu", "format": "labelled_conllu.v1"}

@@ -1,6 +1,5 @@
 """Figures and cases of a model against what it says of one sentence, phrase or pair at a time."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,7 @@ def error(cases: list[tuple[float, bool]]) -> float:
     return 100 * sum(gaps) / len(cases)
 
 
-def test_figures_over_dependency_trees(data: Path) -> None:
+def test_figures_over_dependency_trees(data):
     recipe = tiny_pairs.phrases_recipe("dependency")
     found = load_datasets(recipe, data)
     model = drawn(recipe, found)
@@ -77,7 +76,7 @@ def test_figures_over_dependency_trees(data: Path) -> None:
 
 
 @pytest.mark.parametrize("source", ["gold", "left"])
-def test_a_model_of_sentences_has_no_figures_of_phrases(data: Path, source: str) -> None:
+def test_a_model_of_sentences_has_no_figures_of_phrases(data, source):
     recipe = tiny_recipe.recipe(model={"head": {"name": "root_classifier.v1"}}, sources=("left",))
     found = load_datasets(recipe, data)
     model = drawn(recipe, found)
@@ -93,9 +92,7 @@ def test_a_model_of_sentences_has_no_figures_of_phrases(data: Path, source: str)
     ("head", "top_down"),
     [("node_classifier.v1", False), ("root_classifier.v1", False), ("root_classifier.v1", True)],
 )
-def test_figures_of_sequences_are_those_of_each_phrase_alone(
-    data: Path, head: str, top_down: bool
-) -> None:
+def test_figures_of_sequences_are_those_of_each_phrase_alone(data, head, top_down):
     encoder = {"top_down": "shared", "readout": ["up", "leaves"]} if top_down else {}
     settings = {"head": {"name": head}, "encoder": encoder}
     recipe = tiny_pairs.phrases_recipe("sequence", model=settings)
@@ -136,7 +133,7 @@ def spans(steps: list[int]) -> list[tuple[int, int]]:
     return found
 
 
-def test_ratings_are_expectations(data: Path) -> None:
+def test_ratings_are_expectations(data):
     recipe = tiny_pairs.recipe("relatedness", "dependency")
     found = load_datasets(recipe, data)
     model = drawn(recipe, found)
@@ -158,7 +155,7 @@ def test_ratings_are_expectations(data: Path) -> None:
     assert figures["spearman"] == pytest.approx(ranked, rel=1e-4)
 
 
-def test_pairs_over_the_trees_of_the_model_itself(data: Path) -> None:
+def test_pairs_over_the_trees_of_the_model_itself(data):
     head = {"name": "entailment.v1", "options": {"width": 16}}
     recipe = tiny_pairs.recipe("entailment", model={**tiny_pairs.TRACKED, "head": head})
     found = load_datasets(recipe, data)
@@ -196,7 +193,7 @@ def made(
     return LabelledForest(forest, np.array(targets), len(steps) - 1, *floats)
 
 
-def test_cases_are_the_labelled_nodes_one_by_one(data: Path) -> None:
+def test_cases_are_the_labelled_nodes_one_by_one(data):
     recipe = tiny_recipe.recipe()
     model = drawn(recipe, load_datasets(recipe, data))
     words, depths = [1, 1, 1, 2, 3], [0, 0, 0, 1, 2]
@@ -214,7 +211,7 @@ def test_cases_are_the_labelled_nodes_one_by_one(data: Path) -> None:
     assert cases.example.tolist() == [0, 0, 0, 0, 1]
 
 
-def test_cases_over_other_trees_are_the_phrases_that_both_have(data: Path) -> None:
+def test_cases_over_other_trees_are_the_phrases_that_both_have(data):
     recipe = tiny_recipe.recipe(sources=("left",))
     found = load_datasets(recipe, data)
     model = drawn(recipe, found)
@@ -233,7 +230,7 @@ def test_cases_over_other_trees_are_the_phrases_that_both_have(data: Path) -> No
 # -- the loss of phrases as chains
 
 
-def test_the_loss_over_shared_chains_is_that_of_each_labelled_phrase(data: Path) -> None:
+def test_the_loss_over_shared_chains_is_that_of_each_labelled_phrase(data):
     settings = {"embedding": {"dropout": 0.0}, "model": {"head": {"name": "node_classifier.v1"}}}
     recipe = tiny_pairs.phrases_recipe("sequence", **settings)
     found, gold = load_datasets(recipe, data), load_datasets(tiny_recipe.recipe(), data)

@@ -64,7 +64,7 @@ def lists(given: LabelledForest) -> list[Any]:
     return [targets.tolist(), whole, words.tolist(), depths.tolist()]
 
 
-def test_a_dependency_tree_has_its_root_where_the_word_stands() -> None:
+def test_a_dependency_tree_has_its_root_where_the_word_stands():
     given = over(PARSED, LABELS, "dependency", relations=["det", "nsubj"])
     parents, slots, kinds = [1, 2, -1, 4, 2], [0, 0, 0, 0, 1], [2, 3, 1, 1, 1]
     assert filled(given) == {"parents": parents, "slots": slots, "kinds": kinds, "lengths": [5]}
@@ -72,13 +72,13 @@ def test_a_dependency_tree_has_its_root_where_the_word_stands() -> None:
     assert lists(given) == [[-1, 1, 0, -1, 0], 2, [1, 2, 5, 1, 2], [0, 1, 2, 0, 1]]
 
 
-def test_a_head_of_roots_is_given_the_class_of_the_sentence() -> None:
+def test_a_head_of_roots_is_given_the_class_of_the_sentence():
     given = over(PARSED, LABELS, "dependency", "roots")
     assert lists(given) == [[0], 0, [5], [2]]
     assert given.forest.parents.tolist() == [1, 2, -1, 4, 2]
 
 
-def test_a_constituency_tree_is_told_by_parents() -> None:
+def test_a_constituency_tree_is_told_by_parents():
     tree = from_brackets("(2 (1 the) (2 good) (1 film))")
     given = over(tree, [1, 2, 1, 2], "constituency")
     parents, slots, kinds = [3, 3, 3, -1], [0, 1, 2, 0], [1, 1, 1, 1]
@@ -87,12 +87,12 @@ def test_a_constituency_tree_is_told_by_parents() -> None:
 
 
 @pytest.mark.parametrize("reads", ["nodes", "roots"])
-def test_a_tree_of_phrases_is_no_dependency_tree(reads: str) -> None:
+def test_a_tree_of_phrases_is_no_dependency_tree(reads):
     with pytest.raises(TreeError, match=r"nodes without a word"):
         over(PHRASES, [1, 2, 1, 2, 2], "dependency", reads)
 
 
-def test_chains_of_a_head_of_nodes_are_shared_by_phrases_that_start_alike() -> None:
+def test_chains_of_a_head_of_nodes_are_shared_by_phrases_that_start_alike():
     given = labelled_chains(PHRASES, np.array([1, 2, -1, 0, 2]), WORDS, "nodes")
     # "good film", after whose first word "good" ends, and the sentence, after whose first word
     # "the" ends; "film" has no label.
@@ -101,7 +101,7 @@ def test_chains_of_a_head_of_nodes_are_shared_by_phrases_that_start_alike() -> N
     assert lists(given) == [[2, 0, 1, -1, 2], 4, [1, 2, 1, 2, 3], [0, 1, 0, -1, 2]]
 
 
-def test_a_head_of_roots_is_given_a_chain_for_each_phrase() -> None:
+def test_a_head_of_roots_is_given_a_chain_for_each_phrase():
     given = labelled_chains(PHRASES, np.array([1, 2, -1, 0, 2]), WORDS, "roots")
     assert given.forest.token_ids.tolist() == [1, 2, 2, 3, 1, 2, 3]
     assert given.forest.sizes.tolist() == given.forest.lengths.tolist() == [1, 1, 2, 3]
@@ -109,7 +109,7 @@ def test_a_head_of_roots_is_given_a_chain_for_each_phrase() -> None:
 
 
 @pytest.mark.parametrize("reads", ["nodes", "roots"])
-def test_a_sentence_without_a_class_is_there_all_the_same(reads: str) -> None:
+def test_a_sentence_without_a_class_is_there_all_the_same(reads):
     given = labelled_chains(PHRASES, np.array([-1, -1, -1, -1, -1]), WORDS, reads)
     assert given.forest.token_ids.tolist() == [1, 2, 3]
     assert given.forest.lengths.tolist() == [3]
@@ -117,7 +117,7 @@ def test_a_sentence_without_a_class_is_there_all_the_same(reads: str) -> None:
     assert (given.whole, given.words[-1], given.depths[-1]) == (len(given.targets) - 1, 3, 2)
 
 
-def test_a_pair_is_two_trees_and_one_target() -> None:
+def test_a_pair_is_two_trees_and_one_target():
     pair = PARSED, Tree.from_parents([1, -1], ["not", "dull"], ["neg", "root"])
     given = labelled_pair(pair, 3.6, WORDS, config("dependency", relations=["neg"]))
     assert given.forest.token_ids.tolist() == [1, 3, 4, 5, 6, 7, 6]
@@ -131,7 +131,7 @@ def test_a_pair_is_two_trees_and_one_target() -> None:
     assert given.targets.dtype == np.float32
 
 
-def test_pairs_of_binary_trees_and_of_sentences() -> None:
+def test_pairs_of_binary_trees_and_of_sentences():
     pair = (PHRASES, from_brackets("(2 (1 the) (2 (2 (1 good) (2 good)) (1 film)))"))
     given = labelled_pair(pair, 2, WORDS, config("binary"))
     steps = [0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1]
@@ -142,7 +142,7 @@ def test_pairs_of_binary_trees_and_of_sentences() -> None:
     assert (filled(plain), plain.targets.tolist()) == ({"lengths": [3, 4]}, [1])
 
 
-def test_over_another_tree_shared_phrases_keep_label_and_depth() -> None:
+def test_over_another_tree_shared_phrases_keep_label_and_depth():
     tree = from_brackets("(2 (2 (1 the) (1 (2 good) (0 old))) (1 film))")
     gold = over(tree, [1, 2, 0, 1, 2, 1, 2], "binary")
     other = gold.over(left(4))
@@ -153,7 +153,7 @@ def test_over_another_tree_shared_phrases_keep_label_and_depth() -> None:
     assert gold.forest.transitions.tolist() == [0, 0, 0, 1, 1, 0, 1]
 
 
-def test_over_another_tree_sentences_and_pairs_stay_what_they_are() -> None:
+def test_over_another_tree_sentences_and_pairs_stay_what_they_are():
     alone = over(PHRASES, [1, 2, 1, 2, 0], "binary", "roots").over(left(3))
     assert filled(alone, "lengths") == {"transitions": [0, 0, 1, 0, 1]}
     assert lists(alone) == [[0], 0, [3], [2]]

@@ -4,7 +4,6 @@ from collections import Counter
 from importlib.metadata import EntryPoint
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +44,7 @@ def alone(given: Treebank, share: float) -> list[LabelledTree]:
     return Alone(share=share).trees(given, np.random.default_rng(0))
 
 
-def test_phrases_are_drawn_of_some_lengths_and_the_middle_class_seldom() -> None:
+def test_phrases_are_drawn_of_some_lengths_and_the_middle_class_seldom():
     drawn = alone(treebank(chain(30, 0), chain(30, 1), "(2 (2 a) (2 b))"), 600.0)
     assert {len(one.tree.words) for one in drawn} == set(range(SHORTEST, LONGEST + 1))
     labels = Counter(int(one.labels[-1]) for one in drawn)
@@ -56,12 +55,12 @@ def test_phrases_are_drawn_of_some_lengths_and_the_middle_class_seldom() -> None
 
 
 @pytest.mark.parametrize(("classes", "share"), [(3, MIDDLE_KEPT), (4, 1.0), (5, 1.0)])
-def test_the_middle_class_is_left_out_by_a_share(classes: int, share: float) -> None:
+def test_the_middle_class_is_left_out_by_a_share(classes, share):
     given = treebank("(2 (1 (1 a) (1 (1 b) (1 c))) (2 d))", classes=classes)
     assert len(alone(given, 2000.0)) / 2000 == pytest.approx(share, abs=0.05)
 
 
-def test_unlabelled_phrases_are_not_drawn() -> None:
+def test_unlabelled_phrases_are_not_drawn():
     given = treebank(chain(8, 2))
     given.trees[0].labels[:-1] = -1
     assert alone(given, 50.0) == []
@@ -87,7 +86,7 @@ def spelled(one: LabelledTree) -> str:
 
 
 @pytest.mark.parametrize("pieces", [False, True])
-def test_turned_phrases_and_those_around_are_drawn_both_ways(pieces: bool) -> None:
+def test_turned_phrases_and_those_around_are_drawn_both_ways(pieces):
     known = WordpieceVocabulary(("[UNK]", *"abdfginost")) if pieces else None
     counts = Counter(
         map(spelled, turning(treebank(BETTER, WORSE, *OTHERS, vocabulary=known), 4000.0))
@@ -114,12 +113,12 @@ def test_turned_phrases_and_those_around_are_drawn_both_ways(pieces: bool) -> No
         pytest.param("(2 (0 bad) (1 film))", id="what is turned stands on the right"),
     ],
 )
-def test_what_does_not_turn(text: str) -> None:
+def test_what_does_not_turn(text):
     with pytest.raises(ConfigError, match="found 0 and 2"):
         turning(treebank(WORSE, text), 4.0)
 
 
-def test_long_phrases_are_not_drawn_and_long_parts_not_exchanged() -> None:
+def test_long_phrases_are_not_drawn_and_long_parts_not_exchanged():
     part, other = "(0 bad)", "(0 bad)"
     for _ in range(MOST_EXCHANGED):
         part, other = f"(0 {part} (1 a))", f"(0 {other} (1 film))"
@@ -132,7 +131,7 @@ def test_long_phrases_are_not_drawn_and_long_parts_not_exchanged() -> None:
     assert not any("film" in words for words in better)
 
 
-def test_labels_follow_an_exchanged_phrase() -> None:
+def test_labels_follow_an_exchanged_phrase():
     given = treebank(BETTER, WORSE, *OTHERS)
     soft = [
         one._replace(soft=np.full((len(one.labels), 3), place))
@@ -146,7 +145,7 @@ def test_labels_follow_an_exchanged_phrase() -> None:
     assert dull.soft[:, 0].tolist() == [0, 2, 2, 2, 2, 2, 0]
 
 
-def test_a_phrase_has_the_labels_of_its_brackets() -> None:
+def test_a_phrase_has_the_labels_of_its_brackets():
     new, old = "(0 (1 (1 its) (1 dull)) (0 good))", "(0 (1 (1 a) (2 bad)) (0 film))"
     text = f"(2 (1 not) (2 {old} (1 s)))"
     soft = np.arange(27, dtype=np.float16).reshape(9, 3)
@@ -183,7 +182,7 @@ def named(tree: Tree, number: int) -> Tree:
     return Tree.from_transitions(tree.transitions, words, tree.labels)
 
 
-def test_exchanged_trees_differ_by_phrases_of_others() -> None:
+def test_exchanged_trees_differ_by_phrases_of_others():
     trees = [named(tree, number) for number, tree in enumerate(TREES)]
     known = {phrase for tree in trees for phrase in phrases(tree)}
     made = exchanged(trees, 2.5)
@@ -202,7 +201,7 @@ def test_exchanged_trees_differ_by_phrases_of_others() -> None:
     assert made == exchanged(trees, 2.5) != exchanged(trees, 2.5, seed=2)
 
 
-def test_a_long_sentence_has_up_to_three_exchanges_and_a_word_none() -> None:
+def test_a_long_sentence_has_up_to_three_exchanges_and_a_word_none():
     long = named(Tree.right(["x"] * 40), 0)
     shorts = [named(Tree.right(["x"] * 9), number) for number in range(1, 9)]
     made = [exchanged([long, *shorts], 1 / 9, seed)[0] for seed in range(20)]
@@ -224,7 +223,7 @@ CONLLU = """# sent_id = 1
 """
 
 
-def test_lines_are_cut_into_sentences_of_words(tmp_path: Path) -> None:
+def test_lines_are_cut_into_sentences_of_words(tmp_path):
     text, conllu = tmp_path / "a.txt", tmp_path / "b.conllu"
     text.write_text("It works. I can't complain!\n\nit works.\nOne two three four five six.\n")
     conllu.write_text(CONLLU)
@@ -240,7 +239,7 @@ def test_lines_are_cut_into_sentences_of_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["empty.txt", "gone.txt", "blank.txt", "no.conllu"])
-def test_files_without_sentences(tmp_path: Path, name: str) -> None:
+def test_files_without_sentences(tmp_path, name):
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "blank.txt").write_text("\n \n")
     (tmp_path / "no.conllu").write_text("1\tGone\t_\t_\t_\t_\t0\troot\t_\t_\n")
@@ -251,7 +250,7 @@ def test_files_without_sentences(tmp_path: Path, name: str) -> None:
 # -- in recipes
 
 
-def test_lessons_of_schema_1_become_lessons() -> None:
+def test_lessons_of_schema_1_become_lessons():
     plain = {"name": "a", "model": {"labels": ["0", "1"]}}
     teacher = {"bundles": ["sst"], "alpha": 0.5, "exchanged": 0, "texts": ["t.txt"]}
     teacher |= {"weights": {"texts": 0.5}}
@@ -286,17 +285,13 @@ def test_lessons_of_schema_1_become_lessons() -> None:
         ({"name": "exchanged.v1"}, {}, ["exchanged.v1", "[teacher]"]),
     ],
 )
-def test_lessons_that_are_refused(
-    lesson: dict[str, Any], settings: dict[str, Any], named: list[str]
-) -> None:
+def test_lessons_that_are_refused(lesson, settings, named):
     with pytest.raises(ConfigError) as raised:
         tiny_recipe.recipe(lessons=[lesson], **settings)
     assert all(name in str(raised.value) for name in named)
 
 
-def test_the_lesson_of_the_guide_teaches(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_lesson_of_the_guide_teaches(data, tmp_path, monkeypatch):
     """Another package's lesson, with labels of its own and a weight, and no teacher."""
     (block,) = (each for each in blocks("docs/teaching.md", "python") if "class Both" in each)
     (tmp_path / "own_lesson.py").write_text(block, encoding="utf-8")
@@ -324,7 +319,7 @@ def test_the_lesson_of_the_guide_teaches(
     assert not same((weights, history), run(tiny_recipe.recipe(epochs=2), data, tmp_path / "c"))
 
 
-def test_files_of_lessons_are_also_looked_for_beside_the_recipe(tmp_path: Path) -> None:
+def test_files_of_lessons_are_also_looked_for_beside_the_recipe(tmp_path):
     file = Path(__file__).parents[2] / "recipes" / "sst.toml"
     recipe = Recipe.read(file)
     assert recipe.folders(tmp_path) == (tmp_path, file.parent)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from runs import History, KilledError, Weights, fresh, gone_on, of_one, run, same
+from runs import KilledError, fresh, gone_on, of_one, run, same
 
 from thinstack.errors import ConfigError, DataError
 from thinstack.training import learner
@@ -29,7 +29,7 @@ Rows = np.ndarray[Any, np.dtype[np.float64]]
 # -- one epoch
 
 
-def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_path: Path) -> None:
+def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data, tmp_path):
     settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": ()}
     settings |= {"weight_decay": 0.0, "vector_learning_rate": 0.5}
     recipe = tiny_recipe.recipe(embedding={"dropout": 0.0}, **settings)
@@ -58,7 +58,7 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data: Path, tmp_pa
         )
 
 
-def test_gradients_but_those_of_the_table_are_clipped(data: Path, tmp_path: Path) -> None:
+def test_gradients_but_those_of_the_table_are_clipped(data, tmp_path):
     """AdamW hardly moves where gradients are far smaller than its epsilon."""
     settings: dict[str, Any] = {"rule": "adamw", "weight_decay": 0.0, "epochs": 1}
     found = {
@@ -73,7 +73,7 @@ def test_gradients_but_those_of_the_table_are_clipped(data: Path, tmp_path: Path
 
 
 @pytest.fixture
-def gradients(monkeypatch: pytest.MonkeyPatch) -> list[Rows]:
+def gradients(monkeypatch):
     """The gradients of each step of all weights that `rule` learns, end to end."""
     seen: list[Rows] = []
     build = learner.build_optimizers
@@ -92,9 +92,7 @@ def gradients(monkeypatch: pytest.MonkeyPatch) -> list[Rows]:
     return seen
 
 
-def test_gradients_are_shortened_to_the_length_that_clip_says(
-    data: Path, tmp_path: Path, gradients: list[Rows]
-) -> None:
+def test_gradients_are_shortened_to_the_length_that_clip_says(data, tmp_path, gradients):
     for clip in (None, 0.05, 5.0):
         settings: dict[str, Any] = {"epochs": 1, "batch_size": 30}
         run(tiny_recipe.recipe(clip=clip, **settings), data, tmp_path / str(clip))
@@ -104,7 +102,7 @@ def test_gradients_are_shortened_to_the_length_that_clip_says(
     assert np.array_equal(left, whole)
 
 
-def test_phrases_alone_are_drawn_anew_in_each_epoch(data: Path, tmp_path: Path) -> None:
+def test_phrases_alone_are_drawn_anew_in_each_epoch(data, tmp_path):
     recipe = tiny_recipe.recipe(epochs=2, lessons=[{"name": "alone.v1", "share": 2.0}])
     datasets = load_datasets(recipe, data)
     own = {id(example) for example in datasets.train}
@@ -137,7 +135,7 @@ def test_phrases_alone_are_drawn_anew_in_each_epoch(data: Path, tmp_path: Path) 
 
 
 @pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
+def drawn(monkeypatch):
     """The `id` of every example that is drawn, and its tree source."""
     seen: list[tuple[int, str]] = []
     minibatch = loop.minibatch
@@ -151,9 +149,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
     return seen
 
 
-def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(
-    data: Path, tmp_path: Path, drawn: list[tuple[int, str]]
-) -> None:
+def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data, tmp_path, drawn):
     datasets = load_datasets(tiny_recipe.recipe(), data)
     numbers = {id(example): number for number, example in enumerate(datasets.train)}
     progress: list[tuple[int, int, int]] = []
@@ -169,9 +165,7 @@ def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(
 
 
 @pytest.mark.parametrize("source", ["left", "right", "balanced"])
-def test_trees_of_one_source_alone(
-    source: str, data: Path, tmp_path: Path, drawn: list[tuple[int, str]]
-) -> None:
+def test_trees_of_one_source_alone(source, data, tmp_path, drawn):
     """S-LSTM-LR and -RR (Zhu et al. 2015), and the balanced control: no sentence is seen with its
     gold tree."""
     recipe = tiny_recipe.recipe(
@@ -182,7 +176,7 @@ def test_trees_of_one_source_alone(
     assert [set(record["watched"]) for record in history] == [{source}] * 2
 
 
-def test_a_small_treebank_is_learnt_by_heart(tmp_path: Path) -> None:
+def test_a_small_treebank_is_learnt_by_heart(tmp_path):
     data = tiny_recipe.write_data(tmp_path / "data", train=20)
     (data / "dev.txt").write_bytes((data / "train.txt").read_bytes())
     rates = {"learning_rate": 0.2, "vector_learning_rate": 1.0, "weight_decay": 0.0}
@@ -192,7 +186,7 @@ def test_a_small_treebank_is_learnt_by_heart(tmp_path: Path) -> None:
     assert result.history[-1]["loss"] < result.history[0]["loss"] / 5
 
 
-def test_a_head_of_roots_is_trained_on_the_roots_alone(data: Path, tmp_path: Path) -> None:
+def test_a_head_of_roots_is_trained_on_the_roots_alone(data, tmp_path):
     head = {"name": "root_classifier.v1", "options": {"hidden": 6}}
     settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": (), "learning_rate": 1e-9}
     recipe = tiny_recipe.recipe(model={"head": head}, embedding={"dropout": 0.0}, **settings)
@@ -215,7 +209,7 @@ def test_a_head_of_roots_is_trained_on_the_roots_alone(data: Path, tmp_path: Pat
     assert (again.dev["gold"]["phrases"], again.dev["gold"]["roots"]) == (0, 10)
 
 
-def test_a_seed_gives_the_same_weights_and_another_gives_others(data: Path, tmp_path: Path) -> None:
+def test_a_seed_gives_the_same_weights_and_another_gives_others(data, tmp_path):
     recipe = tiny_recipe.recipe(epochs=1)
     first = run(recipe, data, tmp_path / "a")
     assert same(first, run(recipe, data, tmp_path / "b"))
@@ -224,8 +218,8 @@ def test_a_seed_gives_the_same_weights_and_another_gives_others(data: Path, tmp_
 
 @pytest.mark.parametrize(("rate", "batch_size"), [(1e38, 4), (1e300, 30)])
 def test_training_that_diverges_is_an_error_and_leaves_no_checkpoint(
-    data: Path, tmp_path: Path, rate: float, batch_size: int
-) -> None:
+    data, tmp_path, rate, batch_size
+):
     recipe = tiny_recipe.recipe(learning_rate=rate, batch_size=batch_size)
     with pytest.raises(ConfigError, match=r"diverged in epoch 1: .* training\.learning_rate"):
         run(recipe, data, tmp_path)
@@ -237,7 +231,7 @@ def flushes() -> bool:
 
 
 @pytest.mark.parametrize("rate", [0.05, 1e300])
-def test_settings_of_the_process_are_put_back(data: Path, tmp_path: Path, rate: float) -> None:
+def test_settings_of_the_process_are_put_back(data, tmp_path, rate):
     found: list[bool] = []
     checks = torch.sparse.check_sparse_tensor_invariants
     checks.enable()
@@ -263,7 +257,7 @@ RESUMED |= {"vector_rule": "adagrad", "vector_learning_rate": 0.05}
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Weights, History]:
+def uninterrupted(data, tmp_path_factory):
     return run(tiny_recipe.recipe(**RESUMED), data, tmp_path_factory.mktemp("whole"))
 
 
@@ -273,24 +267,18 @@ PAPERS |= {"rate_factor": 0.75, "rate_epochs": 0.3}
 
 
 @pytest.mark.parametrize("epoch", [1, 2])
-def test_a_run_with_all_settings_of_the_papers_goes_on_bit_by_bit(
-    data: Path, tmp_path: Path, epoch: int
-) -> None:
+def test_a_run_with_all_settings_of_the_papers_goes_on_bit_by_bit(data, tmp_path, epoch):
     recipe = tiny_recipe.recipe(**PAPERS)
     whole = run(recipe, data, tmp_path / "whole")
     assert same(gone_on(recipe, data, tmp_path / "stopped", epoch), whole)
 
 
 @pytest.mark.parametrize("epoch", [1, 3, 4])
-def test_a_run_stopped_after_an_epoch_goes_on_bit_by_bit(
-    data: Path, tmp_path: Path, uninterrupted: tuple[Weights, History], epoch: int
-) -> None:
+def test_a_run_stopped_after_an_epoch_goes_on_bit_by_bit(data, tmp_path, uninterrupted, epoch):
     assert same(gone_on(tiny_recipe.recipe(**RESUMED), data, tmp_path, epoch), uninterrupted)
 
 
-def test_a_process_killed_within_an_epoch_goes_on_bit_by_bit(
-    data: Path, tmp_path: Path, uninterrupted: tuple[Weights, History]
-) -> None:
+def test_a_process_killed_within_an_epoch_goes_on_bit_by_bit(data, tmp_path, uninterrupted):
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
@@ -315,9 +303,7 @@ def test_a_process_killed_within_an_epoch_goes_on_bit_by_bit(
 
 
 @pytest.mark.parametrize("function", ["save_checkpoint", "write_atomically"])
-def test_a_run_stopped_while_it_saves_loses_no_line(
-    data: Path, tmp_path: Path, uninterrupted: tuple[Weights, History], function: str
-) -> None:
+def test_a_run_stopped_while_it_saves_loses_no_line(data, tmp_path, uninterrupted, function):
     original, calls = getattr(loop, function), []
 
     def stop(*args: Any) -> None:
@@ -335,7 +321,7 @@ def test_a_run_stopped_while_it_saves_loses_no_line(
     assert [{**json.loads(line), "seconds": 0} for line in lines] == uninterrupted[1]
 
 
-def test_a_damaged_checkpoint_stops_the_run(data: Path, tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_stops_the_run(data, tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes(b"no checkpoint")
     with pytest.raises(DataError, match="delete it to start afresh"):
         run(tiny_recipe.recipe(), data, tmp_path)

@@ -44,7 +44,7 @@ def shown(trees: list[Tree]) -> list[str]:
     return [" ".join(tree.words) for tree in trees]
 
 
-def test_slots_are_told_by_the_word_before() -> None:
+def test_slots_are_told_by_the_word_before():
     assert {slot: (shown(low), shown(high)) for slot, (low, high) in KNOWN.phrases.items()} == {
         "c": ([], ["great at home", "funny"]),
         "a": ([], ["funny"]),
@@ -71,7 +71,7 @@ NOUNS = {
         *((number, set()) for number in (1, 4, 5)),
     ],
 )
-def test_what_is_negated_where_it_stands(number: int, expected: set[str]) -> None:
+def test_what_is_negated_where_it_stands(number, expected):
     tree, draws = TREEBANK.trees[number].tree, [np.random.default_rng(seed) for seed in range(60)]
     places = KNOWN.places[number]
     made = {
@@ -81,7 +81,7 @@ def test_what_is_negated_where_it_stands(number: int, expected: set[str]) -> Non
 
 
 @pytest.mark.parametrize("template", [each for kind in ENGLISH.templates.values() for each in kind])
-def test_every_template_makes_a_tree_aligned_to_its_words(template: str) -> None:
+def test_every_template_makes_a_tree_aligned_to_its_words(template):
     slots = {f"{{{slot}}}" for slot in [*"spcaxvnbd", *ENGLISH.inflected]}
     tokens = [part for token in template.split() for part in token.split("~")]
     fixed = [token for token in tokens if token not in ("(", ")") and token not in slots]
@@ -104,13 +104,13 @@ def made(template: str) -> list[Tree]:
     return [filled(template, nothing, ENGLISH, draw) for draw in draws]
 
 
-def test_phrases_branch_right_with_auxiliaries_joined() -> None:
+def test_phrases_branch_right_with_auxiliaries_joined():
     inner = brackets(made("{s} {was}~n't {c} .")[0])
     assert "( was n't )" in inner or "( were n't )" in inner
     assert inner.endswith(" ) . ) )")
 
 
-def test_verbs_agree_with_their_subject_and_x_is_of_the_other_side() -> None:
+def test_verbs_agree_with_their_subject_and_x_is_of_the_other_side():
     low, high = ENGLISH.everyday["a"].negative, ENGLISH.everyday["a"].positive
     sides = set()
     for tree in made("{s} {is} {a} , not {x} ."):
@@ -128,7 +128,7 @@ def variants(folders: list[Path], seed: int = 5) -> list[Tree]:
     return [one.tree for one in made]
 
 
-def test_variants_are_of_both_kinds_and_the_same_again() -> None:
+def test_variants_are_of_both_kinds_and_the_same_again():
     first = variants([RECIPES])
     assert first == variants([RECIPES])
     assert len(first) == 60
@@ -138,7 +138,7 @@ def test_variants_are_of_both_kinds_and_the_same_again() -> None:
     assert len(set(texts)) > 40
 
 
-def test_the_grammar_is_found_in_the_data_or_beside_the_recipe(tmp_path: Path) -> None:
+def test_the_grammar_is_found_in_the_data_or_beside_the_recipe(tmp_path):
     folders, name = [tmp_path / "data", tmp_path], Path("grammar", "english.json")
     with pytest.raises(DataError) as raised:
         variants(folders)

@@ -88,9 +88,7 @@ def change(rule: str, gradient: Rows, state: dict[str, Any]) -> Rows:
         ("adam", "adam"),
     ],
 )
-def test_the_model_takes_a_rule_with_l2_and_the_table_one_of_its_own_without(
-    rule: str, vector_rule: str
-) -> None:
+def test_the_model_takes_a_rule_with_l2_and_the_table_one_of_its_own_without(rule, vector_rule):
     model = new_model()
     before = weights(model)
     states: dict[str, dict[str, Any]] = {name: {} for name in before}
@@ -104,7 +102,7 @@ def test_the_model_takes_a_rule_with_l2_and_the_table_one_of_its_own_without(
         before = after
 
 
-def test_a_rate_of_zero_freezes_the_vectors_alone() -> None:
+def test_a_rate_of_zero_freezes_the_vectors_alone():
     model = new_model()
     before = weights(model)
     (_, after) = list(steps(model, vector_learning_rate=0))[-1]
@@ -115,7 +113,7 @@ def test_a_rate_of_zero_freezes_the_vectors_alone() -> None:
 @pytest.mark.parametrize(
     ("rule", "names"), [("adagrad", {"sum", "step"}), ("adam", {"exp_avg", "exp_avg_sq", "step"})]
 )
-def test_state_is_put_back_and_only_into_its_own_kind(rule: str, names: set[str]) -> None:
+def test_state_is_put_back_and_only_into_its_own_kind(rule, names):
     """A copy that goes on after a step ends with the same table."""
     model, twin = new_model(), new_model()
     config = tiny_recipe.recipe(vector_rule=rule).training
@@ -143,7 +141,7 @@ def test_state_is_put_back_and_only_into_its_own_kind(rule: str, names: set[str]
         load_state_tensors(second, saved | {first_name: torch.zeros(2, 3)})
 
 
-def test_state_of_before_the_gates_stood_in_one_order_follows_its_weights() -> None:
+def test_state_of_before_the_gates_stood_in_one_order_follows_its_weights():
     model = new_model()
     optimizer = build_optimizers(model, tiny_recipe.recipe().training)["model"]
     former = {name: value.detach() for name, value in model.named_parameters()}
@@ -163,7 +161,7 @@ def contextual_model(layers: int = 3) -> Model:
     return build_model(contextual_recipe({"layers": layers}).model, entries=6)
 
 
-def test_layers_of_an_encoder_learn_the_slower_the_lower_they_are() -> None:
+def test_layers_of_an_encoder_learn_the_slower_the_lower_they_are():
     model = contextual_model()
     settings = {"encoder_learning_rate": 0.8, "layer_decay": 0.5, "learning_rate": RATE}
     config = tiny_recipe.recipe(rule="adamw", weight_decay=DECAY, **settings).training
@@ -185,7 +183,7 @@ def test_layers_of_an_encoder_learn_the_slower_the_lower_they_are() -> None:
         assert decay == (DECAY if matrix else 0.0), name
 
 
-def test_adamw_takes_its_decay_from_matrices_and_not_by_way_of_gradients() -> None:
+def test_adamw_takes_its_decay_from_matrices_and_not_by_way_of_gradients():
     model = new_model()
     before = weights(model)
     states: dict[str, dict[str, Any]] = {name: {} for name in before}
@@ -197,7 +195,7 @@ def test_adamw_takes_its_decay_from_matrices_and_not_by_way_of_gradients() -> No
         before = after
 
 
-def test_rates_fall_in_steps() -> None:
+def test_rates_fall_in_steps():
     """Bowman et al. 2016, 4.1: 0.75 times the rate every so often; here every half epoch."""
     config = tiny_recipe.recipe(
         rule="adam", learning_rate=RATE, vector_learning_rate=VECTOR_RATE, epochs=10,
@@ -217,7 +215,7 @@ def test_rates_fall_in_steps() -> None:
 @pytest.mark.parametrize(
     ("warm_up", "shares"), [(0.2, {0: 0, 1: 0.5, 2: 1, 6: 0.5, 10: 0}), (0.0, {0: 1, 5: 1, 10: 1})]
 )
-def test_rates_rise_and_fall(warm_up: float, shares: dict[int, float]) -> None:
+def test_rates_rise_and_fall(warm_up, shares):
     settings = {"rule": "adamw", "epochs": 10, "warm_up": warm_up, "learning_rate": RATE}
     parser = {"parser": {"name": "distances.v1"}, "tree_source": "self"}
     recipe = tiny_recipe.recipe(

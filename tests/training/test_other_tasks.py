@@ -2,14 +2,13 @@
 bundle."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import tiny_pairs
 from runs import gone_on, run, same
-from trained import Trained, check_scores, train
+from trained import check_scores, train
 
 import thinstack
 from thinstack.evaluate.treebank_evaluation import evaluate_file
@@ -44,16 +43,14 @@ def recipe_of(kind: str, **settings: Any) -> Recipe:
 
 @pytest.mark.parametrize("rule", RULES, ids=[rule["rule"] for rule in RULES])
 @pytest.mark.parametrize("kind", RECIPES)
-def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(
-    kind: str, rule: dict[str, Any], data: Path, tmp_path: Path
-) -> None:
+def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(kind, rule, data, tmp_path):
     recipe = recipe_of(kind, epochs=2, stop_on="dev", average=0.5, **rule)
     whole = run(recipe, data, tmp_path / "whole")
     assert same(gone_on(recipe, data, tmp_path / "parts"), whole)
 
 
 @pytest.mark.parametrize("kind", RECIPES)
-def test_a_few_examples_are_learnt_by_heart(kind: str, data: Path, tmp_path: Path) -> None:
+def test_a_few_examples_are_learnt_by_heart(kind, data, tmp_path):
     settings: dict[str, Any] = {"epochs": 30, "weight_decay": 0.0, "embedding": {"dropout": 0.0}}
     settings |= {"rule": "adam", "learning_rate": 0.03, "vector_learning_rate": 0.5}
     recipe = recipe_of(kind, cell={"hidden_size": 10}, **settings)
@@ -67,23 +64,21 @@ PHRASES = ("root_accuracy", "root_binary_accuracy", "phrase_accuracy")
 
 
 @pytest.fixture(scope="module", params=["pairs", "dependency"])
-def trained(
-    request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Trained:
+def trained(request, data, tmp_path_factory):
     recipe = recipe_of(
         request.param, epochs=2, stop_on="dev", seeds=(1, 2), export={"inference_only": True}
     )
     return train(recipe, data, tmp_path_factory.mktemp("out"))
 
 
-def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained: Trained) -> None:
+def test_the_onnx_file_of_a_bundle_scores_as_its_model_does(trained):
     check_scores(trained)
     report = json.loads(trained.bundle.read("verification.json"))
     trees = {"relatedness.v1": 12, "phrases.v1": 10}[trained.recipe.task.name]
     assert [found["trees"] for found in report["onnx"]["development"]] == [trees, trees]
 
 
-def test_the_card_has_the_figures_of_all_seeds(trained: Trained) -> None:
+def test_the_card_has_the_figures_of_all_seeds(trained):
     card = trained.card
     keys, headings, digits = PHRASES, "sentences | binary | phrases", 2
     if trained.recipe.task.name == "relatedness.v1":
@@ -102,7 +97,7 @@ def test_the_card_has_the_figures_of_all_seeds(trained: Trained) -> None:
     assert trained.bundle.manifest.metrics["over_seeds"] == trained.results["dev"]
 
 
-def test_a_bundle_of_plain_sentences_is_measured_as_it_runs(data: Path, tmp_path: Path) -> None:
+def test_a_bundle_of_plain_sentences_is_measured_as_it_runs(data, tmp_path):
     done = train(recipe_of("sequence", epochs=1, stop_on="dev"), data, tmp_path)
     predictor = thinstack.load(done.out / "model-best")
     figures = evaluate_file(predictor, data / (done.recipe.data.dev or ""))

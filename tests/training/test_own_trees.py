@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,9 +31,7 @@ def recipe_of(kind: dict[str, Any], **settings: Any) -> Recipe:
 
 
 @pytest.mark.parametrize("kind", [FEEDS, APART], ids=["feeds", "apart"])
-def test_the_loss_is_that_of_the_nodes_and_of_the_free_choices(
-    kind: dict[str, Any], data: Path
-) -> None:
+def test_the_loss_is_that_of_the_nodes_and_of_the_free_choices(kind, data):
     recipe = recipe_of(kind)
     datasets = load_datasets(recipe, data)
     model = fresh(recipe, datasets).eval()
@@ -62,9 +59,7 @@ def test_the_loss_is_that_of_the_nodes_and_of_the_free_choices(
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.7])
-def test_alpha_weighs_the_parser(
-    alpha: float, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_alpha_weighs_the_parser(alpha, data, tmp_path, monkeypatch):
     recipe = recipe_of(APART, epochs=1, batch_size=30, alpha=alpha)
     seen: list[torch.Tensor] = []
     backward = torch.Tensor.backward
@@ -78,7 +73,7 @@ def test_alpha_weighs_the_parser(
     assert seen[0].item() == pytest.approx(expected, rel=1e-5)
 
 
-def test_own_trees_are_those_of_each_sentence_alone(data: Path) -> None:
+def test_own_trees_are_those_of_each_sentence_alone(data):
     recipe = recipe_of(FEEDS)
     datasets = load_datasets(recipe, data)
     model = drawn(recipe, datasets).train()
@@ -93,15 +88,13 @@ def test_own_trees_are_those_of_each_sentence_alone(data: Path) -> None:
     assert len({steps.tobytes() for steps in trees}) > len({len(steps) for steps in trees})
 
 
-def test_in_the_first_epoch_own_trees_are_the_treebanks(data: Path) -> None:
+def test_in_the_first_epoch_own_trees_are_the_treebanks(data):
     datasets = load_datasets(recipe_of(FEEDS), data)
     take_own_trees(fresh(recipe_of(FEEDS), datasets), datasets.train, 1)
     assert all(example.trees["self"] is example.gold for example in datasets.train)
 
 
-def test_sentences_over_their_own_trees_are_taught_by_the_oracle(
-    data: Path, tmp_path: Path
-) -> None:
+def test_sentences_over_their_own_trees_are_taught_by_the_oracle(data, tmp_path):
     recipe = recipe_of(APART, epochs=2, gold=False, sources=("self",))
     datasets = load_datasets(recipe, data)
     other = 0
@@ -128,7 +121,7 @@ def test_sentences_over_their_own_trees_are_taught_by_the_oracle(
     assert other > 5
 
 
-def test_a_stopped_run_over_own_trees_goes_on_bit_by_bit(data: Path, tmp_path: Path) -> None:
+def test_a_stopped_run_over_own_trees_goes_on_bit_by_bit(data, tmp_path):
     recipe = recipe_of(APART, epochs=3, sources=("self",), buckets=2)
     whole = run(recipe, data, tmp_path / "whole")
     assert same(gone_on(recipe, data, tmp_path / "parts"), whole)
@@ -140,7 +133,7 @@ def minibatches(lengths: list[int], **settings: Any) -> Iterator[list[int]]:
     return minibatch_places(random.permutation(len(lengths)), lengths, config, random)
 
 
-def test_buckets_make_minibatches_of_like_lengths() -> None:
+def test_buckets_make_minibatches_of_like_lengths():
     lengths = np.random.default_rng(1).integers(1, 60, 203).tolist()
     mixed, alike = list(minibatches(lengths, buckets=1)), list(minibatches(lengths))
 
@@ -156,9 +149,7 @@ def test_buckets_make_minibatches_of_like_lengths() -> None:
 
 
 @pytest.mark.parametrize("kind", [FEEDS, APART], ids=["feeds", "apart"])
-def test_a_small_treebank_is_parsed_by_heart(
-    kind: dict[str, Any], data: Path, tmp_path: Path
-) -> None:
+def test_a_small_treebank_is_parsed_by_heart(kind, data, tmp_path):
     tracker = {**kind["model"]["encoder"]["tracker"], "size": 20}
     cell = {**kind.get("cell", {}), "hidden_size": 20}
     sizes = {"cell": cell, "embedding": {"size": 20, "dropout": 0.0}}
@@ -175,7 +166,7 @@ def test_a_small_treebank_is_parsed_by_heart(
     assert result.dev["self"]["phrase_accuracy"] > 90
 
 
-def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data: Path) -> None:
+def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data):
     recipe = recipe_of(APART)
     datasets = load_datasets(recipe, data)
     model = fresh(recipe, datasets).eval()
@@ -195,7 +186,7 @@ def test_agreement_is_counted_along_and_apart_from_the_gold_trees(data: Path) ->
     assert found["exact_trees"] < 100
 
 
-def test_transitions_are_compared_step_by_step_with_the_gold_trees(data: Path) -> None:
+def test_transitions_are_compared_step_by_step_with_the_gold_trees(data):
     datasets = load_datasets(recipe_of(APART), data)
     first, second = [example for example in datasets.train if example.words == 4][:2]
     left, right = np.array([0, 0, 1, 0, 1, 0, 1]), np.array([0, 0, 0, 0, 1, 1, 1])

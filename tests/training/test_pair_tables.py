@@ -5,14 +5,13 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import tiny_texts
-from command_line import Answer
 from runs import same_weights, weights
 
 from thinstack.core import Tree
@@ -67,7 +66,7 @@ def recipe_of(folder: Path, name: str, start: Path | None = None, **settings: An
     return Recipe.parse(raw, source="test")
 
 
-def test_each_side_is_one_sentence_and_scores_become_ratings(tmp_path: Path) -> None:
+def test_each_side_is_one_sentence_and_scores_become_ratings(tmp_path):
     row = {"text_a": "Dr. No? It isn't. ", "text_b": "Fine", "label": "same", "score": "0.25"}
     write(tmp_path / "pairs.csv", [row, *(row | {"text_b": f"Fine {n}"} for n in range(3))])
     for task, target in (("relatedness", 1.25), ("entailment", "same")):
@@ -88,9 +87,7 @@ def test_each_side_is_one_sentence_and_scores_become_ratings(tmp_path: Path) -> 
         ("entailment", {"text_a": " \u2003"}, r"csv:3: .*'text_a'"),
     ],
 )
-def test_a_row_that_cannot_be_used_is_named_or_skipped(
-    tmp_path: Path, task: str, change: dict[str, str], problem: str
-) -> None:
+def test_a_row_that_cannot_be_used_is_named_or_skipped(tmp_path, task, change, problem):
     found = rows(12)
     found[1] |= change
     write(tmp_path / "pairs.csv", found)
@@ -115,7 +112,7 @@ def test_a_row_that_cannot_be_used_is_named_or_skipped(
         ("x nan", "found no number"),
     ],
 )
-def test_the_scale_of_scores_is_found(scores: str, scale: str) -> None:
+def test_the_scale_of_scores_is_found(scores, scale):
     if scale[0] in "-0123456789" and "to" not in scale:
         assert find_scale(scores.split(), "t.csv") == tuple(scale.split())
     else:
@@ -140,9 +137,7 @@ def test_the_scale_of_scores_is_found(scores: str, scale: str) -> None:
         ("text_a text_b label", (), {"spans": True}, "--spans: spans are of texts"),
     ],
 )
-def test_columns_say_what_is_learnt(
-    tmp_path: Path, columns: str, texts: tuple[str, ...], settings: dict[str, Any], task: str
-) -> None:
+def test_columns_say_what_is_learnt(tmp_path, columns, texts, settings, task):
     path = write(tmp_path / "t.csv", [dict.fromkeys(columns.split(), "x")])
     if " " not in task:
         data, found = table_data(path, settings | {"encoding": None}, text_columns=texts)
@@ -154,13 +149,13 @@ def test_columns_say_what_is_learnt(
 
 
 @pytest.mark.parametrize("file", ["gone.csv", "docs.spacy"])
-def test_pairs_come_from_tables_that_can_be_read(tmp_path: Path, file: str) -> None:
+def test_pairs_come_from_tables_that_can_be_read(tmp_path, file):
     assert table_data(tmp_path / file, {})[1].name == "texts.v1"
     with pytest.raises(DataError, match=file):
         table_data(tmp_path / file, {}, text_columns=("a", "b"))
 
 
-def test_ratings_taken_for_classes_are_refused(tmp_path: Path) -> None:
+def test_ratings_taken_for_classes_are_refused(tmp_path):
     _, task = table_data(write(tmp_path / "t.csv", rows(), "text_a", "text_b", "label"), {})
     with pytest.raises(DataError, match=r"t.csv, label: .*3\.8.*--score-column"):
         task.find_labels(["3.8", "1"], "t.csv")
@@ -177,15 +172,13 @@ def test_ratings_taken_for_classes_are_refused(tmp_path: Path) -> None:
         ("relatedness", {"model": {"labels": ["low", "high"]}}, "found low, high"),
     ],
 )
-def test_a_recipe_that_asks_for_what_a_table_has_not(
-    tmp_path: Path, task: str, settings: dict[str, Any], problem: str
-) -> None:
+def test_a_recipe_that_asks_for_what_a_table_has_not(tmp_path, task, settings, problem):
     write(tmp_path / "pairs.csv", rows())
     with pytest.raises(ConfigError, match=problem):
         load_datasets(recipe_of(tmp_path, task, **settings), tmp_path)
 
 
-def test_a_share_of_every_class_or_of_all_scores_is_set_aside(tmp_path: Path) -> None:
+def test_a_share_of_every_class_or_of_all_scores_is_set_aside(tmp_path):
     found = rows(40)
     write(tmp_path / "pairs.csv", found)
     counts = Counter(row["label"] for row in found)
@@ -200,7 +193,7 @@ def test_a_share_of_every_class_or_of_all_scores_is_set_aside(tmp_path: Path) ->
     assert (len(scores[0]), len(scores[1])) == (30, 10)
 
 
-def test_a_parser_that_was_started_from_makes_the_trees_and_learns_nothing(tmp_path: Path) -> None:
+def test_a_parser_that_was_started_from_makes_the_trees_and_learns_nothing(tmp_path):
     write(tmp_path / "pairs.csv", rows(12))
     start = tiny_texts.start(tmp_path / "start", **TRACKED)
     found = []
@@ -221,7 +214,7 @@ def test_a_parser_that_was_started_from_makes_the_trees_and_learns_nothing(tmp_p
     assert same_weights(*found)
 
 
-def test_the_rival_of_scores_is_a_line_and_of_classes_the_commonest() -> None:
+def test_the_rival_of_scores_is_a_line_and_of_classes_the_commonest():
     def pair(first: str, second: str, target: float | str) -> Pair:
         return Pair("", (Tree.left(first.split()), Tree.left(second.split())), target)
 
@@ -237,9 +230,7 @@ def test_the_rival_of_scores_is_a_line_and_of_classes_the_commonest() -> None:
 
 
 @pytest.mark.parametrize(("column", "init"), [("label", "start"), ("score", "none")])
-def test_from_a_table_to_the_scores_of_its_file(
-    tmp_path: Path, cli: Callable[..., Answer], column: str, init: str
-) -> None:
+def test_from_a_table_to_the_scores_of_its_file(tmp_path, cli, column, init):
     found, out = rows(), tmp_path / "out"
     path = write(tmp_path / "pairs.csv", found, "text_a", "text_b", column)
     tiny_texts.start(tmp_path / "start")
@@ -275,7 +266,7 @@ def test_from_a_table_to_the_scores_of_its_file(
 
 
 @pytest.mark.parametrize("score", ["1,5", "good", "NA 3"])
-def test_a_column_without_numbers_is_shown(score: str) -> None:
+def test_a_column_without_numbers_is_shown(score):
     with pytest.raises(DataError, match=f"'{score}'") as caught:
         find_scale([score, score], "t.csv")
     assert ("1.5" in str(caught.value)) == ("," in score)

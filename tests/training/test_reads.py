@@ -4,7 +4,7 @@ import csv
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ Cli = Callable[..., Answer]
 
 
 @pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[tuple[str, str]]]:
+def reads(monkeypatch):
     """How often each file was opened ("open"), and hashed as it was read ("hash")."""
     counts, watching, digest = Counter[tuple[str, str]](), [True], hashlib.file_digest
 
@@ -39,7 +39,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[tuple[str, str]]]
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Path:
+def start(tmp_path):
     return tiny_texts.start(tmp_path / "start")
 
 
@@ -48,9 +48,7 @@ def check_start(start: Path, reads: Counter[tuple[str, str]]) -> None:
     assert {reads["hash", str(file)] for file in files} == {1}
 
 
-def test_files_are_read_once(
-    cli: Cli, tmp_path: Path, start: Path, reads: Counter[tuple[str, str]]
-) -> None:
+def test_files_are_read_once(cli, tmp_path, start, reads):
     train, dev = (tiny_texts.table(tmp_path / f"{name}.csv", 12) for name in ("train", "dev"))
     reads.clear()
     answer = cli("train", train, "--dev", dev, "--init", start, "--out", tmp_path / "out")
@@ -59,9 +57,7 @@ def test_files_are_read_once(
     check_start(start, reads)
 
 
-def test_rows_in_memory_are_any_mappings_and_no_file_is_read(
-    tmp_path: Path, start: Path, reads: Counter[tuple[str, str]]
-) -> None:
+def test_rows_in_memory_are_any_mappings_and_no_file_is_read(tmp_path, start, reads):
     with tiny_texts.table(tmp_path / "t.csv", 12).open(encoding="utf-8") as file:
         table = list(csv.DictReader(file))
     rows = [{"review": row["text"], "up": row["label"] == "up"} for row in table]

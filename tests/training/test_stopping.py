@@ -32,9 +32,7 @@ def saved(folder: Path) -> Weights:
 
 
 @pytest.mark.parametrize("stop_on", ["held", "dev"])
-def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(
-    data: Path, tmp_path: Path, stop_on: str
-) -> None:
+def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(data, tmp_path, stop_on):
     kept, history = train_watching(
         [10, 30, 30, 20, 29, 99, 99, 99], data, tmp_path / "a", stop_on=stop_on, patience=3
     )
@@ -44,7 +42,7 @@ def test_it_stops_when_nothing_got_better_and_keeps_the_first_best(
     assert same_weights(kept, saved(tmp_path / "b"))
 
 
-def test_figures_below_zero_count_too(data: Path, tmp_path: Path) -> None:
+def test_figures_below_zero_count_too(data, tmp_path):
     """As correlations over several tree sources may add up to."""
     kept, history = train_watching([-2, -3], data, tmp_path / "two", stop_on="held", patience=1)
     assert [record["selection"] for record in history] == [-2, -3]
@@ -53,22 +51,20 @@ def test_figures_below_zero_count_too(data: Path, tmp_path: Path) -> None:
     assert same_weights(kept, one_epoch)
 
 
-def test_getting_better_slowly_is_enough_to_go_on(data: Path, tmp_path: Path) -> None:
+def test_getting_better_slowly_is_enough_to_go_on(data, tmp_path):
     values = [1, 0, 2, 1, 3, 2, 4, 3]
     _, history = train_watching(values, data, tmp_path, stop_on="held", patience=2)
     assert len(history) == 8
 
 
-def test_without_early_stopping_all_epochs_run_and_the_last_is_kept(
-    data: Path, tmp_path: Path
-) -> None:
+def test_without_early_stopping_all_epochs_run_and_the_last_is_kept(data, tmp_path):
     kept, history = run(tiny_recipe.recipe(epochs=6, patience=1, learning_rate=0.5), data, tmp_path)
     assert [record["epoch"] for record in history] == [1, 2, 3, 4, 5, 6]
     assert {tuple(record["watched"]) for record in history} == {()}
     assert same_weights(kept, saved(tmp_path))
 
 
-def test_what_is_kept_is_the_running_average(data: Path, tmp_path: Path) -> None:
+def test_what_is_kept_is_the_running_average(data, tmp_path):
     epochs: list[Weights] = []
     recipe = tiny_recipe.recipe(epochs=4, average=0.6)
     kept, _ = run(recipe, data, tmp_path, on_epoch=lambda _: epochs.append(saved(tmp_path)))
@@ -80,7 +76,7 @@ def test_what_is_kept_is_the_running_average(data: Path, tmp_path: Path) -> None
         assert not np.allclose(value, epochs[-1][name], atol=1e-4)
 
 
-def test_the_records_are_figures_on_what_is_watched(data: Path, tmp_path: Path) -> None:
+def test_the_records_are_figures_on_what_is_watched(data, tmp_path):
     recipe = tiny_recipe.recipe(stop_on="dev", epochs=2)
     result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
     best = max(result.history, key=lambda record: record["selection"])

@@ -20,7 +20,7 @@ OWN = ROOT / "thinstack" / "training" / "tasks"
 TASKS = ("entailment", "phrases", "relatedness", "sentences", "spans", "texts")
 
 
-def test_nobody_asks_which_task_it_is() -> None:
+def test_nobody_asks_which_task_it_is():
     files = [path for name in ("thinstack", "reproduce") for path in (ROOT / name).rglob("*.py")]
     asking = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
@@ -32,7 +32,7 @@ def test_nobody_asks_which_task_it_is() -> None:
     assert asking == []
 
 
-def test_the_built_in_tasks() -> None:
+def test_the_built_in_tasks():
     assert [spec.name for spec in manager().specs("task")][: len(TASKS)] == [
         f"{name}.v1" for name in TASKS
     ]
@@ -79,9 +79,7 @@ def old(data: dict[str, Any], **training: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_recipe_of_schema_1_is_converted(
-    data: dict[str, Any], training: dict[str, Any], task: dict[str, Any]
-) -> None:
+def test_a_recipe_of_schema_1_is_converted(data, training, task):
     recipe = Recipe.parse(old(data, **training), source="old")
     assert recipe.model_dump(mode="json", exclude_defaults=True)["task"] == task
     whole = recipe.model_dump(mode="json")
@@ -104,15 +102,13 @@ def test_a_recipe_of_schema_1_is_converted(
         ({"span_group": "sc"}, {}, "phrases.v1 has no setting span_group"),
     ],
 )
-def test_settings_of_another_task_are_refused(
-    data: dict[str, Any], training: dict[str, Any], problem: str
-) -> None:
+def test_settings_of_another_task_are_refused(data, training, problem):
     with pytest.raises(ConfigError, match=f"^r.toml: task.*{problem}"):
         Recipe.parse(old(data, **training), source="r.toml")
 
 
 @pytest.mark.parametrize("change", [{"schema": 3}, {"task": {}}, {"task": "texts"}, {"task": None}])
-def test_what_is_no_recipe_of_schema_2(change: dict[str, Any]) -> None:
+def test_what_is_no_recipe_of_schema_2(change):
     raw = tiny_recipe.recipe().model_dump(mode="json")
     with pytest.raises(ConfigError, match=rf"^r.toml: {next(iter(change))}"):
         Recipe.parse(raw | change, source="r.toml")

@@ -55,7 +55,7 @@ def recipe_of(
 
 
 @pytest.fixture
-def texts(tmp_path: Path) -> Path:
+def texts(tmp_path):
     """The files of tiny recipes, and texts."""
     folder = tiny_recipe.write_data(tmp_path / "data", train=12)
     (folder / "texts.txt").write_text(TEXT, encoding="utf-8")
@@ -75,7 +75,7 @@ def told(recipe: Recipe, data: Path) -> dict[str, list[Example]]:
 # -- what a teacher is asked
 
 
-def test_sources_weights_and_parsers_lessons(texts: Path) -> None:
+def test_sources_weights_and_parsers_lessons(texts):
     weights = {"exchanged": 0.5, "negated": 0.25, "texts": 2.0}
     shares = {"exchanged": {"share": 0.5}, "negated": {"share": 2.0}, "texts": {}}
     lessons = [
@@ -94,9 +94,7 @@ def test_sources_weights_and_parsers_lessons(texts: Path) -> None:
             np.testing.assert_allclose(sums, weights.get(source, 1.0), rtol=2e-3)
 
 
-def test_labels_are_mixed_with_the_means_of_all_bundles(
-    texts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_labels_are_mixed_with_the_means_of_all_bundles(texts, monkeypatch):
     sst = thinstack.load("sst")
     calls = iter(range(100))
 
@@ -123,7 +121,7 @@ def parts(data: Path) -> tuple[Any, Any]:
     return train, held + dev
 
 
-def test_what_is_reported_on_or_held_is_not_shown(texts: Path) -> None:
+def test_what_is_reported_on_or_held_is_not_shown(texts):
     dev = tiny_recipe.treebank(1, seed=9).replace("(", "").replace(")", "")
     words = [word for word in dev.split() if not word.isdigit()]
     line = " ".join(words)
@@ -135,7 +133,7 @@ def test_what_is_reported_on_or_held_is_not_shown(texts: Path) -> None:
     assert not [each for each in found if [word.lower() for word in each] == words]
 
 
-def test_texts_get_the_trees_of_the_parser_and_words_their_rows(texts: Path) -> None:
+def test_texts_get_the_trees_of_the_parser_and_words_their_rows(texts):
     found = load_datasets(recipe_of(TEXTS | {"max_words": 5}), texts)
     assert found.taught["texts"] == 1
     words = ["I", "liked", "it", "."]
@@ -168,9 +166,7 @@ class Asked:
         return self.sentences - before
 
 
-def test_answers_are_kept_until_the_question_changes(
-    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_are_kept_until_the_question_changes(texts, tmp_path, monkeypatch):
     asked, cache = Asked(monkeypatch), tmp_path / "cache"
     assert asked.by(recipe_of(*ALL), texts, cache) == 3 * 12 + 2 * 2
     files = set(cache.iterdir())
@@ -187,8 +183,8 @@ def test_answers_are_kept_until_the_question_changes(
 
 
 def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
-    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    texts, tmp_path, monkeypatch
+):
     monkeypatch.setattr("thinstack.training.loop.teacher.AT_ONCE", 5)
     asked, recipe = Asked(monkeypatch), recipe_of()
 
@@ -210,7 +206,7 @@ def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
     )
 
 
-def test_a_run_keeps_them_in_its_folder_for_all_processes(texts: Path, tmp_path: Path) -> None:
+def test_a_run_keeps_them_in_its_folder_for_all_processes(texts, tmp_path):
     console, cache = Console(file=io.StringIO(), width=200), tmp_path / "teacher"
     recipe = recipe_of(EXCHANGED, NEGATED)
     load = partial(run_recipe_module._load, recipe, texts, cache, 1, console)
@@ -235,7 +231,7 @@ def test_a_run_keeps_them_in_its_folder_for_all_processes(texts: Path, tmp_path:
     assert len(kept) == 3
 
 
-def test_digests_name_the_teachers_files(texts: Path) -> None:
+def test_digests_name_the_teachers_files(texts):
     plain = data_digests(tiny_recipe.recipe(), texts)
     found = data_digests(recipe_of(NEGATED, TEXTS, teacher={"parser": "sst"}), texts)
     assert set(found) - set(plain) == {"texts.txt", str(GRAMMAR), "the teacher sst"}
@@ -249,7 +245,7 @@ def taught(data: Path, **settings: Any) -> tuple[Recipe, Datasets]:
     return recipe, load_datasets(recipe, data)
 
 
-def test_the_loss_against_a_number_by_hand() -> None:
+def test_the_loss_against_a_number_by_hand():
     """Two trees: of three nodes, one without a label, and of one node."""
     soft = np.array([[1.0, 0.0], [0, 0], [0.25, 0.75], [0.5, 0.5]], np.float32)
     logits = torch.tensor([[0.0, 0.0], [5.0, 1.0], [1.0, 0.0], [0.0, 2.0]])
@@ -276,7 +272,7 @@ def test_the_loss_against_a_number_by_hand() -> None:
     assert float(plain) == pytest.approx(float(weighted), rel=1e-6)
 
 
-def test_other_trees_keep_the_soft_labels_of_the_phrases_they_share(texts: Path) -> None:
+def test_other_trees_keep_the_soft_labels_of_the_phrases_they_share(texts):
     _, datasets = taught(texts, sources=("left",))
     kept = lost = 0
     for example in datasets.train:
@@ -296,7 +292,7 @@ def test_other_trees_keep_the_soft_labels_of_the_phrases_they_share(texts: Path)
     assert 0 < lost < kept
 
 
-def test_an_epochs_loss_is_that_of_all_sources(texts: Path, tmp_path: Path) -> None:
+def test_an_epochs_loss_is_that_of_all_sources(texts, tmp_path):
     settings: dict[str, Any] = {"epochs": 1, "sources": (), "embedding": {"dropout": 0.0}}
     settings |= {"batch_size": 36, "learning_rate": 1e-9, "vector_learning_rate": 0.0}
     recipe = recipe_of(EXCHANGED, NEGATED, root_weight=0.2, **settings)
@@ -320,7 +316,7 @@ def test_an_epochs_loss_is_that_of_all_sources(texts: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("kind", ["distances", "tracker"])
-def test_a_parser_learns_from_the_treebank_alone(texts: Path, kind: str) -> None:
+def test_a_parser_learns_from_the_treebank_alone(texts, kind):
     """The loss of a parser over a minibatch is that over its trees of the treebank."""
     part: dict[str, Any] = {"parser": PARSER}
     if kind == "tracker":
@@ -342,7 +338,7 @@ def test_a_parser_learns_from_the_treebank_alone(texts: Path, kind: str) -> None
     assert not (batch.right >= 0).any()
 
 
-def test_the_parser_alone_is_not_taught(texts: Path) -> None:
+def test_the_parser_alone_is_not_taught(texts):
     recipe, datasets = taught(texts, model={"parser": PARSER}, sources=("self",), parser_epochs=1)
     totals = []
     fit_parser(
@@ -351,7 +347,7 @@ def test_the_parser_alone_is_not_taught(texts: Path) -> None:
     assert set(totals) == {12}
 
 
-def test_a_taught_run_that_was_stopped_goes_on_bit_by_bit(texts: Path, tmp_path: Path) -> None:
+def test_a_taught_run_that_was_stopped_goes_on_bit_by_bit(texts, tmp_path):
     settings = {"epochs": 3, "sources": ("self",), "root_weight": 0.1, "parser_learning_rate": 0.02}
     recipe = recipe_of(*ALL, model={"parser": PARSER}, **settings)
     whole = run(recipe, texts, tmp_path / "whole")
@@ -362,7 +358,7 @@ def test_a_taught_run_that_was_stopped_goes_on_bit_by_bit(texts: Path, tmp_path:
 # -- what is said of it
 
 
-def test_the_card() -> None:
+def test_the_card():
     lessons = "lessons `exchanged.v1`, `negated.v1`, `texts.v1`"
     assert _taught(recipe_of(*ALL)) == f", taught by `sst`, {lessons}"
     assert _taught(recipe_of()) == ", taught by `sst`"
@@ -388,9 +384,7 @@ THREE_CLASSES = tiny_recipe.recipe().model
         ([], {"sources": (), "model": {"trees": "sequence"}}, "'sequence'"),
     ],
 )
-def test_recipes_that_are_refused(
-    lessons: list[dict[str, Any]], settings: dict[str, Any], named: str
-) -> None:
+def test_recipes_that_are_refused(lessons, settings, named):
     with pytest.raises(ConfigError, match=re.escape(named)):
         recipe_of(*lessons, **settings)
 
@@ -403,7 +397,7 @@ def test_recipes_that_are_refused(
         (tiny_recipe.recipe(model={"head": LSTM_HEAD}, lessons=[LIGHT]), "weights of lessons"),
     ],
 )
-def test_heads_that_take_no_soft_labels_are_refused(data: Path, recipe: Recipe, named: str) -> None:
+def test_heads_that_take_no_soft_labels_are_refused(data, recipe, named):
     with pytest.raises(ConfigError, match=rf"model\.head: .*{named}.*root_classifier\.v1"):
         load_datasets(recipe, data)
 
@@ -420,15 +414,13 @@ def test_heads_that_take_no_soft_labels_are_refused(data: Path, recipe: Recipe, 
         ),
     ],
 )
-def test_what_cannot_teach(texts: Path, recipe: Recipe, error: type[Exception], named: str) -> None:
+def test_what_cannot_teach(texts, recipe, error, named):
     with pytest.raises(error, match=re.escape(named)):
         load_datasets(recipe, texts)
 
 
 @pytest.mark.parametrize("lacks", ["teacher.parser", "teacher.bundles"])
-def test_bundles_that_lack_a_parser_or_scores_of_phrases(
-    monkeypatch: pytest.MonkeyPatch, lacks: str
-) -> None:
+def test_bundles_that_lack_a_parser_or_scores_of_phrases(monkeypatch, lacks):
     start, teacher = Predictor._start, recipe_of().teacher
     assert teacher is not None
 

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import team_program
 import tiny_recipe
 import tiny_texts
 import torch
-from command_line import Answer
 from runs import run
 
 import thinstack
@@ -47,7 +45,7 @@ def launched(
     )
 
 
-def test_two_processes_learn_as_one_with_minibatches_twice_as_large(tmp_path: Path) -> None:
+def test_two_processes_learn_as_one_with_minibatches_twice_as_large(tmp_path):
     data, out = team_program.write_data(tmp_path / "data"), tmp_path / "out"
     out.mkdir()
     done = launched(HERE / "team_program.py", data, out)
@@ -71,7 +69,7 @@ class OfTwo(Team):
     size = 2
 
 
-def test_a_minibatch_is_dealt_in_turn() -> None:
+def test_a_minibatch_is_dealt_in_turn():
     second = OfTwo()
     second.rank = 1
     assert (OfTwo().deal([5, 3, 8]), second.deal([5, 3, 8])) == ([5, 8], [3])
@@ -80,9 +78,7 @@ def test_a_minibatch_is_dealt_in_turn() -> None:
 
 
 @pytest.mark.parametrize("size", [None, "1"])
-def test_without_a_launcher_a_process_is_alone(
-    size: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_launcher_a_process_is_alone(size, monkeypatch):
     monkeypatch.delenv("WORLD_SIZE", raising=False)
     if size is not None:
         monkeypatch.setenv("WORLD_SIZE", size)
@@ -91,9 +87,7 @@ def test_without_a_launcher_a_process_is_alone(
 
 
 @pytest.mark.parametrize("found", [{"RANK": "0"}, {"RANK": "x", "MASTER_PORT": "1"}])
-def test_a_launcher_that_says_too_little_is_refused(
-    found: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_launcher_that_says_too_little_is_refused(found, monkeypatch):
     for name, value in {"WORLD_SIZE": "2", "MASTER_ADDR": "localhost", **found}.items():
         monkeypatch.setenv(name, value)
     with (
@@ -103,7 +97,7 @@ def test_a_launcher_that_says_too_little_is_refused(
         pass
 
 
-def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_processes_than_gpus_are_refused(monkeypatch):
     found = {"WORLD_SIZE": "2", "RANK": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": "1"}
     for name, value in {**found, "LOCAL_RANK": "1"}.items():
         monkeypatch.setenv(name, value)
@@ -116,7 +110,7 @@ def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -
         pass
 
 
-def test_a_run_goes_on_with_as_many_processes_as_began_it(data: Path, tmp_path: Path) -> None:
+def test_a_run_goes_on_with_as_many_processes_as_began_it(data, tmp_path):
     recipe = tiny_recipe.recipe()
     run_recipe._claim(tmp_path, recipe, Inputs(data), OfTwo())
     (tmp_path / "seeds").mkdir()
@@ -128,7 +122,7 @@ def test_a_run_goes_on_with_as_many_processes_as_began_it(data: Path, tmp_path: 
 # -- one run in a folder
 
 
-def test_a_run_that_an_older_version_began_goes_on(data: Path, tmp_path: Path) -> None:
+def test_a_run_that_an_older_version_began_goes_on(data, tmp_path):
     """Its note lacks the settings that came later, and has those that went to tables of papers."""
     recipe, note = tiny_recipe.recipe(), tmp_path / "recipe.json"
     run_recipe._claim(tmp_path, recipe, Inputs(data), ALONE)
@@ -150,9 +144,7 @@ def test_a_run_that_an_older_version_began_goes_on(data: Path, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("file", ["recipe.toml", "texts.csv"])
-def test_a_run_over_a_folder_in_use_is_refused(
-    file: str, cli: Callable[..., Answer], tmp_path: Path
-) -> None:
+def test_a_run_over_a_folder_in_use_is_refused(file, cli, tmp_path):
     tiny_texts.table(tmp_path / "texts.csv")
     (tmp_path / "recipe.toml").write_text(RECIPE, encoding="utf-8")
     out = tmp_path / "out"
@@ -164,14 +156,14 @@ def test_a_run_over_a_folder_in_use_is_refused(
         assert [path.name for path in out.iterdir()] == [LOCK]
 
 
-def test_rows_are_not_written_to_a_folder_in_use(tmp_path: Path) -> None:
+def test_rows_are_not_written_to_a_folder_in_use(tmp_path):
     rows: list[dict[str, Any]] = [{"text": "good", "label": "up"}]
     with locked(tmp_path), pytest.raises(InputError, match="another run writes there"):
         thinstack.train_texts(rows, out=tmp_path)
 
 
 @pytest.mark.parametrize("written", [False, True])
-def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path: Path, written: bool) -> None:
+def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path, written):
     out = tmp_path / "a" / "b"
 
     def fail() -> None:
@@ -186,9 +178,7 @@ def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path: Path, written: 
         assert out.exists() == written
 
 
-def test_where_there_are_no_locks_none_is_held(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_there_are_no_locks_none_is_held(tmp_path, monkeypatch):
     fcntl = pytest.importorskip("fcntl")
 
     def refuse(*_: object) -> None:

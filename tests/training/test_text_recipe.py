@@ -1,6 +1,5 @@
 """The recipe that is written for a table."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ def made(labels: tuple[str, ...] = ("x", "y"), **settings: Any) -> Recipe:
 
 
 @pytest.mark.parametrize("init", ["sst", "none"])
-def test_what_is_written_is_the_recipe(tmp_path: Path, init: str) -> None:
+def test_what_is_written_is_the_recipe(tmp_path, init):
     recipe = made(init=init)
     (tmp_path / "r.toml").write_text(commented(recipe, first="How\nto run it"), encoding="utf-8")
     assert Recipe.read(tmp_path / "r.toml") == recipe
@@ -34,7 +33,7 @@ def test_what_is_written_is_the_recipe(tmp_path: Path, init: str) -> None:
     assert all(lines[n - 1].startswith("# ") for n in fields)
 
 
-def test_learning_starts_from_the_parts_of_the_bundle() -> None:
+def test_learning_starts_from_the_parts_of_the_bundle():
     recipe, start = made(), open_bundle("sst").config
     assert recipe.init is not None
     assert (recipe.init.parts, recipe.init.frozen) == (
@@ -46,7 +45,7 @@ def test_learning_starts_from_the_parts_of_the_bundle() -> None:
     assert recipe.training.trees == ("self",)
 
 
-def test_the_labels_of_the_bundle_keep_its_phrases() -> None:
+def test_the_labels_of_the_bundle_keep_its_phrases():
     start = open_bundle("sst").config
     recipe = made(start.labels)
     assert recipe.init is not None
@@ -56,7 +55,7 @@ def test_the_labels_of_the_bundle_keep_its_phrases() -> None:
     assert not made(start.labels[::-1]).task.keeps_start
 
 
-def test_without_a_bundle_nothing_of_one_is_left() -> None:
+def test_without_a_bundle_nothing_of_one_is_left():
     recipe = made(init="none")
     assert recipe.init is None
     assert (recipe.data.vectors, recipe.model.tree_source) == ("wordpieces", "balanced")
@@ -64,11 +63,11 @@ def test_without_a_bundle_nothing_of_one_is_left() -> None:
 
 
 @pytest.mark.parametrize(("texts", "epochs"), [(10, 20), (6000, 20), (12000, 10), (10**6, 4)])
-def test_many_texts_take_fewer_epochs(texts: int, epochs: int) -> None:
+def test_many_texts_take_fewer_epochs(texts, epochs):
     assert made(texts=texts).training.epochs == epochs
 
 
-def test_an_embedding_says_how_it_learns_on(tmp_path: Path) -> None:
+def test_an_embedding_says_how_it_learns_on(tmp_path):
     embedding = {"kind": "wordpieces", "name": "transformer.v1", "size": WIDTH, "options": OPTIONS}
     bundle = str(tiny_texts.start(tmp_path / "b", embedding=embedding))
     found, own = made(init=bundle, texts=10), made(("bad", "so-so", "good"), init=bundle)
@@ -77,9 +76,7 @@ def test_an_embedding_says_how_it_learns_on(tmp_path: Path) -> None:
     assert own.training.encoder_learning_rate == 3e-5
 
 
-def test_the_bundle_to_start_from_is_told_and_an_address_whole(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_bundle_to_start_from_is_told_and_an_address_whole(monkeypatch):
     monkeypatch.setattr(reading, "fetch", lambda address: reading.BUNDLED / "sst")
     names = {"sst": "sst", str(reading.BUNDLED / "sst"): "sst", "hf://a/b@v1": "hf://a/b@v1"}
     for init, name in names.items():
@@ -89,13 +86,13 @@ def test_the_bundle_to_start_from_is_told_and_an_address_whole(
         assert recipe.init.bundle == init
 
 
-def test_a_name_is_made_fit(tmp_path: Path) -> None:
+def test_a_name_is_made_fit(tmp_path):
     names = {"my reviews!": "my-reviews", "...": "texts", "a.b": "a.b"}
     found = {text_recipe(name, FILES, TASK, "xy", texts=9, init="none").name for name in names}
     assert found == set(names.values())
 
 
-def test_a_bundle_to_start_from_is_one_of_binary_trees(tmp_path: Path) -> None:
+def test_a_bundle_to_start_from_is_one_of_binary_trees(tmp_path):
     bundle = tiny_texts.start(tmp_path / "b", trees="constituency", parser=None)
     with pytest.raises(ConfigError, match="found one of constituency trees"):
         made(init=str(bundle))

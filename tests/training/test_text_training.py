@@ -21,7 +21,7 @@ from thinstack.training.tasks.texts.loss import near_classes, text_losses
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     tiny_texts.table(tmp_path / "texts.csv")
     tiny_texts.start(tmp_path / "start")
     return tmp_path
@@ -32,7 +32,7 @@ def recipe_of(folder: Path, **settings: Any) -> Recipe:
 
 
 @pytest.mark.parametrize("head", ["root_classifier.v1", "node_classifier.v1"])
-def test_the_loss_is_of_the_mean_over_sentences_by_their_words(folder: Path, head: str) -> None:
+def test_the_loss_is_of_the_mean_over_sentences_by_their_words(folder, head):
     recipe = recipe_of(folder, model={"head": {"name": head}})
     datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe).eval()
     take_own_trees(model, datasets.train)
@@ -50,7 +50,7 @@ def test_the_loss_is_of_the_mean_over_sentences_by_their_words(folder: Path, hea
     assert (float(parsing), counts) == (0, (5, 0))
 
 
-def test_neighbours_of_a_class_get_a_share_of_its_target(folder: Path) -> None:
+def test_neighbours_of_a_class_get_a_share_of_its_target(folder):
     shares = near_classes(torch.tensor([0, 1, 3]), 4, 0.2)
     expected = [[0.8, 0.2, 0, 0], [0.1, 0.8, 0.1, 0], [0, 0, 0.2, 0.8]]
     assert torch.allclose(shares, torch.tensor(expected))
@@ -65,7 +65,7 @@ def test_neighbours_of_a_class_get_a_share_of_its_target(folder: Path) -> None:
     assert losses[2] == pytest.approx(0.8 * losses[0] + 0.2 * losses[1], rel=1e-5)
 
 
-def test_the_penalty_is_the_divergence_from_the_start_over_phrases(folder: Path) -> None:
+def test_the_penalty_is_the_divergence_from_the_start_over_phrases(folder):
     head = {"name": "node_classifier.v1"}
     recipe = recipe_of(folder, model={"head": head}, phrase_penalty=0.5)
     datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe).eval()
@@ -87,7 +87,7 @@ def test_the_penalty_is_the_divergence_from_the_start_over_phrases(folder: Path)
     assert with_it - without == pytest.approx(0.5 * 4 * divergence, rel=1e-4)
 
 
-def test_it_starts_from_the_bundle_and_the_parser_stays(folder: Path) -> None:
+def test_it_starts_from_the_bundle_and_the_parser_stays(folder):
     recipe = recipe_of(folder)
     given, model = state_of(load_model(folder / "start")), tiny_texts.drawn(recipe)
     start_from(model, recipe.init)
@@ -102,7 +102,7 @@ def test_it_starts_from_the_bundle_and_the_parser_stays(folder: Path) -> None:
     assert moved == weights.keys() - parser
 
 
-def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(folder: Path) -> None:
+def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(folder):
     recipe = recipe_of(folder, epochs=4)
     whole = run(recipe, folder, folder / "whole")
     losses = [record["loss"] for record in whole[1]]
@@ -110,7 +110,7 @@ def test_it_learns_and_a_stopped_run_goes_on_as_if_it_never_had(folder: Path) ->
     assert same(whole, gone_on(recipe, folder, folder / "stopped", epoch=2))
 
 
-def test_figures_are_of_texts(folder: Path) -> None:
+def test_figures_are_of_texts(folder):
     long = "The plot of the film the plot is the film the plot"
     tiny_texts.table(folder / "texts.csv", subjects=("It", long))
     recipe = recipe_of(folder)
@@ -131,7 +131,7 @@ def test_figures_are_of_texts(folder: Path) -> None:
     assert figures["accuracy"] == 100 * np.mean(answers.predicted == gold)
 
 
-def test_without_a_bundle_vectors_of_thinstack_and_balanced_trees(folder: Path) -> None:
+def test_without_a_bundle_vectors_of_thinstack_and_balanced_trees(folder):
     recipe = tiny_texts.recipe(None)
     datasets = load_datasets(recipe, folder)
     assert datasets.table.shape == (30522, 4)
@@ -150,9 +150,7 @@ def test_without_a_bundle_vectors_of_thinstack_and_balanced_trees(folder: Path) 
         ({}, {"parts": ["embedding", "encoder"]}, "teach no parser"),
     ],
 )
-def test_a_bundle_that_does_not_fit_is_refused(
-    folder: Path, model: dict, init: dict, problem: str
-) -> None:
+def test_a_bundle_that_does_not_fit_is_refused(folder, model, init, problem):
     def use() -> None:
         raw = recipe_of(folder, model=model).model_dump(mode="json", exclude_defaults=True)
         raw["init"] |= init
@@ -164,7 +162,7 @@ def test_a_bundle_that_does_not_fit_is_refused(
         use()
 
 
-def test_frozen_parts_stay_as_they_are(folder: Path) -> None:
+def test_frozen_parts_stay_as_they_are(folder):
     recipe = recipe_of(folder)
     init = recipe.init.model_copy(update={"frozen": ("embedding", "encoder", "parser")})
     weights = run(recipe.model_copy(update={"init": init}), folder, folder / "out")[0]
@@ -173,7 +171,7 @@ def test_frozen_parts_stay_as_they_are(folder: Path) -> None:
     assert moved == {name for name in weights if name.startswith("head.")}
 
 
-def test_the_first_epoch_takes_the_trees_of_the_bundles_parser(folder: Path) -> None:
+def test_the_first_epoch_takes_the_trees_of_the_bundles_parser(folder):
     recipe = recipe_of(folder, epochs=1)
     datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe)
     start_from(model, recipe.init)
@@ -184,7 +182,7 @@ def test_the_first_epoch_takes_the_trees_of_the_bundles_parser(folder: Path) -> 
     assert trees != [example.gold.forest.transitions.tolist() for example in datasets.train]
 
 
-def test_a_penalty_keeps_phrases_near_the_start(folder: Path) -> None:
+def test_a_penalty_keeps_phrases_near_the_start(folder):
     moved = []
     for penalty in (0.0, 50.0):
         parts = ("embedding", "encoder", "parser", "head")

@@ -24,7 +24,7 @@ def read(folder: Path, *rows: dict, skipped: list[DataError] | None = None, **fi
     return read_texts(path, task(**files), LABELS, skipped)
 
 
-def test_a_text_is_its_sentences_in_treebank_words(tmp_path: Path) -> None:
+def test_a_text_is_its_sentences_in_treebank_words(tmp_path):
     (found,) = read(tmp_path, {"text": 'It isn\'t "bad". Dr. No is!', "label": "yes"})
     assert found.sentences == [
         ["It", "is", "n't", "``", "bad", "''", "."],
@@ -33,7 +33,7 @@ def test_a_text_is_its_sentences_in_treebank_words(tmp_path: Path) -> None:
     assert (found.label, found.line) == ("yes", 1)
 
 
-def test_columns_have_the_names_that_are_asked_for(tmp_path: Path) -> None:
+def test_columns_have_the_names_that_are_asked_for(tmp_path):
     columns = {"text_column": "review", "label_column": "stars"}
     (found,) = read(tmp_path, {"review": "Fine .", "stars": "no", "text": "x"}, **columns)
     assert (found.sentences, found.label) == ([["Fine", "."]], "no")
@@ -47,9 +47,7 @@ def test_columns_have_the_names_that_are_asked_for(tmp_path: Path) -> None:
         ({"text": None, "label": "no"}, "t.jsonl:2: "),
     ],
 )
-def test_a_row_that_cannot_be_used_is_named_or_skipped(
-    tmp_path: Path, row: dict, problem: str
-) -> None:
+def test_a_row_that_cannot_be_used_is_named_or_skipped(tmp_path, row, problem):
     good = {"text": "Fine.", "label": "no"}
     with pytest.raises(DataError, match=problem):
         read(tmp_path, good, row, good)
@@ -66,9 +64,7 @@ TEXT = "  A dull film. It's fine."
     ("phrase", "words"),
     [("dull film", ["dull", "film"]), ("It's fine", ["It", "'s", "fine"]), ("A", ["A"])],
 )
-def test_a_span_is_the_words_of_its_characters(
-    tmp_path: Path, phrase: str, words: list[str]
-) -> None:
+def test_a_span_is_the_words_of_its_characters(tmp_path, phrase, words):
     start = TEXT.index(phrase)
     row = {"text": TEXT, "label": "yes", "start": start, "end": start + len(phrase)}
     (found,) = read(tmp_path, row, spans=True)
@@ -76,7 +72,7 @@ def test_a_span_is_the_words_of_its_characters(
 
 
 @pytest.mark.parametrize(("start", "end"), [(3, 8), (4, 4), (-1, 3), (0, 99), (8, 4), ("x", 3)])
-def test_a_span_that_cuts_words_is_refused(tmp_path: Path, start: object, end: object) -> None:
+def test_a_span_that_cuts_words_is_refused(tmp_path, start, end):
     row = {"text": TEXT, "label": "yes", "start": start, "end": end}
     with pytest.raises(DataError, match=r"t\.jsonl:1: expected .*start and end"):
         read(tmp_path, row, spans=True)
@@ -86,7 +82,7 @@ def text(label: str, number: int = 0) -> Text:
     return Text(f"text {number}", [["text"]], label, number)
 
 
-def test_the_share_that_is_set_aside_is_that_of_every_class() -> None:
+def test_the_share_that_is_set_aside_is_that_of_every_class():
     texts = [text(label, n) for label, count in (("a", 200), ("b", 40), ("c", 2), ("d", 1))
              for n in range(count)]  # fmt: skip
     train, dev = set_aside_share(texts, 0.1, lambda one: one.label, id)
@@ -95,7 +91,7 @@ def test_the_share_that_is_set_aside_is_that_of_every_class() -> None:
     assert (train, dev) == set_aside_share(texts, 0.1, lambda one: one.label, id)
 
 
-def test_a_text_that_stands_in_several_rows_goes_to_one_part() -> None:
+def test_a_text_that_stands_in_several_rows_goes_to_one_part():
     texts = [Text(f"A film {n // 3 if n % 5 else n}.", [["A"]], "ab"[n % 2], n) for n in range(120)]
     alike = [one._replace(text=f" {one.text.upper()}\u200b", line=200) for one in texts[:40]]
     given = [*texts, *alike]
@@ -108,7 +104,7 @@ def test_a_text_that_stands_in_several_rows_goes_to_one_part() -> None:
     assert all(abs(counts[label] - 20) <= 4 for label in "ab"), counts
 
 
-def test_groups_larger_than_the_share_leave_some_of_each_class_in_both_parts() -> None:
+def test_groups_larger_than_the_share_leave_some_of_each_class_in_both_parts():
     texts = [Text(f"{label} {n // 10}", [["A"]], label, n) for label in "ab" for n in range(30)]
     train, dev = set_aside_share(texts, 0.1, *BY_TEXT)
     assert Counter(one.label for one in dev) == {"a": 10, "b": 10}
@@ -117,18 +113,18 @@ def test_groups_larger_than_the_share_leave_some_of_each_class_in_both_parts() -
     assert set_aside_share(one_text, 0.5, *BY_TEXT) == (one_text, [])
 
 
-def test_rows_with_other_classes_are_counted() -> None:
+def test_rows_with_other_classes_are_counted():
     texts = [text("a", 1), text("b", 1), text("a", 2), text("a", 2), text("a", 3)]
     assert repeated(texts, *BY_TEXT) == (2, 1)
 
 
-def test_a_label_that_differs_to_the_machine_alone_is_shown(tmp_path: Path) -> None:
+def test_a_label_that_differs_to_the_machine_alone_is_shown(tmp_path):
     with pytest.raises(DataError) as raised:
         read(tmp_path, {"text": "Fine.", "label": "yes\u200b"})
     assert r"found 'yes\u200b', which is not 'yes'" in raised.value.args[0]
 
 
-def test_the_rival_names_classes_as_the_labels_are_in_order() -> None:
+def test_the_rival_names_classes_as_the_labels_are_in_order():
     texts = [Text(word, [[word, "film"]], label, 1) for word, label in
              [("good", "yes"), ("dull", "no"), ("fine", "maybe")] * 4]  # fmt: skip
     figures = plain_rival(texts, texts[:3], ("no", "yes", "maybe"))

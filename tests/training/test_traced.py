@@ -1,7 +1,6 @@
 """Examples that are measured after each epoch and choose nothing."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import tiny_recipe
@@ -11,9 +10,7 @@ from thinstack.training.loop.seeds import train_seed
 
 
 @pytest.mark.parametrize("stop_on", ["held", "nothing"])
-def test_traced_examples_are_noted_and_choose_nothing(
-    data: Path, tmp_path: Path, stop_on: str
-) -> None:
+def test_traced_examples_are_noted_and_choose_nothing(data, tmp_path, stop_on):
     recipe = tiny_recipe.recipe(stop_on=stop_on, average=0.5, epochs=3)
     datasets = load_datasets(recipe, data)
     traced = replace(datasets, traced={"gold": datasets.dev})
@@ -31,7 +28,7 @@ def test_traced_examples_are_noted_and_choose_nothing(
         assert history[-1]["traced"] == {"gold": last}
 
 
-def test_a_run_that_goes_on_keeps_what_was_traced(data: Path, tmp_path: Path) -> None:
+def test_a_run_that_goes_on_keeps_what_was_traced(data, tmp_path):
     recipe = tiny_recipe.recipe(stop_on="nothing", epochs=3)
     short = tiny_recipe.recipe(stop_on="nothing", epochs=2)
     datasets = load_datasets(recipe, data)

@@ -54,11 +54,11 @@ def pins() -> dict[str, str]:
     return {one.name: found[one.name] for one in [*requirements(EXTRAS), *tools.values()]}
 
 
-def test_the_lowest_python_is_the_one_that_is_required() -> None:
+def test_the_lowest_python_is_the_one_that_is_required():
     assert project()["requires-python"] == f">={LOWEST}"
 
 
-def test_every_dependency_of_every_extra_has_a_lower_bound() -> None:
+def test_every_dependency_of_every_extra_has_a_lower_bound():
     extras = project()["optional-dependencies"]
     assert lowest(extras).keys() == {one.name for one in requirements(extras)}
 
@@ -66,7 +66,7 @@ def test_every_dependency_of_every_extra_has_a_lower_bound() -> None:
 @pytest.mark.parametrize(
     ("python", "bounds"), [(LOWEST, True), *((python, False) for python in LATER)]
 )
-def test_what_touches_a_dependency(python: str, bounds: bool) -> None:
+def test_what_touches_a_dependency(python, bounds):
     found = interpreter(python)
     if found is None:
         pytest.skip(f"needs Python {python}: put python{python} on the path")

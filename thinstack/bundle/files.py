@@ -5,11 +5,10 @@ import shutil
 from pathlib import Path
 
 from thinstack.bundle.manifest import MANIFEST_FILE, Manifest
-from thinstack.bundle.reading import Bundle, unpacked
+from thinstack.bundle.reading import Bundle
+from thinstack.bundle.reading import unpacked as unpacked
 from thinstack.bundle.writing import replacing_folder, write_files
 from thinstack.errors import BundleError
-
-__all__ = ["Files", "pack", "unpacked", "write"]
 
 Files = dict[str, bytes]
 """The content of every file of a bundle, the manifest included, by its name in the bundle."""

@@ -17,8 +17,6 @@ from pathlib import Path
 from thinstack.bundle.reading import Bundle, bundled_folders, read_manifest
 from thinstack.errors import BundleError
 
-__all__ = ["is_isolated", "is_own", "note_own"]
-
 
 def is_isolated(bundle: Bundle, asked: bool | None, allow_operators: Collection[str] = ()) -> bool:
     """Whether a model runs in processes of its own. `asked` says so. With None, it does unless it

@@ -41,19 +41,6 @@ from thinstack.errors import (
 )
 from thinstack.text.distance_table import DistanceTable
 
-__all__ = [
-    "Bundle",
-    "aside",
-    "bundled_folders",
-    "bundled_names",
-    "installed_name",
-    "is_installed",
-    "open_bundle",
-    "read_manifest",
-    "unlisted",
-    "unpacked",
-]
-
 BUNDLED = Path(__file__).parent / "bundled"
 MORE = "pip install a package that brings it along, or give the path of a bundle's folder"
 _NAMES = TypeAdapter(dict[str, str])

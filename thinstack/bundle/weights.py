@@ -23,18 +23,6 @@ from thinstack.core.model.model import Model
 from thinstack.errors import BundleError, ThinstackError
 from thinstack.plugins.build import build_model
 
-__all__ = [
-    "GATES",
-    "LEVELS",
-    "SCALE",
-    "load_model",
-    "load_state",
-    "metadata_of",
-    "smoothing",
-    "state_of",
-    "weights_of",
-]
-
 LEVELS, SCALE = ".int8", ".scale"
 """Ends of the names that the two parts of a weight of 8 bits have in an ONNX file: whole numbers,
 and what to multiply by."""

@@ -16,9 +16,6 @@ from thinstack.data.files.paths import any_path
 from thinstack.data.files.writing import remove_leftovers, staging, sync
 from thinstack.errors import BundleError, DataError
 
-__all__ = ["replacing_folder", "seal", "write_bundle", "write_files"]
-
-
 _NEW = (".{}.", ".thinstack-new")
 
 

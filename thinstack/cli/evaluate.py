@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from thinstack.runtime.predictor import Predictor
 
-__all__ = ["evaluate"]
 
 _FIGURES = (
     ("sentences", "root_accuracy", "roots"),

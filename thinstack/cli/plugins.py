@@ -6,8 +6,6 @@ from rich.text import Text
 from thinstack.cli.options import JsonOption, print_json
 from thinstack.errors import escaped
 
-__all__ = ["plugins"]
-
 
 def plugins(as_json: JsonOption = False) -> None:
     """List the plugins, such as cells, task heads, readers and named models.

@@ -14,8 +14,6 @@ from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
 from thinstack.errors import InputError, StoppedError, escaped, needs_extra
 from thinstack.training.loop.team import Team, joined
 
-__all__ = ["train"]
-
 SeedsOption = Annotated[
     list[int] | None,
     typer.Option(

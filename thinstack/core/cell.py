@@ -5,8 +5,6 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Cell", "Links", "fan_in_uniform_", "sum_by_owner"]
-
 
 class Links(NamedTuple):
     """The edges between the child states that `Cell.compose` gets and its n nodes.

@@ -3,8 +3,6 @@
 from thinstack.core.cell import Cell
 from thinstack.core.config import TreeKind
 
-__all__ = ["described", "misfit"]
-
 
 def misfit(cell: Cell, trees: TreeKind, inner_size: int, *, layer: int) -> str:
     """Why a cell cannot be that of this layer of a model of such trees; empty where it can."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from thinstack.data.words.vocabulary import WordVocabulary
     from thinstack.data.words.wordpiece import WordpieceVocabulary
 
-__all__ = ["Embedding", "FineTuning", "Leaves", "Lookup", "Vectors"]
 
 Lookup = Literal["rows", "mean", "context", "none"]
 """What `Embedding.forward` gives in evaluation mode:

@@ -17,8 +17,6 @@ from torch.nn import functional
 
 from thinstack.core.shared_weights import Factors, keep_factors, shared
 
-__all__ = ["affine", "gelu", "lstm_gates"]
-
 # A private name, since torch offers oneDNN to plain tensors by no public one; None: `torch.addmm`.
 _LINEAR: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 # Rows from which oneDNN pays; without AVX-512 MKL is as fast up to there.

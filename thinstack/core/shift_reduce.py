@@ -17,8 +17,6 @@ from thinstack.core.stack_schedule import Timetable, numbers_by_making, schedule
 from thinstack.core.thin_stack import read, token_of, write
 from thinstack.core.transfer import moved
 
-__all__ = ["ShiftReduce", "Tracker"]
-
 
 class Tracker(nn.Module):
     """The contract of a tracker, such as a tracking LSTM. It reads buffer and stack before each

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from thinstack.core.scale import Scale
 
-__all__ = ["Figures", "figure_names", "line", "mean_and_std", "percent", "percentage", "shown"]
-
 Figures = dict[str, float | None]
 """What was measured, by name; None is undefined, as an accuracy over no case."""
 

@@ -13,8 +13,6 @@ from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError, InputError
 from thinstack.runtime.predictor import Predictor
 
-__all__ = ["GoldLabels", "gold_labels"]
-
 MAX_LISTED = 8
 """Labels that a message lists."""
 

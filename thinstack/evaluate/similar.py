@@ -20,8 +20,6 @@ from thinstack.text.batching import piece_counts
 from thinstack.text.given_trees import tree_maker
 from thinstack.text.sentences import check_text, splitter
 
-__all__ = ["By", "Neighbour", "Texts"]
-
 By = Literal["vectors", "mean", "score"]
 """How alike two texts are: the cosine of the model's sentence vectors, the cosine of the means of
 their word vectors, or the score that a model of scored pairs gives them."""

@@ -7,8 +7,6 @@ from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from thinstack.errors import DataError, UnknownNameError
 
-__all__ = ["HALVES", "Case", "Half", "Polarity", "halves", "read_suite", "suite_names"]
-
 SUITES = Path(__file__).parent / "suites"
 
 Polarity = Literal["positive", "negative", "neutral"]

@@ -18,8 +18,6 @@ from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
-__all__ = ["evaluate_table", "text_scores"]
-
 _ADVICE: Final = "take such rows out, or say what the label means (--relabel NAME=CLASS)"
 
 

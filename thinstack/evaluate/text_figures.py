@@ -11,8 +11,6 @@ from thinstack.evaluate.accuracy import binary_right
 from thinstack.evaluate.calibration import calibration_error
 from thinstack.evaluate.figures import Figures, percentage
 
-__all__ = ["NAMES", "confusion", "text_figures"]
-
 NAMES: Final = {"accuracy": "accuracy", "macro_f1": "macro F1", "binary_accuracy": "binary"}
 """The names of the figures that are printed, by key."""
 

@@ -18,8 +18,6 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 from thinstack.text.raw_text import detokenize
 
-__all__ = ["evaluate_file", "evaluate_predictor"]
-
 
 def evaluate_file(
     predictor: Predictor,

@@ -29,8 +29,6 @@ from thinstack.export.torchscript import export_torchscript
 from thinstack.integrations.show.as_text import as_text
 from thinstack.runtime.predictor import Predictor
 
-__all__ = ["Format", "export_file"]
-
 Format = Literal["onnx", "torchscript"]
 ACCURACIES = {
     "root_accuracy": "sentences",

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from thinstack.core.encoder import Encoder, Encoding, Judgement, Structure, plain_encoding
     from thinstack.core.forest import Forest
     from thinstack.core.head import Reads, TaskHead
+    from thinstack.core.model.model import Model
     from thinstack.core.parser import Parser
     from thinstack.core.stack_schedule import schedule_stack, timetable
     from thinstack.plugins.build import build_model
+    from thinstack.training.lesson import LabelledTree, Lesson, Treebank
+    from thinstack.training.task import Task
 else:
     __getattr__ = lazy(
         __name__,
@@ -26,9 +29,12 @@ else:
             "core.encoder": "Encoder Encoding Judgement Structure plain_encoding",
             "core.forest": "Forest",
             "core.head": "Reads TaskHead",
+            "core.model.model": "Model",
             "core.parser": "Parser",
             "core.stack_schedule": "schedule_stack timetable",
             "plugins.build": "build_model",
+            "training.lesson": "LabelledTree Lesson Treebank",
+            "training.task": "Task",
         },
     )
 
@@ -40,14 +46,19 @@ __all__ = [
     "Encoding",
     "Forest",
     "Judgement",
+    "LabelledTree",
+    "Lesson",
     "Links",
     "Lookup",
+    "Model",
     "ModelConfig",
     "Parser",
     "Reader",
     "Reads",
     "Structure",
+    "Task",
     "TaskHead",
+    "Treebank",
     "build_model",
     "fan_in_uniform_",
     "hookimpl",

@@ -17,8 +17,6 @@ from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.errors import ConfigError, PluginError, UnknownNameError
 from thinstack.plugins.manager import manager
 
-__all__ = ["build_encoder", "build_model"]
-
 STRUCTURES: dict[TreeKind, Structure] = {
     "binary": "transitions",
     "constituency": "parents",

@@ -17,8 +17,6 @@ from thinstack.plugins.hookspecs import HOOK_VERSION, PROJECT
 from thinstack.plugins.kinds import HOOKS, KINDS, Kind
 from thinstack.plugins.specs import Spec
 
-__all__ = ["AnySpec", "PluginRecord", "Source", "collect"]
-
 AnySpec = Spec | BundleSpec
 Callers = Mapping[str, pluggy.HookCaller]
 Status = Literal["ok", "failed", "blocked", "unavailable"]

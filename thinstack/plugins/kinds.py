@@ -57,8 +57,8 @@ TABLE: Final = (
     Kind("encoder", f"{PLUGINS}.Encoder", f"{PLUGINS}.encoders", dict.fromkeys(ENCODER)),
     Kind("parser", f"{PLUGINS}.Parser", f"{PLUGINS}.parsers", {"input_size": None}),
     Kind("reader", f"{PLUGINS}.Reader", f"{PLUGINS}.readers", needs_torch=False),
-    Kind("task", f"{TRAINING}.task.Task", f"{TRAINING}.tasks"),
-    Kind("lesson", f"{TRAINING}.lesson.Lesson", f"{TRAINING}.lessons"),
+    Kind("task", f"{PLUGINS}.Task", f"{TRAINING}.tasks"),
+    Kind("lesson", f"{PLUGINS}.Lesson", f"{TRAINING}.lessons"),
     Kind("bundle", "", "thinstack.bundle.bundled", needs_torch=False),
 )
 """The kinds, in the order in which plugins are listed."""

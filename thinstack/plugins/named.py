@@ -9,8 +9,6 @@ from thinstack.core.config.base import Strict
 from thinstack.errors import UnknownNameError
 from thinstack.plugins.manager import manager
 
-__all__ = ["Named", "named"]
-
 
 class Named(Strict):
     """A plugin whose fields are its settings. It is written as these, with its `name` before them.

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 from thinstack.core import Tree
 from thinstack.errors import PluginError, ThinstackError, TreeError, raised_by_signal_handler
 
-__all__ = ["Reader"]
-
 
 class Reader:
     """The contract of a reader of tree files. A reader needs no torch.

@@ -10,8 +10,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from thinstack.errors import ConfigError, PluginError, ThinstackError, raised_by_signal_handler
 from thinstack.plugins.kinds import KINDS
 
-__all__ = ["Spec"]
-
 NAME = re.compile(r"[a-z][a-z0-9_]*\.v[0-9]+")
 OPEN, NAMED = inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 

@@ -19,7 +19,8 @@ from thinstack.runtime.ending import watch_end
 from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
 from thinstack.runtime.pool import Pool
-from thinstack.runtime.prediction import Prediction, Scored
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.prediction import Scored as Scored
 from thinstack.runtime.session import open_session
 from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution, contributions
@@ -34,9 +35,8 @@ from thinstack.text.batching import (
     listed,
     piece_counts,
 )
-from thinstack.text.given_trees import GivenTrees, TreeMaker, Trees
-
-__all__ = ["Predictor", "Scored", "Trees"]
+from thinstack.text.given_trees import GivenTrees, TreeMaker
+from thinstack.text.given_trees import Trees as Trees
 
 # Sessions kept after a fork: destroying one would join threads that the child lacks.
 _PARENT_SESSIONS: list[Any] = []

@@ -22,8 +22,6 @@ from thinstack.testing import (
 from thinstack.testing.judge import public
 from thinstack.testing.subject import CellSubject, HeadSubject, ParserSubject
 
-__all__ = ["CELL_CHECKS", "HEAD_CHECKS", "PARSER_CHECKS", "CellCheck", "HeadCheck", "ParserCheck"]
-
 
 class CellCheck(Protocol):
     """A check of one rule of the cell contract."""

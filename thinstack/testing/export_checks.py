@@ -25,15 +25,6 @@ from thinstack.runtime.session import available_providers
 from thinstack.testing.forests import batch_of, by_depth, require_alike
 from thinstack.testing.subject import CellSubject, HeadSubject
 
-__all__ = [
-    "compiled",
-    "in_onnxruntime",
-    "onnx",
-    "onnx_of_head",
-    "torchscript",
-    "torchscript_of_head",
-]
-
 FORESTS: tuple[tuple[int, ...], ...] = ((12, 1, 7, 2), (), (1,), (1, 1, 25), (3, 1) * 300)
 """Sizes of the trees of some forests."""
 ROWS = (7, 1, 0)

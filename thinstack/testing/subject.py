@@ -18,8 +18,6 @@ from thinstack.plugins.specs import Spec
 from thinstack.testing.forests import random_forest
 from thinstack.testing.methods import Change, Method, methods_of_cell, methods_of_head
 
-__all__ = ["CellSubject", "HeadSubject", "ParserSubject", "Subject", "empty_is_nan"]
-
 Plugin = TypeVar("Plugin", Cell, TaskHead, Parser)
 
 SEED, STD = 20, 0.5

@@ -12,8 +12,6 @@ from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, TreeError, shown
 from thinstack.text.distance_table import DistanceTable
 
-__all__ = ["GivenTrees", "TreeMaker", "Trees", "tree_maker"]
-
 _READ_BY = "thinstack.from_brackets reads brackets, thinstack.from_nltk trees of nltk"
 
 Trees = TreeSource | Sequence[NDArray[np.integer]]

@@ -16,8 +16,6 @@ from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.recipe.recipe import Part
 
-__all__ = ["Learner", "process_settings"]
-
 
 @contextmanager
 def process_settings() -> Iterator[None]:

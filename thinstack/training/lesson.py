@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from pydantic import Field, SerializeAsAny
 
 from thinstack.core import Tree
-from thinstack.data.trees.subtrees import LabelledTree
+from thinstack.data.trees.subtrees import LabelledTree as LabelledTree
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError
 from thinstack.plugins.named import Named, named
-
-__all__ = ["LabelledTree", "Lesson", "Lessons", "Treebank"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,8 +27,6 @@ from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import Calibration, calibrate
 from thinstack.training.recipe import Recipe
 
-__all__ = ["run_recipe"]
-
 RECIPE_FILE = "recipe.json"
 SEEDS_FOLDER = "seeds"
 TEACHER_FOLDER = "teacher"

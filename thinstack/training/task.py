@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from thinstack.training.publish.measuring import Answers
     from thinstack.training.recipe import Recipe, TrainingConfig
 
-__all__ = ["AnyTask", "Losses", "Task"]
 
 Losses = tuple[tuple["Tensor", "Tensor"], tuple[int, int]]
 """The losses of a task and of a parser, and over how many cases each is a sum."""

@@ -19,8 +19,6 @@ from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.task import Task
 from thinstack.training.tasks._table import TableTask
 
-__all__ = ["commented", "text_recipe"]
-
 TEXTS: Final = FineTuning(
     texts=120_000,
     epochs=(4, 20),

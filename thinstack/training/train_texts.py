@@ -23,8 +23,6 @@ from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
 from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import commented, text_recipe
 
-__all__ = ["RECIPE", "train_rows", "train_table"]
-
 RECIPE = "recipe.toml"
 
 _FIRST = """What `thinstack train {file}` runs. Change what you like, and run it again:

@@ -16,8 +16,6 @@ from thinstack.runtime.pool import usable_cores
 from thinstack.runtime.reference import check_cases
 from thinstack.runtime.session import available_providers
 
-__all__ = ["examine"]
-
 CUDA = "CUDAExecutionProvider"
 CUDA_LIBRARIES = 'pip install "onnxruntime-gpu[cuda,cudnn]"'
 REINSTALL = "pip install --force-reinstall --no-deps"

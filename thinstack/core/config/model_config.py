@@ -10,22 +10,6 @@ from pydantic import Field, field_validator, model_validator
 from thinstack.core.config.base import Rate, Strict
 from thinstack.core.config.hub_labels import hub_labels, without_hub_labels
 
-__all__ = [
-    "SCHEMA_VERSION",
-    "CellConfig",
-    "Device",
-    "EmbeddingConfig",
-    "EncoderConfig",
-    "EvaluationSource",
-    "HeadConfig",
-    "MadeTree",
-    "ModelConfig",
-    "ParserConfig",
-    "TrackerConfig",
-    "TreeKind",
-    "TreeSource",
-]
-
 SCHEMA_VERSION: Final = 1
 
 TRANSITIONS: Final = "transitions.v1"

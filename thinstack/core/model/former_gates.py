@@ -5,8 +5,6 @@ from typing import Any, Final
 
 from torch import Tensor, nn
 
-__all__ = ["reorder_gates"]
-
 ORDER: Final = "irfzoung"
 """The gates as they stand now: of an LSTM i, f, o, and u or g; of a GRU r, z, n."""
 

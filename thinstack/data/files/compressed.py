@@ -15,8 +15,6 @@ from thinstack.data.files.content import FileContent
 from thinstack.data.files.paths import FilePath, file_path, why_unreadable
 from thinstack.errors import DataError
 
-__all__ = ["BUFFER", "COMPRESSED_SUFFIXES", "opened_bytes", "without_compression"]
-
 BUFFER: Final = 1 << 16
 """Bytes that are read at a time, and that `peek` gives at most."""
 

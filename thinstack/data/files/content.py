@@ -8,8 +8,6 @@ from pathlib import Path
 
 from thinstack.data.files.paths import FilePath, file_path
 
-__all__ = ["FileContent"]
-
 
 class FileContent(os.PathLike[str]):
     """The bytes of a file. They are read when somebody first asks for them, and then kept.

@@ -14,8 +14,6 @@ from filelock import lock_descriptor
 from thinstack.data.files.paths import check_new_folder
 from thinstack.errors import InputError
 
-__all__ = ["LOCK", "NO_LOCKS", "locked", "take"]
-
 LOCK = ".lock"
 """The file that is locked; it stays, and holds who has locked it last."""
 

@@ -7,15 +7,6 @@ from typing import TypeAlias
 
 from thinstack.errors import DataError, InputError, shown
 
-__all__ = [
-    "FilePath",
-    "any_path",
-    "check_new_folder",
-    "file_path",
-    "in_resolved_folder",
-    "why_unreadable",
-]
-
 FilePath: TypeAlias = str | os.PathLike[str]
 """The path of a file that is read; also a `FileContent`, which has been read."""
 

@@ -14,17 +14,6 @@ from thinstack.data.tables.table_kinds import named_separator
 from thinstack.data.tables.table_rows import listed
 from thinstack.errors import DataError
 
-__all__ = [
-    "Dialect",
-    "bare",
-    "check_header",
-    "find_dialect",
-    "first_width",
-    "header_names",
-    "sample_of",
-    "split_line",
-]
-
 _LINES, _CHARACTERS = 200, 1 << 20  # of a table that are looked at before it is read
 _LONG: Final = 60
 """Characters of the name of a column; a longer one is likely a text."""

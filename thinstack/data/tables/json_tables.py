@@ -10,8 +10,6 @@ from thinstack.data.tables.table_rows import Found, Record, with_columns
 from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError, shown
 
-__all__ = ["json_records"]
-
 
 def json_records(path: FilePath, encoding: str) -> Iterator[Found]:
     """The columns and the rows of a file of JSON, whatever its name, as `Table.records` gives them.

@@ -9,8 +9,6 @@ from thinstack.data.files.paths import FilePath, file_path, why_unreadable
 from thinstack.data.tables.table_rows import Found, Record
 from thinstack.errors import DataError, needs_extra
 
-__all__ = ["batch_records", "parquet_records"]
-
 _ROWS = 1024
 _BUFFER = 1 << 20
 """Bytes read at a time; by default pyarrow reads the columns of a whole row group at once."""

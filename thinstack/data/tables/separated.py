@@ -23,8 +23,6 @@ from thinstack.data.tables.table_rows import Found, Record
 from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError
 
-__all__ = ["separated_records"]
-
 LONGEST_CELL: Final = 1 << 24
 """Characters. It bounds how far the end of an open quote is looked for."""
 

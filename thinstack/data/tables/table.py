@@ -23,8 +23,6 @@ from thinstack.data.tables.table_rows import (
 from thinstack.data.tables.text_streams import opened_text
 from thinstack.errors import DataError, shown
 
-__all__ = ["Table", "read_mappings"]
-
 
 class Table:
     """A table in a file. Nothing is opened before something is asked for.

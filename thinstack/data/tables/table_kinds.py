@@ -7,8 +7,6 @@ from thinstack.data.files.compressed import opened_bytes, without_compression
 from thinstack.data.files.paths import FilePath
 from thinstack.errors import DataError
 
-__all__ = ["TABLE_SUFFIXES", "holds_table", "is_table", "named_separator", "table_kind"]
-
 TABLE_SUFFIXES: Final = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet")
 """How names of tables end, in any case. Behind them a name may have one of
 `COMPRESSED_SUFFIXES`."""

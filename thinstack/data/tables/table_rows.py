@@ -13,23 +13,6 @@ import numpy as np
 
 from thinstack.errors import DataError, shown
 
-__all__ = [
-    "COLUMN_ADVICE",
-    "Classes",
-    "Found",
-    "Record",
-    "RowChecks",
-    "TableRow",
-    "cell_text",
-    "check_columns",
-    "checked_rows",
-    "is_missing",
-    "is_no_class",
-    "listed",
-    "repeats_header",
-    "with_columns",
-]
-
 COLUMN_ADVICE = (
     "name the columns with --text-column and --label-column (in Python text= and label=)"
 )

@@ -13,8 +13,6 @@ from thinstack.data.files.compressed import BUFFER, opened_bytes
 from thinstack.data.files.paths import FilePath
 from thinstack.errors import DataError, shown
 
-__all__ = ["ENCODING_ADVICE", "check_encoding", "lines_of", "opened_text", "undecoded"]
-
 ENCODING_ADVICE = (
     "name the encoding of the file, such as cp1252, latin-1 or utf-16 "
     "(--encoding NAME, in Python encoding=)"

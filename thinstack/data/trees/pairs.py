@@ -10,8 +10,6 @@ from thinstack.data.trees.json_lines import binary_tree, read_records
 from thinstack.data.trees.sick import TABLES, SickPair, read_sick
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 
-__all__ = ["TABLE", "Pair", "PairTarget", "PairTrees", "read_pairs", "read_snli"]
-
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
 """The trees that a model reads. Models of binary trees and of sequences get constituency trees,
 which are binary."""

@@ -11,8 +11,6 @@ from thinstack.data.trees.parent_arrays import read_constituency_trees, read_dep
 from thinstack.data.trees.text_files import read_lines
 from thinstack.errors import DataError
 
-__all__ = ["SickPair", "read_sick"]
-
 TABLES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"}
 """The source table of each split, beside its folder."""
 

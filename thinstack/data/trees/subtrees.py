@@ -9,16 +9,6 @@ from numpy.typing import NDArray
 from thinstack.core import Tree
 from thinstack.core.transitions import REDUCE
 
-__all__ = [
-    "LabelledTree",
-    "joined",
-    "left_branching",
-    "phrase_sizes",
-    "replaced",
-    "right_branching",
-    "subtree",
-]
-
 
 class LabelledTree(NamedTuple):
     """A binary tree of N nodes, with labels that follow its phrases.

@@ -17,8 +17,6 @@ from thinstack.data.trees.brackets import SPACE, from_brackets
 from thinstack.data.trees.text_files import made, read_text
 from thinstack.errors import DataError, TreeError
 
-__all__ = ["Labelled", "label_ids", "read_labelled", "read_trees"]
-
 Labelled = tuple[Tree, NDArray[np.int64]]
 """A tree and the class of each of its nodes, (N,), as `label_ids` gives them."""
 

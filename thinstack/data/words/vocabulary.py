@@ -15,8 +15,6 @@ from thinstack.data.words import ptb
 from thinstack.data.words.letters import plain_letters
 from thinstack.errors import DataError
 
-__all__ = ["Cache", "Vocabulary", "WordVocabulary", "mean_unknown"]
-
 Value = TypeVar("Value")
 
 

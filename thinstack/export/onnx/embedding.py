@@ -12,8 +12,6 @@ from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, quantize_rows
 
-__all__ = ["Table", "distinct", "mean_by_word", "mean_of_pieces", "words_of"]
-
 TABLE = "embedding.table"
 
 

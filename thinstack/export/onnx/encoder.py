@@ -13,8 +13,6 @@ from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 
-__all__ = ["Encoding", "Words", "encode", "writer_of"]
-
 
 class Words(NamedTuple):
     """Vectors of the L words of a batch."""

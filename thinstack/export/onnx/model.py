@@ -26,16 +26,6 @@ from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, dequantised, factor_bounds
 from thinstack.plugins.build import STRUCTURES
 
-__all__ = [
-    "DEFAULTS",
-    "IndexType",
-    "Options",
-    "Outputs",
-    "export_onnx",
-    "export_stages",
-    "metadata_of",
-]
-
 FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.TensorProto.INT64
 
 IndexType = Literal["int32", "int64"]

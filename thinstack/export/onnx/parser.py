@@ -24,8 +24,6 @@ from thinstack.export.onnx.parts import export_parser, inline
 from thinstack.export.onnx.passes import depths_of
 from thinstack.export.onnx.value import Value
 
-__all__ = ["distances", "encode", "is_unparsed", "trees_of_distances"]
-
 BOOL, INT64 = onnx.TensorProto.BOOL, onnx.TensorProto.INT64
 
 

@@ -23,17 +23,6 @@ from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import OPSET, Graph, set_nodes, subgraphs
 from thinstack.export.onnx.value import Value
 
-__all__ = [
-    "Parts",
-    "export_cell",
-    "export_embedding",
-    "export_head",
-    "export_module",
-    "export_parser",
-    "export_reading",
-    "inline",
-]
-
 ROWS, EDGES = 5, 7  # of the examples: sizes that no cell has a reason to have built in
 MOST_ROWS = 2**31 - 1  # torch 2.6 refuses sizes without an end, which could be its infinity
 

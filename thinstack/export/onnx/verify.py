@@ -35,8 +35,6 @@ from thinstack.runtime.interface import INDEX_TYPES
 from thinstack.runtime.reference import INT8_TOLERANCE, TOLERANCE, distance
 from thinstack.runtime.session import open_session
 
-__all__ = ["VerificationReport", "export_verified_onnx", "verify_onnx"]
-
 LONGEST = {"onnxruntime": 512, "onnx.reference": 64}  # words of a tree; the second is slow
 LONGEST_IN_CONTEXT = LONGEST | {"onnx.reference": 7}
 """The longest trees if words are read in their context. The reference evaluator multiplies integers

@@ -15,8 +15,6 @@ from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError, InputError, needs_extra
 from thinstack.integrations.corpora.rows import DEFAULT_TEXT, Columns, Row, rows_of
 
-__all__ = ["SUFFIXES", "Corpus", "digest", "open_corpus"]
-
 SUFFIXES: Final = (".txt", *TABLE_SUFFIXES, ".spacy")
 """How names of files that can be scored end, in any case. Behind them a name may have the ending of
 a compressed file."""

@@ -13,8 +13,6 @@ from thinstack.data.tables.table_rows import (
 )
 from thinstack.errors import DataError
 
-__all__ = ["DEFAULT_TEXT", "LONGEST_TEXT", "Columns", "Problem", "Row", "rows_of"]
-
 LONGEST_TEXT: Final = 1 << 24
 """Characters of a text that is scored at most."""
 

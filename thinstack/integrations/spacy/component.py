@@ -58,21 +58,15 @@ from thinstack.bundle.files import Files, pack, unpacked, write
 from thinstack.core.config import Device
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
 from thinstack.integrations.spacy.doc_reading import Reading, read, scored, warn_of_no_sentences
-from thinstack.integrations.spacy.doc_results import (
-    Results,
-    contributions_of,
-    predictions,
-    register_extensions,
-    results,
-)
+from thinstack.integrations.spacy.doc_results import Results, contributions_of, register_extensions
+from thinstack.integrations.spacy.doc_results import predictions as predictions
+from thinstack.integrations.spacy.doc_results import results as results
 from thinstack.integrations.spacy.pipe import BatchedPipe
 from thinstack.integrations.spacy.requirements import note_requirement
 from thinstack.integrations.spacy.span_groups import fill_group
 from thinstack.integrations.spacy.stored import Annotated, store
 from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.predictor import Predictor
-
-__all__ = ["Aggregation", "Source", "TreeSentiment", "predictions", "results"]
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Aggregation = Literal["words", "sentences"]

@@ -11,8 +11,6 @@ from thinstack.data.files.paths import FilePath, why_unreadable
 from thinstack.data.tables.table_rows import Found, Record, RowChecks, TableRow, checked_rows
 from thinstack.errors import DataError, InputError, raised_by_signal_handler, shown
 
-__all__ = ["check_label", "chosen_categories", "doc_texts", "read_doc_bin"]
-
 _CHOSEN = 0.5
 
 

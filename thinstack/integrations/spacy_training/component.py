@@ -32,7 +32,6 @@ from thinstack.training.examples.labels import check_labels
 if TYPE_CHECKING:
     from thinstack.training.loop.text_learner import TextLearner
 
-__all__ = ["AVERAGE", "TreeClassifier"]
 
 AVERAGE: Final = 0.15
 """The share of all updates that the running average of the weights reaches back over."""

@@ -25,8 +25,6 @@ from thinstack.training.loop.teaching import Taught, taught_examples, taught_tre
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task
 
-__all__ = ["Convert", "Datasets", "Split", "Teach", "load_datasets", "read_items"]
-
 HELD_PART = 10
 """One of so many training examples is held out for early stopping."""
 

@@ -23,16 +23,6 @@ from thinstack.training.examples.labelled import (
 from thinstack.training.loop.oracle import right_transitions
 from thinstack.training.recipe import TrainingConfig
 
-__all__ = [
-    "Example",
-    "Minibatch",
-    "examples_of",
-    "forests_of",
-    "made_examples",
-    "minibatch",
-    "minibatch_places",
-]
-
 IntArray = NDArray[np.int64]
 
 

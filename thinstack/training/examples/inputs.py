@@ -14,8 +14,6 @@ from thinstack.data.words.vectors import vectors_file
 from thinstack.errors import DataError
 from thinstack.training.recipe import Recipe
 
-__all__ = ["Inputs", "data_digests"]
-
 
 class Inputs:
     """The tables of a folder, and bundles. Each is opened once, when it is first asked for; so what

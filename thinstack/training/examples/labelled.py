@@ -15,8 +15,6 @@ from thinstack.errors import TreeError
 from thinstack.evaluate.accuracy import labels_by_span
 from thinstack.text.given_trees import TreeMaker
 
-__all__ = ["LabelledForest", "labelled_chains", "labelled_pair", "labelled_text", "labelled_tree"]
-
 IntArray = NDArray[np.int64]
 
 

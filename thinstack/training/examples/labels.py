@@ -9,8 +9,6 @@ from thinstack.data.tables.alike import alike, difference
 from thinstack.data.tables.table_rows import is_no_class
 from thinstack.errors import DataError
 
-__all__ = ["check_labels", "find_labels"]
-
 MOST: Final = 200
 """The most classes: a column with more of them holds something else."""
 

@@ -6,8 +6,6 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["repeated", "set_aside", "set_aside_share"]
-
 Item = TypeVar("Item")
 
 

@@ -17,8 +17,6 @@ from thinstack.training.recipe import DataConfig
 from thinstack.training.tasks._pairs import Pairs
 from thinstack.training.tasks._table import TableTask
 
-__all__ = ["ask_about_spans", "table_data"]
-
 BOTH = "label", "score"
 """The columns that say what is learnt from pairs."""
 

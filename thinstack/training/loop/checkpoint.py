@@ -17,14 +17,6 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.training.loop.optimizers import load_state_tensors, state_tensors
 
-__all__ = [
-    "load_checkpoint",
-    "load_optimizers",
-    "not_a_checkpoint",
-    "optimizer_tensors",
-    "save_checkpoint",
-]
-
 SCHEMA: Final = "2"
 """What files have in their metadata as `schema_version`, beside `state` and `sha256`. Files of
 before, whose cells had their gates in other orders, are refused."""

@@ -30,8 +30,6 @@ from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses
 
-__all__ = ["Progress", "Report", "best_epoch", "train"]
-
 Progress = Callable[[int, int, int], None]
 """Takes an epoch, how many of its examples are done, and how many there are."""
 

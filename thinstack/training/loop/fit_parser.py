@@ -16,8 +16,6 @@ from thinstack.training.loop.precision import lower_precision
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import TrainingConfig
 
-__all__ = ["fit_parser"]
-
 
 def fit_parser(
     model: Model,

@@ -17,8 +17,6 @@ from thinstack.plugins.build import build_model
 from thinstack.training.recipe import InitConfig, Recipe
 from thinstack.training.recipe.recipe import Part
 
-__all__ = ["freeze", "initial_model", "start_from", "vocabulary_of"]
-
 
 def vocabulary_of(
     init: InitConfig, kind: str, start: Bundle | None = None

@@ -19,8 +19,6 @@ from thinstack.plugins.manager import manager
 from thinstack.training.loop.initial import vocabulary_of
 from thinstack.training.recipe import DataConfig, Recipe
 
-__all__ = ["first_leaves"]
-
 UNSEEN_STD = 0.05
 
 

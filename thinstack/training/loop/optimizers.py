@@ -15,8 +15,6 @@ from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
 from thinstack.training.recipe import TrainingConfig
 
-__all__ = ["build_optimizers", "lower_parser_rate", "reorder_state", "set_rates"]
-
 Named = list[tuple[str, nn.Parameter]]
 
 

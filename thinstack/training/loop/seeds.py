@@ -17,8 +17,6 @@ from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.publish.measuring import Answers
 from thinstack.training.recipe import Recipe
 
-__all__ = ["Prepare", "SeedResult", "Spreads", "run_seed", "summary", "train_seed"]
-
 Spreads = dict[str, dict[str, dict[str, float | None]]]
 """The "mean" and the "std" over seeds, by tree source and figure."""
 

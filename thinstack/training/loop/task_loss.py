@@ -12,8 +12,6 @@ from thinstack.training.loop.precision import joint_of
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.task import Losses
 
-__all__ = ["joint_losses", "soft_labels", "task_loss"]
-
 
 def joint_losses(
     model: Model, batch: Minibatch, training: TrainingConfig, root_weight: float = 0.0

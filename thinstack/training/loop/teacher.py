@@ -20,8 +20,6 @@ from thinstack.errors import ConfigError
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.recipe import TeacherConfig
 
-__all__ = ["OnRead", "Teacher", "with_labels"]
-
 OnRead = Callable[[str, int, int], None]
 """Takes the name of what a teacher reads, how many sentences it has read, and how many there
 are."""

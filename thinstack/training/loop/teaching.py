@@ -17,8 +17,6 @@ from thinstack.training.lesson import Lesson, Treebank
 from thinstack.training.loop.teacher import OnRead, Teacher
 from thinstack.training.recipe import Recipe
 
-__all__ = ["Taught", "drawn_trees", "needs_soft_labels", "taught_examples", "taught_trees"]
-
 TREEBANK: Final = "trees"
 """The source of the trees of the training file. Other sources are titles of lessons."""
 

@@ -39,8 +39,6 @@ from thinstack.training.task import AnyTask, Task
 from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import text_recipe
 
-__all__ = ["RESUME_FILES", "TextLearner"]
-
 TRAINING_FILE = "training.json"
 OPTIMIZER_FILE = "optimizer.safetensors"
 RESUME_FILES = (TRAINING_FILE, OPTIMIZER_FILE)

@@ -26,8 +26,6 @@ from thinstack.training.publish.ranges import observe_ranges
 from thinstack.training.publish.suite_report import measure_suites
 from thinstack.training.recipe import Recipe
 
-__all__ = ["publish"]
-
 VERIFICATION_BATCH = 64
 """The number of sentences in a batch when the exported file is compared with the model."""
 MOST_VERIFIED = 2000

@@ -19,17 +19,6 @@ from thinstack.training.examples.example import Example, forests_of
 from thinstack.training.examples.labelled import LabelledForest
 from thinstack.training.recipe import Recipe
 
-__all__ = [
-    "FEWEST",
-    "Calibration",
-    "Cases",
-    "calibrate",
-    "calibrated",
-    "fit_temperature",
-    "single_cases",
-    "whole_cases",
-]
-
 FEWEST: Final = 50
 """The least number of sentences, texts or pairs with a class that a temperature is fitted on."""
 

@@ -10,8 +10,6 @@ from thinstack.training.publish.calibrate import Calibration
 from thinstack.training.publish.suite_report import suite_section
 from thinstack.training.recipe import Recipe
 
-__all__ = ["card"]
-
 ERRORS = {
     "root_calibration_error": "sentences",
     "phrase_calibration_error": "phrases",

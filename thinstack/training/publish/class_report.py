@@ -12,8 +12,6 @@ from thinstack.errors import escaped
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 
-__all__ = ["say_classes", "say_ratings"]
-
 MOST: Final = 20
 """Classes that are listed."""
 

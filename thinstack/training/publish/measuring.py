@@ -11,8 +11,6 @@ from thinstack.core.model.model import Model
 from thinstack.training.examples.example import Example, forests_of
 from thinstack.training.loop.own_trees import take_own_trees
 
-__all__ = ["Answers", "answers_of", "scores_of"]
-
 SCORES = {"nodes": "node_scores", "roots": "root_scores", "pairs": "pair_scores"}
 """The name of the output with the scores of every target, by what the task head reads."""
 

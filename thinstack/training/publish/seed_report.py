@@ -9,8 +9,6 @@ from thinstack.evaluate.figures import mean_and_std, shown
 from thinstack.training.loop.seeds import SeedResult, Spreads
 from thinstack.training.recipe import Recipe
 
-__all__ = ["show_seeds"]
-
 PARSER_FIGURES = {
     "choices_right": "right choices along the file's trees",
     "span_f1": "unlabelled F1 of its own trees without the whole sentences",

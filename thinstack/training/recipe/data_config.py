@@ -6,8 +6,6 @@ from pydantic import Field, field_validator, model_validator
 
 from thinstack.core.config.base import Strict
 
-__all__ = ["DataConfig"]
-
 
 class DataConfig(Strict):
     """The files of a recipe, relative to the folder that `--data` names."""

@@ -15,8 +15,6 @@ from thinstack.training.recipe.teacher_config import TeacherConfig
 from thinstack.training.recipe.training_config import TrainingConfig
 from thinstack.training.task import AnyTask
 
-__all__ = ["ExportConfig", "InitConfig", "Part", "Recipe"]
-
 Part = Literal["embedding", "encoder", "parser", "head"]
 """A part of a model that can start from another model's weights."""
 

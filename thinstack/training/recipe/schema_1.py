@@ -6,8 +6,6 @@ from thinstack.errors import UnknownNameError
 from thinstack.plugins.manager import manager
 from thinstack.training.lessons.schema_1 import with_lessons
 
-__all__ = ["converted"]
-
 READ_BY_SOME: Final = (
     *("format", "text_column", "label_column", "pair_columns", "score_column"),
     *("encoding", "separator", "header", "skip_bad"),

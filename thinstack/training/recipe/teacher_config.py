@@ -5,8 +5,6 @@ from pydantic import Field
 
 from thinstack.core.config.base import Strict
 
-__all__ = ["TeacherConfig"]
-
 
 class TeacherConfig(Strict):
     """Bundles that teach. A model learns their probabilities for every phrase, both beside the

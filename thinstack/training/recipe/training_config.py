@@ -7,8 +7,6 @@ from pydantic import Field, model_validator
 from thinstack.core.config.base import Rate, Strict
 from thinstack.core.config.model_config import MadeTree
 
-__all__ = ["TrainingConfig"]
-
 OF_PAPERS: Final = {"init": "own", "decoupled_decay": False, "labels": "all"}
 """Settings that recipes had, and their defaults. Tables of papers alone used them, and
 `reproduce/learning.py` has them now."""
