@@ -308,17 +308,15 @@ def test_a_folder_that_is_not_there_has_no_builtins(monkeypatch: pytest.MonkeyPa
     assert builtin_modules("cell") == []
 
 
-LEVELS = """
+SETTINGS = """
+from typing import ClassVar
 from pydantic import BaseModel
 from thinstack.plugins import hookimpl
 
-class Settings(BaseModel, extra="forbid"):
+class Mine(BaseModel, extra="forbid"):
+    plugin_kind: ClassVar = {kind!r}
+    name: ClassVar = "mine.v1"
     share: float = 0.5
-
-class Mine:
-    plugin_kind, name, settings = {kind!r}, "mine.v1", Settings
-    def __init__(self, settings):
-        self.share = settings.share
 
 @hookimpl
 def thinstack_{kind}s():
@@ -328,7 +326,7 @@ def thinstack_{kind}s():
 
 @pytest.mark.parametrize("kind", ["task", "lesson"])
 def test_a_task_or_lesson_has_settings(site, kind: str) -> None:
-    site.install("mine", "m_mine", LEVELS.format(kind=kind))
+    site.install("mine", "m_mine", SETTINGS.format(kind=kind))
     spec = site.manager().find(kind, "mine.v1")
     assert list(spec.options.model_fields) == ["share"]
     assert (spec.create({}).share, spec.create({"share": 1}).share) == (0.5, 1)
