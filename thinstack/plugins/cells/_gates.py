@@ -14,4 +14,4 @@ def repeat_forget(gates: Tensor, width: int, times: int) -> Tensor:
     if times == 1:
         return gates
     i, f, others = gates[..., :width], gates[..., width : 2 * width], gates[..., 2 * width :]
-    return torch.cat([i] + [f] * times + [others], -1)  # noqa: RUF005
+    return torch.cat([i] + [f] * times + [others], -1)
