@@ -129,7 +129,7 @@ def test_what_is_reported_is_cross_fitted(tiny):
     assert changed.temperature != pytest.approx(found["temperature"], rel=1e-2)
     assert found["cases"] == 61
     given = [example.trees["balanced"] for example in datasets.dev]
-    rows = scores_of(model, datasets.dev, "balanced", "phrases")
+    rows = scores_of(model, datasets.dev, "balanced")
     others = [found["of_halves"][1 - number % 2] for number in range(61)]
     after = [
         softmax(np.log(each[one.whole]) / other)

@@ -13,6 +13,5 @@ def repeat_forget(gates: Tensor, width: int, times: int) -> Tensor:
     """
     if times == 1:
         return gates
-    after = gates.shape[-1] - 2 * width
-    i, f, others = torch.split(gates, [width, width, after], -1)
+    i, f, others = gates[..., :width], gates[..., width : 2 * width], gates[..., 2 * width :]
     return torch.cat([i] + [f] * times + [others], -1)

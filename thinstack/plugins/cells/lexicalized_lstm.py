@@ -86,7 +86,7 @@ class LexicalizedLSTM(Cell):
         x = self._head_word(children[2])
         # A product without a bias; `affine` is the faster one.
         x_i, x_f, x_o, x_g = affine(x.new_zeros([4 * width]), x, self.w_x).chunk(4, 1)
-        b_if, b_o, b_g = torch.split(self.b, [3 * width, width, width])
+        b_if, b_o, b_g = self.b[: 3 * width], self.b[3 * width : 4 * width], self.b[4 * width :]
         gates = affine(b_if, torch.cat([hs, cs], 1), self.w_if)
         i, f_l, f_r = (gates + torch.cat([x_i, x_f, x_f], 1)).sigmoid().chunk(3, 1)  # (10)
         g = (affine(b_g, hs, self.w_g) + x_g).tanh()  # (11)

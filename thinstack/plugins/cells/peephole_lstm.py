@@ -46,7 +46,7 @@ class PeepholeLSTM(Cell):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
         xh, before = torch.cat([inputs, children[0].flatten(1)], 1), children[1].flatten(1)
-        b_if, b_o, b_g = torch.split(self.b, [2 * width, width, width])
+        b_if, b_o, b_g = self.b[: 2 * width], self.b[2 * width : 3 * width], self.b[3 * width :]
         gates = affine(b_if, torch.cat([xh, before], 1), self.w_if).sigmoid()
         i, f = gates.chunk(2, 1)  # (3)
         g = affine(b_g, xh, self.w_g).tanh()  # (2)

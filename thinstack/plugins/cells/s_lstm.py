@@ -57,7 +57,7 @@ class SLSTM(Cell):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
         hs, cs = children[0].flatten(1), children[1].flatten(1)  # [h_L; h_R], [c_L; c_R]
-        b_if, b_o, b_g = torch.split(self.b, [3 * width, width, width])
+        b_if, b_o, b_g = self.b[: 3 * width], self.b[3 * width : 4 * width], self.b[4 * width :]
         gates = affine(b_if, torch.cat([hs, cs], 1), self.w_if).sigmoid()
         i, f_l, f_r = gates.chunk(3, 1)  # (5), (6)
         g = affine(b_g, hs, self.w_g).tanh()  # (7)
