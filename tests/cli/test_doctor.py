@@ -15,7 +15,7 @@ from command_line import Answer
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.reading import BUNDLED
-from thinstack.cli.checks import Check, exit_code
+from thinstack.cli.checks.packages import Check, exit_code
 from thinstack.errors import DeviceError
 from thinstack.plugins.manager import manager
 from thinstack.runtime import reference
@@ -27,7 +27,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 @pytest.fixture(autouse=True)
 def _no_packages(monkeypatch):
     """Other tests are of these, and torch and spaCy take seconds."""
-    monkeypatch.setattr("thinstack.cli.checks.examination.package_checks", lambda: iter(()))
+    monkeypatch.setattr("thinstack.cli.checks.package_checks", lambda: iter(()))
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def test_cuda_that_does_not_work_is_missing_and_no_fault(cli, golden, monkeypatc
             raise DeviceError("no driver")
         return reference.check_cases(bundle)
 
-    module = "thinstack.cli.checks.examination"
+    module = "thinstack.cli.checks"
     announced = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     monkeypatch.setattr(f"{module}.available_providers", lambda: announced)
     monkeypatch.setattr(f"{module}.check_cases", check)

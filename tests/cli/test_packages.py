@@ -10,9 +10,8 @@ from types import ModuleType
 import pytest
 
 from thinstack import __version__
-from thinstack.cli.checks import Check
 from thinstack.cli.checks import packages as module
-from thinstack.cli.checks.packages import package_checks
+from thinstack.cli.checks.packages import Check, package_checks
 
 REQUIRED = [
     "numpyish>=1.26",

@@ -19,7 +19,7 @@ from thinstack.cli.options import (
     ThreadsOption,
     print_json,
 )
-from thinstack.core.config import EvaluationSource, TreeSource
+from thinstack.core.config import EvaluationSource
 from thinstack.data.tables.table_kinds import holds_table, is_table
 from thinstack.errors import InputError, escaped
 
@@ -143,7 +143,8 @@ def evaluate(
                 f"{file}: a table has texts and no gold trees: choose another source, such as "
                 "--source auto"
             )
-        _evaluate_texts(predictor, file, columns, source or "auto", renamed, as_json=as_json)
+        settings = columns | {"source": source or "auto", "relabel": renamed}
+        _evaluate_texts(predictor, file, settings, as_json=as_json)
         return
     source = source or "gold"
     figures = evaluate_file(predictor, file, source=source, text=text, read=read, relabel=renamed)
@@ -189,13 +190,7 @@ def _renamed(given: Iterable[str]) -> dict[str, str]:
 
 
 def _evaluate_texts(
-    predictor: "Predictor",
-    file: str,
-    columns: Mapping[str, Any],
-    source: TreeSource,
-    relabel: Mapping[str, str],
-    *,
-    as_json: bool,
+    predictor: "Predictor", file: str, settings: Mapping[str, Any], *, as_json: bool
 ) -> None:
     from rich.table import Table
 
@@ -205,9 +200,7 @@ def _evaluate_texts(
     from thinstack.integrations.show.confusion import WIDEST, matrix
 
     notes: list[str] = []
-    figures, counts = evaluate_table(
-        predictor, file, source=source, relabel=relabel, notes=notes, **columns
-    )
+    figures, counts = evaluate_table(predictor, file, notes=notes, **settings)
     for note in notes:
         print(f"note: {escaped(note)}", file=sys.stderr)
     if as_json:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -10,6 +10,9 @@ from thinstack.core.config import Device
 
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")
+]
+ModelArgument = Annotated[
+    str, typer.Argument(help="The model: a bundle's name, folder or hf:// address.")
 ]
 DeviceOption = Annotated[
     Device, typer.Option(help="Where to run the model. auto uses CUDA if it works, else the CPU.")
@@ -35,6 +38,17 @@ ClassesOption = Annotated[
     typer.Option(
         help="Show five classes of sentiment as 3 (negative, neutral, positive) or as 2 (without "
         "neutral).  [default: the model's own classes]"
+    ),
+]
+AbstainOption = Annotated[
+    float | None,
+    typer.Option(help="Give no label if the best class is less probable than this, such as 0.6."),
+]
+QuantizeOption = Annotated[
+    Literal["none", "fp16", "int8-tables", "int8"],
+    typer.Option(
+        help="How to store weights. All but none make the file smaller and change scores a little. "
+        "int8 also computes with 8 bits."
     ),
 ]
 SeparatorOption = Annotated[

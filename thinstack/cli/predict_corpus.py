@@ -123,7 +123,7 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
     out, console = asked["out"], Console(stderr=True)
     try:
         with stoppable(f"stopped; the rows in {out} are kept: {_GO_ON}"), CorpusBar(console) as bar:
-            last = score_corpus(_request(**asked), bar.tell)
+            last = score_corpus(_request(asked), bar.tell)
     except OSError as error:
         raise StoppedError(
             f"{error}; the rows in {out} are kept: fix the problem, then {_GO_ON}"
@@ -136,44 +136,30 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(_NAMES.get(name, "--" + name.replace("_", "-")) for name in names)
 
 
-def _request(
-    input: Path,
-    out: Path,
-    *,
-    model: str,
-    device: Any,
-    threads: int | None,
-    isolated: bool | None,
-    format: str | None,
-    jobs: int | None,
-    fail_after: float | None,
-    allow_repeated_ids: bool | None,
-    **others: Any,
-) -> "Request":
-    """`others`: fields of `thinstack.integrations.corpora.run_manifest.Settings`, where None means
-    the default, and options that are ignored here."""
-    from thinstack.integrations.corpora.run import FAIL_AFTER, Request
+def _request(asked: Mapping[str, Any]) -> "Request":
+    """The run that the arguments ask for; None means the default."""
+    from thinstack.integrations.corpora.run import Request
     from thinstack.integrations.corpora.run_manifest import Settings
     from thinstack.integrations.corpora.work import ModelSource
 
-    if str(input) == STANDARD_INPUT and sys.stdin.isatty():
+    input, threads, isolated = asked["input"], asked["threads"] or 1, asked["isolated"]
+    streamed = str(input) == STANDARD_INPUT
+    if streamed and sys.stdin.isatty():
         raise InputError(
             "--input - reads standard input, but that is a terminal: pipe texts into it, or name a "
             "file"
         )
-    of_parquet = input.suffix.lower() == ".parquet"
-    settings = {name: others[name] for name in Settings.model_fields if name in others}
-    known = {name: value for name, value in settings.items() if value is not None}
-    known["format"] = format or ("parquet" if of_parquet else "jsonl")
+    known = {name: value for name, value in asked.items() if value is not None}
+    settings = {name: known[name] for name in Settings.model_fields if name in known}
+    settings.setdefault("format", "parquet" if input.suffix.lower() == ".parquet" else "jsonl")
     return Request(
-        input=sys.stdin.buffer if str(input) == STANDARD_INPUT else input,
-        out=out,
-        settings=Settings.parse(known, source="options"),
-        model=ModelSource(model, device, threads or 1, isolated=isolated),
-        jobs=1 if jobs is None else jobs,
-        fail_after=FAIL_AFTER if fail_after is None else fail_after,
+        input=sys.stdin.buffer if streamed else input,
+        out=asked["out"],
+        settings=Settings.parse(settings, source="options"),
+        model=ModelSource(asked["model"], asked["device"], threads, isolated=isolated),
         named=bool(known.keys() & {"text", "id"}),
-        repeated_ids=bool(allow_repeated_ids),
+        repeated_ids=bool(asked["allow_repeated_ids"]),
+        **{name: known[name] for name in ("jobs", "fail_after") if name in known},
     )
 
 

@@ -143,13 +143,11 @@ def train(
                 team=team,
             )
             return
-        _check_recipe(
-            file,
-            of_table
-            | {"text_column": text_column or None, "init": init, "labels": labels, "scale": scale},
-        )
+        of_table |= {"text_column": text_column or None, "init": init}
+        _check_recipe(file, of_table | {"labels": labels, "scale": scale})
         folder = Path() if data is None else data
-        _run_recipe(file, folder, out, seed, threads, console, team)
+        settings = {"data": folder, "threads": threads, "console": console}
+        _run_recipe(file, out, seed, team, settings)
 
 
 def _is_table(file: Path, *, told: bool) -> bool:
@@ -197,13 +195,7 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
 
 
 def _run_recipe(
-    file: Path,
-    data: Path,
-    out: Path,
-    seeds: list[int] | None,
-    threads: int | None,
-    console: Console,
-    team: Team,
+    file: Path, out: Path, seeds: list[int] | None, team: Team, settings: dict[str, Any]
 ) -> None:
     from thinstack.training.recipe import Recipe
 
@@ -212,6 +204,4 @@ def _run_recipe(
     with needs_extra("export"):
         from thinstack.training.run_recipe import run_recipe
     with team.alone_in(out):
-        run_recipe(
-            recipe, data=data, out=out, seeds=chosen, threads=threads, console=console, team=team
-        )
+        run_recipe(recipe, out=out, seeds=chosen, team=team, **settings)

@@ -33,9 +33,6 @@ from thinstack.integrations.corpora.work import ModelSource, WrittenShard, score
 from thinstack.integrations.corpora.worker import Worker
 from thinstack.integrations.corpora.workers import score_side_by_side
 
-FAIL_AFTER = 0.01
-"""Share of the rows that may fail, by default."""
-
 
 class Progress(NamedTuple):
     """How far a run is, in rows of the input.
@@ -75,7 +72,7 @@ class Request:
     model: ModelSource
     named: bool = False
     jobs: int = 1
-    fail_after: float = FAIL_AFTER
+    fail_after: float = 0.01
     repeated_ids: bool = False
 
 
