@@ -14,7 +14,7 @@ from spacy.tokens.underscore import Underscore
 
 import thinstack
 from thinstack.errors import InputError, UnknownNameError
-from thinstack.integrations.spacy.component import predictions, results
+from thinstack.integrations.spacy import predictions, results
 from thinstack.integrations.spacy.span_groups import fill_group
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.stored import Annotated, store, stored_of

@@ -48,28 +48,46 @@ folder that `model` names is not needed any more. All settings can be overridden
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from spacy.tokens import Doc, Span
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.files import Files, pack, unpacked, write
+from thinstack.bundle.files import Files, pack, unpacked
 from thinstack.core.config import Device
-from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
-from thinstack.integrations.spacy.doc_reading import Reading, read, scored, warn_of_no_sentences
-from thinstack.integrations.spacy.doc_results import Results, contributions_of, register_extensions
-from thinstack.integrations.spacy.doc_results import predictions as predictions
-from thinstack.integrations.spacy.doc_results import results as results
-from thinstack.integrations.spacy.pipe import BatchedPipe
-from thinstack.integrations.spacy.requirements import note_requirement
+from thinstack.errors import NoSentencesWarning
+from thinstack.integrations.spacy.doc_results import (
+    Results,
+    contributions_of,
+    register_extensions,
+    results,
+)
+from thinstack.integrations.spacy.pipe import (
+    SOURCE,
+    BatchedPipe,
+    check_docs,
+    files_from_bytes,
+    note_requirement,
+)
 from thinstack.integrations.spacy.span_groups import fill_group
+from thinstack.integrations.spacy.splitter import DocSentence, has_sentences, sentences_of
 from thinstack.integrations.spacy.stored import Annotated, store
+from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.long_sentences import MAX_WORDS
-from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.predictor import Predictor, Trees
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Aggregation = Literal["words", "sentences"]
+
+
+class Reading(NamedTuple):
+    """The sentences of each Doc, and the source of the trees of all sentences, or their
+    transitions."""
+
+    sentences: list[list[DocSentence]]
+    trees: Trees
 
 
 class TreeSentiment(BatchedPipe):
@@ -97,17 +115,11 @@ class TreeSentiment(BatchedPipe):
         self.threads, self.scorer, self.max_words = threads, scorer, max_words
         self.classes, self.abstain, self.spans_key = classes, abstain, spans_key
         self.isolated = isolated
-        self._labels: tuple[str, ...] = ()
         self._files: Files = {}
         self._predictor: Predictor | None = None
         self._meta: dict[str, Any] = {}
         self._overridden = False
         self._warned = self._told = False  # that it does not learn; that sentences are not set
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The classes that are shown; empty until the model is read."""
-        return self._labels
 
     def predict(self, docs: Iterable[Doc]) -> list[list[Annotated]]:
         """The scored trees of the sentences of each Doc. Nothing is set. Raises InputError if
@@ -122,15 +134,27 @@ class TreeSentiment(BatchedPipe):
     def read(self, docs: Iterable[Doc]) -> Reading:
         """What `run` needs of Docs. Raises what `predict` raises before the model runs."""
         _ = self.predictor  # a missing model is an error of Docs without words too
-        reading = read(docs, self.source)
-        if reading.unset and not self._told:
+        pairs = [(doc, sentences_of(doc)) for doc in check_docs(docs)]
+        trees: Trees = self.source  # type: ignore[assignment]
+        if self.source == "benepar":
+            trees = list(chain.from_iterable(parses_of(*item) for item in pairs))
+        if not self._told and any(some and not has_sentences(doc) for doc, some in pairs):
             self._told = True
-            warn_of_no_sentences(self.name)
-        return reading
+            warnings.warn(
+                f"{self.name}: expected Docs whose sentences are known, found one where nothing "
+                "has set them; each such Doc is read as one sentence, in parts if it is long. Put "
+                "a component that sets sentences before this one: "
+                f"nlp.add_pipe('sentencizer', before={self.name!r})",
+                NoSentencesWarning,
+                stacklevel=2,
+            )
+        return Reading([sentences for _, sentences in pairs], trees)
 
     def run(self, reading: Reading) -> list[list[Annotated]]:
         """What `predict` gives, from what was read. It can be called in any thread."""
-        return scored(self.predictor, reading)
+        words = [sentence.words for sentence in chain.from_iterable(reading.sentences)]
+        rows = iter(self.predictor.trees_and_scores(words, reading.trees) if words else ())
+        return [[Annotated(item, *next(rows)) for item in items] for items in reading.sentences]
 
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
         """Set `doc.cats`, the results of the component, and `doc.spans[spans_key]` of each Doc,
@@ -178,7 +202,7 @@ class TreeSentiment(BatchedPipe):
     def predictor(self) -> Predictor:
         """The running model. If it is read now, raises what `load` raises."""
         if self._predictor is None:
-            self._unpack(self._files) if self._files else self.load()
+            self._start(unpacked(self._files, SOURCE)) if self._files else self.load()
         assert self._predictor is not None
         return self._predictor
 
@@ -205,17 +229,9 @@ class TreeSentiment(BatchedPipe):
             predictor.tree_maker(self.source)
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)
 
-    def _unpack(self, files: Files) -> None:
-        self._start(unpacked(files, SOURCE))
-
     def __reduce__(self) -> tuple[object, ...]:
         """For worker processes: they start the model themselves, from the same bytes."""
         return _rebuilt, ({**self.__dict__, "name": self.name, "_predictor": None},)
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the bundle to the folder `path`. thinstack's commands read it as any other
-        bundle."""
-        write(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
         """Read and start the bundle in `path`, unless `model` was overridden. Raises what `load`
@@ -224,14 +240,10 @@ class TreeSentiment(BatchedPipe):
             self._start(open_bundle(Path(path) if isinstance(path, str) else path))
         return self
 
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The bundle as bytes."""
-        return to_bytes(self._saved())
-
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
         """Read and start what `to_bytes` gave. Otherwise this is `from_disk`."""
         if not self._keeps_model():
-            self._unpack(from_bytes(data))
+            self._start(unpacked(files_from_bytes(data), SOURCE))
         return self
 
     def note(self, meta: dict[str, Any], *, overridden: bool) -> None:

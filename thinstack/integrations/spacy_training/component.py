@@ -15,15 +15,14 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.files import Files, pack, unpacked, write
+from thinstack.bundle.files import Files, pack, unpacked
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.bundle.writing import seal
 from thinstack.core.config import Device
 from thinstack.core.scale import ordered
 from thinstack.errors import BundleError, InputError, MissingExtraError, needs_extra
-from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
 from thinstack.integrations.spacy.doc_bins import check_label, chosen_categories
-from thinstack.integrations.spacy.pipe import BatchedPipe, check_docs
+from thinstack.integrations.spacy.pipe import SOURCE, BatchedPipe, check_docs, files_from_bytes
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
@@ -65,7 +64,6 @@ class TreeClassifier(BatchedPipe):
             "average": average,
             "device": device,
         }
-        self._labels: tuple[str, ...] = ()
         self._files: Files = {}
         self._learner: TextLearner | None = None
         self._predictor: Predictor | None = None
@@ -80,11 +78,6 @@ class TreeClassifier(BatchedPipe):
     def is_trainable(self) -> bool:
         """True: spaCy trains this component."""
         return True
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The classes, in their order."""
-        return self._labels
 
     @property
     def label_data(self) -> list[str]:
@@ -200,11 +193,6 @@ class TreeClassifier(BatchedPipe):
         for doc, row in zip(docs, scores.tolist(), strict=True):
             doc.cats.update(zip(self._labels, row, strict=True))
 
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model to the folder `path`, as a bundle. A finished component's bundle has an
-        ONNX file."""
-        write(self._saved(), Path(path))
-
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
         """Read the model that `to_disk` or `thinstack finish` wrote. Raises BundleError for a
         damaged bundle and, without torch, for a bundle that is not finished."""
@@ -212,13 +200,9 @@ class TreeClassifier(BatchedPipe):
             self._open(open_bundle(Path(path)))
         return self
 
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The bundle that `to_disk` writes, as bytes."""
-        return to_bytes(self._saved())
-
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
         """Read the bytes that `to_bytes` gave. Raises what `from_disk` raises."""
-        if files := from_bytes(data):
+        if files := files_from_bytes(data):
             self._open(unpacked(files, SOURCE))
         return self
 

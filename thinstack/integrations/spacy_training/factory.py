@@ -36,8 +36,7 @@ from typing import Any
 from spacy.language import Language
 
 from thinstack.core.config import Device
-from thinstack.integrations.spacy.requirements import note_requirement
-from thinstack.integrations.spacy.scorer import SCORE_WEIGHTS
+from thinstack.integrations.spacy.pipe import SCORE_WEIGHTS, note_requirement
 from thinstack.integrations.spacy_training.component import AVERAGE, TreeClassifier
 
 

@@ -13,7 +13,7 @@ from thinstack.bundle.writing import replacing_folder
 from thinstack.data.files.paths import check_new_folder
 from thinstack.errors import InputError
 from thinstack.export.quantize import Quantize
-from thinstack.integrations.show.as_text import as_text
+from thinstack.integrations.show.outline import as_text
 from thinstack.training.loop.text_learner import RESUME_FILES
 from thinstack.training.publish.bundle_files import bundle_files
 
