@@ -197,7 +197,7 @@ def _evaluate_texts(
     from thinstack.evaluate.figures import figure_names, percent
     from thinstack.evaluate.text_evaluation import evaluate_table
     from thinstack.evaluate.text_figures import NAMES
-    from thinstack.integrations.show.confusion import WIDEST, matrix
+    from thinstack.integrations.show.terminal import WIDEST, matrix
 
     notes: list[str] = []
     figures, counts = evaluate_table(predictor, file, notes=notes, **settings)

@@ -1,7 +1,7 @@
 """A run over a corpus: scores its files into a folder of rows, and continues a run that stopped."""
 
 import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,16 +22,15 @@ from thinstack.integrations.corpora.run_manifest import (
     read_run_manifest,
 )
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.shards import Planned, Shard, plan, shards_of
+from thinstack.integrations.corpora.shards import Planned, plan, shards_of
 from thinstack.integrations.corpora.unchanged import (
     as_planned,
     check_input,
-    check_model,
     input_files,
+    opened_again,
 )
 from thinstack.integrations.corpora.work import ModelSource, WrittenShard, score_shard
-from thinstack.integrations.corpora.worker import Worker
-from thinstack.integrations.corpora.workers import score_side_by_side
+from thinstack.integrations.corpora.workers import Worker, score_side_by_side
 
 
 class Progress(NamedTuple):
@@ -99,15 +98,14 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         todo = (shard for shard in as_planned(planned, manifest) if shard.number not in done)
         jobs = min(request.jobs, len(manifest.shards) - len(done))
         # All processes take the same files, where a branch of the hub might move meanwhile.
-        model = replace(request.model, name=str(scorer.predictor.bundle.path))
-        model = replace(model, digest=scorer.predictor.bundle.manifest.digest)
-        new = partial(Worker, model, request.settings, folder)
-        with closing(
-            score_side_by_side(todo, jobs, new) if jobs else _one_by_one(scorer, todo, folder)
-        ) as written:
+        bundle = scorer.predictor.bundle
+        same = {"name": str(bundle.path), "digest": bundle.manifest.digest}
+        new = partial(Worker, replace(request.model, **same), request.settings, folder)
+        alone = (score_shard(scorer, shard, folder) for shard in todo)
+        with closing(score_side_by_side(todo, jobs, new) if jobs else alone) as written:
             last = _followed(written, start, request, tell)
         check_input(partial(_corpus, request, folder, again=corpus), manifest)
-        check_model(scorer.predictor.bundle)
+        opened_again(**same)
         finished = _finished(last, manifest, folder)
         manifest.model_copy(update={"finished": finished}).write(folder.path)
     return last
@@ -141,13 +139,6 @@ def _tidied(folder: OutFolder) -> Iterator[None]:
         (folder.path / SPOOL).unlink(missing_ok=True)
 
 
-def _one_by_one(
-    scorer: TextScorer, shards: Iterable[Shard], folder: OutFolder
-) -> Generator[WrittenShard, None, None]:
-    for shard in shards:
-        yield score_shard(scorer, shard, folder)
-
-
 def _followed(
     shards: Iterator[WrittenShard], start: Progress, request: Request, tell: Tell
 ) -> Progress:
@@ -169,13 +160,11 @@ def _followed(
 
 
 def _check_apart(request: Request) -> None:
-    if isinstance(request.input, Path) and request.input.is_dir():
-        inner, outer = request.out.resolve(), request.input.resolve()
-        if inner.is_relative_to(outer):
-            raise InputError(
-                f"{request.out}: is inside the input, {request.input}: name another folder with "
-                "--out"
-            )
+    out, folder = request.out, request.input
+    if not isinstance(folder, Path) or not folder.is_dir():
+        return
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"{out}: is inside the input, {folder}: name another folder with --out")
 
 
 def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None) -> Corpus:
@@ -183,28 +172,16 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
     what they were before."""
     settings = request.settings
     columns = Columns(settings.text, settings.id)
+    reading = settings.model_dump(include={"encoding", "separator", "header"})
     if isinstance(request.input, Path):
-        named = columns if request.named else None
-        return open_corpus(
-            request.input,
-            named,
-            encoding=settings.encoding,
-            separator=settings.separator,
-            header=settings.header,
-        )
+        return open_corpus(request.input, columns if request.named else None, **reading)
     if again is not None:
         return again
     spool = folder.path / SPOOL
     with spool.open("wb") as file:
         shutil.copyfileobj(request.input, file, 1 << 20)
-    return Corpus(
-        {SPOOL: spool},
-        columns,
-        settings.encoding,
-        kind="" if request.named else ".txt",  # A name without an ending is looked into.
-        separator=settings.separator,
-        header=settings.header,
-    )
+    kind = "" if request.named else ".txt"  # a name without an ending is looked into
+    return Corpus({SPOOL: spool}, columns, kind=kind, **reading)
 
 
 def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:
@@ -212,9 +189,7 @@ def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) 
     files = input_files(corpus)
     known = read_run_manifest(request.out)
     if known is None:
-        planned = plan(
-            corpus, repeated=request.repeated_ids, tell=lambda number: tell(Progress(number))
-        )
+        planned = plan(corpus, repeated=request.repeated_ids, tell=lambda n: tell(Progress(n)))
     else:
         planned = Planned(list(known.shards), list(known.digests))
     manifest = RunManifest(

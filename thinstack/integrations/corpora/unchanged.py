@@ -59,11 +59,6 @@ def check_input(corpus: Callable[[], Corpus], manifest: RunManifest) -> None:
             raise _input_changed(f"{name!r:.200} has another content")
 
 
-def check_model(opened: Bundle) -> None:
-    """Raise StoppedError unless the folder of a bundle still holds the bundle that was opened."""
-    opened_again(str(opened.path), opened.manifest.digest)
-
-
 def opened_again(name: str, digest: str) -> Bundle:
     """The bundle of a name or folder. Raises StoppedError unless its manifest has this digest."""
     try:

@@ -84,12 +84,6 @@ def _check_complete(rows: int, scored: ScoredRows, problems: Collection[int]) ->
         )
 
 
-def try_rows(scorer: TextScorer, shard: Shard) -> None:
-    """Score rows as `score_shard` does, only to see whether this process survives."""
-    for rows in batches_of(shard.rows):
-        scorer(rows)
-
-
 def batches_of(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
     """The rows in batches, with a bounded number of rows and of characters."""
     return in_batches(rows, BATCH_ROWS, lambda row: len(row.text), BATCH_CHARACTERS)

@@ -1,4 +1,5 @@
-"""The page of `thinstack serve`, for one model, on this machine alone."""
+"""The page of `thinstack serve`, for one model, on this machine alone: the server, and the data that
+the modules of the page take from either side."""
 
 import errno
 import json
@@ -10,9 +11,17 @@ from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.scale import tones_of
 from thinstack.errors import InputError, ThinstackError
-from thinstack.integrations.serving.answers import model_data, text_data
+from thinstack.integrations.show.heat import heat
+from thinstack.integrations.show.svg import svg
+from thinstack.runtime.documents import document_scores
+from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
 
 HOST: Final = "127.0.0.1"
 
@@ -21,6 +30,9 @@ _LOCAL: Final = re.compile(f"({'|'.join(map(re.escape, _NAMES))})(:[0-9]{{1,5}})
 
 MAX_BODY: Final = 1_000_000
 """Bytes of what is asked, at most."""
+
+MOST_WORDS: Final = 60
+"""Words of a text that is drawn as trees; as in `page/model.js` and `js/demo/model.js`."""
 
 _JAVASCRIPT, _STYLE, _JSON = "text/javascript", "text/css", "application/json"
 _MODULES = ("bars.js", "brackets.js", "field.js", "model.js", "page.js", "panel.js", "tree.js")
@@ -131,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _file(self) -> tuple[bytes, str]:
         path = _parts(self.path).path
         if path == "/model":
-            return _json(model_data(self.server.predictor, self.server.name)), _JSON
+            return _json(_model_data(self.server.predictor, self.server.name)), _JSON
         if path not in self.server.content:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page; the page is at /")
         return self.server.content[path]
@@ -141,7 +153,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
         text = self._text()
         with self.server.one_at_a_time:
-            return _json(text_data(self.server.predictor, text)), _JSON
+            return _json(_text_data(self.server.predictor, text)), _JSON
 
     def _text(self) -> str:
         """The text that the client sends, as `{"text": ...}`."""
@@ -176,3 +188,59 @@ def _parts(address: str) -> SplitResult:
 
 def _json(data: Any) -> bytes:
     return json.dumps(data, separators=(",", ":")).encode("ascii")
+
+
+def _model_data(predictor: Predictor, name: str) -> dict[str, Any]:
+    """The classes of a model and, where they are a scale, the tone of each."""
+    return {"name": name, "labels": list(predictor.labels), "tones": tones_of(predictor.labels)}
+
+
+def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:
+    """What a model says of an English text: `label`, `scores`, `sentences`, `svg` and `html`.
+
+    `label` is the number of a class, or -1 where the model is uncertain. `svg` draws the trees, and
+    is None for more than MOST_WORDS words. `html` is the coloured text.
+
+    A sentence has `text`, `words`, `transitions` and `nodes`, what has scores in it: `start` and
+    `end`, in the UTF-16 units of its text, by which JavaScript counts, `label` and `scores`.
+    Raises InputError for a text that is no Unicode, BundleError if the model fails.
+    """
+    (sentences,) = predict_text(predictor, [text])
+    scores, label = [], -1
+    if sentences:
+        scores = document_scores(sentences).tolist()
+        best = int(np.argmax(scores))
+        label = best if scores[best] >= sentences[0].abstain else -1
+    words = sum(len(sentence.words) for sentence in sentences)
+    return {
+        "label": label,
+        "scores": scores,
+        "sentences": [_sentence_data(sentence) for sentence in sentences],
+        "svg": svg(sentences) if words <= MOST_WORDS else None,
+        "html": heat(sentences),
+    }
+
+
+def _sentence_data(sentence: Prediction) -> dict[str, Any]:
+    places = _utf16(sentence.text)
+    spans = sentence.spans
+    starts = places[sentence.offsets[spans[:, 0], 0]].tolist()
+    ends = places[sentence.offsets[spans[:, 1] - 1, 1]].tolist()
+    labels = np.where(sentence.certain, sentence.label_ids, -1).tolist()
+    rows = sentence.scores.astype(float).round(6).tolist()
+    names = ("start", "end", "label", "scores")
+    return {
+        "text": sentence.text,
+        "words": list(sentence.words),
+        "transitions": sentence.transitions.tolist(),
+        "nodes": [
+            dict(zip(names, each, strict=True))
+            for each in zip(starts, ends, labels, rows, strict=True)
+        ],
+    }
+
+
+def _utf16(text: str) -> NDArray[np.int64]:
+    """For each place in a text, the UTF-16 units before it, (characters + 1,)."""
+    codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    return np.concatenate([[0], np.cumsum(1 + (codes > 0xFFFF))])

@@ -2,10 +2,12 @@
 that is safe to show."""
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from rich.cells import cell_len, set_cell_size
+from rich.markup import escape
 
 from thinstack.core.transitions import REDUCE, parents_of
 from thinstack.core.tree import depths
@@ -78,9 +80,16 @@ def inline(text: str) -> str:
     return escaped(_SPACE.sub(" ", text))
 
 
-def phrase(prediction: Prediction, start: int, end: int, width: int, dots: str = " … ") -> str:
-    """The words [start, end) as they stand in the text, made visible, in at most `width` columns
-    (see `elide`)."""
+def as_text(value: object) -> str:
+    """`str(value)` for a line that rich prints: brackets are no markup there, and what could act on
+    a terminal is escaped."""
+    return escape(escaped(str(value)))
+
+
+def phrase(
+    prediction: Prediction, start: int, end: int, width: int, shorten: Callable[[str, int], str]
+) -> str:
+    """The words [start, end) as they stand in the text, made visible and shortened to `width`."""
 
     def cut(first: int, behind: int) -> str:
         return visible(prediction.text_of(first, behind))
@@ -88,8 +97,8 @@ def phrase(prediction: Prediction, start: int, end: int, width: int, dots: str =
     # Words at either end that are sure to fill the width: a long phrase costs no more than those.
     ends = max(width, 1)
     if end - start <= 2 * ends:
-        return elide(cut(start, end), width, dots)
-    return elide(f"{cut(start, start + ends)} {cut(end - ends, end)}", width, dots)
+        return shorten(cut(start, end), width)
+    return shorten(f"{cut(start, start + ends)} {cut(end - ends, end)}", width)
 
 
 def elide(text: str, width: int, dots: str = " … ") -> str:
