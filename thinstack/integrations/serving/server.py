@@ -1,5 +1,5 @@
-"""The page of `thinstack serve`, for one model, on this machine alone: the server, and the data that
-the modules of the page take from either side."""
+"""The page of `thinstack serve`, for one model, on this machine alone: the server, and the data
+that the modules of the page take from either side."""
 
 import errno
 import json
