@@ -55,14 +55,8 @@ class SparkModel:
                 f"{bundle.path}: expected the same bundle {self.name!r} as on the driver, found "
                 "another: install the same version on the driver and on every executor"
             )
-        return Predictor(
-            bundle,
-            threads=1,
-            classes=self.classes,
-            abstain=self.abstain,
-            max_words=self.max_words,
-            isolated=self.isolated,
-        )
+        names = ("classes", "abstain", "max_words", "isolated")
+        return Predictor(bundle, threads=1, **{name: getattr(self, name) for name in names})
 
 
 @lru_cache(maxsize=_MODELS_KEPT)
@@ -95,14 +89,8 @@ class Scorer:
 
     def __call__(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         """`score_batches` with the model, which is loaded if this process has not done it."""
-        return score_batches(
-            batches,
-            self.model.load(),
-            text=self.text,
-            id=self.id,
-            output=self.output,
-            source=self.source,
-        )
+        settings = {name: getattr(self, name) for name in ("text", "id", "output", "source")}
+        return score_batches(batches, self.model.load(), **settings)
 
 
 def scorer(

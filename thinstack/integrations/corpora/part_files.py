@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -33,15 +33,13 @@ def check_format(format: PartFormat) -> None:
             import pyarrow.parquet  # noqa: F401
 
 
-@contextmanager
 def open_part(
     path: Path, format: PartFormat, labels: Sequence[str], *, phrases: bool
-) -> Iterator[Write]:
+) -> AbstractContextManager[Write]:
     """A writer of rows for these classes to a file. `phrases`: whether the rows are phrases, with a
     place in a tree. Raises OSError, and MissingExtraError for parquet without pyarrow."""
     opened = _jsonl_part if format == "jsonl" else _parquet_part
-    with opened(path, labels, phrases=phrases) as write:
-        yield write
+    return opened(path, labels, phrases=phrases)
 
 
 def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:

@@ -26,19 +26,14 @@ def as_planned(shards: Iterable[Shard], manifest: RunManifest) -> Iterator[Shard
     """The shards as long as each is what the manifest says. Raises StoppedError for one whose rows
     are others, or cannot be read any more. A manifest of an earlier version of thinstack has only
     the numbers of rows."""
-    sizes, digests = manifest.shards, manifest.digests
-    for shard in _read_again(shards):
-        size = sizes[shard.number] if shard.number < len(sizes) else 0
-        known = digests[shard.number] if shard.number < len(digests) else ""
-        if len(shard.rows) != size or (known and rows_digest(shard.rows) != known):
-            before = sum(sizes[: shard.number])
-            raise _input_changed(f"of its rows from {before + 1:,} on, some are others")
-        yield shard
-
-
-def _read_again(shards: Iterable[Shard]) -> Iterator[Shard]:
+    sizes, digests = dict(enumerate(manifest.shards)), dict(enumerate(manifest.digests))
     try:
-        yield from shards
+        for shard in shards:
+            known, size = digests.get(shard.number), sizes.get(shard.number)
+            if len(shard.rows) != size or (known and rows_digest(shard.rows) != known):
+                before = sum(manifest.shards[: shard.number])
+                raise _input_changed(f"of its rows from {before + 1:,} on, some are others")
+            yield shard
     except DataError as error:  # of a file that could be read when its rows were counted
         raise _input_changed(str(error)) from None
 
@@ -51,12 +46,10 @@ def check_input(corpus: Callable[[], Corpus], manifest: RunManifest) -> None:
     except (ThinstackError, OSError) as error:
         raise _input_changed(str(error)) from None
     for name in {**manifest.input, **files}:
-        if name not in files:
-            raise _input_changed(f"{name!r:.200} is gone")
-        if name not in manifest.input:
-            raise _input_changed(f"{name!r:.200} is new")
-        if files[name] != manifest.input[name]:
-            raise _input_changed(f"{name!r:.200} has another content")
+        before, now = manifest.input.get(name), files.get(name)
+        if before != now:
+            how = "has another content" if before and now else "is new" if now else "is gone"
+            raise _input_changed(f"{name!r:.200} {how}")
 
 
 def opened_again(name: str, digest: str) -> Bundle:

@@ -8,6 +8,7 @@ import numpy as np
 
 from thinstack.bundle import open_bundle
 from thinstack.core.config import Device
+from thinstack.data.files.writing import replacing
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora.folder import OutFolder
 from thinstack.integrations.corpora.part_files import failed_lines, open_part
@@ -47,16 +48,9 @@ class ModelSource:
         """Load the model. Raises what `Predictor`, `open_bundle` and `TextScorer` raise, and
         StoppedError for another bundle than that of the digest."""
         bundle = opened_again(self.name, self.digest) if self.digest else open_bundle(self.name)
-        predictor = Predictor(
-            bundle,
-            device=self.device,
-            threads=self.threads,
-            classes=settings.classes,
-            abstain=settings.abstain,
-            max_words=settings.max_words,
-            isolated=self.isolated,
-        )
-        return TextScorer(predictor, settings.output, settings.source)
+        view = settings.model_dump(include={"classes", "abstain", "max_words"})
+        own = {"device": self.device, "threads": self.threads, "isolated": self.isolated}
+        return TextScorer(Predictor(bundle, **view, **own), settings.output, settings.source)
 
 
 def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> WrittenShard:
@@ -64,7 +58,7 @@ def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> WrittenS
     StoppedError for a row that has neither scores nor a problem, or both."""
     failed: list[tuple[Row, Problem]] = []
     phrases = scorer.output == "phrases"
-    with folder.writing(shard.number) as path:
+    with replacing(folder.part(shard.number)) as path:
         with open_part(path, folder.format, scorer.labels, phrases=phrases) as write:
             for rows in batches_of(shard.rows):
                 scored, problems = scorer(rows)

@@ -216,15 +216,8 @@ class TreeSentiment(BatchedPipe):
 
     def _start(self, bundle: Bundle) -> None:
         files = pack(bundle)
-        predictor = Predictor(
-            bundle,
-            device=self.device,
-            threads=self.threads,
-            classes=self.classes,
-            abstain=self.abstain,
-            max_words=self.max_words,
-            isolated=self.isolated,
-        )
+        names = ("device", "threads", "classes", "abstain", "max_words", "isolated")
+        predictor = Predictor(bundle, **{name: getattr(self, name) for name in names})
         if self.source != "benepar":
             predictor.tree_maker(self.source)
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)

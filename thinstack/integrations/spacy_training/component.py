@@ -3,7 +3,7 @@ settings."""
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -117,7 +117,10 @@ class TreeClassifier(BatchedPipe):
         """
         validate_get_examples(get_examples, "TreeClassifier.initialize")
         if labels is None:
-            seen = Counter(label for one in get_examples() for label in self._categories(one))
+            seen = Counter[str]()
+            for example in get_examples():
+                self._chosen(example)
+                seen.update(example.reference.cats.keys())
             new = {name: count for name, count in seen.items() if name not in self._labels}
             place = f"[initialize.components.{self.name}.labels]"
             check_labels(new, self.name, f"name all classes that are meant in {place}")
@@ -208,18 +211,17 @@ class TreeClassifier(BatchedPipe):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Lets worker processes read the model again, from the same bytes."""
-        rates, average = self._learning["rates"], self._learning["average"]
-        settings = {**rates, "average": average, "device": self.device, "threads": self.threads}
-        settings |= {"name": self.name, "start": self.start, "scorer": self.scorer}
-        settings["isolated"] = self.isolated
+        names = ("name", "start", "scorer", "device", "threads", "isolated")
+        settings = {name: getattr(self, name) for name in names}
+        settings |= {**self._learning["rates"], "average": self._learning["average"]}
         return _rebuilt, (settings, self._labels, self.to_bytes())
 
     def _open(self, bundle: Bundle) -> None:
         files = pack(bundle)
         if ONNX_FILE in files:
             # As it learnt, it reads sentences of any length as a whole.
-            settings: dict[str, Any] = {"device": self.device, "threads": self.threads}
-            settings["isolated"] = self.isolated
+            names = ("device", "threads", "isolated")
+            settings: dict[str, Any] = {name: getattr(self, name) for name in names}
             self._predictor = Predictor(bundle, **settings, max_words=sys.maxsize)
             self._files, self._learner = files, None
             self._labels = tuple(self._predictor.labels)
@@ -255,11 +257,6 @@ class TreeClassifier(BatchedPipe):
         if self._learner is None:
             return self._files
         return pack(seal(self._learner.files(), config=self._learner.config))
-
-    def _categories(self, example: Example) -> Sequence[str]:
-        """All classes that an example names."""
-        self._chosen(example)
-        return list(example.reference.cats)
 
     def _chosen(self, example: Example) -> str | None:
         chosen = chosen_categories(example.reference)
