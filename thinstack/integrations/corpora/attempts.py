@@ -27,15 +27,9 @@ class OpenShard:
         self._search = _search(shard)
         self.attempt = next(self._search)
 
-    def survived(self) -> None:
-        """Note that a part of the shard was tried, and the process survived."""
-        self.attempt = self._search.send("")
-
-    def died(self, how: str) -> None:
-        """Note that the process died, because of the rows or by chance. `how` names the signal.
-
-        Raises StoppedError if the shard kills the process, but no single row does.
-        """
+    def tried(self, how: str = "") -> None:
+        """Note `how` the process died, because of the rows or by chance; "" if it survived. Raises
+        StoppedError if the shard kills the process, but no single row does."""
         self.attempt = self._search.send(how)
 
 

@@ -19,11 +19,8 @@ PartFormat = Literal["parquet", "jsonl"]
 Write = Callable[[Sequence[str | None], ScoredRows], None]
 """Writes rows; the texts' ids are by place."""
 
-_GROUP: Final = 1 << 15
-"""Rows of a parquet row group at least, but in the last one."""
-
-_PLACES = 6
-"""Digits of a probability behind the point, in JSON."""
+_GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last one
+_PLACES: Final = 6  # digits of a probability behind the point, in JSON
 
 
 def check_format(format: PartFormat) -> None:

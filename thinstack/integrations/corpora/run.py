@@ -34,11 +34,8 @@ from thinstack.integrations.corpora.workers import Worker, score_side_by_side
 
 
 class Progress(NamedTuple):
-    """How far a run is, in rows of the input.
-
-    `done` rows are finished; of these, `failed` have failed, and `before` were done before the run
-    started. `rows` is the number of all rows, or None while they are being counted.
-    """
+    """How far a run is, in rows of the input: `done` are finished; of these, `failed` have failed,
+    and `before` were done before the run started. `rows` is None while they are being counted."""
 
     done: int
     failed: int = 0
@@ -57,8 +54,6 @@ class Request:
         input: a file, a folder, or a stream of lines. The lines are texts, or JSON if a column is
             named; with a separator or a header to name, they are a table.
         out: the folder for the rows.
-        settings: the settings that change the rows.
-        model: how to load the model.
         named: whether the user has named a column; files without columns are then refused.
         jobs: how many processes score side by side; 0 means this process, which a row may kill.
         fail_after: the run stops if more than this share of all rows fails.

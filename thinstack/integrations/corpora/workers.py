@@ -28,13 +28,8 @@ Reply = WrittenShard | None | Exception
 
 
 class Worker:
-    """A process, as its parent sees it.
-
-    Attributes:
-        connection: brings its replies, and comes to its end when the process dies.
-        shard: what the process works on; None while it starts and while it waits.
-        ready: whether it has started.
-    """
+    """A process, as its parent sees it. Its `connection` brings its replies, and comes to its end
+    when the process dies. It works on `shard`, which is None while it starts and while it waits."""
 
     def __init__(self, model: ModelSource, settings: Settings, folder: OutFolder):
         context = multiprocessing.get_context("spawn")  # a session has threads, which no fork has
@@ -54,11 +49,8 @@ class Worker:
             self.connection.send(shard.attempt)
 
     def reply(self) -> Reply:
-        """The process's reply. Raises EOFError if it is dead."""
-        try:
-            reply: Reply = self.connection.recv()
-        except OSError:
-            raise EOFError from None
+        """The process's reply. Raises EOFError or OSError if it is dead."""
+        reply: Reply = self.connection.recv()
         return reply
 
     def how_it_died(self) -> str:
@@ -130,7 +122,7 @@ def score_side_by_side(
 ) -> Generator[WrittenShard, None, None]:
     """Score shards in several processes, which `start` starts, and report each written shard.
 
-    Raises StoppedError if processes die as they start, what `OpenShard.died` raises, and the error
+    Raises StoppedError if processes die as they start, what `OpenShard.tried` raises, and the error
     of a process that cannot continue. However it ends, no process is left running.
     """
     workers: list[Worker] = []
@@ -148,7 +140,7 @@ def score_side_by_side(
                 worker = by_connection[cast(Connection, connection)]
                 try:
                     reply = worker.reply()
-                except EOFError:
+                except (EOFError, OSError):
                     workers.remove(worker)
                     failed_starts = 0 if worker.ready else failed_starts + 1
                     _requeue_after_death(worker, waiting, failed_starts)
@@ -156,7 +148,7 @@ def score_side_by_side(
                 if isinstance(reply, Exception):
                     raise reply
                 if reply is None and worker.shard is not None:
-                    worker.shard.survived()
+                    worker.shard.tried()
                     waiting.appendleft(worker.shard)
                 worker.ready, worker.shard = True, None
                 if reply is not None:
@@ -187,5 +179,5 @@ def _requeue_after_death(worker: Worker, waiting: deque[OpenShard], failed_start
             "memory? Continue with fewer --jobs"
         )
     if worker.shard is not None:
-        worker.shard.died(how)
+        worker.shard.tried(how)
         waiting.appendleft(worker.shard)

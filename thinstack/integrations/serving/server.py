@@ -24,7 +24,6 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
 HOST: Final = "127.0.0.1"
-
 _NAMES: Final = (HOST, "localhost", "[::1]")
 _LOCAL: Final = re.compile(f"({'|'.join(map(re.escape, _NAMES))})(:[0-9]{{1,5}})?", re.IGNORECASE)
 
@@ -143,7 +142,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _file(self) -> tuple[bytes, str]:
         path = _parts(self.path).path
         if path == "/model":
-            return _json(_model_data(self.server.predictor, self.server.name)), _JSON
+            labels = self.server.predictor.labels
+            data = {"name": self.server.name, "labels": labels, "tones": tones_of(labels)}
+            return _json(data), _JSON
         if path not in self.server.content:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page; the page is at /")
         return self.server.content[path]
@@ -188,11 +189,6 @@ def _parts(address: str) -> SplitResult:
 
 def _json(data: Any) -> bytes:
     return json.dumps(data, separators=(",", ":")).encode("ascii")
-
-
-def _model_data(predictor: Predictor, name: str) -> dict[str, Any]:
-    """The classes of a model and, where they are a scale, the tone of each."""
-    return {"name": name, "labels": list(predictor.labels), "tones": tones_of(predictor.labels)}
 
 
 def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:

@@ -50,18 +50,12 @@ def page(
     title: str = "Sentences, phrase by phrase",
     whys: Sequence[Sequence[Contribution]] = (),
 ) -> str:
-    """An HTML5 page with the label and the probabilities of each sentence. If phrases have scores,
-    the page has the tree of the sentence too. It needs no other file and no script.
+    """An HTML5 page with the label and the probabilities of each sentence and, if phrases have
+    scores, its tree as nested lists.
 
-    A tree is nested lists with each phrase once. A phrase has its label as text, and a small bar
-    whose name is the probability of every class. Phrases more than MAX_DEPTH levels down are listed
-    flat, and the page says so.
-
-    Args:
-        predictions: the sentences.
-        title: title and first heading of the page.
-        whys: for each prediction, what its phrases contribute. The phrase that turns the sentence
-            is named and marked.
+    A phrase has its label as text, and a small bar whose name is the probability of every class.
+    Phrases more than MAX_DEPTH levels down are listed flat, and the page says so. `whys`: for each
+    prediction, what its phrases contribute. The phrase that turns the sentence is marked.
     """
     parts = [_HEAD.format(title=_text(title), style=_STYLE)]
     pairs = zip(predictions, whys or repeat(()), strict=False)

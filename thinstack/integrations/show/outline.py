@@ -17,21 +17,13 @@ from thinstack.runtime.prediction import Prediction
 SIGNS = ("--", "-", "0", "+", "++")
 """The signs of the tones, from 0 (very negative) to 4 (very positive)."""
 
-UNCERTAIN = "uncertain"
-"""What stands in place of a label if a prediction abstains."""
-
+UNCERTAIN = "uncertain"  # in place of a label, if a prediction abstains
 _SPACE = re.compile(r"\s+")
 
 
 class Row(NamedTuple):
-    """One phrase of an outline.
-
-    Attributes:
-        node: the row of its scores.
-        depth: levels below the sentence.
-        last: whether no sibling follows it.
-        hidden: how many phrases inside it the outline leaves out.
-    """
+    """One phrase of an outline: the row of its scores, the levels between the sentence and it,
+    whether it is the `last` of its siblings, and how many phrases inside it are left out."""
 
     node: int
     depth: int
