@@ -5,9 +5,9 @@ import random
 import pytest
 
 from thinstack.errors import StoppedError
-from thinstack.integrations.corpora.attempts import OpenShard
 from thinstack.integrations.corpora.rows import Row
 from thinstack.integrations.corpora.shards import Shard
+from thinstack.integrations.corpora.workers import OpenShard
 
 
 def shard(size: int) -> Shard:

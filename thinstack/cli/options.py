@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 import typer
@@ -68,6 +69,20 @@ HeaderOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]
+
+
+_NAMES = {
+    "texts": "the texts",
+    "as_json": "--json",
+    "as_json_lines": "--jsonl",
+    "separator": "--sep",
+    "header": "--no-header",
+}
+
+
+def listed(names: Iterable[str]) -> str:
+    """Options by the names of their parameters, as the command line has them."""
+    return ", ".join(_NAMES.get(name, "--" + name.replace("_", "-")) for name in names)
 
 
 def print_json(data: Any, *, indent: int | None = 2) -> None:

@@ -2,13 +2,14 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 
+from thinstack.cli.options import listed
 from thinstack.data.files.signals import stoppable
 from thinstack.errors import InputError, StoppedError, escaped
 
@@ -78,14 +79,6 @@ _OF_INPUT = (
     "jobs",
 )
 _OF_TEXTS = ("texts", "as_json", "as_json_lines", "html", "svg", "why")
-_NAMES = {
-    "texts": "the texts",
-    "as_json": "--json",
-    "as_json_lines": "--jsonl",
-    "separator": "--sep",
-    "header": "--no-header",
-}
-
 _GO_ON = "run the same command again to continue"
 
 
@@ -93,7 +86,7 @@ def refuse_without_input(asked: Mapping[str, Any]) -> None:
     """Raise InputError for options that need --input, and for a file name in place of a text."""
     if misplaced := [name for name in _OF_INPUT if asked[name] is not None]:
         raise InputError(
-            f"{_listed(misplaced)}: works only with --input, which names a file or folder to score"
+            f"{listed(misplaced)}: works only with --input, which names a file or folder to score"
         )
     texts = asked["texts"] or []
     if len(texts) == 1 and os.path.isfile(texts[0]):
@@ -115,7 +108,7 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
 
     if misplaced := [name for name in _OF_TEXTS if asked[name]]:
         raise InputError(
-            f"{_listed(misplaced)}: does not work with --input, which writes its scores to --out: "
+            f"{listed(misplaced)}: does not work with --input, which writes its scores to --out: "
             "leave it out"
         )
     if asked["out"] is None:
@@ -130,10 +123,6 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
         ) from None
     console.print(escaped(_summary(last, out)), soft_wrap=True, highlight=False, markup=False)
     raise typer.Exit(1 if last.failed else 0)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(_NAMES.get(name, "--" + name.replace("_", "-")) for name in names)
 
 
 def _request(asked: Mapping[str, Any]) -> "Request":

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from thinstack.cli.options import HeaderOption, SeparatorOption
+from thinstack.cli.options import HeaderOption, SeparatorOption, listed
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
 from thinstack.errors import InputError, StoppedError, escaped, needs_extra
 from thinstack.training.loop.team import Team, joined
@@ -23,7 +23,6 @@ SeedsOption = Annotated[
     ),
 ]
 TABLES = (*TABLE_SUFFIXES, ".spacy")
-_OPTIONS = {"separator": "--sep", "header": "--no-header"}
 
 
 def train(
@@ -186,8 +185,7 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
             f"{file}: expected the name of a table ({endings}) or of a recipe (.toml): rename the "
             "file, give another, or say with --sep how the cells of a table are separated"
         )
-    if given := [name for name, value in of_table.items() if value is not None]:
-        options = ", ".join(_OPTIONS.get(name, "--" + name.replace("_", "-")) for name in given)
+    if options := listed(name for name, value in of_table.items() if value is not None):
         raise InputError(
             f"{options}: only for tables ({', '.join(TABLES)}), but {file} is a recipe: leave it "
             "out, and say it in the recipe"

@@ -19,16 +19,14 @@ from thinstack.integrations.corpora.run_manifest import (
     Finished,
     RunManifest,
     Settings,
-    read_run_manifest,
-)
-from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.shards import Planned, plan, shards_of
-from thinstack.integrations.corpora.unchanged import (
     as_planned,
     check_input,
     input_files,
     opened_again,
+    read_run_manifest,
 )
+from thinstack.integrations.corpora.scoring import TextScorer
+from thinstack.integrations.corpora.shards import Planned, plan, shards_of
 from thinstack.integrations.corpora.work import ModelSource, WrittenShard, score_shard
 from thinstack.integrations.corpora.workers import Worker, score_side_by_side
 

@@ -13,10 +13,9 @@ from thinstack.errors import StoppedError
 from thinstack.integrations.corpora.folder import OutFolder
 from thinstack.integrations.corpora.part_files import failed_lines, open_part
 from thinstack.integrations.corpora.rows import Problem, Row
-from thinstack.integrations.corpora.run_manifest import Settings
+from thinstack.integrations.corpora.run_manifest import Settings, opened_again
 from thinstack.integrations.corpora.scoring import ScoredRows, TextScorer
 from thinstack.integrations.corpora.shards import Shard
-from thinstack.integrations.corpora.unchanged import opened_again
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_CHARACTERS, in_batches
 
