@@ -53,11 +53,7 @@ def evaluate_on_suite(
     list_wrong: bool,
     as_json: bool,
 ) -> None:
-    """Print the figures of a half of a suite and, on request, the texts that are wrong.
-
-    Raises InputError for a list of any half but the open one, for gold trees, and for a model that
-    does not score sentiment; also whatever `read_suite` raises.
-    """
+    """Print the figures of a half of a suite and, on request, the texts that are wrong."""
     from thinstack.evaluate.suite_evaluation import evaluate_suite
 
     if list_wrong and half != "open":

@@ -97,12 +97,9 @@ def refuse_without_input(asked: Mapping[str, Any]) -> None:
 
 
 def predict_corpus(asked: Mapping[str, Any]) -> None:
-    """Score the texts of a file, a folder or standard input, and write the scores to a folder.
-
-    The exit code is 0 if all rows have scores, and 1 if some have failed. `asked`: the arguments of
-    `thinstack predict`. Raises InputError for arguments that do not go together, StoppedError for
-    Ctrl-C, SIGTERM or a full disk, and whatever `score_corpus` raises.
-    """
+    """Score the texts of a file, a folder or standard input, and write the scores to a folder, as
+    the arguments of `thinstack predict` say. The exit code is 0 if all rows have scores, and 1 if
+    some have failed. Raises StoppedError for Ctrl-C, SIGTERM or a full disk."""
     from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.integrations.corpora.run import score_corpus
 

@@ -45,15 +45,12 @@ def push(
 ) -> Pushed:
     """Upload a bundle, given by its folder or name, to the repository "user/name".
 
-    If the repository does not exist, it is made, `private` or public. `revision`: a branch other
-    than the main one, which is also made if needed. The bundle must open, and give the answers in
-    its reference cases. If it lacks something that the hub expects, the upload adds it: front
+    If the repository does not exist, it is made, `private` or public; so is the branch `revision`.
+    The bundle must open, and give the answers in its reference cases, on which it runs `isolated`
+    as `Predictor` has it. If it lacks something that the hub expects, the upload adds it: front
     matter in the card, `id2label` in the configuration, `tokenizer.json` for word pieces. The
-    bundle on disk stays as it is. `huggingface_hub` provides the token. `isolated`: how the model
-    runs on its reference cases, as `Predictor` has it.
-
-    Raises InputError for a name that cannot be a repository's; BundleError for a bundle that cannot
-    be used, if the hub refuses it or gives no answer; MissingExtraError without huggingface_hub.
+    bundle on disk stays as it is. Raises InputError for a name that cannot be a repository's, and
+    BundleError for a bundle that cannot be used, or that the hub refuses.
     """
     hub, bundle = hub_library(), open_bundle(model)
     address = _address(repository, revision)

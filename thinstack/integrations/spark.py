@@ -44,11 +44,6 @@ class SparkModel:
         `Predictor` raise, and BundleError if another bundle has this name here."""
         return _loaded(self)
 
-    def _open(self) -> Predictor:
-        if self.files is None:
-            return self._start(open_bundle(self.name))
-        return self._start(unpacked(self.files.value, f"the broadcast of {self.name}"))
-
     def _start(self, bundle: Bundle) -> Predictor:
         if bundle.manifest.digest != self.digest:
             raise BundleError(
@@ -61,7 +56,9 @@ class SparkModel:
 
 @lru_cache(maxsize=_MODELS_KEPT)
 def _loaded(model: SparkModel) -> Predictor:
-    return model._open()
+    if model.files is None:
+        return model._start(open_bundle(model.name))
+    return model._start(unpacked(model.files.value, f"the broadcast of {model.name}"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,16 +37,8 @@ Status = Literal["ok", "missing", "wrong"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was checked, and what was found.
-
-    Attributes:
-        name: what was checked.
-        status: "ok", "missing" (not installed or not there) or "wrong".
-        found: the result in one line.
-        mend: the command that fixes it, or "".
-        needed: whether thinstack cannot run without it; otherwise it is optional.
-        details: the result as data, ready for JSON.
-    """
+    """What was checked, and what was found, in one line. `mend` is the command that fixes it, or
+    "". thinstack cannot run without what is `needed`. `details` is the result as data for JSON."""
 
     name: str
     status: Status

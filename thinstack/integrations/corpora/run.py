@@ -71,10 +71,9 @@ class Request:
 def score_corpus(request: Request, tell: Tell) -> Progress:
     """Score a corpus, or the rest of it, and report the progress to `tell`.
 
-    Raises InputError if the request cannot be met or the folder belongs to another run; DataError
-    for files that cannot be read; whatever loading the model raises; OSError if rows cannot be
-    written; StoppedError if too many rows fail, if the input or the model changes meanwhile, or if
-    a row is lost. Rows that are written stay, and the same request continues from there.
+    Raises InputError if the request cannot be met or the folder belongs to another run; OSError if
+    rows cannot be written; StoppedError if too many rows fail, if the input or the model changes
+    meanwhile, or if a row is lost. Rows that are written stay, and the same request goes on.
     """
     folder = OutFolder(request.out, request.settings.format)
     check_format(folder.format)

@@ -192,14 +192,9 @@ def _json(data: Any) -> bytes:
 
 
 def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:
-    """What a model says of an English text: `label`, `scores`, `sentences`, `svg` and `html`.
-
-    `label` is the number of a class, or -1 where the model is uncertain. `svg` draws the trees, and
-    is None for more than MOST_WORDS words. `html` is the coloured text.
-
-    A sentence has `text`, `words`, `transitions` and `nodes`, what has scores in it: `start` and
-    `end`, in the UTF-16 units of its text, by which JavaScript counts, `label` and `scores`.
-    Raises InputError for a text that is no Unicode, BundleError if the model fails.
+    """What a model says of an English text. `label` is the number of a class, or -1 where the model
+    is uncertain. `svg` draws the trees, and is None for more than MOST_WORDS words. `html` is the
+    coloured text. Raises InputError for a text that is no Unicode, BundleError if the model fails.
     """
     (sentences,) = predict_text(predictor, [text])
     scores, label = [], -1
@@ -218,6 +213,8 @@ def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:
 
 
 def _sentence_data(sentence: Prediction) -> dict[str, Any]:
+    """A sentence, and its `nodes`, which have scores. They start and end in UTF-16 units of its
+    text, by which JavaScript counts."""
     places = _utf16(sentence.text)
     spans = sentence.spans
     starts = places[sentence.offsets[spans[:, 0], 0]].tolist()

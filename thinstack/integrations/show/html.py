@@ -115,7 +115,7 @@ class _Marks:
         start, end = self.spans[node]
         uncertain = f'<span class="chip plain">{UNCERTAIN}</span>'
         chip = self.chip(self.label_ids[node]) if self.certain[node] else uncertain
-        text = f"<bdi>{escape(phrase(self.prediction, start, end, MAX_TEXT, elide))}</bdi>"
+        text = f"<bdi>{escape(phrase(self.prediction, start, end, MAX_TEXT))}</bdi>"
         if self.turning and node == self.turning.node:
             text = f"<mark>{text}</mark>"
         return f'<div class="row">{chip} {self.bar(node)} {text}</div>'

@@ -78,21 +78,6 @@ def as_text(value: object) -> str:
     return escape(escaped(str(value)))
 
 
-def phrase(
-    prediction: Prediction, start: int, end: int, width: int, shorten: Callable[[str, int], str]
-) -> str:
-    """The words [start, end) as they stand in the text, made visible and shortened to `width`."""
-
-    def cut(first: int, behind: int) -> str:
-        return visible(prediction.text_of(first, behind))
-
-    # Words at either end that are sure to fill the width: a long phrase costs no more than those.
-    ends = max(width, 1)
-    if end - start <= 2 * ends:
-        return shorten(cut(start, end), width)
-    return shorten(f"{cut(start, start + ends)} {cut(end - ends, end)}", width)
-
-
 def elide(text: str, width: int, dots: str = " … ") -> str:
     """`text` in at most `width` columns of a terminal. If it is wider, `dots` replace words in its
     middle."""
@@ -113,3 +98,22 @@ def elide(text: str, width: int, dots: str = " … ") -> str:
     if " " in tail and text[start - 1] != " ":
         tail = tail.partition(" ")[2]
     return head + dots + tail.lstrip()
+
+
+def phrase(
+    prediction: Prediction,
+    start: int,
+    end: int,
+    width: int,
+    shorten: Callable[[str, int], str] = elide,
+) -> str:
+    """The words [start, end) as they stand in the text, made visible and shortened to `width`."""
+
+    def cut(first: int, behind: int) -> str:
+        return visible(prediction.text_of(first, behind))
+
+    # Words at either end that are sure to fill the width: a long phrase costs no more than those.
+    ends = max(width, 1)
+    if end - start <= 2 * ends:
+        return shorten(cut(start, end), width)
+    return shorten(f"{cut(start, start + ends)} {cut(end - ends, end)}", width)

@@ -34,15 +34,11 @@ _TOGGLE = (
 def svg(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contribution]] = ()) -> str:
     """The trees of sentences, one below the other, as one `<svg>` document.
 
-    Each phrase is a node above its words, with a colour and its sign. If the labels are no scale
-    from negative to positive, the label stands in place of the sign. The title of a node, which a
-    pointer shows, names the probability of every class.
-
-    A click on a node, or Enter, closes and opens a phrase. Without scripts all phrases are open. A
-    sentence whose phrases have no scores is one node.
-
-    `whys`: for each prediction, what its phrases contribute. The phrase that turns the sentence has
-    a thick line.
+    Each phrase is a node above its words, with a colour and its sign, or its label if the labels
+    are no scale from negative to positive. The title of a node names the probability of every
+    class. A click on a node, or Enter, closes and opens a phrase. A sentence whose phrases have no
+    scores is one node. `whys`: for each prediction, what its phrases contribute. The phrase that
+    turns the sentence has a thick line.
     """
     drawn, width, height = list[str](), 2 * MARGIN, MARGIN
     for prediction, why in zip(predictions, whys or repeat(()), strict=False):

@@ -43,28 +43,21 @@ _SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
 
 
 def draw(prediction: Prediction, why: Sequence[Contribution] = ()) -> RenderableType:
-    """What a terminal shows of one sentence: its label and the probability of each class. If
-    phrases have scores, it shows the tree too.
+    """What a terminal shows of one sentence: its label, the probability of each class and, if
+    phrases have scores, the tree.
 
-    A line of the tree holds the sign of a phrase and its text. If the labels are no scale from
-    negative to positive, the label stands in place of the sign. The drawing has the top of the
-    tree, up to MAX_PHRASES phrases and as deep as guides in half the width can go. A phrase with
-    `(+n)` has n more inside.
-
-    The drawing fits the width and the encoding of its console, and reads without colour. If the
-    prediction abstains, the label is `uncertain` and the sign `?`.
-
-    `why`: what the phrases contribute. The phrase that turns the sentence is named and marked.
+    A line of the tree holds the sign of a phrase, or its label as in `svg`, and its text. The
+    drawing has the top of the tree, up to MAX_PHRASES phrases and as deep as guides in half the
+    width can go. A phrase with `(+n)` has n more inside. It fits the width and the encoding of its
+    console. If the prediction abstains, the label is `uncertain` and the sign `?`. `why`: what the
+    phrases contribute. The phrase that turns the sentence is named and marked.
     """
     return _Drawing(prediction, turning(why))
 
 
 def draw_text(sentences: Sequence[Prediction]) -> Text:
-    """What a terminal shows of a text of several sentences: its classes with their probabilities,
-    the most probable first.
-
-    A probability is the mean over the sentences, weighted by their words.
-    """
+    """What a terminal shows of a text of several sentences: the probabilities of its classes, most
+    probable first, as means over the sentences, weighted by their words."""
     scores, labels = document_scores(sentences), sentences[0].labels
     best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
     shares = ", ".join(f"{visible(labels[place])} {scores[place]:.0%}" for place in best)

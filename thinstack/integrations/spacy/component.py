@@ -50,7 +50,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from spacy.tokens import Doc, Span
 
@@ -82,12 +82,8 @@ Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Aggregation = Literal["words", "sentences"]
 
 
-class Reading(NamedTuple):
-    """The sentences of each Doc, and the source of the trees of all sentences, or their
-    transitions."""
-
-    sentences: list[list[DocSentence]]
-    trees: Trees
+Reading = tuple[list[list[DocSentence]], Trees]
+"""The sentences of each Doc, and the source of all trees, or the transitions of each."""
 
 
 class TreeSentiment(BatchedPipe):
@@ -148,13 +144,14 @@ class TreeSentiment(BatchedPipe):
                 NoSentencesWarning,
                 stacklevel=2,
             )
-        return Reading([sentences for _, sentences in pairs], trees)
+        return [sentences for _, sentences in pairs], trees
 
     def run(self, reading: Reading) -> list[list[Annotated]]:
         """What `predict` gives, from what was read. It can be called in any thread."""
-        words = [sentence.words for sentence in chain.from_iterable(reading.sentences)]
-        rows = iter(self.predictor.trees_and_scores(words, reading.trees) if words else ())
-        return [[Annotated(item, *next(rows)) for item in items] for items in reading.sentences]
+        docs, trees = reading
+        words = [sentence.words for sentence in chain.from_iterable(docs)]
+        rows = iter(self.predictor.trees_and_scores(words, trees) if words else ())
+        return [[Annotated(item, *next(rows)) for item in items] for items in docs]
 
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
         """Set `doc.cats`, the results of the component, and `doc.spans[spans_key]` of each Doc,

@@ -23,15 +23,9 @@ _negation = re.compile("(?<=[a-zA-Z])[nN]['\u2019][tT](?![a-zA-Z0-9])")
 
 
 class DocSentence(NamedTuple):
-    """A sentence of a Doc.
-
-    Attributes:
-        start, end: its tokens [start, end).
-        words: its L treebank words.
-        tokens: (L, 2) the tokens [first, last + 1) of the Doc that each word was made from.
-        start_char, end_char: its characters [start_char, end_char).
-        characters: (L, 2) the characters of the tokens of each word, little-endian.
-    """
+    """A sentence of a Doc: its tokens [start, end), its characters [start_char, end_char), and its
+    L treebank words. Each word was made from the `tokens` [first, last + 1) of the Doc, (L, 2),
+    which have the `characters`, (L, 2), little-endian."""
 
     start: int
     end: int
@@ -57,8 +51,7 @@ def sentences_of(doc: Doc) -> list[DocSentence]:
 def has_sentences(doc: Doc) -> bool:
     """Whether something has set where the sentences of a Doc begin. It is true for a Doc of one
     token."""
-    known: bool = doc.has_annotation("SENT_START")
-    return known
+    return bool(doc.has_annotation("SENT_START"))
 
 
 def sentence_spans(doc: Doc) -> Iterable[Span]:
@@ -82,11 +75,8 @@ def _words(span: Span) -> tuple[list[str], NDArray[np.int64]]:
 
 
 class _Parts(NamedTuple):
-    """The P parts of tokens, which are words or are joined to words.
-
-    It has their texts, and whether a space follows each. `owners` (P, 2) are the tokens
-    [first, last + 1) of the sentence that each part belongs to.
-    """
+    """The texts of P parts of tokens, and whether a space follows each. `owners` (P, 2) are the
+    tokens [first, last + 1) of the sentence that each part belongs to."""
 
     texts: list[str]
     spaces: list[bool]

@@ -112,29 +112,20 @@ def as_plain(doc: Doc) -> dict[str, Any] | None:
     if stored is None:
         return None
     shapes = {"characters": (-1, 2), "transitions": (-1,), "scores": (-1, len(stored["labels"]))}
-    sentences = [
-        record
-        | {
-            key: np.frombuffer(record[key], ARRAYS[key]).reshape(shape).tolist()
-            for key, shape in shapes.items()
-        }
-        for record in stored["sentences"]
-    ]
-    for record in sentences:
-        whole = record["start_char"], record["end_char"]
-        (record["start"], record["end"]), *tokens = tokens_at(
-            doc, [whole, *record["characters"]]
-        ).tolist()
-        record["tokens"] = tokens
+    sentences = []
+    for record in stored["sentences"]:
+        arrays = {key: np.frombuffer(record[key], kind) for key, kind in ARRAYS.items()}
+        lists = {key: arrays[key].reshape(shape).tolist() for key, shape in shapes.items()}
+        characters = [(record["start_char"], record["end_char"]), *lists["characters"]]
+        (start, end), *tokens = tokens_at(doc, characters).tolist()
+        sentences.append({**record, **lists, "start": start, "end": end, "tokens": tokens})
     return {**stored, "sentences": sentences}
 
 
 def put_plain(doc: Doc, value: dict[str, Any] | None) -> None:
     """Set `Doc._.tree_sentiment`. `value` is what `as_plain` gives, or the same with bytes. None
     removes the results of the component of that name. Raises DataError for anything else."""
-    if value is not None:
-        value = checked_results(doc, value)
-    _put(doc, DEFAULT_NAME, value)
+    _put(doc, DEFAULT_NAME, None if value is None else checked_results(doc, value))
 
 
 class _Checked(dict[str, dict[str, Any]]):
