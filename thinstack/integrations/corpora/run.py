@@ -26,7 +26,7 @@ from thinstack.integrations.corpora.run_manifest import (
     read_run_manifest,
 )
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.shards import Planned, plan, shards_of
+from thinstack.integrations.corpora.shards import plan, shards_of
 from thinstack.integrations.corpora.work import ModelSource, WrittenShard, score_shard
 from thinstack.integrations.corpora.workers import Worker, score_side_by_side
 
@@ -181,16 +181,17 @@ def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) 
     files = input_files(corpus)
     known = read_run_manifest(request.out)
     if known is None:
-        planned = plan(corpus, repeated=request.repeated_ids, tell=lambda n: tell(Progress(n)))
+        repeated = request.repeated_ids
+        sizes, digests = plan(corpus, repeated=repeated, tell=lambda rows: tell(Progress(rows)))
     else:
-        planned = Planned(list(known.shards), list(known.digests))
+        sizes, digests = list(known.shards), list(known.digests)
     manifest = RunManifest(
         input=files,
         model=digest(scorer.predictor.bundle.path / MANIFEST_FILE),
         labels=scorer.labels,
         settings=request.settings,
-        shards=tuple(planned.rows),
-        digests=tuple(planned.digests),
+        shards=tuple(sizes),
+        digests=tuple(digests),
     )
     if known is None:
         manifest.write(request.out)

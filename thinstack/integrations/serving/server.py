@@ -33,15 +33,12 @@ MAX_BODY: Final = 1_000_000
 MOST_WORDS: Final = 60
 """Words of a text that is drawn as trees; as in `page/model.js` and `js/demo/model.js`."""
 
-_JAVASCRIPT, _STYLE, _JSON = "text/javascript", "text/css", "application/json"
-_MODULES = ("bars.js", "brackets.js", "field.js", "model.js", "page.js", "panel.js", "tree.js")
-_PAGE: Final = {
-    "/": ("integrations/serving/page/index.html", "text/html"),
-    "/icon.svg": ("integrations/serving/page/icon.svg", "image/svg+xml"),
-    "/page.css": ("integrations/serving/page/page.css", _STYLE),
-    "/tree.css": ("integrations/show/tree.css", _STYLE),
-    "/heat.css": ("integrations/show/heat.css", _STYLE),
-    **{f"/{name}": (f"integrations/serving/page/{name}", _JAVASCRIPT) for name in _MODULES},
+_JSON: Final = "application/json"
+_KINDS: Final = {
+    "css": "text/css",
+    "html": "text/html",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
 }
 _HEADERS: Final = {
     "Cache-Control": "no-store",
@@ -73,10 +70,13 @@ class PageServer(ThreadingHTTPServer):
             ) from None
         self.port = int(self.server_address[1])
         self.url = f"http://{HOST}:{self.port}/"
+        folder = files("thinstack.integrations")
+        styles = [folder.joinpath(f"show/{name}.css") for name in ("tree", "heat")]
         self.content = {
-            path: (files("thinstack").joinpath(name).read_bytes(), kind)
-            for path, (name, kind) in _PAGE.items()
+            f"/{file.name}": (file.read_bytes(), _KINDS[file.name.rpartition(".")[2]])
+            for file in (*folder.joinpath("serving/page").iterdir(), *styles)
         }
+        self.content["/"] = self.content.pop("/index.html")
         self.one_at_a_time = threading.Lock()  # a text has all threads of the model
 
 
