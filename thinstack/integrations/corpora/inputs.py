@@ -143,5 +143,4 @@ def _lines(path: Path, encoding: str) -> Iterator[Found]:
     with opened_text(path, encoding) as stream:
         for number, line in enumerate(stream, start=1):
             text = line.rstrip("\r\n")
-            cells = {DEFAULT_TEXT: text}
-            yield Record(number, cells, undecoded(path, number, text, encoding))
+            yield Record(number, {DEFAULT_TEXT: text}, undecoded(path, number, text, encoding))

@@ -99,6 +99,5 @@ def _row(source: str, record: Record, columns: Columns, place: str) -> Row:
 
 
 def _missing(value: object) -> bool:
-    if isinstance(value, str):
-        return is_missing(value)
-    return value is None or (isinstance(value, float) and value != value)
+    empty = value is None or (isinstance(value, float) and value != value)
+    return is_missing(value) if isinstance(value, str) else empty

@@ -1,49 +1,9 @@
 """`tree_sentiment`, a spaCy component: the sentiment of documents, sentences and phrases.
 
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tree_sentiment", config={"threads": 2})
-
-Settings (the factory's arguments):
-
-- `model`: name or folder of a bundle; default `sst`, which thinstack brings along.
-- `source`: where the tree of a sentence comes from. `auto` (default) is what the model was trained
-  for. `self` is the parse of a model that has a parser. `balanced`, `left` and `right` are fixed
-  shapes. `benepar` reads the parses of the component of that name.
-- `device`: `cpu` (default), `cuda` (an error if CUDA does not run), or `auto` (CUDA if it runs,
-  else a warning and the CPU). `spacy.prefer_gpu` does not matter.
-- `threads`: how many threads share the batches on the CPU, at most 256. None (default) is all the
-  cores that the process may use. With several, `nlp.pipe` reads a batch ahead. With `n_process`,
-  set it to 1.
-- `aggregation`: how `doc.cats` joins the sentences of a Doc. `words` (default) is the mean of their
-  probabilities, weighted by their words. `sentences` is the plain mean.
-- `classes`: 3 adds the five classes of a sentiment model up to `negative`, `neutral` and
-  `positive`. 2 also leaves out the probability of neutral. None (default) is the model's own
-  classes.
-- `abstain`: a phrase or sentence has no label (None) if no class is as probable as this. With None
-  (default) it always has one. Scores stay.
-- `max_words`: a sentence of more words (default 400) is read in parts of at most so many words. It
-  is cut at punctuation (`thinstack.runtime.long_sentences`), unless benepar gives its tree.
-- `spans_key`: a key of `doc.spans`, which then holds the phrases that say something, as displaCy
-  draws them. With None (default) it is not set.
-- `isolated`: whether the model runs in processes of its own, with limits of memory and time. With
-  None (default) it does unless it is your own (docs/runtimes.md, "Files of others").
-- `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
-
-The component sets `doc.cats`, {label: probability} for every label of the model. They sum to 1, and
-are all 0.0 for a Doc without words. It also sets what `thinstack.integrations.spacy.doc_results`
-describes. Several components have results of their own, by their names. `doc.cats` has the labels
-of all; if two have the same label, it has what the later one says.
-
-`predictions(doc)` gives sentences that can be drawn. They are `doc.sents`, or the whole Doc if
-nothing has set sentences. A NoSentencesWarning says so once.
-
-The component does not learn. In training it says so in a warning, unless it is among
-`frozen_components`, and stays as it is. `tree_classifier`
-(`thinstack.integrations.spacy_training`) learns.
-
-A saved pipeline holds the whole bundle, as a folder in it, and checks it when it is read. The
-folder that `model` names is not needed any more. All settings can be overridden on loading.
+docs/spacy.md describes its settings, which are the factory's arguments, and what it sets:
+`doc.cats` and the attributes of `thinstack.integrations.spacy.doc_results`. Several components have
+results of their own, by their names. A saved pipeline holds the whole bundle, as a folder in it,
+and checks it when it is read. The folder that `model` names is not needed any more.
 """
 
 import warnings
@@ -71,7 +31,7 @@ from thinstack.integrations.spacy.pipe import (
     files_from_bytes,
     note_requirement,
 )
-from thinstack.integrations.spacy.span_groups import fill_group
+from thinstack.integrations.spacy.span_groups import PhraseGroup
 from thinstack.integrations.spacy.splitter import DocSentence, has_sentences, sentences_of
 from thinstack.integrations.spacy.stored import Annotated, store
 from thinstack.integrations.spacy.trees import parses_of
@@ -88,7 +48,7 @@ Reading = tuple[list[list[DocSentence]], Trees]
 
 class TreeSentiment(BatchedPipe):
     """The component. Its model is read by `load`, `from_disk` or `from_bytes`, or else when it is
-    first needed."""
+    first needed. docs/spacy.md describes its settings, and what it sets on a Doc."""
 
     def __init__(
         self,
@@ -162,7 +122,7 @@ class TreeSentiment(BatchedPipe):
             known = self.results(doc)
             doc.cats.update(known.scores if known else dict.fromkeys(self.labels, 0.0))
             if self.spans_key is not None:
-                fill_group(doc, self.spans_key, self.name)
+                doc.spans[self.spans_key] = PhraseGroup(doc, self.spans_key, self.name)
 
     def results(self, x: Doc | Span) -> Results | None:
         """What this component says about a Doc or about any span of it: `label`, `scores`, `exact`

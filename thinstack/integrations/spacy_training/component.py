@@ -1,5 +1,4 @@
-"""Holds `TreeClassifier`, the spaCy component that learns classes of texts. `factory` describes its
-settings."""
+"""Holds `TreeClassifier`, the spaCy component that learns classes of texts."""
 
 import sys
 from collections import Counter
@@ -40,7 +39,7 @@ class TreeClassifier(BatchedPipe):
     """Learns classes of texts in a spaCy pipeline, and predicts them.
 
     It is blank until `initialize`, and learns after that. Read from a finished pipeline, it runs a
-    bundle. The arguments are the settings that `factory` describes; `start` is its `model`.
+    bundle. The arguments are the settings of docs/spacy.md; `start` is its `model`.
     """
 
     def __init__(
