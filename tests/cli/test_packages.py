@@ -2,7 +2,6 @@
 
 import sys
 import tomllib
-from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +22,6 @@ REQUIRED = [
     "scikit-learn>=1.4; (python_version > '3') and extra == 'export'",
     "pytest>=8; extra == 'testing'",
 ]
-Install = Callable[..., None]
 
 
 @pytest.fixture
