@@ -8,17 +8,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from thinstack.cli import options
 from thinstack.cli.evaluate_suite import HalfOption, ListWrongOption, SuiteOption, evaluate_on_suite
-from thinstack.cli.options import (
-    ClassesOption,
-    DeviceOption,
-    HeaderOption,
-    IsolatedOption,
-    JsonOption,
-    SeparatorOption,
-    ThreadsOption,
-    print_json,
-)
 from thinstack.core.config import EvaluationSource
 from thinstack.data.tables.table_kinds import holds_table, is_table
 from thinstack.errors import InputError, escaped
@@ -83,8 +74,8 @@ def evaluate(
         str, typer.Option(help="For a table: the column of the labels.")
     ] = "label",
     encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8",
-    separator: SeparatorOption = None,
-    header: HeaderOption = None,
+    separator: options.SeparatorOption = None,
+    header: options.HeaderOption = None,
     relabel: Annotated[
         list[str] | None,
         typer.Option(
@@ -92,11 +83,11 @@ def evaluate(
             "leaves texts of a label out."
         ),
     ] = None,
-    classes: ClassesOption = None,
-    as_json: JsonOption = False,
-    device: DeviceOption = "cpu",
-    isolated: IsolatedOption = None,
-    threads: ThreadsOption = None,
+    classes: options.ClassesOption = None,
+    as_json: options.JsonOption = False,
+    device: options.DeviceOption = "cpu",
+    isolated: options.IsolatedOption = None,
+    threads: options.ThreadsOption = None,
 ) -> None:
     """Measure how often a model is right about labelled data.
 
@@ -149,7 +140,7 @@ def evaluate(
     source = source or "gold"
     figures = evaluate_file(predictor, file, source=source, text=text, read=read, relabel=renamed)
     if as_json:
-        print_json(figures)
+        options.print_json(figures)
         return
     console, raw = Console(), ", raw text" if text else ""
     title = Text(escaped(f"{model} on {file}, source {source}{raw}"), style="italic")
@@ -204,7 +195,7 @@ def _evaluate_texts(
     for note in notes:
         print(f"note: {escaped(note)}", file=sys.stderr)
     if as_json:
-        print_json(figures | {"confusion": counts.tolist()})
+        options.print_json(figures | {"confusion": counts.tolist()})
         return
     console = Console()
     table = Table("", "percent", title=f"{figures['texts']:,} texts", title_justify="left")

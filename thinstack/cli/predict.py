@@ -9,30 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from thinstack.cli.options import (
-    AbstainOption,
-    ClassesOption,
-    DeviceOption,
-    HeaderOption,
-    IsolatedOption,
-    JsonOption,
-    ModelOption,
-    SeparatorOption,
-    ThreadsOption,
-    print_json,
-)
-from thinstack.cli.predict_corpus import (
-    FailOption,
-    FormatOption,
-    IdOption,
-    JobsOption,
-    OutOption,
-    OutputOption,
-    RepeatedOption,
-    TextOption,
-    predict_corpus,
-    refuse_without_input,
-)
+from thinstack.cli import options, predict_corpus
 from thinstack.core.config import TreeSource
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.text_streams import lines_of
@@ -53,7 +30,7 @@ def predict(
         list[str] | None,
         typer.Argument(help="Texts to score. Without any, each line of standard input is a text."),
     ] = None,
-    model: ModelOption = "sst",
+    model: options.ModelOption = "sst",
     source: Annotated[
         TreeSource,
         typer.Option(
@@ -61,7 +38,7 @@ def predict(
             "model's own parser."
         ),
     ] = "auto",
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
     as_json_lines: Annotated[
         bool, typer.Option("--jsonl", help="Print JSON as it comes, one line per sentence.")
     ] = False,
@@ -71,8 +48,8 @@ def predict(
     svg: Annotated[
         Path | None, typer.Option(help="Draw the trees to this file, as an SVG picture.")
     ] = None,
-    classes: ClassesOption = None,
-    abstain: AbstainOption = None,
+    classes: options.ClassesOption = None,
+    abstain: options.AbstainOption = None,
     max_words: Annotated[
         int, typer.Option(help="Split a sentence that has more words than this into parts.")
     ] = 400,
@@ -93,19 +70,19 @@ def predict(
             "files, or - for standard input."
         ),
     ] = None,
-    out: OutOption = None,
-    text: TextOption = None,
-    id: IdOption = None,
-    separator: SeparatorOption = None,
-    header: HeaderOption = None,
-    output: OutputOption = None,
-    format: FormatOption = None,
-    jobs: JobsOption = None,
-    fail_after: FailOption = None,
-    allow_repeated_ids: RepeatedOption = None,
-    device: DeviceOption = "cpu",
-    isolated: IsolatedOption = None,
-    threads: ThreadsOption = None,
+    out: predict_corpus.OutOption = None,
+    text: predict_corpus.TextOption = None,
+    id: predict_corpus.IdOption = None,
+    separator: options.SeparatorOption = None,
+    header: options.HeaderOption = None,
+    output: predict_corpus.OutputOption = None,
+    format: predict_corpus.FormatOption = None,
+    jobs: predict_corpus.JobsOption = None,
+    fail_after: predict_corpus.FailOption = None,
+    allow_repeated_ids: predict_corpus.RepeatedOption = None,
+    device: options.DeviceOption = "cpu",
+    isolated: options.IsolatedOption = None,
+    threads: options.ThreadsOption = None,
 ) -> None:
     """Score English texts: each sentence, and every phrase in it.
 
@@ -115,8 +92,8 @@ def predict(
     from thinstack.runtime.text import predict_text
 
     if input is not None:
-        predict_corpus(context.params)
-    refuse_without_input(context.params)
+        predict_corpus.predict_corpus(context.params)
+    predict_corpus.refuse_without_input(context.params)
     pages = {"html": html, "svg": svg}
     if as_json_lines and (as_json or any(pages.values())):
         raise InputError(
@@ -167,7 +144,7 @@ def _show(
         write_atomically(path, svg(predictions, whys=whys))
     if as_json:
         pairs = zip(predictions, whys, strict=True)
-        print_json([_data(*pair, explained) for pair in pairs])
+        options.print_json([_data(*pair, explained) for pair in pairs])
     elif not any(pages.values()):
         from thinstack.integrations.show.terminal import draw, draw_text
 
@@ -202,7 +179,7 @@ def _print_lines(texts: Iterable[Sentences], explained: int | None) -> None:
             for sentence_index, prediction in enumerate(sentences):
                 places = {"text_index": text_index, "sentence_index": sentence_index}
                 data = _data(prediction, _contributions(prediction, explained), explained)
-                print_json(places | {"document": document} | data, indent=None)
+                options.print_json(places | {"document": document} | data, indent=None)
         sys.stdout.flush()
     except BrokenPipeError:  # as `head` leaves; nothing is left to flush at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
