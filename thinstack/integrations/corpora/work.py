@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -48,11 +48,7 @@ class ModelSource:
         StoppedError for another bundle than that of the digest."""
         bundle = opened_again(self.name, self.digest) if self.digest else open_bundle(self.name)
         view = settings.model_dump(include={"classes", "abstain", "max_words"})
-        own: dict[str, Any] = {
-            "device": self.device,
-            "threads": self.threads,
-            "isolated": self.isolated,
-        }
+        own = {name: getattr(self, name) for name in ("device", "threads", "isolated")}
         return TextScorer(Predictor(bundle, **view, **own), settings.output, settings.source)
 
 
