@@ -151,8 +151,7 @@ def evaluate(
 def _model_and_file(
     given: Iterable[str | None], named: str | None, suite: str | None
 ) -> tuple[str, str]:
-    """The bundle and the file that the arguments name. With a suite, the file is "". Raises
-    BadParameter for too few or too many arguments."""
+    """The bundle and the file that the arguments name. With a suite, the file is ""."""
     names = [name for name in given if name is not None]
     files = 0 if suite else 1
     most = files + (named is None)

@@ -44,9 +44,7 @@ class Corpus(NamedTuple):
     header: bool | None = None
 
     def rows(self) -> Iterator[Row]:
-        """The rows of all files, in the order of the files. Raises DataError for a file that cannot
-        be read or lacks a column; MissingExtraError for parquet without pyarrow and for Docs
-        without spaCy."""
+        """The rows of all files, in the order of the files."""
         for name, path in self.files.items():
             prefix = f"{name}:" if self.named else ""
             records = self._records(path)
@@ -122,7 +120,7 @@ def _is_file(path: Path) -> bool:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file. Raises DataError if it cannot be read."""
+    """SHA-256 of a file."""
     try:
         with file_path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -39,7 +39,7 @@ def open_part(
     path: Path, format: PartFormat, labels: Sequence[str], *, phrases: bool
 ) -> AbstractContextManager[Write]:
     """A writer of rows for these classes to a file. `phrases`: whether the rows are phrases, with a
-    place in a tree. Raises OSError, and MissingExtraError for parquet without pyarrow."""
+    place in a tree."""
     opened = _jsonl_part if format == "jsonl" else _parquet_part
     return opened(path, labels, phrases=phrases)
 
@@ -116,7 +116,7 @@ def rows_schema(labels: Sequence[str], *, phrases: bool, problems: bool = False)
     """The columns of scored rows for these classes.
 
     `phrases`: whether the rows are phrases, with a place in a tree. `problems`: whether failed rows
-    are included. Raises MissingExtraError without pyarrow.
+    are included.
     """
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa

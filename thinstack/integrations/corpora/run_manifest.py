@@ -81,7 +81,7 @@ class RunManifest(Strict):
         return sum(self.shards)
 
     def write(self, folder: Path) -> None:
-        """Write the manifest to the folder. Raises OSError."""
+        """Write the manifest to the folder."""
         write_atomically(folder / MANIFEST, self.model_dump_json(indent=2) + "\n")
 
     def check_same(self, other: "RunManifest", folder: Path) -> None:
@@ -101,8 +101,7 @@ class RunManifest(Strict):
 
 
 def read_run_manifest(folder: Path) -> RunManifest | None:
-    """The manifest in a folder, or None without one. Raises InputError for a manifest of another
-    kind."""
+    """The manifest in a folder, or None without one."""
     try:
         data = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
@@ -126,8 +125,7 @@ def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def input_files(corpus: Corpus) -> dict[str, InputFile]:
-    """The files of a corpus as a manifest describes them. Raises DataError for a file that cannot
-    be read."""
+    """The files of a corpus as a manifest describes them."""
     return {
         name: InputFile(sha256=digest(path), bytes=path.stat().st_size)
         for name, path in corpus.files.items()

@@ -44,8 +44,7 @@ class ModelSource:
     isolated: bool | None = None
 
     def scorer(self, settings: Settings) -> TextScorer:
-        """Load the model. Raises what `Predictor`, `open_bundle` and `TextScorer` raise, and
-        StoppedError for another bundle than that of the digest."""
+        """Load the model."""
         bundle = opened_again(self.name, self.digest) if self.digest else open_bundle(self.name)
         view = settings.model_dump(include={"classes", "abstain", "max_words"})
         own = {name: getattr(self, name) for name in ("device", "threads", "isolated")}
@@ -53,8 +52,7 @@ class ModelSource:
 
 
 def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> WrittenShard:
-    """Score the rows of a shard and write them. Raises OSError if they cannot be written, and
-    StoppedError for a row that has neither scores nor a problem, or both."""
+    """Score the rows of a shard and write them."""
     failed: list[tuple[Row, Problem]] = []
     phrases = scorer.output == "phrases"
     with replacing(folder.part(shard.number)) as path:

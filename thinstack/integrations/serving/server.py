@@ -194,8 +194,7 @@ def _json(data: Any) -> bytes:
 def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:
     """What a model says of an English text. `label` is the number of a class, or -1 where the model
     is uncertain. `svg` draws the trees, and is None for more than MOST_WORDS words. `html` is the
-    coloured text. Raises InputError for a text that is no Unicode, BundleError if the model fails.
-    """
+    coloured text."""
     (sentences,) = predict_text(predictor, [text])
     scores, label = [], -1
     if sentences:

@@ -38,18 +38,15 @@ def read_doc_bin(
 
 
 def doc_texts(path: FilePath) -> Iterator[Found]:
-    """The texts of the Docs of a DocBin, as records of a table with the column `text`. Raises
-    DataError for a file that is missing or is not a DocBin."""
+    """The texts of the Docs of a DocBin, as records of a table with the column `text`."""
     yield ["text"]
     for number, doc in enumerate(_read(path), start=1):
         yield Record(number, {"text": doc.text})
 
 
 def chosen_categories(doc: Doc) -> list[str]:
-    """The categories of `doc.cats` above 0.5. If classes exclude each other, there is at most one.
-
-    Raises InputError for keys that are no strings and for scores that are no numbers.
-    """
+    """The categories of `doc.cats` above 0.5: at most one, if classes exclude each other. Raises
+    InputError for keys that are no strings and for scores that are no numbers."""
     chosen = []
     for label, score in doc.cats.items():
         check_label(label)

@@ -69,7 +69,7 @@ class BatchedPipe(Pipe):
     set_annotations: Any
     read: Any
     run: Any
-    _saved: Callable[[], Files]
+    _saved: Any
     _labels: tuple[str, ...] = ()
     threads_at_work = 1
 

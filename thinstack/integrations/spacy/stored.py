@@ -124,7 +124,7 @@ def as_plain(doc: Doc) -> dict[str, Any] | None:
 
 def put_plain(doc: Doc, value: dict[str, Any] | None) -> None:
     """Set `Doc._.tree_sentiment`. `value` is what `as_plain` gives, or the same with bytes. None
-    removes the results of the component of that name. Raises DataError for anything else."""
+    removes the results of the component of that name."""
     _put(doc, DEFAULT_NAME, None if value is None else checked_results(doc, value))
 
 
@@ -134,8 +134,7 @@ class _Checked(dict[str, dict[str, Any]]):
 
 
 def _all(doc: Doc) -> _Checked:
-    """Results by name, in the order in which components left them. Raises DataError for what no
-    component has left."""
+    """Results by name, in the order in which components left them."""
     data: dict[Any, Any] = doc.user_data
     if _OLD_KEY in data:
         old = data[_OLD_KEY]
