@@ -4,7 +4,7 @@ import signal
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,7 +30,7 @@ def serve(
     from thinstack.integrations.serving.server import PageServer
 
     with PageServer(port) as server:
-        view = {"classes": classes, "abstain": abstain}
+        view: dict[str, Any] = {"classes": classes, "abstain": abstain}
         server.predictor = load(model, threads=threads, isolated=isolated, **view)
         server.name = Path(model).name or model
         try:

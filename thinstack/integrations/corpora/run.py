@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.data.files.lock import locked
@@ -91,7 +91,7 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         jobs = min(request.jobs, len(manifest.shards) - len(done))
         # All processes take the same files, where a branch of the hub might move meanwhile.
         bundle = scorer.predictor.bundle
-        same = {"name": str(bundle.path), "digest": bundle.manifest.digest}
+        same: dict[str, Any] = {"name": str(bundle.path), "digest": bundle.manifest.digest}
         new = partial(Worker, replace(request.model, **same), request.settings, folder)
         alone = (score_shard(scorer, shard, folder) for shard in todo)
         with closing(score_side_by_side(todo, jobs, new) if jobs else alone) as written:
