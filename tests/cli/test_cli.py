@@ -6,7 +6,6 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 
 import pytest
 from command_line import Answer
@@ -16,8 +15,6 @@ import thinstack
 from thinstack.cli import main
 from thinstack.plugins.manager import PluginRecord, manager
 from thinstack.runtime.text import predict_text
-
-Cli = Callable[..., Answer]
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from command_line import Answer, run_command
 from rich.console import Console
 
 from thinstack.evaluate.suite import SUITES
-from thinstack.integrations.show.as_text import as_text
+from thinstack.integrations.show.outline import as_text
 
 ODD = "\x1b[31mX\u202e\u200f[/b]"
 SHOWN = r"\x1b[31mX\u202e\u200f[/b]"

@@ -1,13 +1,10 @@
 """Texts that begin with a minus sign, and folders where a file is to be written."""
 
-from collections.abc import Callable
-
 import pytest
 from command_line import Answer
 
 from thinstack.data.files.writing import write_atomically
 
-Cli = Callable[..., Answer]
 TEXTS = [
     "-1 stars, terrible",
     "- a good film",

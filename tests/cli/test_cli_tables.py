@@ -2,19 +2,15 @@
 named, all of its rows, and say what to add where they cannot."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import tiny_texts
-from command_line import Answer
 
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.training.examples.table_data import table_data
 from thinstack.training.recipe import Recipe
-
-Cli = Callable[..., Answer]
 
 UP = "text,label\nThe film is good.,up\nThe film is bad.,down\n"
 DOWN = "text,label\nThe film is good.,down\nThe film is bad.,up\n"

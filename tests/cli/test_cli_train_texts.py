@@ -3,18 +3,14 @@ from the table to predictions, by every way that a user has."""
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import tiny_texts
-from command_line import Answer
 
 import thinstack
 from thinstack.bundle.weights import load_model
 from thinstack.errors import InputError
-
-Cli = Callable[..., Answer]
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,18 @@ from command_line import Answer
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.reading import BUNDLED
-from thinstack.cli.checks import Check, exit_code
+from thinstack.cli.checks.packages import Check, exit_code
 from thinstack.errors import DeviceError
 from thinstack.plugins.manager import manager
 from thinstack.runtime import reference
 
-Cli = Callable[..., Answer]
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 
 
 @pytest.fixture(autouse=True)
 def _no_packages(monkeypatch):
     """Other tests are of these, and torch and spaCy take seconds."""
-    monkeypatch.setattr("thinstack.cli.checks.examination.package_checks", lambda: iter(()))
+    monkeypatch.setattr("thinstack.cli.checks.package_checks", lambda: iter(()))
 
 
 @pytest.fixture
@@ -199,7 +198,7 @@ def test_cuda_that_does_not_work_is_missing_and_no_fault(cli, golden, monkeypatc
             raise DeviceError("no driver")
         return reference.check_cases(bundle)
 
-    module = "thinstack.cli.checks.examination"
+    module = "thinstack.cli.checks"
     announced = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     monkeypatch.setattr(f"{module}.available_providers", lambda: announced)
     monkeypatch.setattr(f"{module}.check_cases", check)

@@ -2,7 +2,6 @@
 
 import sys
 import tomllib
-from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
@@ -10,9 +9,8 @@ from types import ModuleType
 import pytest
 
 from thinstack import __version__
-from thinstack.cli.checks import Check
 from thinstack.cli.checks import packages as module
-from thinstack.cli.checks.packages import package_checks
+from thinstack.cli.checks.packages import Check, package_checks
 
 REQUIRED = [
     "numpyish>=1.26",
@@ -24,7 +22,6 @@ REQUIRED = [
     "scikit-learn>=1.4; (python_version > '3') and extra == 'export'",
     "pytest>=8; extra == 'testing'",
 ]
-Install = Callable[..., None]
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from thinstack.errors import StoppedError
-from thinstack.integrations.corpora.attempts import OpenShard
 from thinstack.integrations.corpora.rows import Row
 from thinstack.integrations.corpora.shards import Shard
+from thinstack.integrations.corpora.workers import OpenShard
 
 
 def shard(size: int) -> Shard:
@@ -21,11 +21,11 @@ def solved(one: OpenShard, poison: set[str], chance: float = 0.0) -> tuple[Shard
     for tries in range(1, 10_000):
         attempt = one.attempt
         if poison & {row.text for row in attempt.shard.rows} or generator.random() < chance:
-            one.died("SIGKILL")
+            one.tried("SIGKILL")
         elif attempt.write:
             return attempt.shard, tries
         else:
-            one.survived()
+            one.tried()
     raise AssertionError("it never ends")
 
 
@@ -52,7 +52,7 @@ def test_one_row_that_kills_costs_few_tries():
 
 def test_a_process_that_was_killed_by_chance_costs_one_try():
     one = OpenShard(shard(8))
-    one.died("SIGKILL")
+    one.tried("SIGKILL")
     assert one.attempt == (shard(8), True)
 
 
@@ -66,7 +66,7 @@ def test_a_shard_that_kills_though_no_row_does_stops_the_run():
 
     def go_on() -> None:
         for _ in range(100):
-            one.died("SIGSEGV") if one.attempt.write else one.survived()
+            one.tried("SIGSEGV") if one.attempt.write else one.tried()
 
     with pytest.raises(StoppedError, match=r"shard 3 .*SIGSEGV"):
         go_on()

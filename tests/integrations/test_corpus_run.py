@@ -23,7 +23,6 @@ from thinstack.integrations.corpora import shards
 from thinstack.integrations.corpora.rows import Row
 from thinstack.integrations.corpora.shards import Shard
 
-Cli = Callable[..., Answer]
 TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in range(10)]
 
 

@@ -85,7 +85,7 @@ def test_each_phrase_stands_once_in_its_place_with_its_label():
 
 
 def test_the_page_needs_nothing_else_and_is_labelled():
-    markup = page([predict(BRACKETS), predict("(4 Superb)")], title="Two & more")
+    markup = page([predict(BRACKETS), predict("(4 Superb)")])
     reader = Reader(markup)
     tags = [tag for tag, _ in reader.tags]
     assert markup.startswith("<!DOCTYPE html>\n")
@@ -98,7 +98,6 @@ def test_the_page_needs_nothing_else_and_is_labelled():
     assert len(set(reader.ids)) == len(reader.ids)
     named = {attrs["aria-labelledby"] for tag, attrs in reader.tags if tag == "section"}
     assert named == set(reader.ids)
-    assert reader.text.count("Two & more") == 2
     assert "Label: very positive" in reader.text
 
 
@@ -113,7 +112,7 @@ def test_text_and_labels_are_never_markup():
     prediction = uniform(nasty, transitions.balanced(4))
     labels = ("<b>", '"', "c", "d", "</style>")
     nasty_labels = Prediction.of_words(nasty, prediction.transitions, prediction.scores, labels)
-    reader = Reader(page([nasty_labels], title="</title><script>"))
+    reader = Reader(page([nasty_labels]))
     assert "script" not in {tag for tag, _ in reader.tags}
     assert [phrase["bdi"] for phrase in reader.phrases if phrase["depth"] == 2] == list(nasty)
     assert {phrase["label"] for phrase in reader.phrases} == {"d"}

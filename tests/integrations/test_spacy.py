@@ -17,8 +17,7 @@ from thinstack.errors import (
     MissingExtraError,
     UnknownNameError,
 )
-from thinstack.integrations.spacy import requirements
-from thinstack.integrations.spacy.component import predictions
+from thinstack.integrations.spacy import pipe, predictions
 
 
 @pytest.fixture(scope="module")
@@ -268,8 +267,8 @@ def test_in_training_it_warns_once_that_it_does_not_learn(nlp):
     ],
 )
 def test_a_package_of_the_pipeline_requires_thinstack(monkeypatch, device, known, expected):
-    monkeypatch.setattr(requirements, "__version__", "2.3.4")
+    monkeypatch.setattr(pipe, "__version__", "2.3.4")
     meta: dict[str, Any] = {"requirements": known} if known else {}
     for _ in range(2):
-        requirements.note_requirement(meta, device)
+        pipe.note_requirement(meta, device)
     assert meta["requirements"] == expected

@@ -14,8 +14,8 @@ from spacy.tokens.underscore import Underscore
 
 import thinstack
 from thinstack.errors import InputError, UnknownNameError
-from thinstack.integrations.spacy.component import predictions, results
-from thinstack.integrations.spacy.span_groups import fill_group
+from thinstack.integrations.spacy import predictions, results
+from thinstack.integrations.spacy.span_groups import PhraseGroup
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.stored import Annotated, store, stored_of
 
@@ -156,7 +156,7 @@ BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 b
 
 def test_a_group_of_spans_can_be_drawn_by_displacy():
     doc = scored_as(BRACKETS)
-    fill_group(doc, "sentiment", "tree_sentiment")
+    doc.spans["sentiment"] = PhraseGroup(doc, "sentiment", "tree_sentiment")
     group = doc.spans["sentiment"]
     assert [(span.text, span.label_) for span in group] == [
         (doc.text.strip(), "negative"),
@@ -169,8 +169,7 @@ def test_a_group_of_spans_can_be_drawn_by_displacy():
     for label in ("very positive", "very negative", "positive"):
         assert f"{label}\n" in drawn
     unsure = scored_as(BRACKETS, abstain=0.7)
-    fill_group(unsure, "sentiment", "tree_sentiment")
-    assert len(unsure.spans["sentiment"]) == 0
+    assert len(PhraseGroup(unsure, "sentiment", "tree_sentiment")) == 0
 
 
 def test_groups_are_set_on_request(last_word, tmp_path):

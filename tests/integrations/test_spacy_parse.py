@@ -10,7 +10,7 @@ from last_word_model import LABELS, best, expected, mean_of, pipeline, write_las
 from spacy.tokens import Doc, Span
 
 from thinstack.errors import InputError
-from thinstack.integrations.spacy.component import TreeSentiment, predictions
+from thinstack.integrations.spacy import TreeSentiment, predictions
 
 TEXTS = ["what a good film", "so good. A very awful film.", "", "a film (good) was awful !"]
 

@@ -16,7 +16,7 @@ from spacy.tokens.underscore import Underscore
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.words.ptb import unescape
 from thinstack.errors import ConfigError, InputError, NoSentencesWarning
-from thinstack.integrations.spacy.component import TreeSentiment, predictions
+from thinstack.integrations.spacy import TreeSentiment, predictions
 from thinstack.integrations.spacy.doc_results import register_extensions
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.stored import Annotated, store, stored_of

@@ -14,7 +14,7 @@ from thinstack.errors import InputError
 from thinstack.evaluate.treebank_evaluation import evaluate_predictor
 from thinstack.integrations.show.html import page
 from thinstack.integrations.show.terminal import draw
-from thinstack.integrations.spacy.component import predictions
+from thinstack.integrations.spacy import predictions
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text

@@ -157,7 +157,7 @@ def test_nobody_is_looked_up(tmp_path: Path) -> None:
     assert notes.read_text() == "a.invalid\n"
 
 
-TELLING = "import thinstack.cli.checks.examination as e; print(e._telemetry().found)"
+TELLING = "import thinstack.cli.checks as e; print(e._telemetry().found)"
 
 
 @pytest.mark.parametrize(

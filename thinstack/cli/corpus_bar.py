@@ -5,21 +5,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
     from thinstack.integrations.corpora.run import Progress as Done
-
-
-_SPEED_OVER = 3600.0
-"""The speed is measured over this many seconds."""
 
 
 class CorpusBar:
@@ -38,11 +27,9 @@ class CorpusBar:
             console=console,
             disable=not console.is_terminal,
             transient=True,
-            speed_estimate_period=_SPEED_OVER,
+            speed_estimate_period=3600.0,  # seconds that the speed is measured over
             get_time=clock,
         )
-        self._task: TaskID | None = None
-        self._counting = False
 
     def __enter__(self) -> "CorpusBar":
         self._bar.start()
@@ -53,12 +40,11 @@ class CorpusBar:
 
     def tell(self, now: "Done") -> None:
         """Show the progress: first how many rows have been counted, then how many are done."""
-        if self._task is None or (now.rows is not None and self._counting):
-            if self._task is not None:
-                self._bar.remove_task(self._task)
-            self._counting = now.rows is None
-            name = "counting rows" if self._counting else "rows"
-            self._task = self._bar.add_task(name, total=now.rows, completed=now.done, speed="")
+        name = "counting rows" if now.rows is None else "rows"
+        if [task.description for task in self._bar.tasks] != [name]:
+            for task in self._bar.tasks:
+                self._bar.remove_task(task.id)
+            self._bar.add_task(name, total=now.rows, completed=now.done, speed="")
         (task,) = self._bar.tasks
         speed = f"{task.speed:,.0f} rows/s" if task.speed else ""
-        self._bar.update(self._task, completed=now.done, speed=speed)
+        self._bar.update(task.id, completed=now.done, speed=speed)

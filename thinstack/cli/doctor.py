@@ -26,21 +26,15 @@ def doctor(
     from dataclasses import asdict
 
     from thinstack._version import __version__
-    from thinstack.cli.checks import examine, exit_code
+    from thinstack.cli.checks import examine
+    from thinstack.cli.checks.packages import exit_code
 
     machine = f"{platform.system()} {platform.machine()}"
     python = platform.python_version()
-    checks = examine(model, isolated=isolated)
-    if as_json:
-        results = list(checks)
-        where = {"python": python, "executable": sys.executable, "machine": machine}
-        listed = {"checks": [asdict(one) for one in results], "exit_code": exit_code(results)}
-        print_json({"thinstack": __version__, **where, **listed})
-        raise typer.Exit(exit_code(results))
-    console = Console(soft_wrap=True, highlight=False)
+    console = Console(soft_wrap=True, highlight=False, quiet=as_json)
     console.print(f"thinstack {__version__}, Python {python}, {machine}\n")
     results = []
-    for one in checks:
+    for one in examine(model, isolated=isolated):
         style = STYLES[one.status if not exit_code([one]) else "wrong"]
         line = Text.assemble((f"{one.status:9}", style), (f"{one.name:{NAME}}", "bold"))
         console.print(line.append(escaped(" ".join(one.found.split()))))
@@ -51,5 +45,10 @@ def doctor(
             console.print(Text(escaped(f"  {one.name:{NAME}}{one.mend}")))
     fine = "Everything needed works. What is missing is optional." if mends else "All is well."
     wrong = "Something is wrong, or a needed package is missing: see above."
-    console.print(f"\n{wrong if exit_code(results) else fine}")
-    raise typer.Exit(exit_code(results))
+    code = exit_code(results)
+    console.print(f"\n{wrong if code else fine}")
+    if as_json:
+        where = {"python": python, "executable": sys.executable, "machine": machine}
+        listed = {"checks": [asdict(one) for one in results], "exit_code": code}
+        print_json({"thinstack": __version__, **where, **listed})
+    raise typer.Exit(code)

@@ -8,18 +8,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from thinstack.cli import options
 from thinstack.cli.evaluate_suite import HalfOption, ListWrongOption, SuiteOption, evaluate_on_suite
-from thinstack.cli.options import (
-    ClassesOption,
-    DeviceOption,
-    HeaderOption,
-    IsolatedOption,
-    JsonOption,
-    SeparatorOption,
-    ThreadsOption,
-    print_json,
-)
-from thinstack.core.config import EvaluationSource, TreeSource
+from thinstack.core.config import EvaluationSource
 from thinstack.data.tables.table_kinds import holds_table, is_table
 from thinstack.errors import InputError, escaped
 
@@ -83,8 +74,8 @@ def evaluate(
         str, typer.Option(help="For a table: the column of the labels.")
     ] = "label",
     encoding: Annotated[str, typer.Option(help="For a table: its text encoding.")] = "utf-8",
-    separator: SeparatorOption = None,
-    header: HeaderOption = None,
+    separator: options.SeparatorOption = None,
+    header: options.HeaderOption = None,
     relabel: Annotated[
         list[str] | None,
         typer.Option(
@@ -92,11 +83,11 @@ def evaluate(
             "leaves texts of a label out."
         ),
     ] = None,
-    classes: ClassesOption = None,
-    as_json: JsonOption = False,
-    device: DeviceOption = "cpu",
-    isolated: IsolatedOption = None,
-    threads: ThreadsOption = None,
+    classes: options.ClassesOption = None,
+    as_json: options.JsonOption = False,
+    device: options.DeviceOption = "cpu",
+    isolated: options.IsolatedOption = None,
+    threads: options.ThreadsOption = None,
 ) -> None:
     """Measure how often a model is right about labelled data.
 
@@ -143,12 +134,13 @@ def evaluate(
                 f"{file}: a table has texts and no gold trees: choose another source, such as "
                 "--source auto"
             )
-        _evaluate_texts(predictor, file, columns, source or "auto", renamed, as_json=as_json)
+        settings = columns | {"source": source or "auto", "relabel": renamed}
+        _evaluate_texts(predictor, file, settings, as_json=as_json)
         return
     source = source or "gold"
     figures = evaluate_file(predictor, file, source=source, text=text, read=read, relabel=renamed)
     if as_json:
-        print_json(figures)
+        options.print_json(figures)
         return
     console, raw = Console(), ", raw text" if text else ""
     title = Text(escaped(f"{model} on {file}, source {source}{raw}"), style="italic")
@@ -159,8 +151,7 @@ def evaluate(
 def _model_and_file(
     given: Iterable[str | None], named: str | None, suite: str | None
 ) -> tuple[str, str]:
-    """The bundle and the file that the arguments name. With a suite, the file is "". Raises
-    BadParameter for too few or too many arguments."""
+    """The bundle and the file that the arguments name. With a suite, the file is ""."""
     names = [name for name in given if name is not None]
     files = 0 if suite else 1
     most = files + (named is None)
@@ -189,29 +180,21 @@ def _renamed(given: Iterable[str]) -> dict[str, str]:
 
 
 def _evaluate_texts(
-    predictor: "Predictor",
-    file: str,
-    columns: Mapping[str, Any],
-    source: TreeSource,
-    relabel: Mapping[str, str],
-    *,
-    as_json: bool,
+    predictor: "Predictor", file: str, settings: Mapping[str, Any], *, as_json: bool
 ) -> None:
     from rich.table import Table
 
     from thinstack.evaluate.figures import figure_names, percent
     from thinstack.evaluate.text_evaluation import evaluate_table
     from thinstack.evaluate.text_figures import NAMES
-    from thinstack.integrations.show.confusion import WIDEST, matrix
+    from thinstack.integrations.show.terminal import WIDEST, matrix
 
     notes: list[str] = []
-    figures, counts = evaluate_table(
-        predictor, file, source=source, relabel=relabel, notes=notes, **columns
-    )
+    figures, counts = evaluate_table(predictor, file, notes=notes, **settings)
     for note in notes:
         print(f"note: {escaped(note)}", file=sys.stderr)
     if as_json:
-        print_json(figures | {"confusion": counts.tolist()})
+        options.print_json(figures | {"confusion": counts.tolist()})
         return
     console = Console()
     table = Table("", "percent", title=f"{figures['texts']:,} texts", title_justify="left")

@@ -1,6 +1,6 @@
 """`thinstack evaluate --suite`: which kinds of sentence a model of sentiment understands."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +10,7 @@ from rich.text import Text
 from thinstack.cli.options import print_json
 from thinstack.core.config import EvaluationSource
 from thinstack.errors import InputError, escaped
-from thinstack.evaluate.suite import Case, Half, halves, read_suite
+from thinstack.evaluate.suite import Half, halves, read_suite
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,11 +53,7 @@ def evaluate_on_suite(
     list_wrong: bool,
     as_json: bool,
 ) -> None:
-    """Print the figures of a half of a suite and, on request, the texts that are wrong.
-
-    Raises InputError for a list of any half but the open one, for gold trees, and for a model that
-    does not score sentiment; also whatever `read_suite` raises.
-    """
+    """Print the figures of a half of a suite and, on request, the texts that are wrong."""
     from thinstack.evaluate.suite_evaluation import evaluate_suite
 
     if list_wrong and half != "open":
@@ -82,8 +78,9 @@ def evaluate_on_suite(
     title = Text(escaped(f"{model} on the suite {suite}, {part}"), style="italic")
     console.print(title, soft_wrap=True)
     console.print(_table_of(figures))
-    if list_wrong:
-        _list(wrong, console)
+    for case in wrong if list_wrong else ():
+        line = Text(escaped(f"{case.id}, expected {case.polarity}: {case.text}"))
+        console.print(line, soft_wrap=True)
 
 
 def _table_of(figures: Mapping[str, Any]) -> "Table":
@@ -99,9 +96,3 @@ def _table_of(figures: Mapping[str, Any]) -> "Table":
         counts = f"{found['right']:,}", f"{found['total']:,}", percent(found["accuracy"])
         table.add_row(Text(escaped(name)), *counts, end_section=number in before_a_line)
     return table
-
-
-def _list(wrong: Sequence[Case], console: Console) -> None:
-    for case in wrong:
-        line = Text(escaped(f"{case.id}, expected {case.polarity}: {case.text}"))
-        console.print(line, soft_wrap=True)

@@ -6,23 +6,19 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
+from thinstack.cli.options import ModelArgument, QuantizeOption
 from thinstack.errors import InputError, needs_extra
 
 
 def export(
-    model: Annotated[
-        str, typer.Argument(help="The model: a bundle's name, folder or hf:// address.")
-    ],
+    model: ModelArgument,
     file: Annotated[
         Path,
         typer.Argument(
             help="The file to write: .onnx, or .pt for TorchScript, which torch deprecates."
         ),
     ],
-    quantize: Annotated[
-        Literal["none", "fp16", "int8-tables", "int8"],
-        typer.Option(help="How the ONNX file stores weights. int8 also computes with 8 bits."),
-    ] = "none",
+    quantize: QuantizeOption = "none",
     outputs: Annotated[
         Literal["nodes", "roots"],
         typer.Option(help="nodes: scores of all phrases. roots: only of whole sentences."),
@@ -55,7 +51,5 @@ def export(
         from thinstack.export.export_file import export_file
         from thinstack.export.onnx.model import Options
     options = Options(quantize=quantize, index_type=index_type, outputs=outputs)
-    kind, console = formats[suffix], Console()
-    export_file(
-        model, file, format=kind, options=options, trees=data, report=report, console=console
-    )
+    more: dict[str, Any] = {"trees": data, "report": report, "console": Console()}
+    export_file(model, file, format=formats[suffix], options=options, **more)

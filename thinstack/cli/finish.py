@@ -1,11 +1,12 @@
 """`thinstack finish`: turns a trained spaCy pipeline into one that needs no torch."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from thinstack.cli.options import QuantizeOption
 from thinstack.errors import needs_extra
 
 
@@ -14,13 +15,7 @@ def finish(
         Path, typer.Argument(help="A pipeline that spaCy has saved, such as training/model-best.")
     ],
     out: Annotated[Path, typer.Argument(help="Folder for the finished pipeline.")],
-    quantize: Annotated[
-        Literal["none", "fp16", "int8-tables", "int8"],
-        typer.Option(
-            help="How to store weights. All but none make the file smaller and change scores a "
-            "little. int8 also computes with 8 bits."
-        ),
-    ] = "none",
+    quantize: QuantizeOption = "none",
 ) -> None:
     """Write a copy of a trained spaCy pipeline that runs without torch.
 

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from typing import Annotated, Any
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -10,6 +11,9 @@ from thinstack.core.config import Device
 
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")
+]
+ModelArgument = Annotated[
+    str, typer.Argument(help="The model: a bundle's name, folder or hf:// address.")
 ]
 DeviceOption = Annotated[
     Device, typer.Option(help="Where to run the model. auto uses CUDA if it works, else the CPU.")
@@ -37,6 +41,17 @@ ClassesOption = Annotated[
         "neutral).  [default: the model's own classes]"
     ),
 ]
+AbstainOption = Annotated[
+    float | None,
+    typer.Option(help="Give no label if the best class is less probable than this, such as 0.6."),
+]
+QuantizeOption = Annotated[
+    Literal["none", "fp16", "int8-tables", "int8"],
+    typer.Option(
+        help="How to store weights. All but none make the file smaller and change scores a little. "
+        "int8 also computes with 8 bits."
+    ),
+]
 SeparatorOption = Annotated[
     str | None,
     typer.Option(
@@ -54,6 +69,20 @@ HeaderOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]
+
+
+_NAMES = {
+    "texts": "the texts",
+    "as_json": "--json",
+    "as_json_lines": "--jsonl",
+    "separator": "--sep",
+    "header": "--no-header",
+}
+
+
+def listed(names: Iterable[str]) -> str:
+    """Options by the names of their parameters, as the command line has them."""
+    return ", ".join(_NAMES.get(name, "--" + name.replace("_", "-")) for name in names)
 
 
 def print_json(data: Any, *, indent: int | None = 2) -> None:

@@ -9,38 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from thinstack.cli.options import (
-    ClassesOption,
-    DeviceOption,
-    HeaderOption,
-    IsolatedOption,
-    JsonOption,
-    ModelOption,
-    SeparatorOption,
-    ThreadsOption,
-    print_json,
-)
-from thinstack.cli.predict_corpus import (
-    FailOption,
-    FormatOption,
-    IdOption,
-    JobsOption,
-    OutOption,
-    OutputOption,
-    RepeatedOption,
-    TextOption,
-    predict_corpus,
-    refuse_without_input,
-)
-from thinstack.cli.predict_unread import Unread
+from thinstack.cli import options, predict_corpus
 from thinstack.core.config import TreeSource
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.text_streams import lines_of
-from thinstack.errors import InputError
+from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
+    from thinstack.data.words.vocabulary import Vocabulary
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.why import Contribution
+
+Sentences = tuple[int, "list[Prediction]"]
+"""A text: its place from 0, and its sentences."""
 
 
 def predict(
@@ -49,7 +30,7 @@ def predict(
         list[str] | None,
         typer.Argument(help="Texts to score. Without any, each line of standard input is a text."),
     ] = None,
-    model: ModelOption = "sst",
+    model: options.ModelOption = "sst",
     source: Annotated[
         TreeSource,
         typer.Option(
@@ -57,7 +38,7 @@ def predict(
             "model's own parser."
         ),
     ] = "auto",
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
     as_json_lines: Annotated[
         bool, typer.Option("--jsonl", help="Print JSON as it comes, one line per sentence.")
     ] = False,
@@ -67,13 +48,8 @@ def predict(
     svg: Annotated[
         Path | None, typer.Option(help="Draw the trees to this file, as an SVG picture.")
     ] = None,
-    classes: ClassesOption = None,
-    abstain: Annotated[
-        float | None,
-        typer.Option(
-            help="Give no label if the best class is less probable than this, such as 0.6."
-        ),
-    ] = None,
+    classes: options.ClassesOption = None,
+    abstain: options.AbstainOption = None,
     max_words: Annotated[
         int, typer.Option(help="Split a sentence that has more words than this into parts.")
     ] = 400,
@@ -94,19 +70,19 @@ def predict(
             "files, or - for standard input."
         ),
     ] = None,
-    out: OutOption = None,
-    text: TextOption = None,
-    id: IdOption = None,
-    separator: SeparatorOption = None,
-    header: HeaderOption = None,
-    output: OutputOption = None,
-    format: FormatOption = None,
-    jobs: JobsOption = None,
-    fail_after: FailOption = None,
-    allow_repeated_ids: RepeatedOption = None,
-    device: DeviceOption = "cpu",
-    isolated: IsolatedOption = None,
-    threads: ThreadsOption = None,
+    out: predict_corpus.OutOption = None,
+    text: predict_corpus.TextOption = None,
+    id: predict_corpus.IdOption = None,
+    separator: options.SeparatorOption = None,
+    header: options.HeaderOption = None,
+    output: predict_corpus.OutputOption = None,
+    format: predict_corpus.FormatOption = None,
+    jobs: predict_corpus.JobsOption = None,
+    fail_after: predict_corpus.FailOption = None,
+    allow_repeated_ids: predict_corpus.RepeatedOption = None,
+    device: options.DeviceOption = "cpu",
+    isolated: options.IsolatedOption = None,
+    threads: options.ThreadsOption = None,
 ) -> None:
     """Score English texts: each sentence, and every phrase in it.
 
@@ -116,8 +92,8 @@ def predict(
     from thinstack.runtime.text import predict_text
 
     if input is not None:
-        predict_corpus(context.params)
-    refuse_without_input(context.params)
+        predict_corpus.predict_corpus(context.params)
+    predict_corpus.refuse_without_input(context.params)
     pages = {"html": html, "svg": svg}
     if as_json_lines and (as_json or any(pages.values())):
         raise InputError(
@@ -130,40 +106,34 @@ def predict(
                 f"such as {path / f'result.{option}'}"
             )
     inputs = texts or _lines_of_input(encoding)
-    predictor = load(
-        model,
-        device=device,
-        threads=threads,
-        classes=classes,
-        abstain=abstain,
-        max_words=max_words,
-        isolated=isolated,
-    )
+    view: dict[str, Any] = {"classes": classes, "abstain": abstain, "max_words": max_words}
+    predictor = load(model, device=device, threads=threads, isolated=isolated, **view)
     unread = Unread(predictor.vocabulary)
     scored = unread.seen(_with_words(predict_text(predictor, inputs, source=source)))
+    most = max_words if why else None
     if as_json_lines:
-        _print_lines(scored, max_words, why=why)
+        _print_lines(scored, most)
     else:
-        _show(scored, max_words, as_json=as_json, pages=pages, why=why)
+        _show(scored, most, as_json=as_json, pages=pages)
     unread.warn()
 
 
 def _show(
-    texts: "Iterable[tuple[int, list[Prediction]]]",
-    max_words: int,
+    texts: Iterable[Sentences],
+    explained: int | None,
     *,
     as_json: bool,
     pages: Mapping[str, Path | None],
-    why: bool,
 ) -> None:
-    """Print all texts as one JSON list, write them as a page or a picture, or draw them."""
+    """Print all texts as one JSON list, write them as a page or a picture, or draw them.
+    `explained`: sentences of at most so many words are explained; None explains no sentence."""
     predictions: list[Prediction] = []
     several: dict[int, list[Prediction]] = {}  # texts, by the place of their last sentence
     for _, sentences in texts:
         predictions.extend(sentences)
         if len(sentences) > 1:
             several[len(predictions) - 1] = sentences
-    whys = [_contributions(prediction, max_words) if why else [] for prediction in predictions]
+    whys = [_contributions(prediction, explained) for prediction in predictions]
     if path := pages["html"]:
         from thinstack.integrations.show.html import page
 
@@ -173,7 +143,8 @@ def _show(
 
         write_atomically(path, svg(predictions, whys=whys))
     if as_json:
-        print_json([_data(*pair, why=why) for pair in zip(predictions, whys, strict=True)])
+        pairs = zip(predictions, whys, strict=True)
+        options.print_json([_data(*pair, explained) for pair in pairs])
     elif not any(pages.values()):
         from thinstack.integrations.show.terminal import draw, draw_text
 
@@ -184,7 +155,7 @@ def _show(
                 console.print(draw_text(several[place]), "")
 
 
-def _with_words(texts: Iterable["list[Prediction]"]) -> "Iterator[tuple[int, list[Prediction]]]":
+def _with_words(texts: Iterable["list[Prediction]"]) -> Iterator[Sentences]:
     """The texts that have words, each with its place from 0. Warns about each text that has no
     words, and raises InputError if no text has any."""
     empty = True
@@ -198,9 +169,7 @@ def _with_words(texts: Iterable["list[Prediction]"]) -> "Iterator[tuple[int, lis
         raise InputError('found no words to score: give a text, such as "The acting is superb."')
 
 
-def _print_lines(
-    texts: "Iterable[tuple[int, list[Prediction]]]", max_words: int, *, why: bool
-) -> None:
+def _print_lines(texts: Iterable[Sentences], explained: int | None) -> None:
     """Print a record for each sentence as soon as it is ready, until the reader stops."""
     from thinstack.runtime.documents import document_data
 
@@ -209,33 +178,33 @@ def _print_lines(
             document = document_data(sentences)
             for sentence_index, prediction in enumerate(sentences):
                 places = {"text_index": text_index, "sentence_index": sentence_index}
-                data = _data(
-                    prediction, _contributions(prediction, max_words) if why else [], why=why
-                )
-                print_json(places | {"document": document} | data, indent=None)
+                data = _data(prediction, _contributions(prediction, explained), explained)
+                options.print_json(places | {"document": document} | data, indent=None)
         sys.stdout.flush()
     except BrokenPipeError:  # as `head` leaves; nothing is left to flush at the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _contributions(prediction: "Prediction", max_words: int) -> "list[Contribution]":
-    if len(prediction.words) <= max_words:
+def _contributions(prediction: "Prediction", explained: int | None) -> "list[Contribution]":
+    if explained is None:
+        return []
+    if len(prediction.words) <= explained:
         return prediction.why()
     print(
         f"warning: --why leaves out a sentence of {len(prediction.words):,} words, because it "
-        f"explains at most {max_words:,}: raise --max-words to include it",
+        f"explains at most {explained:,}: raise --max-words to include it",
         file=sys.stderr,
     )
     return []
 
 
 def _data(
-    prediction: "Prediction", contributions: "list[Contribution]", *, why: bool
+    prediction: "Prediction", why: "list[Contribution]", explained: int | None
 ) -> dict[str, Any]:
     from thinstack.runtime.why import why_data
 
     data = prediction.to_dict()
-    return data | {"why": why_data(prediction, contributions)} if why else data
+    return data if explained is None else data | {"why": why_data(prediction, why)}
 
 
 def _lines_of_input(encoding: str) -> "Iterator[str]":
@@ -245,3 +214,38 @@ def _lines_of_input(encoding: str) -> "Iterator[str]":
             "texts into standard input"
         )
     return lines_of(sys.stdin.buffer, encoding, name="standard input")
+
+
+class Unread:
+    """Counts the texts most of whose words have no entry in a vocabulary. Marks of punctuation are
+    no words here."""
+
+    def __init__(self, vocabulary: "Vocabulary"):
+        self._vocabulary = vocabulary
+        self._places: list[int] = []
+        self._word = ""
+
+    def seen(self, texts: Iterable[Sentences]) -> Iterator[Sentences]:
+        """The texts, each with its place from 0, once they were looked at."""
+        for place, sentences in texts:
+            words = [word for each in sentences for word in each.words if _is_word(word)]
+            unknown = [word for word in words if not self._vocabulary.knows(word)]
+            if 2 * len(unknown) > len(words):
+                self._word = self._word or unknown[0]
+                self._places.append(place)
+            yield place, sentences
+
+    def warn(self) -> None:
+        """Say on standard error how many texts there were, if any."""
+        if count := len(self._places):
+            first = f"text {self._places[0]}"
+            which = first if count == 1 else f"{count:,} texts, the first of them {first},"
+            print(
+                f"warning: the model does not know most words of {which} such as "
+                f"{escaped(self._word):.40}: their scores say little",
+                file=sys.stderr,
+            )
+
+
+def _is_word(word: str) -> bool:
+    return any(char.isalnum() or not char.isascii() for char in word)

@@ -2,13 +2,14 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 
+from thinstack.cli.options import listed
 from thinstack.data.files.signals import stoppable
 from thinstack.errors import InputError, StoppedError, escaped
 
@@ -78,14 +79,6 @@ _OF_INPUT = (
     "jobs",
 )
 _OF_TEXTS = ("texts", "as_json", "as_json_lines", "html", "svg", "why")
-_NAMES = {
-    "texts": "the texts",
-    "as_json": "--json",
-    "as_json_lines": "--jsonl",
-    "separator": "--sep",
-    "header": "--no-header",
-}
-
 _GO_ON = "run the same command again to continue"
 
 
@@ -93,7 +86,7 @@ def refuse_without_input(asked: Mapping[str, Any]) -> None:
     """Raise InputError for options that need --input, and for a file name in place of a text."""
     if misplaced := [name for name in _OF_INPUT if asked[name] is not None]:
         raise InputError(
-            f"{_listed(misplaced)}: works only with --input, which names a file or folder to score"
+            f"{listed(misplaced)}: works only with --input, which names a file or folder to score"
         )
     texts = asked["texts"] or []
     if len(texts) == 1 and os.path.isfile(texts[0]):
@@ -104,18 +97,15 @@ def refuse_without_input(asked: Mapping[str, Any]) -> None:
 
 
 def predict_corpus(asked: Mapping[str, Any]) -> None:
-    """Score the texts of a file, a folder or standard input, and write the scores to a folder.
-
-    The exit code is 0 if all rows have scores, and 1 if some have failed. `asked`: the arguments of
-    `thinstack predict`. Raises InputError for arguments that do not go together, StoppedError for
-    Ctrl-C, SIGTERM or a full disk, and whatever `score_corpus` raises.
-    """
+    """Score the texts of a file, a folder or standard input, and write the scores to a folder, as
+    the arguments of `thinstack predict` say. The exit code is 0 if all rows have scores, and 1 if
+    some have failed. Raises StoppedError for Ctrl-C, SIGTERM or a full disk."""
     from thinstack.cli.corpus_bar import CorpusBar
     from thinstack.integrations.corpora.run import score_corpus
 
     if misplaced := [name for name in _OF_TEXTS if asked[name]]:
         raise InputError(
-            f"{_listed(misplaced)}: does not work with --input, which writes its scores to --out: "
+            f"{listed(misplaced)}: does not work with --input, which writes its scores to --out: "
             "leave it out"
         )
     if asked["out"] is None:
@@ -123,7 +113,7 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
     out, console = asked["out"], Console(stderr=True)
     try:
         with stoppable(f"stopped; the rows in {out} are kept: {_GO_ON}"), CorpusBar(console) as bar:
-            last = score_corpus(_request(**asked), bar.tell)
+            last = score_corpus(_request(asked), bar.tell)
     except OSError as error:
         raise StoppedError(
             f"{error}; the rows in {out} are kept: fix the problem, then {_GO_ON}"
@@ -132,48 +122,30 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
     raise typer.Exit(1 if last.failed else 0)
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(_NAMES.get(name, "--" + name.replace("_", "-")) for name in names)
-
-
-def _request(
-    input: Path,
-    out: Path,
-    *,
-    model: str,
-    device: Any,
-    threads: int | None,
-    isolated: bool | None,
-    format: str | None,
-    jobs: int | None,
-    fail_after: float | None,
-    allow_repeated_ids: bool | None,
-    **others: Any,
-) -> "Request":
-    """`others`: fields of `thinstack.integrations.corpora.run_manifest.Settings`, where None means
-    the default, and options that are ignored here."""
-    from thinstack.integrations.corpora.run import FAIL_AFTER, Request
+def _request(asked: Mapping[str, Any]) -> "Request":
+    """The run that the arguments ask for; None means the default."""
+    from thinstack.integrations.corpora.run import Request
     from thinstack.integrations.corpora.run_manifest import Settings
     from thinstack.integrations.corpora.work import ModelSource
 
-    if str(input) == STANDARD_INPUT and sys.stdin.isatty():
+    input, threads, isolated = asked["input"], asked["threads"] or 1, asked["isolated"]
+    streamed = str(input) == STANDARD_INPUT
+    if streamed and sys.stdin.isatty():
         raise InputError(
             "--input - reads standard input, but that is a terminal: pipe texts into it, or name a "
             "file"
         )
-    of_parquet = input.suffix.lower() == ".parquet"
-    settings = {name: others[name] for name in Settings.model_fields if name in others}
-    known = {name: value for name, value in settings.items() if value is not None}
-    known["format"] = format or ("parquet" if of_parquet else "jsonl")
+    known = {name: value for name, value in asked.items() if value is not None}
+    settings = {name: known[name] for name in Settings.model_fields if name in known}
+    settings.setdefault("format", "parquet" if input.suffix.lower() == ".parquet" else "jsonl")
     return Request(
-        input=sys.stdin.buffer if str(input) == STANDARD_INPUT else input,
-        out=out,
-        settings=Settings.parse(known, source="options"),
-        model=ModelSource(model, device, threads or 1, isolated=isolated),
-        jobs=1 if jobs is None else jobs,
-        fail_after=FAIL_AFTER if fail_after is None else fail_after,
+        input=sys.stdin.buffer if streamed else input,
+        out=asked["out"],
+        settings=Settings.parse(settings, source="options"),
+        model=ModelSource(asked["model"], asked["device"], threads, isolated=isolated),
         named=bool(known.keys() & {"text", "id"}),
-        repeated_ids=bool(allow_repeated_ids),
+        repeated_ids=bool(asked["allow_repeated_ids"]),
+        **{name: known[name] for name in ("jobs", "fail_after") if name in known},
     )
 
 

@@ -27,7 +27,7 @@ def push(
     Log in with `hf auth login`, or set HF_TOKEN.
     """
     from thinstack.integrations.push import push as push_bundle
-    from thinstack.integrations.show.as_text import as_text
+    from thinstack.integrations.show.outline import as_text
 
     pushed = push_bundle(model, repository, private=private, revision=revision, isolated=isolated)
     console = Console(soft_wrap=True, highlight=False)

@@ -4,11 +4,11 @@ import signal
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from thinstack.cli.options import ClassesOption, IsolatedOption, ThreadsOption
+from thinstack.cli.options import AbstainOption, ClassesOption, IsolatedOption, ThreadsOption
 from thinstack.errors import escaped
 
 
@@ -21,10 +21,7 @@ def serve(
         bool, typer.Option("--open/--no-open", help="Open the page in the browser.")
     ] = True,
     classes: ClassesOption = None,
-    abstain: Annotated[
-        float | None,
-        typer.Option(help="Give no label where no class is as probable as this, such as 0.6."),
-    ] = None,
+    abstain: AbstainOption = None,
     isolated: IsolatedOption = None,
     threads: ThreadsOption = None,
 ) -> None:
@@ -33,9 +30,8 @@ def serve(
     from thinstack.integrations.serving.server import PageServer
 
     with PageServer(port) as server:
-        server.predictor = load(
-            model, threads=threads, classes=classes, abstain=abstain, isolated=isolated
-        )
+        view: dict[str, Any] = {"classes": classes, "abstain": abstain}
+        server.predictor = load(model, threads=threads, isolated=isolated, **view)
         server.name = Path(model).name or model
         try:
             print(f"{escaped(server.name)} at {server.url} (Ctrl-C ends it)", flush=True)

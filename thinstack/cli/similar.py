@@ -8,14 +8,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from thinstack.cli.options import JsonOption, print_json
+from thinstack.cli.options import JsonOption, ModelArgument, print_json
 from thinstack.errors import escaped, needs_extra
 
 
 def similar(
-    model: Annotated[
-        str, typer.Argument(help="The model: a bundle's name, folder or hf:// address.")
-    ],
+    model: ModelArgument,
     queries: Annotated[
         list[str], typer.Argument(metavar="TEXT...", help="Texts to find the nearest of.")
     ],
@@ -47,12 +45,8 @@ def similar(
     searched = Texts(open_bundle(model), read_lines(texts), by=by)
     found = [(query, searched.nearest(query, top)) for query in queries]
     if as_json:
-        print_json(
-            [
-                {"text": query, "by": by, "nearest": [each._asdict() for each in nearest]}
-                for query, nearest in found
-            ]
-        )
+        for_each = ((query, [each._asdict() for each in nearest]) for query, nearest in found)
+        print_json([{"text": query, "by": by, "nearest": nearest} for query, nearest in for_each])
         return
     console = Console()
     for query, nearest in found:

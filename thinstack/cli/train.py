@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from thinstack.cli.options import HeaderOption, SeparatorOption
+from thinstack.cli.options import HeaderOption, SeparatorOption, listed
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
 from thinstack.errors import InputError, StoppedError, escaped, needs_extra
 from thinstack.training.loop.team import Team, joined
@@ -23,7 +23,6 @@ SeedsOption = Annotated[
     ),
 ]
 TABLES = (*TABLE_SUFFIXES, ".spacy")
-_OPTIONS = {"separator": "--sep", "header": "--no-header"}
 
 
 def train(
@@ -143,13 +142,11 @@ def train(
                 team=team,
             )
             return
-        _check_recipe(
-            file,
-            of_table
-            | {"text_column": text_column or None, "init": init, "labels": labels, "scale": scale},
-        )
+        of_table |= {"text_column": text_column or None, "init": init}
+        _check_recipe(file, of_table | {"labels": labels, "scale": scale})
         folder = Path() if data is None else data
-        _run_recipe(file, folder, out, seed, threads, console, team)
+        settings = {"data": folder, "threads": threads, "console": console}
+        _run_recipe(file, out, seed, team, settings)
 
 
 def _is_table(file: Path, *, told: bool) -> bool:
@@ -188,8 +185,7 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
             f"{file}: expected the name of a table ({endings}) or of a recipe (.toml): rename the "
             "file, give another, or say with --sep how the cells of a table are separated"
         )
-    if given := [name for name, value in of_table.items() if value is not None]:
-        options = ", ".join(_OPTIONS.get(name, "--" + name.replace("_", "-")) for name in given)
+    if options := listed(name for name, value in of_table.items() if value is not None):
         raise InputError(
             f"{options}: only for tables ({', '.join(TABLES)}), but {file} is a recipe: leave it "
             "out, and say it in the recipe"
@@ -197,13 +193,7 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
 
 
 def _run_recipe(
-    file: Path,
-    data: Path,
-    out: Path,
-    seeds: list[int] | None,
-    threads: int | None,
-    console: Console,
-    team: Team,
+    file: Path, out: Path, seeds: list[int] | None, team: Team, settings: dict[str, Any]
 ) -> None:
     from thinstack.training.recipe import Recipe
 
@@ -212,6 +202,4 @@ def _run_recipe(
     with needs_extra("export"):
         from thinstack.training.run_recipe import run_recipe
     with team.alone_in(out):
-        run_recipe(
-            recipe, data=data, out=out, seeds=chosen, threads=threads, console=console, team=team
-        )
+        run_recipe(recipe, out=out, seeds=chosen, team=team, **settings)

@@ -45,19 +45,21 @@ def push(
 ) -> Pushed:
     """Upload a bundle, given by its folder or name, to the repository "user/name".
 
-    If the repository does not exist, it is made, `private` or public. `revision`: a branch other
-    than the main one, which is also made if needed. The bundle must open, and give the answers in
-    its reference cases. If it lacks something that the hub expects, the upload adds it: front
+    If the repository does not exist, it is made, `private` or public; so is the branch `revision`.
+    The bundle must open, and give the answers in its reference cases, on which it runs `isolated`
+    as `Predictor` has it. If it lacks something that the hub expects, the upload adds it: front
     matter in the card, `id2label` in the configuration, `tokenizer.json` for word pieces. The
-    bundle on disk stays as it is. `huggingface_hub` provides the token. `isolated`: how the model
-    runs on its reference cases, as `Predictor` has it.
-
-    Raises InputError for a name that cannot be a repository's; BundleError for a bundle that cannot
-    be used, if the hub refuses it or gives no answer; MissingExtraError without huggingface_hub.
+    bundle on disk stays as it is. Raises InputError for a name that cannot be a repository's, and
+    BundleError for a bundle that cannot be used, or that the hub refuses.
     """
     hub, bundle = hub_library(), open_bundle(model)
     address = _address(repository, revision)
-    _check_answers(bundle, isolated)
+    if CASES_FILE in bundle.manifest.files:
+        agreement = check_cases(bundle, isolated=isolated)
+        if not agreement.holds:
+            answers = f"scores differ by {agreement.largest:.2g} from those of its reference cases"
+            mend = "`thinstack doctor` tells more; export it again"
+            raise BundleError(f"{bundle.path}: {answers}: {mend}")
     check_reachable(address)
     with TemporaryDirectory() as folder:
         added = _additions(bundle, repository.partition("/")[2])
@@ -78,17 +80,6 @@ def push(
     return Pushed(address._replace(revision=commit.oid), commit.commit_url, sorted(added))
 
 
-def _check_answers(bundle: Bundle, isolated: bool | None) -> None:
-    if CASES_FILE not in bundle.manifest.files:
-        return
-    agreement = check_cases(bundle, isolated=isolated)
-    if not agreement.holds:
-        answers = f"scores differ by {agreement.largest:.2g} from those of its reference cases"
-        raise BundleError(
-            f"{bundle.path}: {answers}: `thinstack doctor` tells more; export it again"
-        )
-
-
 def _address(repository: str, revision: str | None) -> Address:
     try:
         address = Address.parse(f"hf://{repository}")
@@ -101,18 +92,10 @@ def _address(repository: str, revision: str | None) -> Address:
 
 def _with(bundle: Bundle, added: dict[str, bytes], path: Path) -> Bundle:
     """The bundle with these files, and a configuration as it is written today."""
-    manifest = bundle.manifest
-    files = {name: bundle.read(name) for name in manifest.files} | added
+    files = {name: bundle.read(name) for name in bundle.manifest.files} | added
     del files[CONFIG_FILE]
-    return write_bundle(
-        path,
-        files,
-        config=bundle.config,
-        metrics=manifest.metrics,
-        data=manifest.data,
-        created=manifest.created,
-        own=is_own(bundle),
-    )
+    noted = {name: getattr(bundle.manifest, name) for name in ("metrics", "data", "created")}
+    return write_bundle(path, files, config=bundle.config, own=is_own(bundle), **noted)
 
 
 def _additions(bundle: Bundle, name: str) -> dict[str, bytes]:

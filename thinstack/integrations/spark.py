@@ -44,30 +44,21 @@ class SparkModel:
         `Predictor` raise, and BundleError if another bundle has this name here."""
         return _loaded(self)
 
-    def _open(self) -> Predictor:
-        if self.files is None:
-            return self._start(open_bundle(self.name))
-        return self._start(unpacked(self.files.value, f"the broadcast of {self.name}"))
-
     def _start(self, bundle: Bundle) -> Predictor:
         if bundle.manifest.digest != self.digest:
             raise BundleError(
                 f"{bundle.path}: expected the same bundle {self.name!r} as on the driver, found "
                 "another: install the same version on the driver and on every executor"
             )
-        return Predictor(
-            bundle,
-            threads=1,
-            classes=self.classes,
-            abstain=self.abstain,
-            max_words=self.max_words,
-            isolated=self.isolated,
-        )
+        names = ("classes", "abstain", "max_words", "isolated")
+        return Predictor(bundle, threads=1, **{name: getattr(self, name) for name in names})
 
 
 @lru_cache(maxsize=_MODELS_KEPT)
 def _loaded(model: SparkModel) -> Predictor:
-    return model._open()
+    if model.files is None:
+        return model._start(open_bundle(model.name))
+    return model._start(unpacked(model.files.value, f"the broadcast of {model.name}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +86,8 @@ class Scorer:
 
     def __call__(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         """`score_batches` with the model, which is loaded if this process has not done it."""
-        return score_batches(
-            batches,
-            self.model.load(),
-            text=self.text,
-            id=self.id,
-            output=self.output,
-            source=self.source,
-        )
+        settings = {name: getattr(self, name) for name in ("text", "id", "output", "source")}
+        return score_batches(batches, self.model.load(), **settings)
 
 
 def scorer(

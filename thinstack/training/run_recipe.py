@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError
-from thinstack.integrations.show.as_text import as_text
+from thinstack.integrations.show.outline import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
 from thinstack.training.examples.inputs import Inputs, data_digests
 from thinstack.training.loop.seeds import SeedResult, run_seed, summary, train_seed

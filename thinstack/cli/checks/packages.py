@@ -1,15 +1,16 @@
-"""Checks that the packages that thinstack needs are installed, recent enough, and importable."""
+"""The result of a check, and the checks that the packages that thinstack needs are installed,
+recent enough, and importable."""
 
 import re
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from importlib import import_module, metadata
 from itertools import zip_longest
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from thinstack._version import __version__
-from thinstack.cli.checks.check import Check, Status
 from thinstack.errors import DISTRIBUTIONS
 
 DISTRIBUTION: Final = "thinstack"
@@ -30,6 +31,26 @@ RUNTIMES: Final = ("onnxruntime", "onnxruntime-gpu")
 
 _LINE = re.compile(r"([\w.-]+)\s*(\[[^]]*\])?\s*([^;]*?)\s*(?:;.*extra == ['\"](.+?)['\"].*)?")
 _IMPORTED = {name: package for package, name in DISTRIBUTIONS.items()}
+
+Status = Literal["ok", "missing", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was checked, and what was found, in one line. `mend` is the command that fixes it, or
+    "". thinstack cannot run without what is `needed`. `details` is the result as data for JSON."""
+
+    name: str
+    status: Status
+    found: str
+    mend: str = ""
+    needed: bool = False
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def exit_code(checks: Iterable[Check]) -> int:
+    """1 if something is wrong or a needed package is missing, else 0. Missing extras are fine."""
+    return int(any(one.status == "wrong" or (one.status != "ok" and one.needed) for one in checks))
 
 
 class Requirement(NamedTuple):

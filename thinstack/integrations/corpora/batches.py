@@ -12,8 +12,8 @@ from thinstack.bundle import open_bundle
 from thinstack.core.config import TreeSource
 from thinstack.data.tables.parquet import batch_records
 from thinstack.errors import InputError, needs_extra, shown
-from thinstack.integrations.corpora.arrow import rows_batch, rows_schema
-from thinstack.integrations.corpora.rows import DEFAULT_TEXT, Columns, Problem, Row, rows_of
+from thinstack.integrations.corpora.part_files import rows_batch, rows_schema
+from thinstack.integrations.corpora.rows import DEFAULT_TEXT, Columns, Row, rows_of
 from thinstack.integrations.corpora.scoring import Output, ScoredRows, TextScorer
 from thinstack.integrations.corpora.work import BATCH_ROWS, batches_of
 from thinstack.runtime.predictor import Predictor
@@ -81,17 +81,18 @@ def score_batches(
 def _check_batches(batches: object) -> None:
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
-    name, expected = type(batches).__name__, "expected record batches of pyarrow"
+    found, mend = f"a {type(batches).__name__}", ""
     if isinstance(batches, pa.RecordBatch):
-        raise InputError(f"{expected}, found a {name}: put a single batch in a list")
-    if hasattr(type(batches), "columns"):
-        mend = "table.to_batches() of a pyarrow.Table, which Table.from_pandas(frame) makes"
-        raise InputError(f"{expected}, found a {name}: give {mend}")
-    if isinstance(batches, Mapping):
-        raise InputError(f"{expected}, found a {name}: give list(d.values())")
-    if isinstance(batches, str | bytes | Path) or not isinstance(batches, Iterable):
-        problem = f"found {shown(batches, 60)}: give pyarrow.Table.to_batches()"
-        raise InputError(f"{expected}, {problem}, or `thinstack predict --input FILE`")
+        mend = "put a single batch in a list"
+    elif hasattr(type(batches), "columns"):
+        mend = "give table.to_batches() of a pyarrow.Table, which Table.from_pandas(frame) makes"
+    elif isinstance(batches, Mapping):
+        mend = "give list(d.values())"
+    elif isinstance(batches, str | bytes | Path) or not isinstance(batches, Iterable):
+        found = shown(batches, 60)
+        mend = "give pyarrow.Table.to_batches(), or `thinstack predict --input FILE`"
+    if mend:
+        raise InputError(f"expected record batches of pyarrow, found {found}: {mend}")
 
 
 def _scored(
@@ -99,8 +100,9 @@ def _scored(
 ) -> Iterator["pa.RecordBatch"]:
     for rows in _rows(batches, columns):
         for some in batches_of(rows):
-            scored, problems = _with_failed(scorer, some)
-            ids = [row.id for row in some]
+            scored, problems = scorer(some)
+            failed = scorer.blank(np.array(sorted(problems), np.int64))
+            scored, ids = ScoredRows.merged([scored, failed]), [row.id for row in some]
             for start in range(0, len(scored.text), MOST_ROWS):
                 part = scored.at(slice(start, start + MOST_ROWS))
                 yield rows_batch(schema, ids, part, problems)
@@ -114,20 +116,10 @@ def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Seq
     line = 1
     for batch in batches:
         if not isinstance(batch, pa.RecordBatch):
-            problem = f"found a {type(batch).__name__}"
-            raise InputError(
-                f"expected record batches of pyarrow, {problem}; of a table give table.to_batches()"
-            )
+            problem = f"found a {type(batch).__name__}; of a table give table.to_batches()"
+            raise InputError(f"expected record batches of pyarrow, {problem}")
         for start in range(0, batch.num_rows, BATCH_ROWS):
             part = batch.slice(start, BATCH_ROWS)
             records = batch_records(part, columns.names, line)
             yield list(rows_of("row", chain([part.schema.names], records), columns, advice=_ADVICE))
             line += part.num_rows
-
-
-def _with_failed(scorer: TextScorer, rows: Sequence[Row]) -> tuple[ScoredRows, dict[int, Problem]]:
-    """The rows of all texts in order, one of NOTHING for each that failed; and by text what was
-    wrong."""
-    scored, problems = scorer(rows)
-    failed = scorer.blank(np.array(sorted(problems), np.int64))
-    return ScoredRows.merged([scored, failed]), problems

@@ -2,7 +2,6 @@
 process."""
 
 import re
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -38,16 +37,12 @@ class OutFolder(NamedTuple):
         except OSError as error:
             problem = f"the folder cannot be made: {error.strerror or error}"
             raise InputError(f"{self.path}: {problem}; name another one with --out") from None
-        ours = (LOCK, SPOOL, MANIFEST)
-        strangers = sorted(
-            file.name
-            for file in self.path.iterdir()
-            if file.name not in ours and not file.name.endswith(_PARTIAL)
-        )
-        if strangers and not (self.path / MANIFEST).exists():
+        there = {file.name for file in self.path.iterdir() if not file.name.endswith(_PARTIAL)}
+        strangers = there - {LOCK, SPOOL, MANIFEST}
+        if strangers and MANIFEST not in there:
             raise InputError(
                 f"{self.path}: expected an empty folder or a folder of scored rows, found "
-                f"{strangers[0]!r} and no {MANIFEST}; name another folder with --out"
+                f"{min(strangers)!r} and no {MANIFEST}; name another folder with --out"
             )
 
     def clean(self) -> None:
@@ -83,11 +78,6 @@ class OutFolder(NamedTuple):
             return
         with replacing(self._failed(number)) as temporary:
             temporary.write_text(lines, encoding="utf-8")
-
-    def writing(self, number: int) -> AbstractContextManager[Path]:
-        """A path to write a shard's rows to. When the block ends without an error, the rows are put
-        in place. Raises OSError."""
-        return replacing(self.part(number))
 
     @property
     def _errors(self) -> Path:

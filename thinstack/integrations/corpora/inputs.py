@@ -28,12 +28,11 @@ class Corpus(NamedTuple):
 
     Attributes:
         files: the path of each file, by its name.
-        columns: the columns of texts and ids in tables.
-        encoding: the encoding of text files; parquet and Docs have their own.
+        columns: of texts and ids in tables.
+        encoding: of text files; parquet and Docs have their own.
         named: whether an id that is a line number starts with the name of the file.
         kind: the file ending that says how to read the files; by default each file's own.
-        separator, header: of tables, as `Table` takes them. Either of them says that a file is
-            a table, also where its name says lines.
+        separator, header: as `Table` takes them. Either says that a file of lines is a table.
     """
 
     files: dict[str, Path]
@@ -45,9 +44,7 @@ class Corpus(NamedTuple):
     header: bool | None = None
 
     def rows(self) -> Iterator[Row]:
-        """The rows of all files, in the order of the files. Raises DataError for a file that cannot
-        be read or lacks a column; MissingExtraError for parquet without pyarrow and for Docs
-        without spaCy."""
+        """The rows of all files, in the order of the files."""
         for name, path in self.files.items():
             prefix = f"{name}:" if self.named else ""
             records = self._records(path)
@@ -76,10 +73,9 @@ def open_corpus(
     """The corpus in a file, or in all files of a folder and its subfolders. Nothing is read yet.
 
     In a folder, names that start with a dot or an underscore are left out. `columns`: the columns
-    of tables, if the user has named them. `separator`, `header`: as of `Corpus`. Raises InputError
-    if there is no file, for a file with an unknown ending, and for columns of files that have no
-    columns. Also for a link that leads nowhere or to another folder. Raises DataError for a pipe,
-    or what else is no plain file.
+    of tables, if the user has named them. Raises InputError if there is no file, for an unknown
+    ending, for columns of files that have none, and for a link that leads nowhere or to another
+    folder; DataError for what is no plain file.
     """
     if path.is_dir():
         inner = sorted(file.relative_to(path) for file in path.rglob("*"))
@@ -88,10 +84,8 @@ def open_corpus(
     elif path.exists():
         files = {path.name: file_path(path)}
     else:
-        where = (
-            f"a link to {path.readlink()}, which is not there" if path.is_symlink() else "nothing"
-        )
-        raise InputError(f"{path}: expected a file or a folder of texts, found {where}")
+        link = f"a link to {path.readlink()}, which is not there" if path.is_symlink() else ""
+        raise InputError(f"{path}: expected a file or a folder of texts, found {link or 'nothing'}")
     if not files:
         raise InputError(f"{path}: expected files of texts ({', '.join(SUFFIXES)}), found no file")
     for name, file in files.items():
@@ -126,7 +120,7 @@ def _is_file(path: Path) -> bool:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file. Raises DataError if it cannot be read."""
+    """SHA-256 of a file."""
     try:
         with file_path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -147,5 +141,4 @@ def _lines(path: Path, encoding: str) -> Iterator[Found]:
     with opened_text(path, encoding) as stream:
         for number, line in enumerate(stream, start=1):
             text = line.rstrip("\r\n")
-            cells = {DEFAULT_TEXT: text}
-            yield Record(number, cells, undecoded(path, number, text, encoding))
+            yield Record(number, {DEFAULT_TEXT: text}, undecoded(path, number, text, encoding))

@@ -59,11 +59,10 @@ class Columns(NamedTuple):
 def rows_of(
     source: str, found: Iterable[Found], columns: Columns, *, prefix: str = "", advice: str = ""
 ) -> Iterator[Row]:
-    """The records of a table as rows of a corpus.
+    """The records of a table as rows of a corpus. A text may be empty or have no words.
 
     `source`: the start of each message. `prefix`: the start of ids that are line numbers. `advice`:
-    the end of the message about a missing column. A text may be empty or have no words. Raises
-    DataError for a table that lacks the columns, or has two with one name.
+    the end of the DataError for a table that lacks the columns, or has two with one name.
     """
     known: list[str] | None = None
     for one in found:
@@ -100,6 +99,5 @@ def _row(source: str, record: Record, columns: Columns, place: str) -> Row:
 
 
 def _missing(value: object) -> bool:
-    if isinstance(value, str):
-        return is_missing(value)
-    return value is None or (isinstance(value, float) and value != value)
+    empty = value is None or (isinstance(value, float) and value != value)
+    return is_missing(value) if isinstance(value, str) else empty

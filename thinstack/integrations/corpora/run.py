@@ -1,12 +1,12 @@
 """A run over a corpus: scores its files into a folder of rows, and continues a run that stopped."""
 
 import shutil
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.data.files.lock import locked
@@ -19,30 +19,21 @@ from thinstack.integrations.corpora.run_manifest import (
     Finished,
     RunManifest,
     Settings,
+    as_planned,
+    check_input,
+    input_files,
+    opened_again,
     read_run_manifest,
 )
 from thinstack.integrations.corpora.scoring import TextScorer
-from thinstack.integrations.corpora.shards import Planned, Shard, plan, shards_of
-from thinstack.integrations.corpora.unchanged import (
-    as_planned,
-    check_input,
-    check_model,
-    input_files,
-)
+from thinstack.integrations.corpora.shards import plan, shards_of
 from thinstack.integrations.corpora.work import ModelSource, WrittenShard, score_shard
-from thinstack.integrations.corpora.worker import Worker
-from thinstack.integrations.corpora.workers import score_side_by_side
-
-FAIL_AFTER = 0.01
-"""Share of the rows that may fail, by default."""
+from thinstack.integrations.corpora.workers import Worker, score_side_by_side
 
 
 class Progress(NamedTuple):
-    """How far a run is, in rows of the input.
-
-    `done` rows are finished; of these, `failed` have failed, and `before` were done before the run
-    started. `rows` is the number of all rows, or None while they are being counted.
-    """
+    """How far a run is, in rows of the input: `done` are finished; of these, `failed` have failed,
+    and `before` were done before the run started. `rows` is None while they are being counted."""
 
     done: int
     failed: int = 0
@@ -61,8 +52,6 @@ class Request:
         input: a file, a folder, or a stream of lines. The lines are texts, or JSON if a column is
             named; with a separator or a header to name, they are a table.
         out: the folder for the rows.
-        settings: the settings that change the rows.
-        model: how to load the model.
         named: whether the user has named a column; files without columns are then refused.
         jobs: how many processes score side by side; 0 means this process, which a row may kill.
         fail_after: the run stops if more than this share of all rows fails.
@@ -75,17 +64,16 @@ class Request:
     model: ModelSource
     named: bool = False
     jobs: int = 1
-    fail_after: float = FAIL_AFTER
+    fail_after: float = 0.01
     repeated_ids: bool = False
 
 
 def score_corpus(request: Request, tell: Tell) -> Progress:
     """Score a corpus, or the rest of it, and report the progress to `tell`.
 
-    Raises InputError if the request cannot be met or the folder belongs to another run; DataError
-    for files that cannot be read; whatever loading the model raises; OSError if rows cannot be
-    written; StoppedError if too many rows fail, if the input or the model changes meanwhile, or if
-    a row is lost. Rows that are written stay, and the same request continues from there.
+    Raises InputError if the request cannot be met or the folder belongs to another run; OSError if
+    rows cannot be written; StoppedError if too many rows fail, if the input or the model changes
+    meanwhile, or if a row is lost. Rows that are written stay, and the same request goes on.
     """
     folder = OutFolder(request.out, request.settings.format)
     check_format(folder.format)
@@ -102,15 +90,14 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         todo = (shard for shard in as_planned(planned, manifest) if shard.number not in done)
         jobs = min(request.jobs, len(manifest.shards) - len(done))
         # All processes take the same files, where a branch of the hub might move meanwhile.
-        model = replace(request.model, name=str(scorer.predictor.bundle.path))
-        model = replace(model, digest=scorer.predictor.bundle.manifest.digest)
-        new = partial(Worker, model, request.settings, folder)
-        with closing(
-            score_side_by_side(todo, jobs, new) if jobs else _one_by_one(scorer, todo, folder)
-        ) as written:
+        bundle = scorer.predictor.bundle
+        same: dict[str, Any] = {"name": str(bundle.path), "digest": bundle.manifest.digest}
+        new = partial(Worker, replace(request.model, **same), request.settings, folder)
+        alone = (score_shard(scorer, shard, folder) for shard in todo)
+        with closing(score_side_by_side(todo, jobs, new) if jobs else alone) as written:
             last = _followed(written, start, request, tell)
         check_input(partial(_corpus, request, folder, again=corpus), manifest)
-        check_model(scorer.predictor.bundle)
+        opened_again(**same)
         finished = _finished(last, manifest, folder)
         manifest.model_copy(update={"finished": finished}).write(folder.path)
     return last
@@ -144,13 +131,6 @@ def _tidied(folder: OutFolder) -> Iterator[None]:
         (folder.path / SPOOL).unlink(missing_ok=True)
 
 
-def _one_by_one(
-    scorer: TextScorer, shards: Iterable[Shard], folder: OutFolder
-) -> Generator[WrittenShard, None, None]:
-    for shard in shards:
-        yield score_shard(scorer, shard, folder)
-
-
 def _followed(
     shards: Iterator[WrittenShard], start: Progress, request: Request, tell: Tell
 ) -> Progress:
@@ -172,13 +152,11 @@ def _followed(
 
 
 def _check_apart(request: Request) -> None:
-    if isinstance(request.input, Path) and request.input.is_dir():
-        inner, outer = request.out.resolve(), request.input.resolve()
-        if inner.is_relative_to(outer):
-            raise InputError(
-                f"{request.out}: is inside the input, {request.input}: name another folder with "
-                "--out"
-            )
+    out, folder = request.out, request.input
+    if not isinstance(folder, Path) or not folder.is_dir():
+        return
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"{out}: is inside the input, {folder}: name another folder with --out")
 
 
 def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None) -> Corpus:
@@ -186,28 +164,16 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
     what they were before."""
     settings = request.settings
     columns = Columns(settings.text, settings.id)
+    reading = settings.model_dump(include={"encoding", "separator", "header"})
     if isinstance(request.input, Path):
-        named = columns if request.named else None
-        return open_corpus(
-            request.input,
-            named,
-            encoding=settings.encoding,
-            separator=settings.separator,
-            header=settings.header,
-        )
+        return open_corpus(request.input, columns if request.named else None, **reading)
     if again is not None:
         return again
     spool = folder.path / SPOOL
     with spool.open("wb") as file:
         shutil.copyfileobj(request.input, file, 1 << 20)
-    return Corpus(
-        {SPOOL: spool},
-        columns,
-        settings.encoding,
-        kind="" if request.named else ".txt",  # A name without an ending is looked into.
-        separator=settings.separator,
-        header=settings.header,
-    )
+    kind = "" if request.named else ".txt"  # a name without an ending is looked into
+    return Corpus({SPOOL: spool}, columns, kind=kind, **reading)
 
 
 def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) -> RunManifest:
@@ -215,18 +181,17 @@ def _manifest(request: Request, corpus: Corpus, scorer: TextScorer, tell: Tell) 
     files = input_files(corpus)
     known = read_run_manifest(request.out)
     if known is None:
-        planned = plan(
-            corpus, repeated=request.repeated_ids, tell=lambda number: tell(Progress(number))
-        )
+        repeated = request.repeated_ids
+        sizes, digests = plan(corpus, repeated=repeated, tell=lambda rows: tell(Progress(rows)))
     else:
-        planned = Planned(list(known.shards), list(known.digests))
+        sizes, digests = list(known.shards), list(known.digests)
     manifest = RunManifest(
         input=files,
         model=digest(scorer.predictor.bundle.path / MANIFEST_FILE),
         labels=scorer.labels,
         settings=request.settings,
-        shards=tuple(planned.rows),
-        digests=tuple(planned.digests),
+        shards=tuple(sizes),
+        digests=tuple(digests),
     )
     if known is None:
         manifest.write(request.out)

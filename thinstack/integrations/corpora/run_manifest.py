@@ -1,20 +1,28 @@
 """The manifest of a run, which lies beside its rows. A run continues only with the same input, the
-same model and the same settings."""
+same model and the same settings.
 
+Each shard is compared with what was counted first, before it is scored. So rows that are written
+are always of the input that the manifest describes, and a run may go on from them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
 from thinstack._version import __version__
+from thinstack.bundle import Bundle, open_bundle
 from thinstack.core.config import TreeSource
 from thinstack.core.config.base import Strict, problems
 from thinstack.core.config.separator import Separator
 from thinstack.data.files.writing import write_atomically
-from thinstack.errors import InputError
+from thinstack.errors import DataError, InputError, StoppedError, ThinstackError
+from thinstack.integrations.corpora.inputs import Corpus, digest
 from thinstack.integrations.corpora.part_files import PartFormat
 from thinstack.integrations.corpora.rows import DEFAULT_TEXT
 from thinstack.integrations.corpora.scoring import Output
+from thinstack.integrations.corpora.shards import Shard, rows_digest
 
 MANIFEST: Final = "manifest.json"
 
@@ -73,7 +81,7 @@ class RunManifest(Strict):
         return sum(self.shards)
 
     def write(self, folder: Path) -> None:
-        """Write the manifest to the folder. Raises OSError."""
+        """Write the manifest to the folder."""
         write_atomically(folder / MANIFEST, self.model_dump_json(indent=2) + "\n")
 
     def check_same(self, other: "RunManifest", folder: Path) -> None:
@@ -93,8 +101,7 @@ class RunManifest(Strict):
 
 
 def read_run_manifest(folder: Path) -> RunManifest | None:
-    """The manifest in a folder, or None without one. Raises InputError for a manifest of another
-    kind."""
+    """The manifest in a folder, or None without one."""
     try:
         data = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
@@ -115,3 +122,64 @@ def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
         inner = value if isinstance(value, dict) else {}
         settings |= _flat(inner, f"{prefix}{name}.") if inner else {f"{prefix}{name}": value}
     return settings
+
+
+def input_files(corpus: Corpus) -> dict[str, InputFile]:
+    """The files of a corpus as a manifest describes them."""
+    return {
+        name: InputFile(sha256=digest(path), bytes=path.stat().st_size)
+        for name, path in corpus.files.items()
+    }
+
+
+def as_planned(shards: Iterable[Shard], manifest: RunManifest) -> Iterator[Shard]:
+    """The shards as long as each is what the manifest says. Raises StoppedError for one whose rows
+    are others, or cannot be read any more. A manifest of an earlier version of thinstack has only
+    the numbers of rows."""
+    sizes, digests = dict(enumerate(manifest.shards)), dict(enumerate(manifest.digests))
+    try:
+        for shard in shards:
+            known, size = digests.get(shard.number), sizes.get(shard.number)
+            if len(shard.rows) != size or (known and rows_digest(shard.rows) != known):
+                before = sum(manifest.shards[: shard.number])
+                raise _input_changed(f"of its rows from {before + 1:,} on, some are others")
+            yield shard
+    except DataError as error:  # of a file that could be read when its rows were counted
+        raise _input_changed(str(error)) from None
+
+
+def check_input(corpus: Callable[[], Corpus], manifest: RunManifest) -> None:
+    """Raise StoppedError if a file of the corpus, which `corpus` looks for again, is another than
+    the manifest says, is new or is gone."""
+    try:
+        files = input_files(corpus())
+    except (ThinstackError, OSError) as error:
+        raise _input_changed(str(error)) from None
+    for name in {**manifest.input, **files}:
+        before, now = manifest.input.get(name), files.get(name)
+        if before != now:
+            how = "has another content" if before and now else "is new" if now else "is gone"
+            raise _input_changed(f"{name!r:.200} {how}")
+
+
+def opened_again(name: str, digest: str) -> Bundle:
+    """The bundle of a name or folder. Raises StoppedError unless its manifest has this digest."""
+    try:
+        bundle = open_bundle(name)
+    except (ThinstackError, OSError) as error:
+        raise _changed("model", str(error)) from None
+    if bundle.manifest.digest != digest:
+        raise _changed("model", f"{bundle.path} holds another bundle")
+    return bundle
+
+
+def _input_changed(how: str) -> StoppedError:
+    return _changed("input", how, "; if another program writes to it, score a copy")
+
+
+def _changed(what: str, how: str, more: str = "") -> StoppedError:
+    return StoppedError(
+        f"the {what} has changed since the run began: {how}. The rows that are written are of the "
+        f"{what} as it was, and are not called finished: name another folder with --out and start "
+        f"again, or put the old {what} back and run the same command again{more}"
+    )

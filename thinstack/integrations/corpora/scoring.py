@@ -100,8 +100,7 @@ class TextScorer:
         return ScoredRows.merged(scored), problems
 
     def score(self, texts: Sequence[str]) -> ScoredRows:
-        """The scored rows of texts. A text without words has one row, without label and scores.
-        Raises what the model raises."""
+        """The scored rows of texts. A text without words has one row, without label and scores."""
         cut = list(self._cut(texts))
         flat = list(chain.from_iterable(cut))
         scored = self.predictor.trees_and_scores([each.words for each in flat], self.source)

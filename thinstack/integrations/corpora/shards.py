@@ -22,13 +22,6 @@ _HASH = 16  # bytes: of a billion ids two are taken for one with a chance of 1e-
 _LISTED = 3
 
 
-class Planned(NamedTuple):
-    """What is known of each shard before it is scored: the number of its rows, and their digest."""
-
-    rows: list[int]
-    digests: list[str]
-
-
 class Shard(NamedTuple):
     """Consecutive rows of a corpus, and the number of the shard, from 0."""
 
@@ -58,28 +51,29 @@ def rows_digest(rows: Iterable[Row]) -> str:
     return digest.hexdigest()
 
 
-def plan(corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]) -> Planned:
-    """The shards of a corpus. Reads the corpus once, and reports the rows so far now and then.
+def plan(
+    corpus: Corpus, *, repeated: bool, tell: Callable[[int], None]
+) -> tuple[list[int], list[str]]:
+    """The number of rows of each shard, and their digest. Reports the rows so far now and then.
 
     Raises InputError if there are no rows, or if several rows have the same id, unless `repeated`
     allows it. Also raises whatever reading the rows raises.
     """
-    ids, planned, total = bytearray(), Planned([], []), 0
+    ids, sizes, digests, total = bytearray(), list[int](), list[str](), 0
     watched = corpus.columns.id is not None and not repeated
     for shard in shards_of(corpus.rows()):
-        planned.rows.append(len(shard.rows))
-        planned.digests.append(rows_digest(shard.rows))
+        sizes.append(len(shard.rows))
+        digests.append(rows_digest(shard.rows))
+        for row in shard.rows if watched else ():
+            if row.id is not None:
+                ids += _hash(row.id)
         total += len(shard.rows)
-        if watched:
-            for row in shard.rows:
-                if row.id is not None:
-                    ids += _hash(row.id)
         tell(total)
-    if not planned.rows:
+    if not sizes:
         raise InputError(f"{', '.join(corpus.files):.200}: expected rows of texts, found no row")
     if watched:
         _check_repeated(corpus, np.frombuffer(ids, np.dtype([("a", "<u8"), ("b", "<u8")])))
-    return planned
+    return sizes, digests
 
 
 def _hash(id: str) -> bytes:

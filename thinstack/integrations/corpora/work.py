@@ -8,14 +8,14 @@ import numpy as np
 
 from thinstack.bundle import open_bundle
 from thinstack.core.config import Device
+from thinstack.data.files.writing import replacing
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora.folder import OutFolder
 from thinstack.integrations.corpora.part_files import failed_lines, open_part
 from thinstack.integrations.corpora.rows import Problem, Row
-from thinstack.integrations.corpora.run_manifest import Settings
+from thinstack.integrations.corpora.run_manifest import Settings, opened_again
 from thinstack.integrations.corpora.scoring import ScoredRows, TextScorer
 from thinstack.integrations.corpora.shards import Shard
-from thinstack.integrations.corpora.unchanged import opened_again
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_CHARACTERS, in_batches
 
@@ -44,27 +44,18 @@ class ModelSource:
     isolated: bool | None = None
 
     def scorer(self, settings: Settings) -> TextScorer:
-        """Load the model. Raises what `Predictor`, `open_bundle` and `TextScorer` raise, and
-        StoppedError for another bundle than that of the digest."""
+        """Load the model."""
         bundle = opened_again(self.name, self.digest) if self.digest else open_bundle(self.name)
-        predictor = Predictor(
-            bundle,
-            device=self.device,
-            threads=self.threads,
-            classes=settings.classes,
-            abstain=settings.abstain,
-            max_words=settings.max_words,
-            isolated=self.isolated,
-        )
-        return TextScorer(predictor, settings.output, settings.source)
+        view = settings.model_dump(include={"classes", "abstain", "max_words"})
+        own = {name: getattr(self, name) for name in ("device", "threads", "isolated")}
+        return TextScorer(Predictor(bundle, **view, **own), settings.output, settings.source)
 
 
 def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> WrittenShard:
-    """Score the rows of a shard and write them. Raises OSError if they cannot be written, and
-    StoppedError for a row that has neither scores nor a problem, or both."""
+    """Score the rows of a shard and write them."""
     failed: list[tuple[Row, Problem]] = []
     phrases = scorer.output == "phrases"
-    with folder.writing(shard.number) as path:
+    with replacing(folder.part(shard.number)) as path:
         with open_part(path, folder.format, scorer.labels, phrases=phrases) as write:
             for rows in batches_of(shard.rows):
                 scored, problems = scorer(rows)
@@ -82,12 +73,6 @@ def _check_complete(rows: int, scored: ScoredRows, problems: Collection[int]) ->
             f"expected scores or an error of each of {rows:,} rows, found scores of "
             f"{len(texts):,} and {len(problems):,} errors; please report this"
         )
-
-
-def try_rows(scorer: TextScorer, shard: Shard) -> None:
-    """Score rows as `score_shard` does, only to see whether this process survives."""
-    for rows in batches_of(shard.rows):
-        scorer(rows)
 
 
 def batches_of(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:

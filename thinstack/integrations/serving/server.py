@@ -1,4 +1,5 @@
-"""The page of `thinstack serve`, for one model, on this machine alone."""
+"""The page of `thinstack serve`, for one model, on this machine alone: the server, and the data
+that the modules of the page take from either side."""
 
 import errno
 import json
@@ -10,27 +11,34 @@ from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.scale import tones_of
 from thinstack.errors import InputError, ThinstackError
-from thinstack.integrations.serving.answers import model_data, text_data
+from thinstack.integrations.show.heat import heat
+from thinstack.integrations.show.svg import svg
+from thinstack.runtime.documents import document_scores
+from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
 
 HOST: Final = "127.0.0.1"
-
 _NAMES: Final = (HOST, "localhost", "[::1]")
 _LOCAL: Final = re.compile(f"({'|'.join(map(re.escape, _NAMES))})(:[0-9]{{1,5}})?", re.IGNORECASE)
 
 MAX_BODY: Final = 1_000_000
 """Bytes of what is asked, at most."""
 
-_JAVASCRIPT, _STYLE, _JSON = "text/javascript", "text/css", "application/json"
-_MODULES = ("bars.js", "brackets.js", "field.js", "model.js", "page.js", "panel.js", "tree.js")
-_PAGE: Final = {
-    "/": ("integrations/serving/page/index.html", "text/html"),
-    "/icon.svg": ("integrations/serving/page/icon.svg", "image/svg+xml"),
-    "/page.css": ("integrations/serving/page/page.css", _STYLE),
-    "/tree.css": ("integrations/show/tree.css", _STYLE),
-    "/heat.css": ("integrations/show/heat.css", _STYLE),
-    **{f"/{name}": (f"integrations/serving/page/{name}", _JAVASCRIPT) for name in _MODULES},
+MOST_WORDS: Final = 60
+"""Words of a text that is drawn as trees; as in `page/model.js` and `js/demo/model.js`."""
+
+_JSON: Final = "application/json"
+_KINDS: Final = {
+    "css": "text/css",
+    "html": "text/html",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
 }
 _HEADERS: Final = {
     "Cache-Control": "no-store",
@@ -62,10 +70,13 @@ class PageServer(ThreadingHTTPServer):
             ) from None
         self.port = int(self.server_address[1])
         self.url = f"http://{HOST}:{self.port}/"
+        folder = files("thinstack.integrations")
+        styles = [folder.joinpath(f"show/{name}.css") for name in ("tree", "heat")]
         self.content = {
-            path: (files("thinstack").joinpath(name).read_bytes(), kind)
-            for path, (name, kind) in _PAGE.items()
+            f"/{file.name}": (file.read_bytes(), _KINDS[file.name.rpartition(".")[2]])
+            for file in (*folder.joinpath("serving/page").iterdir(), *styles)
         }
+        self.content["/"] = self.content.pop("/index.html")
         self.one_at_a_time = threading.Lock()  # a text has all threads of the model
 
 
@@ -131,7 +142,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _file(self) -> tuple[bytes, str]:
         path = _parts(self.path).path
         if path == "/model":
-            return _json(model_data(self.server.predictor, self.server.name)), _JSON
+            labels = self.server.predictor.labels
+            data = {"name": self.server.name, "labels": labels, "tones": tones_of(labels)}
+            return _json(data), _JSON
         if path not in self.server.content:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page; the page is at /")
         return self.server.content[path]
@@ -141,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
         text = self._text()
         with self.server.one_at_a_time:
-            return _json(text_data(self.server.predictor, text)), _JSON
+            return _json(_text_data(self.server.predictor, text)), _JSON
 
     def _text(self) -> str:
         """The text that the client sends, as `{"text": ...}`."""
@@ -176,3 +189,50 @@ def _parts(address: str) -> SplitResult:
 
 def _json(data: Any) -> bytes:
     return json.dumps(data, separators=(",", ":")).encode("ascii")
+
+
+def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:
+    """What a model says of an English text. `label` is the number of a class, or -1 where the model
+    is uncertain. `svg` draws the trees, and is None for more than MOST_WORDS words. `html` is the
+    coloured text."""
+    (sentences,) = predict_text(predictor, [text])
+    scores, label = [], -1
+    if sentences:
+        scores = document_scores(sentences).tolist()
+        best = int(np.argmax(scores))
+        label = best if scores[best] >= sentences[0].abstain else -1
+    words = sum(len(sentence.words) for sentence in sentences)
+    return {
+        "label": label,
+        "scores": scores,
+        "sentences": [_sentence_data(sentence) for sentence in sentences],
+        "svg": svg(sentences) if words <= MOST_WORDS else None,
+        "html": heat(sentences),
+    }
+
+
+def _sentence_data(sentence: Prediction) -> dict[str, Any]:
+    """A sentence, and its `nodes`, which have scores. They start and end in UTF-16 units of its
+    text, by which JavaScript counts."""
+    places = _utf16(sentence.text)
+    spans = sentence.spans
+    starts = places[sentence.offsets[spans[:, 0], 0]].tolist()
+    ends = places[sentence.offsets[spans[:, 1] - 1, 1]].tolist()
+    labels = np.where(sentence.certain, sentence.label_ids, -1).tolist()
+    rows = sentence.scores.astype(float).round(6).tolist()
+    names = ("start", "end", "label", "scores")
+    return {
+        "text": sentence.text,
+        "words": list(sentence.words),
+        "transitions": sentence.transitions.tolist(),
+        "nodes": [
+            dict(zip(names, each, strict=True))
+            for each in zip(starts, ends, labels, rows, strict=True)
+        ],
+    }
+
+
+def _utf16(text: str) -> NDArray[np.int64]:
+    """For each place in a text, the UTF-16 units before it, (characters + 1,)."""
+    codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    return np.concatenate([[0], np.cumsum(1 + (codes > 0xFFFF))])

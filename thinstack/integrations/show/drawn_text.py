@@ -6,7 +6,7 @@ measured, and nothing depends on a version of Unicode.
 
 from typing import Final
 
-from thinstack.integrations.show.outline import visible
+from thinstack.integrations.show.outline import phrase
 from thinstack.runtime.prediction import Prediction
 
 DOTS: Final = " … "
@@ -48,13 +48,8 @@ def shorten(text: str, most: int) -> str:
 
 
 def excerpt(prediction: Prediction, start: int, end: int, most: int) -> str:
-    """The words [start, end) of a sentence as they stand in its text, made visible and shortened to
-    `most` characters."""
-    # Words at either end that are sure to fill it: a long phrase costs no more than those.
-    if end - start <= 2 * most:
-        return shorten(visible(prediction.text_of(start, end)), most)
-    head, tail = prediction.text_of(start, start + most), prediction.text_of(end - most, end)
-    return shorten(f"{visible(head)} {visible(tail)}", most)
+    """The words [start, end) of a sentence, made visible and shortened to `most` characters."""
+    return phrase(prediction, start, end, most, shorten)
 
 
 def percent(share: float) -> str:

@@ -27,43 +27,32 @@ MAX_TEXT, MAX_HEADING = 120, 300
 """Columns of text shown of a phrase and of a heading. A longer text shows both of its ends."""
 
 _STYLE = files("thinstack.integrations.show").joinpath("page.css").read_text(encoding="utf-8")
-_HEAD = """<!DOCTYPE html>
+_HEAD = f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="color-scheme" content="light dark">
-<title>{title}</title>
+<title>Sentences, phrase by phrase</title>
 <style>
-{style}</style>
+{_STYLE}</style>
 </head>
 <body>
 <main>
-<h1>{title}</h1>
+<h1>Sentences, phrase by phrase</h1>
 """
 
 
-def page(
-    predictions: Sequence[Prediction],
-    *,
-    title: str = "Sentences, phrase by phrase",
-    whys: Sequence[Sequence[Contribution]] = (),
-) -> str:
-    """An HTML5 page with the label and the probabilities of each sentence. If phrases have scores,
-    the page has the tree of the sentence too. It needs no other file and no script.
+def page(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contribution]] = ()) -> str:
+    """An HTML5 page with the label and the probabilities of each sentence and, if phrases have
+    scores, its tree as nested lists.
 
-    A tree is nested lists with each phrase once. A phrase has its label as text, and a small bar
-    whose name is the probability of every class. Phrases more than MAX_DEPTH levels down are listed
-    flat, and the page says so.
-
-    Args:
-        predictions: the sentences.
-        title: title and first heading of the page.
-        whys: for each prediction, what its phrases contribute. The phrase that turns the sentence
-            is named and marked.
+    A phrase has its label as text, and a small bar whose name is the probability of every class.
+    Phrases more than MAX_DEPTH levels down are listed flat, and the page says so. `whys`: for each
+    prediction, what its phrases contribute. The phrase that turns the sentence is marked.
     """
-    parts = [_HEAD.format(title=_text(title), style=_STYLE)]
+    parts = [_HEAD]
     pairs = zip(predictions, whys or repeat(()), strict=False)
     for number, (prediction, why) in enumerate(pairs, 1):
         parts += _sentence(_Marks(prediction, turning(why)), number)
@@ -73,16 +62,12 @@ def page(
     return "".join(parts)
 
 
-def _text(text: str) -> str:
-    return escape(visible(text))
-
-
 class _Marks:
     """The pieces of markup that the phrases of one prediction are made of."""
 
     def __init__(self, prediction: Prediction, turning: Contribution | None):
         self.prediction, self.turning = prediction, turning
-        self.names = [_text(label) for label in prediction.labels]
+        self.names = [escape(visible(label)) for label in prediction.labels]
         self.tones = tones_of(prediction.labels)
         plain = ["plain"] * len(self.names)
         self.classes = [f"t{tone}" for tone in self.tones] if self.tones else plain

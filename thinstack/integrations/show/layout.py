@@ -2,23 +2,19 @@
 ones."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from thinstack.integrations.show.drawn_text import excerpt, text_width
 from thinstack.integrations.show.outline import Row, outline
 from thinstack.runtime.prediction import Prediction
 
-MAX_PHRASES: Final = 1_023
-"""The most phrases that are drawn of one tree: all of a sentence of up to 512 words."""
+MAX_PHRASES, MAX_DEPTH = 1_023, 100
+"""The most phrases that are drawn of one tree: all of a sentence of up to 512 words; and the most
+levels, because browsers give up on deep nesting."""
 
-MAX_DEPTH: Final = 100
-"""The most levels that are drawn. Browsers give up on deep nesting."""
-
-MAX_TEXT: Final = 24
-"""Characters shown of a word, and of a phrase whose parts are not drawn."""
-
-MAX_ALONE: Final = 80
-"""Characters shown of a sentence whose phrases have no scores."""
+MAX_TEXT, MAX_ALONE = 24, 80
+"""Characters shown of a word, or of a phrase whose parts are not drawn; and of a sentence whose
+phrases have no scores."""
 
 LEVEL, NODE, GAP, MARGIN = 44, 22, 14, 16
 """Sizes in pixels: the step from one level to the next, the height of a node, the gap between two
@@ -26,16 +22,9 @@ words, and the margin around the picture."""
 
 
 class Place(NamedTuple):
-    """A phrase in the picture, in pixels.
-
-    Attributes:
-        row: its row in the outline.
-        x: the middle of its node.
-        y: the top of its node.
-        width: the width of its node.
-        text: its text if its parts are not drawn, else empty.
-        parts: the places of its parts, as numbers.
-    """
+    """A phrase in the picture, by its `row` in the outline. Its node has its middle at `x`, its top
+    at `y`, and this width, in pixels. `text` is its text if its `parts`, by the numbers of their
+    places, are not drawn, else empty."""
 
     row: Row
     x: int
@@ -60,10 +49,8 @@ def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
     levels = [0] * len(rows)
     for number in reversed(range(len(rows))):
         levels[number] = max((levels[part] + 1 for part in parts[number]), default=0)
-    texts = [
-        "" if parts[number] else _text(prediction, row, *spans[row.node])
-        for number, row in enumerate(rows)
-    ]
+    both = zip(rows, parts, strict=True)
+    texts = ["" if inner else _text(prediction, row, *spans[row.node]) for row, inner in both]
     widths = [max(NODE, text_width(signs[row.node]) + 10) for row in rows]
     middles, top = _middles(texts, widths, parts), max(levels)
     heights = [(top - level) * LEVEL for level in levels]

@@ -2,10 +2,12 @@
 that is safe to show."""
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from rich.cells import cell_len, set_cell_size
+from rich.markup import escape
 
 from thinstack.core.transitions import REDUCE, parents_of
 from thinstack.core.tree import depths
@@ -15,21 +17,13 @@ from thinstack.runtime.prediction import Prediction
 SIGNS = ("--", "-", "0", "+", "++")
 """The signs of the tones, from 0 (very negative) to 4 (very positive)."""
 
-UNCERTAIN = "uncertain"
-"""What stands in place of a label if a prediction abstains."""
-
+UNCERTAIN = "uncertain"  # in place of a label, if a prediction abstains
 _SPACE = re.compile(r"\s+")
 
 
 class Row(NamedTuple):
-    """One phrase of an outline.
-
-    Attributes:
-        node: the row of its scores.
-        depth: levels below the sentence.
-        last: whether no sibling follows it.
-        hidden: how many phrases inside it the outline leaves out.
-    """
+    """One phrase of an outline: the row of its scores, the levels between the sentence and it,
+    whether it is the `last` of its siblings, and how many phrases inside it are left out."""
 
     node: int
     depth: int
@@ -78,18 +72,10 @@ def inline(text: str) -> str:
     return escaped(_SPACE.sub(" ", text))
 
 
-def phrase(prediction: Prediction, start: int, end: int, width: int, dots: str = " … ") -> str:
-    """The words [start, end) as they stand in the text, made visible, in at most `width` columns
-    (see `elide`)."""
-
-    def cut(first: int, behind: int) -> str:
-        return visible(prediction.text_of(first, behind))
-
-    # Words at either end that are sure to fill the width: a long phrase costs no more than those.
-    ends = max(width, 1)
-    if end - start <= 2 * ends:
-        return elide(cut(start, end), width, dots)
-    return elide(f"{cut(start, start + ends)} {cut(end - ends, end)}", width, dots)
+def as_text(value: object) -> str:
+    """`str(value)` for a line that rich prints: brackets are no markup there, and what could act on
+    a terminal is escaped."""
+    return escape(escaped(str(value)))
 
 
 def elide(text: str, width: int, dots: str = " … ") -> str:
@@ -112,3 +98,22 @@ def elide(text: str, width: int, dots: str = " … ") -> str:
     if " " in tail and text[start - 1] != " ":
         tail = tail.partition(" ")[2]
     return head + dots + tail.lstrip()
+
+
+def phrase(
+    prediction: Prediction,
+    start: int,
+    end: int,
+    width: int,
+    shorten: Callable[[str, int], str] = elide,
+) -> str:
+    """The words [start, end) as they stand in the text, made visible and shortened to `width`."""
+
+    def cut(first: int, behind: int) -> str:
+        return visible(prediction.text_of(first, behind))
+
+    # Words at either end that are sure to fill the width: a long phrase costs no more than those.
+    ends = max(width, 1)
+    if end - start <= 2 * ends:
+        return shorten(cut(start, end), width)
+    return shorten(f"{cut(start, start + ends)} {cut(end - ends, end)}", width)

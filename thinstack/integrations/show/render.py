@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Style = Literal["tree", "text", "list"]
 
-"""The classes that the Stanford Sentiment Treebank writes as 0 to 4."""
-
 
 class Markup(str):
     """A picture as text. Notebooks show it, and you can write it into a file or a page."""

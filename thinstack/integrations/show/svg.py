@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from itertools import repeat
-from typing import Final
 
 from thinstack.integrations.show.drawn_text import excerpt, percent, shorten, text_width
 from thinstack.integrations.show.layout import LEVEL, MARGIN, NODE, Place, places
@@ -16,17 +15,11 @@ from thinstack.integrations.show.outline import visible
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution, turning
 
-HEADING: Final = 30
-"""Height in pixels of the line above a tree."""
+HEADING, WORDS = 30, 20
+"""Heights in pixels of the line above a tree, and of the line of words."""
 
-WORDS: Final = 20
-"""Height in pixels of the line of words."""
-
-MAX_CLOSED: Final = 40
-"""Characters shown of a phrase that the reader has closed."""
-
-MAX_NAME: Final = 300
-"""Characters that are read out for a phrase."""
+MAX_CLOSED, MAX_NAME = 40, 300
+"""Characters shown of a phrase that the reader has closed, and read out for a phrase."""
 
 _STYLE = files("thinstack.integrations.show").joinpath("tree.css").read_text(encoding="utf-8")
 # No script element: pages, notebooks among them, leave those out that are put in later.
@@ -41,15 +34,11 @@ _TOGGLE = (
 def svg(predictions: Sequence[Prediction], *, whys: Sequence[Sequence[Contribution]] = ()) -> str:
     """The trees of sentences, one below the other, as one `<svg>` document.
 
-    Each phrase is a node above its words, with a colour and its sign. If the labels are no scale
-    from negative to positive, the label stands in place of the sign. The title of a node, which a
-    pointer shows, names the probability of every class.
-
-    A click on a node, or Enter, closes and opens a phrase. Without scripts all phrases are open. A
-    sentence whose phrases have no scores is one node.
-
-    `whys`: for each prediction, what its phrases contribute. The phrase that turns the sentence has
-    a thick line.
+    Each phrase is a node above its words, with a colour and its sign, or its label if the labels
+    are no scale from negative to positive. The title of a node names the probability of every
+    class. A click on a node, or Enter, closes and opens a phrase. A sentence whose phrases have no
+    scores is one node. `whys`: for each prediction, what its phrases contribute. The phrase that
+    turns the sentence has a thick line.
     """
     drawn, width, height = list[str](), 2 * MARGIN, MARGIN
     for prediction, why in zip(predictions, whys or repeat(()), strict=False):
@@ -79,9 +68,7 @@ class _Picture:
         best = float(prediction.scores[-1].max())
         share = "" if best == 1 else f" {percent(best)}"  # labels of a treebank have no probability
         self.heading = self.marks.names[-1] + share
-        right = max(
-            place.x + max(place.width, text_width(place.text)) // 2 for place in self.places
-        )
+        right = max(at.x + max(at.width, text_width(at.text)) // 2 for at in self.places)
         self.width = max(right + MARGIN, text_width(self.heading) + 3 * MARGIN)
         self.height = HEADING + max(place.y for place in self.places) + NODE + WORDS + MARGIN
 

@@ -1,11 +1,15 @@
-"""Draws a `Prediction` in a terminal."""
+"""What a terminal shows of predictions, and which classes were taken for which."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.table import Table
 from rich.text import Text
 
 from thinstack.core.scale import tones_of
@@ -29,6 +33,9 @@ MAX_PHRASES = 127
 MAX_CLASSES = 10
 """The most classes that are drawn of a sentence. If there are more, these are the most probable."""
 
+WIDEST: Final = 12
+"""The largest number of classes whose matrix fits a terminal."""
+
 # Orange and blue: told apart by colour-blind readers, legible on black and on white.
 _TEXT_STYLES = ("bold color(166)", "color(166)", "", "color(32)", "bold color(32)")
 _STRONG = ("bold reverse color(166)", "bold reverse color(32)")
@@ -36,34 +43,40 @@ _SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
 
 
 def draw(prediction: Prediction, why: Sequence[Contribution] = ()) -> RenderableType:
-    """What a terminal shows of one sentence: its label and the probability of each class. If
-    phrases have scores, it shows the tree too.
+    """What a terminal shows of one sentence: its label, the probability of each class and, if
+    phrases have scores, the tree.
 
-    A line of the tree holds the sign of a phrase and its text. If the labels are no scale from
-    negative to positive, the label stands in place of the sign. The drawing has the top of the
-    tree, up to MAX_PHRASES phrases and as deep as guides in half the width can go. A phrase with
-    `(+n)` has n more inside.
-
-    The drawing fits the width and the encoding of its console, and reads without colour. If the
-    prediction abstains, the label is `uncertain` and the sign `?`.
-
-    `why`: what the phrases contribute. The phrase that turns the sentence is named and marked.
+    A line of the tree holds the sign of a phrase, or its label as in `svg`, and its text. The
+    drawing has the top of the tree, up to MAX_PHRASES phrases and as deep as guides in half the
+    width can go. A phrase with `(+n)` has n more inside. It fits the width and the encoding of its
+    console. If the prediction abstains, the label is `uncertain` and the sign `?`. `why`: what the
+    phrases contribute. The phrase that turns the sentence is named and marked.
     """
     return _Drawing(prediction, turning(why))
 
 
 def draw_text(sentences: Sequence[Prediction]) -> Text:
-    """What a terminal shows of a text of several sentences: its classes with their probabilities,
-    the most probable first.
-
-    A probability is the mean over the sentences, weighted by their words.
-    """
+    """What a terminal shows of a text of several sentences: the probabilities of its classes, most
+    probable first, as means over the sentences, weighted by their words."""
     scores, labels = document_scores(sentences), sentences[0].labels
     best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
     shares = ", ".join(f"{visible(labels[place])} {scores[place]:.0%}" for place in best)
     if scores[best[0]] < sentences[0].abstain:
         shares = f"{UNCERTAIN} ({shares})"
     return Text(f"the {len(sentences)} sentences together: {shares}", style="bold")
+
+
+def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> Table:
+    """A table of `counts` (C, C): how many texts of each class (rows) were taken for each class
+    (columns). `labels` names the C classes."""
+    table = Table(title="texts of each class (rows), taken for", title_justify="left")
+    table.add_column("")
+    for label in labels:
+        table.add_column(Text(visible(label)), justify="right")
+    for row, label in enumerate(labels):
+        cells = (f"{count:,}" if count else "." for count in counts[row].tolist())
+        table.add_row(Text(visible(label)), *cells)
+    return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +100,10 @@ class _Pen:
         self.turning = turning
         self.prediction, self.width, self.encoding = prediction, options.max_width, options.encoding
         self.ascii = options.ascii_only or options.legacy_windows
-        self.dots = " ... " if self.ascii else " … "
+        self.elide = partial(elide, dots=" ... " if self.ascii else " … ")
         self.tones = tones_of(prediction.labels)
         widest = max(self.width // 3, 4)
-        self.names = [elide(self.fit(label), widest, self.dots) for label in prediction.labels]
+        self.names = [self.elide(self.fit(label), widest) for label in prediction.labels]
         self.signs = [SIGNS[tone] for tone in self.tones] if self.tones else self.names
         self.labels, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
         self.certain = prediction.certain.tolist()
@@ -118,7 +131,7 @@ class _Pen:
     def headline(self) -> Text:
         label = self.prediction.label
         style = "" if label is None else self.style(self.labels[-1], _TEXT_STYLES)
-        text = elide(self.fit(self.prediction.text), 5 * self.width, self.dots)
+        text = self.elide(self.fit(self.prediction.text), 5 * self.width)
         return Text.assemble((self.fit(label or UNCERTAIN), f"bold {style}"), ": ", (text, "bold"))
 
     def notes(self) -> list[Text]:
@@ -126,7 +139,7 @@ class _Pen:
         if self.turning:
             because = "because of: "
             room = self.width - len(because)
-            text = elide(self.fit(self.turning.text), room, self.dots)
+            text = self.elide(self.fit(self.turning.text), room)
             lines.append(Text.assemble(because, (text, "bold"), no_wrap=True, overflow="crop"))
         if note := parts_note(self.prediction):
             lines.append(Text(note, style="dim"))
@@ -185,8 +198,8 @@ class _Pen:
             more += " <-" if self.ascii else " ◄"
         room = self.width - line.cell_len - len(more)
         start, end = self.spans[row.node]
-        text = self.fit(phrase(self.prediction, start, end, room, self.dots))
-        text = elide(text, room, self.dots)
+        text = self.fit(phrase(self.prediction, start, end, room, self.elide))
+        text = self.elide(text, room)
         style = self.style(label, _TEXT_STYLES) if certain else ""
         line.append(text, style).append(more, "dim")
         return line

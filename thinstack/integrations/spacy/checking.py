@@ -1,16 +1,23 @@
-"""Checks what a spaCy Doc holds under the name of `tree_sentiment`: a file of Docs may come from
-anybody."""
+"""Reads and checks what a spaCy Doc holds under the name of `tree_sentiment`: a file of Docs may
+come from anybody, and from earlier versions. These told words by the tokens of the Doc: `start`,
+`end` and `tokens` in place of characters."""
 
 import math
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
+from spacy.tokens import Doc
 
 from thinstack.core.transitions import validate
 from thinstack.errors import DataError, TreeError
+from thinstack.integrations.spacy.places import characters_of, places_of
 
-UNUSABLE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+ARRAYS: Final = {"characters": "<i4", "transitions": "i1", "scores": "<f4"}
+"""The arrays of a sentence, and how their bytes are to be read."""
+
+_TOKENS: Final = frozenset({"start", "end", "tokens"})  # of an earlier version
+_UNUSABLE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What using results that are none may raise."""
 
 
@@ -19,7 +26,56 @@ def not_results(problem: object) -> DataError:
     return DataError(f"this Doc holds no results of tree_sentiment: {problem}; run it on the text")
 
 
-def check_results(value: Any, length: int) -> None:
+def checked_results(doc: Doc, value: Any) -> dict[str, Any]:
+    """Results as they are stored, from these or from those of an earlier version. Raises DataError
+    for anything else."""
+    try:
+        sentences = [_packed(record) for record in value["sentences"]]
+        if any("characters" not in record for record in sentences):
+            sentences = _located(doc, sentences)
+        result = {**value, "sentences": sentences}
+    except _UNUSABLE as error:
+        raise not_results(repr(error)[:300]) from None
+    _check(result, doc[-1].idx + len(doc[-1]) if len(doc) else 0)
+    return result
+
+
+def _packed(record: dict[str, Any]) -> dict[str, Any]:
+    """A sentence with bytes in place of lists. Tokens of one that has characters are left out."""
+    kinds = ARRAYS if "characters" in record else {**ARRAYS, "tokens": "<i4"}
+    lists = [key for key in kinds if key in record and not isinstance(record[key], bytes)]
+    packed = {**record, **{key: np.array(record[key], kinds[key]).tobytes() for key in lists}}
+    if "characters" in packed:
+        return {key: value for key, value in packed.items() if key not in _TOKENS}
+    return packed
+
+
+def _located(doc: Doc, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sentences of an earlier version with characters. Raises ValueError if they are not about the
+    tokens that the Doc has. Nothing tells that tokens were merged and others split, if there are as
+    many as before."""
+    places, found = places_of(doc), []
+    unread = np.array([not token.is_space for token in doc], np.bool_)
+    for record in records:
+        start, end = record["start"], record["end"]
+        tokens = np.frombuffer(record["tokens"], "<i4").reshape(-1, 2)
+        inside = (start <= tokens[:, 0]) & (tokens[:, 0] < tokens[:, 1]) & (tokens[:, 1] <= end)
+        known = type(start) is type(end) is int and 0 <= start < end <= len(doc)
+        if not (known and inside.all()):
+            wanted = f"expected tokens of the {len(doc)} of the Doc"
+            raise ValueError(f"{wanted}, found {start!r} to {end!r}; were tokens merged since?")
+        unread[start:end] = False
+        ((first, behind),) = characters_of(places, np.array([[start, end]])).tolist()
+        others = {key: value for key, value in record.items() if key not in _TOKENS}
+        others |= {"start_char": first, "end_char": behind}
+        others["characters"] = characters_of(places, tokens).tobytes()
+        found.append(others)
+    if unread.any():
+        raise ValueError(f"the token {unread.argmax()} has no results; were tokens split since?")
+    return found
+
+
+def _check(value: Any, length: int) -> None:
     """Raise DataError unless a component can have left these results on a Doc of so many
     characters."""
     try:
@@ -34,7 +90,7 @@ def check_results(value: Any, length: int) -> None:
             _check_sentence(record, len(labels), length)
         if any(before["end_char"] > behind["start_char"] for before, behind in pairwise(sentences)):
             raise ValueError("expected sentences one after the other")
-    except (*UNUSABLE, TreeError) as error:
+    except (*_UNUSABLE, TreeError) as error:
         raise not_results(repr(error)[:300]) from None
 
 

@@ -1,80 +1,54 @@
 """`tree_sentiment`, a spaCy component: the sentiment of documents, sentences and phrases.
 
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tree_sentiment", config={"threads": 2})
-
-Settings (the factory's arguments):
-
-- `model`: name or folder of a bundle; default `sst`, which thinstack brings along.
-- `source`: where the tree of a sentence comes from. `auto` (default) is what the model was trained
-  for. `self` is the parse of a model that has a parser. `balanced`, `left` and `right` are fixed
-  shapes. `benepar` reads the parses of the component of that name.
-- `device`: `cpu` (default), `cuda` (an error if CUDA does not run), or `auto` (CUDA if it runs,
-  else a warning and the CPU). `spacy.prefer_gpu` does not matter.
-- `threads`: how many threads share the batches on the CPU, at most 256. None (default) is all the
-  cores that the process may use. With several, `nlp.pipe` reads a batch ahead. With `n_process`,
-  set it to 1.
-- `aggregation`: how `doc.cats` joins the sentences of a Doc. `words` (default) is the mean of their
-  probabilities, weighted by their words. `sentences` is the plain mean.
-- `classes`: 3 adds the five classes of a sentiment model up to `negative`, `neutral` and
-  `positive`. 2 also leaves out the probability of neutral. None (default) is the model's own
-  classes.
-- `abstain`: a phrase or sentence has no label (None) if no class is as probable as this. With None
-  (default) it always has one. Scores stay.
-- `max_words`: a sentence of more words (default 400) is read in parts of at most so many words. It
-  is cut at punctuation (`thinstack.runtime.long_sentences`), unless benepar gives its tree.
-- `spans_key`: a key of `doc.spans`, which then holds the phrases that say something, as displaCy
-  draws them. With None (default) it is not set.
-- `isolated`: whether the model runs in processes of its own, with limits of memory and time. With
-  None (default) it does unless it is your own (docs/runtimes.md, "Files of others").
-- `scorer`: for `nlp.evaluate`; by default `Scorer.score_cats` for exclusive classes.
-
-The component sets `doc.cats`, {label: probability} for every label of the model. They sum to 1, and
-are all 0.0 for a Doc without words. It also sets what `thinstack.integrations.spacy.doc_results`
-describes. Several components have results of their own, by their names. `doc.cats` has the labels
-of all; if two have the same label, it has what the later one says.
-
-`predictions(doc)` gives sentences that can be drawn. They are `doc.sents`, or the whole Doc if
-nothing has set sentences. A NoSentencesWarning says so once.
-
-The component does not learn. In training it says so in a warning, unless it is among
-`frozen_components`, and stays as it is. `tree_classifier`
-(`thinstack.integrations.spacy_training`) learns.
-
-A saved pipeline holds the whole bundle, as a folder in it, and checks it when it is read. The
-folder that `model` names is not needed any more. All settings can be overridden on loading.
+docs/spacy.md describes its settings, which are the factory's arguments, and what it sets:
+`doc.cats` and the attributes of `thinstack.integrations.spacy.doc_results`. Several components have
+results of their own, by their names. A saved pipeline holds the whole bundle, as a folder in it,
+and checks it when it is read. The folder that `model` names is not needed any more.
 """
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 from spacy.tokens import Doc, Span
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.files import Files, pack, unpacked, write
+from thinstack.bundle.files import Files, pack, unpacked
 from thinstack.core.config import Device
-from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
-from thinstack.integrations.spacy.doc_reading import Reading, read, scored, warn_of_no_sentences
-from thinstack.integrations.spacy.doc_results import Results, contributions_of, register_extensions
-from thinstack.integrations.spacy.doc_results import predictions as predictions
-from thinstack.integrations.spacy.doc_results import results as results
-from thinstack.integrations.spacy.pipe import BatchedPipe
-from thinstack.integrations.spacy.requirements import note_requirement
-from thinstack.integrations.spacy.span_groups import fill_group
+from thinstack.errors import NoSentencesWarning
+from thinstack.integrations.spacy.doc_results import (
+    Results,
+    contributions_of,
+    register_extensions,
+    results,
+)
+from thinstack.integrations.spacy.pipe import (
+    SOURCE,
+    BatchedPipe,
+    check_docs,
+    files_from_bytes,
+    note_requirement,
+)
+from thinstack.integrations.spacy.span_groups import PhraseGroup
+from thinstack.integrations.spacy.splitter import DocSentence, has_sentences, sentences_of
 from thinstack.integrations.spacy.stored import Annotated, store
+from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.long_sentences import MAX_WORDS
-from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.predictor import Predictor, Trees
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Aggregation = Literal["words", "sentences"]
 
 
+Reading = tuple[list[list[DocSentence]], Trees]
+"""The sentences of each Doc, and the source of all trees, or the transitions of each."""
+
+
 class TreeSentiment(BatchedPipe):
     """The component. Its model is read by `load`, `from_disk` or `from_bytes`, or else when it is
-    first needed."""
+    first needed. docs/spacy.md describes its settings, and what it sets on a Doc."""
 
     def __init__(
         self,
@@ -97,17 +71,11 @@ class TreeSentiment(BatchedPipe):
         self.threads, self.scorer, self.max_words = threads, scorer, max_words
         self.classes, self.abstain, self.spans_key = classes, abstain, spans_key
         self.isolated = isolated
-        self._labels: tuple[str, ...] = ()
         self._files: Files = {}
         self._predictor: Predictor | None = None
         self._meta: dict[str, Any] = {}
         self._overridden = False
         self._warned = self._told = False  # that it does not learn; that sentences are not set
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The classes that are shown; empty until the model is read."""
-        return self._labels
 
     def predict(self, docs: Iterable[Doc]) -> list[list[Annotated]]:
         """The scored trees of the sentences of each Doc. Nothing is set. Raises InputError if
@@ -122,15 +90,28 @@ class TreeSentiment(BatchedPipe):
     def read(self, docs: Iterable[Doc]) -> Reading:
         """What `run` needs of Docs. Raises what `predict` raises before the model runs."""
         _ = self.predictor  # a missing model is an error of Docs without words too
-        reading = read(docs, self.source)
-        if reading.unset and not self._told:
+        pairs = [(doc, sentences_of(doc)) for doc in check_docs(docs)]
+        trees: Trees = self.source  # type: ignore[assignment]
+        if self.source == "benepar":
+            trees = list(chain.from_iterable(parses_of(*item) for item in pairs))
+        if not self._told and any(some and not has_sentences(doc) for doc, some in pairs):
             self._told = True
-            warn_of_no_sentences(self.name)
-        return reading
+            warnings.warn(
+                f"{self.name}: expected Docs whose sentences are known, found one where nothing "
+                "has set them; each such Doc is read as one sentence, in parts if it is long. Put "
+                "a component that sets sentences before this one: "
+                f"nlp.add_pipe('sentencizer', before={self.name!r})",
+                NoSentencesWarning,
+                stacklevel=2,
+            )
+        return [sentences for _, sentences in pairs], trees
 
     def run(self, reading: Reading) -> list[list[Annotated]]:
         """What `predict` gives, from what was read. It can be called in any thread."""
-        return scored(self.predictor, reading)
+        docs, trees = reading
+        words = [sentence.words for sentence in chain.from_iterable(docs)]
+        rows = iter(self.predictor.trees_and_scores(words, trees) if words else ())
+        return [[Annotated(item, *next(rows)) for item in items] for items in docs]
 
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
         """Set `doc.cats`, the results of the component, and `doc.spans[spans_key]` of each Doc,
@@ -141,7 +122,7 @@ class TreeSentiment(BatchedPipe):
             known = self.results(doc)
             doc.cats.update(known.scores if known else dict.fromkeys(self.labels, 0.0))
             if self.spans_key is not None:
-                fill_group(doc, self.spans_key, self.name)
+                doc.spans[self.spans_key] = PhraseGroup(doc, self.spans_key, self.name)
 
     def results(self, x: Doc | Span) -> Results | None:
         """What this component says about a Doc or about any span of it: `label`, `scores`, `exact`
@@ -178,7 +159,7 @@ class TreeSentiment(BatchedPipe):
     def predictor(self) -> Predictor:
         """The running model. If it is read now, raises what `load` raises."""
         if self._predictor is None:
-            self._unpack(self._files) if self._files else self.load()
+            self._start(unpacked(self._files, SOURCE)) if self._files else self.load()
         assert self._predictor is not None
         return self._predictor
 
@@ -192,30 +173,15 @@ class TreeSentiment(BatchedPipe):
 
     def _start(self, bundle: Bundle) -> None:
         files = pack(bundle)
-        predictor = Predictor(
-            bundle,
-            device=self.device,
-            threads=self.threads,
-            classes=self.classes,
-            abstain=self.abstain,
-            max_words=self.max_words,
-            isolated=self.isolated,
-        )
+        names = ("device", "threads", "classes", "abstain", "max_words", "isolated")
+        predictor = Predictor(bundle, **{name: getattr(self, name) for name in names})
         if self.source != "benepar":
             predictor.tree_maker(self.source)
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)
 
-    def _unpack(self, files: Files) -> None:
-        self._start(unpacked(files, SOURCE))
-
     def __reduce__(self) -> tuple[object, ...]:
         """For worker processes: they start the model themselves, from the same bytes."""
         return _rebuilt, ({**self.__dict__, "name": self.name, "_predictor": None},)
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the bundle to the folder `path`. thinstack's commands read it as any other
-        bundle."""
-        write(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
         """Read and start the bundle in `path`, unless `model` was overridden. Raises what `load`
@@ -224,14 +190,10 @@ class TreeSentiment(BatchedPipe):
             self._start(open_bundle(Path(path) if isinstance(path, str) else path))
         return self
 
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The bundle as bytes."""
-        return to_bytes(self._saved())
-
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
         """Read and start what `to_bytes` gave. Otherwise this is `from_disk`."""
         if not self._keeps_model():
-            self._unpack(from_bytes(data))
+            self._start(unpacked(files_from_bytes(data), SOURCE))
         return self
 
     def note(self, meta: dict[str, Any], *, overridden: bool) -> None:

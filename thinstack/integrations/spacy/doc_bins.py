@@ -27,31 +27,26 @@ def read_doc_bin(
     there is a row for each span of that group. Its columns are `text` (of the Doc), `start` and
     `end` (characters in it) and `label`. A Doc without the group has no row.
 
-    A Doc without a category, or with several, is a bad row. So is a Doc without text or label. The
-    DataErrors of bad rows begin with file and number.
-
-    Raises DataError for a file that is missing, is not a DocBin or has no Doc. Raises it too for
-    other `columns`, and if no Doc has the group.
+    A Doc without a category, or with several, is a bad row. So is a Doc without text or label.
+    Raises DataError for a file that is missing, is not a DocBin or has no Doc, for other `columns`,
+    and if no Doc has the group.
     """
-    texts = _spans(path, span_group) if span_group else _docs(path)
     advice = "a file of Docs has no others: leave out --text-column, --label-column (text=, label=)"
     checks["advice"] = advice
+    texts = _spans(path, span_group) if span_group else _docs(path)
     return checked_rows(str(path), texts, columns, **checks)
 
 
 def doc_texts(path: FilePath) -> Iterator[Found]:
-    """The texts of the Docs of a DocBin, as records of a table with the column `text`. Raises
-    DataError for a file that is missing or is not a DocBin."""
+    """The texts of the Docs of a DocBin, as records of a table with the column `text`."""
     yield ["text"]
     for number, doc in enumerate(_read(path), start=1):
         yield Record(number, {"text": doc.text})
 
 
 def chosen_categories(doc: Doc) -> list[str]:
-    """The categories of `doc.cats` above 0.5. If classes exclude each other, there is at most one.
-
-    Raises InputError for keys that are no strings and for scores that are no numbers.
-    """
+    """The categories of `doc.cats` above 0.5: at most one, if classes exclude each other. Raises
+    InputError for keys that are no strings and for scores that are no numbers."""
     chosen = []
     for label, score in doc.cats.items():
         check_label(label)
@@ -78,32 +73,26 @@ def _docs(path: FilePath) -> Iterator[Found]:
     for number, doc in enumerate(_read(path), start=1):
         try:
             chosen = chosen_categories(doc)
+            if len(chosen) != 1:
+                cats = ", ".join(f"{label!r}: {score:g}" for label, score in doc.cats.items())
+                found = f"{{{cats:.200}}}" if cats else "no categories"
+                expected = f"expected one category of doc.cats above {_CHOSEN}"
+                raise InputError(f"{expected}, found {found}")
+            yield Record(number, {"text": doc.text, "label": chosen[0]})
         except InputError as error:
             yield Record(number, {"text": doc.text}, DataError(f"{path}:{number}: {error}"))
-            continue
-        if len(chosen) == 1:
-            yield Record(number, {"text": doc.text, "label": chosen[0]})
-        else:
-            expected = f"{path}:{number}: expected one category of doc.cats above {_CHOSEN}"
-            cats = ", ".join(f"{label!r}: {score:g}" for label, score in doc.cats.items())
-            problem = f"found {f'{{{cats:.200}}}' if cats else 'no categories'}"
-            yield Record(number, {"text": doc.text}, DataError(f"{expected}, {problem}"))
 
 
 def _spans(path: FilePath, group: str) -> Iterator[Found]:
     yield ["text", "start", "end", "label"]
-    others: set[str] = set()
-    there = False
+    groups: set[str] = set()
     for number, doc in enumerate(_read(path), start=1):
-        others.update(doc.spans)
-        if group not in doc.spans:
-            continue
-        there = True
-        for span in doc.spans[group]:
+        groups.update(doc.spans)
+        for span in list(doc.spans[group]) if group in doc.spans else []:
             place = {"start": span.start_char, "end": span.end_char}
             yield Record(number, {"text": doc.text, **place, "label": span.label_})
-    if not there:
-        names = ", ".join(map(repr, sorted(others))) or "no groups"
+    if group not in groups:
+        names = ", ".join(map(repr, sorted(groups))) or "no groups"
         raise DataError(f"{path}: expected the span group {group!r} in doc.spans, found {names}")
 
 

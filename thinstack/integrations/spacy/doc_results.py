@@ -1,45 +1,16 @@
-"""What can be read from a spaCy Doc that `tree_sentiment` has seen.
+"""What can be read from a spaCy Doc that `tree_sentiment` has seen. docs/spacy.md lists the
+attributes.
 
 `thinstack.integrations.spacy.stored` says how results are stored. Everything else is computed from
-that when it is asked for. A span has the results of the smallest phrase around it, so any span has:
-
-- `Span._.sentiment_label`: the most probable class, None if the component abstains.
-- `Span._.sentiment_scores`: {label: probability}.
-- `Span._.sentiment_exact`: whether the results are about the span itself, and not about more words
-  around it.
-- `Span._.sentiment_span`: the Span that they are about.
-- `Span._.sentiment_tree`: the tree over that Span in labelled brackets, where labels are class
-  numbers.
-- `Span._.sentiment_phrases`: the phrases of that tree, as the Doc has them.
-- `Span._.sentiment_parts`: the tokens (start, end) of each part of a sentence that was too long to
-  be read as a whole. Any other phrase has its own tokens only.
-
-White space at the ends of a span does not matter. A span of white space only has None for all of
-these, and is not exact. So has any span of a Doc without results.
-
-There is no phrase around a span that reaches over several sentences. It has the mean of these
-sentences as a whole, as `doc.cats` has the mean of all. It has their phrases and parts in turn, and
-no tree. From a model without phrases, only the sentences are phrases, and their trees have no
-labels. A model of plain sentences gives no tree.
+that when it is asked for. A span has the results of the smallest phrase around it. There is no
+phrase around a span that reaches over several sentences: it has the mean of these sentences, their
+phrases and parts in turn, and no tree. White space at the ends of a span does not matter; a span of
+white space only has None. From a model without phrases, only the sentences are phrases, and their
+trees have no labels. A model of plain sentences gives no tree.
 
 Results are kept by the characters of the Doc, so they stay right when tokens are merged or split
-after the component has run. A phrase that then begins or ends inside a token has the tokens around
-it as `start` and `end`, and its own characters and text. A span is exact only if it is just the
-characters of its phrase. spaCy does not move a Span that was made before: to ask about such a span
-is an InputError.
-
-- `Doc._.sentiment_label`: the most probable class of the Doc, None if the component abstains or
-  there are no words.
-- `Doc._.sentiment_scores`: {label: probability}, as `doc.cats`; None if there are no words.
-- `Doc._.sentiment_phrases`: every phrase of every sentence in transition order, as dicts. A dict
-  has `start`, `end` (tokens), `start_char`, `end_char`, `text`, `label` and `scores` {label:
-  probability}. A phrase may be one word. If the component abstains, the label is None.
-- `Doc._.tree_sentiment`: the stored results that all of this is read from, as plain data.
-
-The four attributes of a Doc can be passed to `doc.to_json(underscore=[...])`.
-
-If several components have left results, the attributes read the results of the one that is called
-`tree_sentiment`, or else of the last one. `results` and `predictions` take a name.
+after the component has run. spaCy does not move a Span that was made before: to ask about such a
+span is an InputError.
 """
 
 from collections.abc import Callable

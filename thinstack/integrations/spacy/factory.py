@@ -9,7 +9,7 @@ from thinstack.bundle.hub.remote import is_address
 from thinstack.core.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy.component import Aggregation, Source, TreeSentiment
-from thinstack.integrations.spacy.scorer import SCORE_WEIGHTS
+from thinstack.integrations.spacy.pipe import SCORE_WEIGHTS
 from thinstack.runtime.long_sentences import MAX_WORDS
 
 

@@ -23,15 +23,8 @@ Stored = dict[str, Any]
 
 
 class Phrase(NamedTuple):
-    """A node of a tree, as it is stored on a Doc.
-
-    Attributes:
-        doc: the Doc.
-        stored: the results of one component.
-        record: the record of its sentence.
-        first, behind: its words [first, behind) in the sentence.
-        node: the row of its scores.
-    """
+    """A node of a tree, as the results of one component on a Doc have it: the record of its
+    sentence, its words [first, behind) in the sentence, and the row of its scores."""
 
     doc: Doc
     stored: Stored

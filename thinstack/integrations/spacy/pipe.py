@@ -1,20 +1,37 @@
-"""What the components have in common: they annotate Docs in batches."""
+"""What the components have in common: they annotate Docs in batches, are saved as a bundle, and
+name the packages and the figures that a pipeline with them needs."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
+import srsly  # type: ignore[import-untyped]
 from spacy.pipeline import Pipe
+from spacy.scorer import Scorer
 from spacy.tokens import Doc
+from spacy.util import get_minor_version_range, registry, split_requirement
 
-from thinstack.errors import InputError, shown
+from thinstack._version import __version__
+from thinstack.bundle.files import Files, write
+from thinstack.core.config import Device
+from thinstack.errors import BundleError, InputError, raised_by_signal_handler, shown
 from thinstack.runtime.culprit import each_part
 from thinstack.text.batching import in_batches
 
 BATCH_TOKENS: Final = 1 << 16
 """The most tokens of the Docs that go to the model in one call. One longer Doc may have more."""
+
+SOURCE: Final = "the saved tree_sentiment"
+"""What messages about the bundle in a saved pipeline begin with."""
+
+_PARTS = ("micro_p", "micro_r", "micro_f", "macro_p", "macro_r", "macro_f", "macro_auc")
+SCORE_WEIGHTS: dict[str, float | None] = {"cats_score": 1.0} | {
+    f"cats_{name}": None for name in ("score_desc", *_PARTS, "f_per_type")
+}
+"""The weights of the figures in the score of a training run. Only `cats_score` counts."""
 
 Batch = list[Doc]
 Result = Callable[[], Any]
@@ -39,7 +56,8 @@ def _size(doc: object) -> int:
 
 
 class BatchedPipe(Pipe):
-    """A component that has `predict(docs)` and `set_annotations(docs, found)`.
+    """A component that has `predict(docs)` and `set_annotations(docs, found)`, and that is saved as
+    the files that `_saved` gives.
 
     A component that can score while its thread does other things has `threads_at_work` above 1. It
     has `read(docs)` and `run(reading)`, which together do what `predict` does. Only `read` touches
@@ -51,7 +69,14 @@ class BatchedPipe(Pipe):
     set_annotations: Any
     read: Any
     run: Any
+    _saved: Any
+    _labels: tuple[str, ...] = ()
     threads_at_work = 1
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classes, in their order; empty until the model is known."""
+        return self._labels
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate one Doc. Raises what `predict` raises."""
@@ -79,6 +104,16 @@ class BatchedPipe(Pipe):
                     yield from part
                 else:
                     self.get_error_handler()(self.name, self, list(part), error)
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the bundle to the folder `path`. thinstack's commands read it as any other
+        bundle."""
+        write(self._saved(), Path(path))
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The bundle that `to_disk` writes, as bytes."""
+        packed: bytes = srsly.msgpack_dumps(self._saved())
+        return packed
 
     def _annotate(self, batch: Batch, result: Result, part: Sequence[Doc]) -> None:
         """Annotate a part of a batch. `result`: gives what the whole batch came to."""
@@ -110,3 +145,42 @@ class BatchedPipe(Pipe):
             failed = Future[Any]()
             failed.set_exception(error)
             return failed.result
+
+
+def files_from_bytes(data: bytes) -> Files:
+    """The files of a bundle that `to_bytes` gave. Raises BundleError for bytes of another form."""
+    why = ""
+    try:
+        files: Any = srsly.msgpack_loads(data)
+    except Exception as error:  # msgpack raises errors of many kinds
+        if raised_by_signal_handler(error):
+            raise
+        files, why = None, f" ({error!s:.200})"
+    plain = isinstance(files, dict) and all(
+        isinstance(name, str) and isinstance(content, bytes) for name, content in files.items()
+    )
+    if not plain:
+        problem = f"found other bytes; save the pipeline again{why}"
+        raise BundleError(f"{SOURCE}: expected the files of a bundle, {problem}")
+    return dict(files)
+
+
+def note_requirement(meta: dict[str, Any], device: Device) -> None:
+    """Add thinstack to the requirements in a pipeline's `meta`, unless it is there already.
+
+    `spacy package` writes them into the wheel. By itself it finds only packages that have a file
+    top_level.txt, which thinstack's build does not write.
+    """
+    known = meta.setdefault("requirements", [])
+    if "thinstack" not in [split_requirement(line)[0] for line in known]:
+        extra = "gpu" if device == "cuda" else "cpu"
+        known.append(f"thinstack[{extra}]{get_minor_version_range(__version__)}")
+
+
+def score(examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
+    """The figures of `Scorer.score_cats` for exclusive classes: macro F, accuracy (`cats_micro_f`)
+    and more."""
+    return Scorer.score_cats(examples, "cats", **{**settings, "multi_label": False})
+
+
+registry.scorers.register("thinstack.tree_sentiment_scorer.v1", func=lambda: score)

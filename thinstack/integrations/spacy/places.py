@@ -41,11 +41,6 @@ def span_around(doc: Doc, start: int, end: int) -> Span:
     return span
 
 
-def length_of(doc: Doc) -> int:
-    """The characters of a Doc up to the end of its last token."""
-    return doc[-1].idx + len(doc[-1]) if len(doc) else 0
-
-
 def words_within(span: Span) -> tuple[int, int] | None:
     """The characters [start, end) of a span without the white space at its ends; None if there is
     nothing else.

@@ -11,11 +11,14 @@ from thinstack.runtime.marked import marked_phrases, neutral_of
 
 
 class PhraseGroup(SpanGroup):
-    """A group of phrases, which are set again when tokens of the Doc were merged or split.
+    """The phrases that say something, by a component: those that `thinstack.render(doc, "text")`
+    colours, that have a label and are not neutral, unless the phrase of the group around them has
+    the same label. `attrs["scores"]`, float32 (number of spans,), holds the probabilities of their
+    labels, as spaCy's `spancat` stores them.
 
-    spaCy leaves the spans of its own groups at the numbers of their old tokens. A phrase that now
-    begins or ends inside a token is left out. A Doc that spaCy has read or copied has a plain
-    group.
+    The group is set again when tokens of the Doc were merged or split, since spaCy leaves spans at
+    the numbers of their old tokens. A phrase that now begins or ends inside a token is left out. A
+    Doc that spaCy has read or copied has a plain group.
     """
 
     def __init__(self, doc: Doc, key: str, component: str):
@@ -59,17 +62,6 @@ class PhraseGroup(SpanGroup):
         attrs = {**self.attrs, "scores": np.array(scores, np.float32)}
         plain = SpanGroup(self.doc, name=self.name, attrs=attrs, spans=spans)
         self.from_bytes(plain.to_bytes())
-
-
-def fill_group(doc: Doc, key: str, name: str) -> None:
-    """Set `doc.spans[key]` to the phrases that say something, by the component `name`.
-
-    They are the phrases that `thinstack.render(doc, "text")` colours and that have a label. They
-    are not neutral, and their label is not that of the phrase of the group around them. The group's
-    attribute `scores`, float32 (number of spans,), holds the probabilities of their labels, as
-    spaCy's `spancat` stores them.
-    """
-    doc.spans[key] = PhraseGroup(doc, key, name)
 
 
 def _phrases(doc: Doc, name: str) -> tuple[list[Span], list[float]]:

@@ -1,7 +1,9 @@
 """Finds the sentences and treebank words of a spaCy Doc, by its own tokens and sentence
-boundaries."""
+boundaries. Parts of tokens that thinstack reads otherwise are read as in a text: tags, entities,
+unusual letters, misspelt negations, very long words (docs/text.md)."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -9,23 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
+from thinstack.data.words import ptb
 from thinstack.integrations.spacy.places import characters_of, places_of
-from thinstack.integrations.spacy.typed_tokens import parts_of
+from thinstack.text.english import LONGEST, plain_words, rules
+from thinstack.text.plain_text import PlainText
 from thinstack.text.raw_text import treebank_words
 
 _TEXT, _SPACE = attrgetter("text"), attrgetter("whitespace_")
+# spaCy leaves `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`.
+_negation = re.compile("(?<=[a-zA-Z])[nN]['\u2019][tT](?![a-zA-Z0-9])")
 
 
 class DocSentence(NamedTuple):
-    """A sentence of a Doc.
-
-    Attributes:
-        start, end: its tokens [start, end).
-        words: its L treebank words.
-        tokens: (L, 2) the tokens [first, last + 1) of the Doc that each word was made from.
-        start_char, end_char: its characters [start_char, end_char).
-        characters: (L, 2) the characters of the tokens of each word, little-endian.
-    """
+    """A sentence of a Doc: its tokens [start, end), its characters [start_char, end_char), and its
+    L treebank words. Each word was made from the `tokens` [first, last + 1) of the Doc, (L, 2),
+    which have the `characters`, (L, 2), little-endian."""
 
     start: int
     end: int
@@ -51,8 +51,7 @@ def sentences_of(doc: Doc) -> list[DocSentence]:
 def has_sentences(doc: Doc) -> bool:
     """Whether something has set where the sentences of a Doc begin. It is true for a Doc of one
     token."""
-    known: bool = doc.has_annotation("SENT_START")
-    return known
+    return bool(doc.has_annotation("SENT_START"))
 
 
 def sentence_spans(doc: Doc) -> Iterable[Span]:
@@ -65,7 +64,7 @@ def _words(span: Span) -> tuple[list[str], NDArray[np.int64]]:
     read = list(span)
     texts, spaces = list(map(_TEXT, read)), list(map(_SPACE, read))
     merged = len("".join(texts).split()) > 1 and any(len(text.split()) > 1 for text in texts)
-    parts = parts_of(span, merged=merged)
+    parts = _parts_of(span, merged=merged)
     if parts is None:
         words, tokens = treebank_words(texts, spaces)
         return words, tokens + span.start
@@ -73,3 +72,90 @@ def _words(span: Span) -> tuple[list[str], NDArray[np.int64]]:
     owners = parts.owners
     owned = np.stack([owners[tokens[:, 0], 0], owners[tokens[:, 1] - 1, 1]], axis=1)
     return words, owned + span.start
+
+
+class _Parts(NamedTuple):
+    """The texts of P parts of tokens, and whether a space follows each. `owners` (P, 2) are the
+    tokens [first, last + 1) of the sentence that each part belongs to."""
+
+    texts: list[str]
+    spaces: list[bool]
+    owners: NDArray[np.int64]
+
+
+def _parts_of(span: Span, *, merged: bool) -> _Parts | None:
+    """The parts of a sentence; None if all tokens are read as they stand.
+
+    Tokens that touch each other are read as thinstack reads texts, if one of them holds what is
+    read otherwise. Tags of HTML are in no part. `merged`: whether some tokens hold white space;
+    each part of these is a word to the treebank.
+    """
+    text = span.text
+    plain = rules().typed.plain(text)
+    sizes = np.array([len(token) for token in span], np.int64)
+    firsts = np.array([token.idx - span.start_char for token in span], np.int64)
+    inside = np.setdiff1d([match.start() for match in _negation.finditer(text)], firsts)
+    if not (merged or plain or len(inside) or sizes.max(initial=0) > LONGEST):
+        return None
+    plain = plain or PlainText.of(text)
+    changes = np.concatenate([[0], np.cumsum(plain.changed(text))])
+    odd = (changes[firsts + sizes] > changes[firsts]) | (sizes > LONGEST)
+    odd[np.searchsorted(firsts, inside, side="right") - 1] = True
+    parts = list[_Part]()
+    for start, behind in _stretches(span, odd):
+        place = firsts[start], firsts[behind - 1] + sizes[behind - 1]
+        parts += _read(plain, *place) if odd[start:behind].any() else _kept(text, *place)
+    if not parts:
+        return _Parts([], [], np.zeros((0, 2), np.int64))
+    texts = [part.text for part in parts]
+    places = np.array([part[1:] for part in parts], np.int64)
+    # A word that was too long is not joined again.
+    pairs = zip(texts, places[:-1, 1], places[1:, 0], strict=False)
+    apart = [end < start or len(part) >= LONGEST for part, end, start in pairs]
+    owners = np.searchsorted(firsts + sizes, places[:, 0], side="right")
+    behind_owners = np.searchsorted(firsts, places[:, 1])
+    spaces = [*map(bool, apart), bool(span[-1].whitespace_)]
+    return _Parts(texts, spaces, np.stack([owners, behind_owners], axis=1))
+
+
+class _Part(NamedTuple):
+    """A part and its characters [start, end) in the text of the sentence."""
+
+    text: str
+    start: int
+    end: int
+
+
+def _stretches(span: Span, odd: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Tokens [first, last + 1) that are read together: those that touch, if any of them is odd, and
+    odd ones that follow each other; else each by itself."""
+    start, count = 0, len(span)
+    touching = [not token.whitespace_ for token in span]
+    touching[-1] = False
+    while start < count:
+        end = start + 1
+        while end < count and (touching[end - 1] or (odd[end - 1] and odd[end])):
+            end += 1
+        if odd[start:end].any():
+            yield start, end
+        else:
+            yield from ((place, place + 1) for place in range(start, end))
+        start = end
+
+
+def _kept(text: str, start: int, end: int) -> Iterator[_Part]:
+    """A token as it stands; if it was merged and holds white space, each part by itself."""
+    for found in re.finditer(r"\S+", text[start:end]):
+        yield _Part(found[0], start + found.start(), start + found.end())
+
+
+def _read(plain: PlainText, start: int, end: int) -> Iterator[_Part]:
+    """The words that thinstack reads between two places of the text."""
+    first = int(np.searchsorted(plain.starts, start))
+    behind = int(np.searchsorted(plain.starts, end))
+    words, places = plain_words(plain.text[first:behind])
+    if words:
+        typed = plain.typed(places + first).tolist()
+        yield from (
+            _Part(ptb.plain(word), *place) for word, place in zip(words, typed, strict=True)
+        )

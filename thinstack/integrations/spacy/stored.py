@@ -38,9 +38,8 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 from thinstack.errors import UnknownNameError
-from thinstack.integrations.spacy.checking import UNUSABLE, check_results, not_results
-from thinstack.integrations.spacy.earlier import TOKENS, located
-from thinstack.integrations.spacy.places import length_of, tokens_at
+from thinstack.integrations.spacy.checking import ARRAYS, checked_results, not_results
+from thinstack.integrations.spacy.places import tokens_at
 from thinstack.integrations.spacy.splitter import DocSentence
 from thinstack.runtime.prediction import Spans
 
@@ -50,7 +49,6 @@ DEFAULT_NAME: Final = "tree_sentiment"
 # As spaCy names attributes of a Doc: it drops them where it takes a Doc apart (`Span.as_doc`).
 _KEY = ("._.", "tree_sentiment_by_name", None, None)
 _OLD_KEY = ("._.", "tree_sentiment", None, None)
-_ARRAYS = {"characters": "<i4", "transitions": "i1", "scores": "<f4"}
 
 
 class Annotated(NamedTuple):
@@ -114,53 +112,20 @@ def as_plain(doc: Doc) -> dict[str, Any] | None:
     if stored is None:
         return None
     shapes = {"characters": (-1, 2), "transitions": (-1,), "scores": (-1, len(stored["labels"]))}
-    sentences = [
-        record
-        | {
-            key: np.frombuffer(record[key], _ARRAYS[key]).reshape(shape).tolist()
-            for key, shape in shapes.items()
-        }
-        for record in stored["sentences"]
-    ]
-    for record in sentences:
-        whole = record["start_char"], record["end_char"]
-        (record["start"], record["end"]), *tokens = tokens_at(
-            doc, [whole, *record["characters"]]
-        ).tolist()
-        record["tokens"] = tokens
+    sentences = []
+    for record in stored["sentences"]:
+        arrays = {key: np.frombuffer(record[key], kind) for key, kind in ARRAYS.items()}
+        lists = {key: arrays[key].reshape(shape).tolist() for key, shape in shapes.items()}
+        characters = [(record["start_char"], record["end_char"]), *lists["characters"]]
+        (start, end), *tokens = tokens_at(doc, characters).tolist()
+        sentences.append({**record, **lists, "start": start, "end": end, "tokens": tokens})
     return {**stored, "sentences": sentences}
 
 
 def put_plain(doc: Doc, value: dict[str, Any] | None) -> None:
     """Set `Doc._.tree_sentiment`. `value` is what `as_plain` gives, or the same with bytes. None
-    removes the results of the component of that name. Raises DataError for anything else."""
-    if value is not None:
-        value = _checked(doc, value)
-    _put(doc, DEFAULT_NAME, value)
-
-
-def _checked(doc: Doc, value: Any) -> dict[str, Any]:
-    """Results as they are stored, from these or from those of an earlier version. Raises DataError
-    for anything else."""
-    try:
-        sentences = [_packed(record) for record in value["sentences"]]
-        if any("characters" not in record for record in sentences):
-            sentences = located(doc, sentences)
-        result = {**value, "sentences": sentences}
-    except UNUSABLE as error:
-        raise not_results(repr(error)[:300]) from None
-    check_results(result, length_of(doc))
-    return result
-
-
-def _packed(record: dict[str, Any]) -> dict[str, Any]:
-    """A sentence with bytes in place of lists. Tokens of one that has characters are left out."""
-    kinds = _ARRAYS if "characters" in record else {**_ARRAYS, "tokens": "<i4"}
-    lists = [key for key in kinds if key in record and not isinstance(record[key], bytes)]
-    packed = {**record, **{key: np.array(record[key], kinds[key]).tobytes() for key in lists}}
-    if "characters" in packed:
-        return {key: value for key, value in packed.items() if key not in TOKENS}
-    return packed
+    removes the results of the component of that name."""
+    _put(doc, DEFAULT_NAME, None if value is None else checked_results(doc, value))
 
 
 class _Checked(dict[str, dict[str, Any]]):
@@ -169,12 +134,11 @@ class _Checked(dict[str, dict[str, Any]]):
 
 
 def _all(doc: Doc) -> _Checked:
-    """Results by name, in the order in which components left them. Raises DataError for what no
-    component has left."""
+    """Results by name, in the order in which components left them."""
     data: dict[Any, Any] = doc.user_data
     if _OLD_KEY in data:
         old = data[_OLD_KEY]
-        _put(doc, DEFAULT_NAME, None if old is None else _checked(doc, old))
+        _put(doc, DEFAULT_NAME, None if old is None else checked_results(doc, old))
     known = data.get(_KEY)
     if isinstance(known, _Checked):
         return known
@@ -182,7 +146,7 @@ def _all(doc: Doc) -> _Checked:
         return _Checked()
     if not isinstance(known, dict):
         raise not_results(f"found {known!r:.80}")
-    checked = _Checked((name, _checked(doc, value)) for name, value in known.items())
+    checked = _Checked((name, checked_results(doc, value)) for name, value in known.items())
     data[_KEY] = checked
     return checked
 

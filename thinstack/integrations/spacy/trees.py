@@ -80,7 +80,7 @@ def parses_of(doc: Doc, sentences: Sequence[DocSentence]) -> list[NDArray[np.int
 
     The parse is `constituency_tree`, binarised (`thinstack.data.trees.binarize`). A token that
     makes several words becomes a phrase of them. A word made from several tokens stands where the
-    first one does. Raises what `constituency_tree` raises.
+    first one does.
     """
     parses = []
     for sentence in sentences:

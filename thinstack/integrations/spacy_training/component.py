@@ -1,9 +1,8 @@
-"""Holds `TreeClassifier`, the spaCy component that learns classes of texts. `factory` describes its
-settings."""
+"""Holds `TreeClassifier`, the spaCy component that learns classes of texts."""
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,15 +14,14 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.files import Files, pack, unpacked, write
+from thinstack.bundle.files import Files, pack, unpacked
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.bundle.writing import seal
 from thinstack.core.config import Device
 from thinstack.core.scale import ordered
 from thinstack.errors import BundleError, InputError, MissingExtraError, needs_extra
-from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
 from thinstack.integrations.spacy.doc_bins import check_label, chosen_categories
-from thinstack.integrations.spacy.pipe import BatchedPipe, check_docs
+from thinstack.integrations.spacy.pipe import SOURCE, BatchedPipe, check_docs, files_from_bytes
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
@@ -41,7 +39,7 @@ class TreeClassifier(BatchedPipe):
     """Learns classes of texts in a spaCy pipeline, and predicts them.
 
     It is blank until `initialize`, and learns after that. Read from a finished pipeline, it runs a
-    bundle. The arguments are the settings that `factory` describes; `start` is its `model`.
+    bundle. The arguments are the settings of docs/spacy.md; `start` is its `model`.
     """
 
     def __init__(
@@ -65,7 +63,6 @@ class TreeClassifier(BatchedPipe):
             "average": average,
             "device": device,
         }
-        self._labels: tuple[str, ...] = ()
         self._files: Files = {}
         self._learner: TextLearner | None = None
         self._predictor: Predictor | None = None
@@ -80,11 +77,6 @@ class TreeClassifier(BatchedPipe):
     def is_trainable(self) -> bool:
         """True: spaCy trains this component."""
         return True
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The classes, in their order."""
-        return self._labels
 
     @property
     def label_data(self) -> list[str]:
@@ -124,7 +116,10 @@ class TreeClassifier(BatchedPipe):
         """
         validate_get_examples(get_examples, "TreeClassifier.initialize")
         if labels is None:
-            seen = Counter(label for one in get_examples() for label in self._categories(one))
+            seen = Counter[str]()
+            for example in get_examples():
+                self._chosen(example)
+                seen.update(example.reference.cats.keys())
             new = {name: count for name, count in seen.items() if name not in self._labels}
             place = f"[initialize.components.{self.name}.labels]"
             check_labels(new, self.name, f"name all classes that are meant in {place}")
@@ -200,11 +195,6 @@ class TreeClassifier(BatchedPipe):
         for doc, row in zip(docs, scores.tolist(), strict=True):
             doc.cats.update(zip(self._labels, row, strict=True))
 
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model to the folder `path`, as a bundle. A finished component's bundle has an
-        ONNX file."""
-        write(self._saved(), Path(path))
-
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
         """Read the model that `to_disk` or `thinstack finish` wrote. Raises BundleError for a
         damaged bundle and, without torch, for a bundle that is not finished."""
@@ -212,30 +202,25 @@ class TreeClassifier(BatchedPipe):
             self._open(open_bundle(Path(path)))
         return self
 
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The bundle that `to_disk` writes, as bytes."""
-        return to_bytes(self._saved())
-
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
         """Read the bytes that `to_bytes` gave. Raises what `from_disk` raises."""
-        if files := from_bytes(data):
+        if files := files_from_bytes(data):
             self._open(unpacked(files, SOURCE))
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
         """Lets worker processes read the model again, from the same bytes."""
-        rates, average = self._learning["rates"], self._learning["average"]
-        settings = {**rates, "average": average, "device": self.device, "threads": self.threads}
-        settings |= {"name": self.name, "start": self.start, "scorer": self.scorer}
-        settings["isolated"] = self.isolated
+        names = ("name", "start", "scorer", "device", "threads", "isolated")
+        settings = {name: getattr(self, name) for name in names}
+        settings |= {**self._learning["rates"], "average": self._learning["average"]}
         return _rebuilt, (settings, self._labels, self.to_bytes())
 
     def _open(self, bundle: Bundle) -> None:
         files = pack(bundle)
         if ONNX_FILE in files:
             # As it learnt, it reads sentences of any length as a whole.
-            settings: dict[str, Any] = {"device": self.device, "threads": self.threads}
-            settings["isolated"] = self.isolated
+            names = ("device", "threads", "isolated")
+            settings: dict[str, Any] = {name: getattr(self, name) for name in names}
             self._predictor = Predictor(bundle, **settings, max_words=sys.maxsize)
             self._files, self._learner = files, None
             self._labels = tuple(self._predictor.labels)
@@ -271,11 +256,6 @@ class TreeClassifier(BatchedPipe):
         if self._learner is None:
             return self._files
         return pack(seal(self._learner.files(), config=self._learner.config))
-
-    def _categories(self, example: Example) -> Sequence[str]:
-        """All classes that an example names."""
-        self._chosen(example)
-        return list(example.reference.cats)
 
     def _chosen(self, example: Example) -> str | None:
         chosen = chosen_categories(example.reference)

@@ -13,7 +13,7 @@ from thinstack.bundle.writing import replacing_folder
 from thinstack.data.files.paths import check_new_folder
 from thinstack.errors import InputError
 from thinstack.export.quantize import Quantize
-from thinstack.integrations.show.as_text import as_text
+from thinstack.integrations.show.outline import as_text
 from thinstack.training.loop.text_learner import RESUME_FILES
 from thinstack.training.publish.bundle_files import bundle_files
 
@@ -22,13 +22,9 @@ _PIPELINE_FILES = ("config.cfg", "meta.json")
 
 
 def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: Console) -> None:
-    """Copy a saved pipeline to `out`, with each `tree_classifier` exported and verified. A pipeline
-    that `out` holds is replaced. Only the `tree_classifier` components are loaded.
-
-    Raises InputError if `pipeline` is no pipeline with a `tree_classifier`, or if `out` holds
-    anything but a pipeline or would have the name of a file. Raises ExportError if an ONNX file
-    does not answer as its model does.
-    """
+    """Copy a saved pipeline to `out`, with each `tree_classifier` exported and verified. Only these
+    components are loaded. Raises InputError if `pipeline` is no pipeline with one, or if `out`
+    holds anything but a pipeline; ExportError if an ONNX file does not answer as its model does."""
     if missing := [name for name in _PIPELINE_FILES if not (pipeline / name).is_file()]:
         raise InputError(
             f"{pipeline}: expected a saved spaCy pipeline, found no {missing[0]}; name the folder "

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from thinstack.evaluate.figures import Figures, figure_names, shown
 from thinstack.evaluate.text_figures import NAMES, confusion
-from thinstack.integrations.show.confusion import WIDEST, matrix
+from thinstack.integrations.show.terminal import WIDEST, matrix
 from thinstack.training.publish.measuring import Answers
 
 __all__ = ["show_texts"]
