@@ -3,7 +3,7 @@
 import pytest
 
 from thinstack.core import Tree
-from thinstack.data.trees.labelled_conllu import read_labelled_conllu
+from thinstack.data.trees.conllu import read_labelled_conllu
 from thinstack.errors import DataError, TreeError
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import from_brackets
-from thinstack.data.trees.projection import project_labels
+from thinstack.data.trees.phrases import project_labels
 from thinstack.errors import TreeError
 
 PHRASES = from_brackets("(4 (3 (2 (1 a) (0 big)) (x man)) (y (z sings) (. .)))")
