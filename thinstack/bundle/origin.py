@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from thinstack.bundle.reading import Bundle, bundled_folders, read_manifest
+from thinstack.bundle.opening import bundled_folders
+from thinstack.bundle.reading import Bundle, read_manifest
 from thinstack.errors import BundleError
 
 

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.gate.onnx_gate import initializers
-from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import ONNX_FILE, WEIGHTS_FILE
 from thinstack.core.config import ModelConfig
 from thinstack.core.model.former_gates import reorder_gates
@@ -27,6 +26,8 @@ LEVELS, SCALE = ".int8", ".scale"
 """Ends of the names that the two parts of a weight of 8 bits have in an ONNX file: whole numbers,
 and what to multiply by."""
 ONNX_WEIGHTS = "onnx"
+MOST_HEADER: Final = 1 << 20
+"""Bytes of the header of a safetensors file: what 10,000 tensors need."""
 GATES: Final = {"gates": "i f o u"}
 """What the metadata of weights say of the order of the gates in a cell; before, each cell had an
 order of its own, and nothing was said."""
@@ -121,6 +122,22 @@ def _check_shapes(model: Model, state: Mapping[str, Tensor]) -> None:
     if expected != found:
         name = sorted(dict(expected.items() ^ found.items()))[0]
         raise ValueError(f"expected {name} of shape {expected.get(name)}, found {found.get(name)}")
+
+
+def check_safetensors(content: bytes, *, source: str) -> None:
+    """Raise BundleError unless a safetensors file holds its whole header, and the header is no
+    larger than 10,000 tensors need.
+
+    A file starts with the length of its header, as 8 bytes, the lowest first.
+    """
+    length = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or length > len(content) - 8:
+        problem = f"{len(content):,} bytes cannot hold a header of {length:,}"
+        raise BundleError(f"{source}: not a safetensors file: {problem}")
+    if length > MOST_HEADER:
+        raise BundleError(
+            f"{source}: a header of {length:,} bytes; expected at most {MOST_HEADER:,}"
+        )
 
 
 def metadata_of(content: bytes) -> dict[str, str]:

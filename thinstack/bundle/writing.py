@@ -1,5 +1,6 @@
 """Writes bundles. A bundle is written whole or not at all, even if the writer is killed."""
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -9,8 +10,9 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from thinstack.bundle.manifest import CONFIG_FILE, MANIFEST_FILE, ONNX_FILE, Manifest
+from thinstack.bundle.opening import aside
 from thinstack.bundle.origin import note_own
-from thinstack.bundle.reading import Bundle, aside, open_bundle, read_manifest, unlisted
+from thinstack.bundle.reading import Bundle, Files, read_folder, read_manifest, unlisted
 from thinstack.core.config import ModelConfig
 from thinstack.data.files.paths import any_path
 from thinstack.data.files.writing import remove_leftovers, staging, sync
@@ -48,7 +50,7 @@ def write_bundle(
         with replacing_folder(target) as new:
             _check_replaceable(target)
             write_files(new, sealed.contents or {})
-            open_bundle(new)
+            read_folder(new)
     except OSError as error:
         raise BundleError(f"{target}: the bundle cannot be written: {error}") from None
     bundle = Bundle(target, config, sealed.manifest)
@@ -117,6 +119,43 @@ def _check_replaceable(target: Path) -> None:
     if other:
         problem = f"{target}: holds {other[0]}, which is no part of the bundle there"
         raise BundleError(f"{problem}: move it away or choose another path")
+
+
+def write_packed(files: Files, folder: Path) -> None:
+    """Write a bundle to `folder`, in place of the bundle there once all of it is written. Other
+    files in the folder stay. Without files, no folder is made. Raises OSError."""
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "expected a folder to write to", str(folder))
+    if not files and not folder.exists():
+        return
+    with replacing_folder(folder) as new:
+        write_files(new, files)
+        if folder.is_dir():
+            _copy_others(folder, new)
+
+
+def _copy_others(folder: Path, new: Path) -> None:
+    """Copy what is in a folder, but not the files of the bundle there, nor what stands in the way
+    of those in `new`. Links stay links."""
+    ours = {folder / name for name in _names(folder)}
+
+    def is_left_out(path: Path) -> bool:
+        written = new / path.relative_to(folder)
+        folders = written.is_dir() and path.is_dir() and not path.is_symlink()
+        return path in ours or (written.exists() and not folders)
+
+    def left_out(parent: str, names: list[str]) -> list[str]:
+        return [name for name in names if is_left_out(Path(parent, name))]
+
+    shutil.copytree(folder, new, symlinks=True, ignore=left_out, dirs_exist_ok=True)
+
+
+def _names(folder: Path) -> list[str]:
+    """The files of the bundle in `folder`, if it holds one."""
+    try:
+        return [*read_manifest(folder).files, MANIFEST_FILE]
+    except BundleError:
+        return []
 
 
 def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:

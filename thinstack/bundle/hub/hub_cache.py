@@ -1,4 +1,5 @@
-"""The cache of `huggingface_hub`, and the plain folders of bundles beside what it keeps there."""
+"""Repositories of the Hugging Face hub: their addresses, `hf://user/name` or
+`hf://user/name@revision`, and the plain folders of bundles in the cache of `huggingface_hub`."""
 
 import hashlib
 import os
@@ -7,20 +8,44 @@ import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from thinstack._version import __version__
-from thinstack.bundle.hub.address import Address
-from thinstack.bundle.limits import MANIFEST_BYTES
-from thinstack.bundle.manifest import MANIFEST_FILE, FileRecord, Manifest
+from thinstack.bundle.manifest import MANIFEST_BYTES, MANIFEST_FILE, FileRecord, Manifest
 from thinstack.errors import BundleError
 
+PREFIX: Final = "hf://"
+_NAME = r"[A-Za-z0-9_][\w.-]*"
+_ADDRESS = re.compile(rf"{PREFIX}({_NAME}/{_NAME})(?:@((?!\S*\.\.)[^@\s]+))?", re.ASCII)
 _COMMIT = re.compile("[0-9a-f]{40}")
 _KEPT = "thinstack"
 """The folder beside the snapshots of a repository, in the cache of the hub, of its bundles."""
 _LIBRARY: Final = {"library_name": "thinstack", "library_version": __version__}
 _AUTHOR: Final = "its author must upload it again"
 _TOO_LARGE: Final = f"a manifest has at most {MANIFEST_BYTES:,} bytes"
+
+
+class Address(NamedTuple):
+    """A repository and a branch, tag or commit of it, None for its main branch."""
+
+    repository: str
+    revision: str | None
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """Read an address. Raises BundleError if the string is not an address."""
+        if (match := _ADDRESS.fullmatch(text)) is None:
+            expected = "expected hf://user/name or hf://user/name@revision"
+            raise BundleError(f"{text!r:.200}: {expected}")
+        return cls(match[1], match[2])
+
+    def __str__(self) -> str:
+        return f"{PREFIX}{self.repository}" + (f"@{self.revision}" if self.revision else "")
+
+
+def is_address(path_or_name: str | Path) -> bool:
+    """Whether a string is meant as an address."""
+    return isinstance(path_or_name, str) and path_or_name.startswith(PREFIX)
 
 
 class Repository:

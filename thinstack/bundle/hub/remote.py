@@ -5,9 +5,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from thinstack.bundle.hub.address import Address as Address
-from thinstack.bundle.hub.address import is_address as is_address
-from thinstack.bundle.hub.hub_cache import Repository, damaged_files
+from thinstack.bundle.hub.hub_cache import Address, Repository, damaged_files
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.errors import BundleError, needs_extra, raised_by_signal_handler
 

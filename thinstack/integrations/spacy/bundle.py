@@ -2,7 +2,7 @@
 
 import srsly  # type: ignore[import-untyped]
 
-from thinstack.bundle.files import Files
+from thinstack.bundle.reading import Files
 from thinstack.errors import BundleError, raised_by_signal_handler
 
 SOURCE = "the saved tree_sentiment"

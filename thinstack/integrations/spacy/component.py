@@ -54,7 +54,8 @@ from typing import Any, Literal
 from spacy.tokens import Doc, Span
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.files import Files, pack, unpacked, write
+from thinstack.bundle.reading import Files, pack, unpacked
+from thinstack.bundle.writing import write_packed
 from thinstack.core.config import Device
 from thinstack.integrations.spacy.bundle import SOURCE, from_bytes, to_bytes
 from thinstack.integrations.spacy.doc_reading import Reading, read, scored, warn_of_no_sentences
@@ -215,7 +216,7 @@ class TreeSentiment(BatchedPipe):
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the bundle to the folder `path`. thinstack's commands read it as any other
         bundle."""
-        write(self._saved(), Path(path))
+        write_packed(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
         """Read and start the bundle in `path`, unless `model` was overridden. Raises what `load`

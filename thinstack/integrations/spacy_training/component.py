@@ -15,9 +15,9 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.files import Files, pack, unpacked, write
 from thinstack.bundle.manifest import ONNX_FILE
-from thinstack.bundle.writing import seal
+from thinstack.bundle.reading import Files, pack, unpacked
+from thinstack.bundle.writing import seal, write_packed
 from thinstack.core.config import Device
 from thinstack.core.scale import ordered
 from thinstack.errors import BundleError, InputError, MissingExtraError, needs_extra
@@ -203,7 +203,7 @@ class TreeClassifier(BatchedPipe):
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the model to the folder `path`, as a bundle. A finished component's bundle has an
         ONNX file."""
-        write(self._saved(), Path(path))
+        write_packed(self._saved(), Path(path))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeClassifier":
         """Read the model that `to_disk` or `thinstack finish` wrote. Raises BundleError for a
