@@ -27,7 +27,7 @@ from thinstack.bundle.manifest import (
 )
 from thinstack.core.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core.config.base import problems
-from thinstack.data.files.content import FileContent
+from thinstack.data.files.paths import FileContent
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import BundleError, ConfigError, DataError, raised_by_signal_handler

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from thinstack.bundle.gate.onnx_ranks import form_of
-from thinstack.bundle.gate.onnx_sizes import Made, Value, Values
 from thinstack.bundle.gate.onnx_structure import Inner, Node, body_inputs, check_structure
 from thinstack.bundle.gate.onnx_tensor import Tensor
+from thinstack.bundle.gate.onnx_values import Made, Value, Values, form_of
 from thinstack.bundle.gate.operators import OPERATORS, UnlistedOperatorError, check_operator
 from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
 from thinstack.errors import BundleError
@@ -201,7 +200,7 @@ class _Check:
         if inside.graphs:
             return Value()
         size = self._made.by(operator, inputs)
-        return Value(size, None, *form_of(operator, inputs, inside.attributes))
+        return form_of(operator, inputs, inside.attributes)._replace(size=size)
 
     def _inside(
         self, attributes: list[Message], values: Values, depth: int, given: Sequence[Value]

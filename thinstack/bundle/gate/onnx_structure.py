@@ -7,7 +7,7 @@ ends its process. So does a Loop that reads an empty tensor where it needs one n
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from thinstack.bundle.gate.onnx_sizes import Value
+from thinstack.bundle.gate.onnx_values import Value
 from thinstack.bundle.gate.protobuf import DamagedError, Message
 
 MOST_STEPS: Final = 1 << 24

@@ -11,8 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from thinstack.data.files.content import FileContent
-from thinstack.data.files.paths import FilePath, file_path, why_unreadable
+from thinstack.data.files.paths import FileContent, FilePath, file_path, why_unreadable
 from thinstack.errors import DataError
 
 BUFFER: Final = 1 << 16

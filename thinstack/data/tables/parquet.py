@@ -4,8 +4,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from thinstack.data.files.content import FileContent
-from thinstack.data.files.paths import FilePath, file_path, why_unreadable
+from thinstack.data.files.paths import FileContent, FilePath, file_path, why_unreadable
 from thinstack.data.tables.table_rows import Found, Record
 from thinstack.errors import DataError, needs_extra
 

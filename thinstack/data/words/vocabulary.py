@@ -8,8 +8,7 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.data.files.content import FileContent
-from thinstack.data.files.paths import FilePath
+from thinstack.data.files.paths import FileContent, FilePath
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.words import ptb
 from thinstack.data.words.letters import plain_letters

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import MANIFEST_FILE
-from thinstack.data.files.content import FileContent
-from thinstack.data.files.paths import file_path, why_unreadable
+from thinstack.data.files.paths import FileContent, file_path, why_unreadable
 from thinstack.data.trees.sick import TABLES
 from thinstack.data.words.vectors import vectors_file
 from thinstack.errors import DataError
