@@ -7,8 +7,7 @@ import pytest
 from data.reading import check_malformed
 
 from thinstack.core import Tree
-from thinstack.data.trees.pairs import Pair, read_pairs, read_snli
-from thinstack.data.trees.sick import read_sick
+from thinstack.data.trees.pairs import Pair, read_pairs, read_sick, read_snli
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 
 TABLE = "pair_ID\tentailment_judgment\n7\tCONTRADICTION\n12\tNEUTRAL\n"

@@ -6,7 +6,7 @@ import pytest
 from data.conftest import SICK
 
 from thinstack.core import Tree
-from thinstack.data.trees.sick import read_sick
+from thinstack.data.trees.pairs import read_sick
 from thinstack.errors import DataError
 
 HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"

@@ -21,8 +21,7 @@ from thinstack.data.tables.table import Table, read_mappings
 from thinstack.data.tables.table_rows import cell_text
 from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu
 from thinstack.data.trees.json_lines import read_questions
-from thinstack.data.trees.pairs import read_snli
-from thinstack.data.trees.sick import read_sick
+from thinstack.data.trees.pairs import read_sick, read_snli
 from thinstack.data.trees.text_files import write_lines
 from thinstack.data.trees.treebank import read_trees
 from thinstack.data.words.vectors import read_vectors

@@ -73,7 +73,7 @@ FileName = Annotated[str, Field(pattern=rf"^{_PART}(/{_PART})*$", max_length=200
 
 
 def size_limit(name: str) -> int:
-    """The number of bytes that the file of this name may have."""
+    """Bytes that the file of this name may have at most."""
     return _LIMITS.get(name, 4 * _GIB)
 
 
@@ -89,7 +89,7 @@ class FileRecord(_Part):
 
     @classmethod
     def of(cls, content: bytes) -> Self:
-        """The record for a file with this content."""
+        """The record of this content."""
         return cls(sha256=hashlib.sha256(content).hexdigest(), size=len(content))
 
 

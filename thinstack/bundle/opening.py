@@ -23,9 +23,8 @@ def open_bundle(path_or_name: str | Path) -> Bundle:
     `thinstack.bundle.hub.remote.fetch` downloads.
 
     Raises UnknownNameError, which lists the known names; PluginError if two packages bring the name
-    along, or if its folder is missing; BundleError if a file is missing, damaged, a link, or not
-    listed in the manifest (hidden files may be), or if the schema is too new; MissingExtraError for
-    an address without huggingface_hub.
+    along, or if its folder is missing; BundleError as `read_folder` does, and for a newer schema;
+    MissingExtraError for an address without huggingface_hub.
     """
     if not is_address(path_or_name):
         return read_folder(_locate(path_or_name))
@@ -49,7 +48,7 @@ def bundled_names() -> list[str]:
 
 
 def bundled_folders() -> list[Path]:
-    """Their folders."""
+    """The folders of the bundles that thinstack brings along."""
     return sorted(path.parent for path in BUNDLED.glob(f"*/{MANIFEST_FILE}"))
 
 
@@ -66,10 +65,9 @@ def installed_name(folder: Path) -> str | None:
 
 
 def is_installed(path_or_name: str | Path) -> bool:
-    """Whether `open_bundle` takes it for the name of an installed bundle. Raises PluginError as
-    `open_bundle` does."""
+    """Whether `open_bundle` takes it for the name of an installed bundle. Raises PluginError."""
     try:
-        return _plain(path_or_name) and _named(str(path_or_name)).is_dir()
+        return _may_be_name(path_or_name) and _named(str(path_or_name)).is_dir()
     except UnknownNameError:
         return False
 
@@ -80,14 +78,13 @@ def aside(folder: Path) -> Path:
     return folder.parent / f".{folder.name}.thinstack-old"
 
 
-def _plain(path_or_name: str | Path) -> bool:
-    """Whether it may be a name."""
+def _may_be_name(path_or_name: str | Path) -> bool:
     return isinstance(path_or_name, str) and not ("/" in path_or_name or os.sep in path_or_name)
 
 
 def _locate(path_or_name: str | Path) -> Path:
     unknown: UnknownNameError | None = None
-    if _plain(path_or_name):
+    if _may_be_name(path_or_name):
         try:
             return _named(str(path_or_name))
         except UnknownNameError as error:

@@ -54,18 +54,15 @@ class Bundle:
             object.__setattr__(self, "path", self.path.absolute())
 
     def read(self, name: str) -> bytes:
-        """The content of a file of the bundle, such as `onnx/model.onnx`, checked by its digest.
-
-        Raises BundleError if the bundle has no such file or the file has changed.
-        """
+        """The content of a file of the bundle, such as `onnx/model.onnx`. Raises BundleError if the
+        bundle has no such file or the file has changed."""
         if self.contents is None:
             return _read(self.path, self.manifest, name)
         _record(self.path, self.manifest, name)
         return self.contents[name]
 
     def distances(self) -> DistanceTable | None:
-        """The table that makes trees, if there is one. Raises BundleError if the file is not such a
-        table."""
+        """The table that makes trees, if there is one. Raises BundleError for a damaged one."""
         if DISTANCES_FILE not in self.manifest.files:
             return None
         source = str(self.path / DISTANCES_FILE)
@@ -76,8 +73,8 @@ class Bundle:
 
     def relabel(self) -> dict[str, str]:
         """The recipe's names for the classes in the training files, "" for a class that was left
-        out. Empty if the classes were not renamed. Raises BundleError if the file does not hold
-        such names."""
+        out; none if the classes were not renamed. Raises BundleError for a file of anything
+        else."""
         if RELABEL_FILE not in self.manifest.files:
             return {}
         try:
@@ -87,8 +84,8 @@ class Bundle:
             raise BundleError(f"{source}: {problems(error, most=1)}; {MEND}") from None
 
     def vocabulary(self) -> WordVocabulary | WordpieceVocabulary:
-        """The vocabulary, of the kind that the configuration names. Raises BundleError if the
-        bundle has no such vocabulary."""
+        """The vocabulary. Raises BundleError if it is not of the kind that the configuration
+        names."""
         kind = WordVocabulary if self.config.embedding.kind == "words" else WordpieceVocabulary
         path, content = self.path / VOCABULARY_FILE, self.read(VOCABULARY_FILE)
         if (entries := content.count(b"\n")) > MOST_ENTRIES:
@@ -102,8 +99,8 @@ class Bundle:
 
 
 def read_folder(folder: Path) -> Bundle:
-    """The bundle in a folder. Raises BundleError unless its files are exactly as its manifest says
-    (hidden ones may be there too)."""
+    """The bundle in a folder. Raises BundleError if a file is missing, damaged, a link, or not
+    listed in the manifest (hidden files may be)."""
     manifest = read_manifest(folder)
     for name, record in manifest.files.items():
         path = _checked_path(folder, name, record)
@@ -122,8 +119,7 @@ Files = dict[str, bytes]
 
 
 def pack(bundle: Bundle) -> Files:
-    """The content of all files of a bundle. Raises BundleError if a file has changed since the
-    bundle was opened."""
+    """All files of a bundle. Raises BundleError if one has changed since it was opened."""
     return {name: bundle.read(name) for name in bundle.manifest.files} | {
         MANIFEST_FILE: bundle.manifest.to_bytes()
     }
@@ -133,10 +129,9 @@ def unpacked(files: Mapping[str, bytes], source: str) -> Bundle:
     """The bundle with these files, the manifest included, in memory. `source` leads every message.
     Raises BundleError unless the files are exactly as their manifest says."""
     manifest, path = Manifest.parse(files.get(MANIFEST_FILE, b""), source=source), Path(source)
-    odd = sorted(set(files) ^ {*manifest.files, MANIFEST_FILE})
-    if odd:
-        listed = f"{', '.join(odd):.200}"
-        raise BundleError(f"{source}: its manifest and its files differ: {listed}; {MEND}")
+    if odd := sorted(set(files) ^ {*manifest.files, MANIFEST_FILE}):
+        problem = f"its manifest and its files differ: {', '.join(odd):.200}"
+        raise BundleError(f"{source}: {problem}; {MEND}")
     for name, record in manifest.files.items():
         place = f"{source}: {name}"
         _check_size(place, len(files[name]), record)
@@ -163,7 +158,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def unlisted(folder: Path, manifest: Manifest) -> list[str]:
-    """Names, relative to `folder`, of the files and links in it that the manifest does not list."""
+    """The files and links in a folder that the manifest does not list, by their names in it."""
     found = []
     for top, folders, files in os.walk(folder):
         links = [name for name in folders if (Path(top) / name).is_symlink()]

@@ -34,8 +34,7 @@ order of its own, and nothing was said."""
 
 
 def state_of(module: nn.Module) -> dict[str, Tensor]:
-    """The module's state by name, each tensor once. A tensor that several parts share goes by the
-    first of its names."""
+    """The module's state, each tensor once, by the first of its names."""
     return {names[0]: value.detach() for names, value in _shared(module)}
 
 
@@ -48,10 +47,10 @@ def load_state(module: nn.Module, state: dict[str, Tensor]) -> None:
 
 def _shared(module: nn.Module) -> list[tuple[list[str], Tensor]]:
     """Every tensor of the module's state, with all its names."""
-    names: dict[int, tuple[list[str], Tensor]] = {}
+    tensors: dict[int, tuple[list[str], Tensor]] = {}
     for name, value in module.state_dict(keep_vars=True).items():
-        names.setdefault(id(value), ([], value))[0].append(name)
-    return list(names.values())
+        tensors.setdefault(id(value), ([], value))[0].append(name)
+    return list(tensors.values())
 
 
 def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
@@ -67,11 +66,8 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
     held, places = _held(beside), {}
     for name, value in list(state.items()):
         scaled = value.numpy() * _scale_of_rows(name, state)
-        place = next(
-            (other for other, found in held.items() if np.array_equal(found, scaled)), None
-        )
-        if place is not None:
-            places[name] = place
+        if same := [other for other, found in held.items() if np.array_equal(found, scaled)]:
+            places[name] = same[0]
             del state[name]
         elif torch.equal(value.half().to(value.dtype), value):
             state[name] = value.half()
@@ -116,7 +112,6 @@ def _skeleton(config: ModelConfig, entries: int) -> Model:
 
 
 def _check_shapes(model: Model, state: Mapping[str, Tensor]) -> None:
-    """Raise ValueError unless the state is of such a model."""
     expected = {name: tuple(value.shape) for name, value in state_of(model).items()}
     found = {name: tuple(value.shape) for name, value in state.items()}
     if expected != found:

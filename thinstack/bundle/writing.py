@@ -4,7 +4,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -49,7 +49,7 @@ def write_bundle(
     try:
         with replacing_folder(target) as new:
             _check_replaceable(target)
-            write_files(new, sealed.contents or {})
+            _write_files(new, sealed.contents or {})
             read_folder(new)
     except OSError as error:
         raise BundleError(f"{target}: the bundle cannot be written: {error}") from None
@@ -81,9 +81,8 @@ def seal(
 
 @contextmanager
 def replacing_folder(target: Path) -> Iterator[Path]:
-    """A new folder beside `target`; if the block ends without an error, it takes the place of the
-    one at `target`, and else it is removed. What a killed writer has left is settled before. Raises
-    OSError."""
+    """A new folder beside `target`, which takes its place if the block ends without an error, and
+    else is removed. What a killed writer has left is settled before. Raises OSError."""
     target = target.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     _settle(target)
@@ -129,7 +128,7 @@ def write_packed(files: Files, folder: Path) -> None:
     if not files and not folder.exists():
         return
     with replacing_folder(folder) as new:
-        write_files(new, files)
+        _write_files(new, files)
         if folder.is_dir():
             _copy_others(folder, new)
 
@@ -137,7 +136,9 @@ def write_packed(files: Files, folder: Path) -> None:
 def _copy_others(folder: Path, new: Path) -> None:
     """Copy what is in a folder, but not the files of the bundle there, nor what stands in the way
     of those in `new`. Links stay links."""
-    ours = {folder / name for name in _names(folder)}
+    ours = set[Path]()
+    with suppress(BundleError):  # it may hold no bundle
+        ours = {folder / name for name in (*read_manifest(folder).files, MANIFEST_FILE)}
 
     def is_left_out(path: Path) -> bool:
         written = new / path.relative_to(folder)
@@ -150,16 +151,7 @@ def _copy_others(folder: Path, new: Path) -> None:
     shutil.copytree(folder, new, symlinks=True, ignore=left_out, dirs_exist_ok=True)
 
 
-def _names(folder: Path) -> list[str]:
-    """The files of the bundle in `folder`, if it holds one."""
-    try:
-        return [*read_manifest(folder).files, MANIFEST_FILE]
-    except BundleError:
-        return []
-
-
-def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write files to a folder, by their names in it. Raises OSError."""
+def _write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
     for name, content in contents.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -91,7 +91,7 @@ class _Inside(NamedTuple):
 
 
 class _Check:
-    """Reads a whole file once and raises ValueError at the first thing that must not be there."""
+    """Reads a file once, and raises ValueError at the first thing that must not be there."""
 
     def __init__(self, reader: ProtobufReader, allow: frozenset[str]) -> None:
         self._reader, self._allow = reader, allow
@@ -104,15 +104,14 @@ class _Check:
                 raise DamagedError(f"it has {what}, which thinstack never writes")
         for data in model.all(8):
             _check_domain(self._reader.read(data).text(1))
-        for data in model.all(14):
-            entry = self._reader.read(data)
+        for entry in map(self._reader.read, model.all(14)):  # names and values that are UTF-8
             entry.text(1), entry.text(2)
         self._graph(_graph(model), ChainMap(), depth=1)
 
     def _graph(
         self, data: memoryview, outer: Values, *, depth: int, given: Sequence[Value] = ()
     ) -> Inner:
-        """Check a graph. `outer`: the values around it; `given`: what is known of its inputs."""
+        """`outer`: the values around a graph; `given`: what is known of its inputs."""
         if depth > DEEPEST:
             raise DamagedError(f"its graphs are nested deeper than {DEEPEST}")
         graph = self._reader.read(data)
@@ -170,7 +169,8 @@ class _Check:
             raise DamagedError(f"it has more than {MOST_NODES:,} nodes")
         operator = node.text(4)
         _check_domain(node.text(7), operator)
-        read, written = _names(node, 1), _names(node, 2)
+        # A name is "" for an input or output that is left out.
+        read, written = ([str(name, "utf-8") for name in node.all(number)] for number in (1, 2))
         attributes = [self._reader.read(data) for data in node.all(5)]
         if operator in OPERATORS or operator not in self._allow:
             check_operator(operator, len(read), len(written), attributes)
@@ -218,11 +218,6 @@ class _Check:
                 if graph is not None:
                     inside.graphs[name] = self._graph(graph, values, depth=depth + 1, given=given)
         return inside
-
-
-def _names(node: Message, number: int) -> list[str]:
-    """The names of a node's inputs or outputs, "" for one that is left out."""
-    return [str(name, "utf-8") for name in node.all(number)]
 
 
 def _define(values: Values, name: str, value: Value) -> None:

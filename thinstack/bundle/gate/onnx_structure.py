@@ -46,8 +46,7 @@ def check_structure(node: Node) -> None:
 
 
 def _split(node: Node) -> None:
-    parts = len(node.written)
-    outputs = node.attributes.get("num_outputs")
+    parts, outputs = len(node.written), node.attributes.get("num_outputs")
     sizes = node.values[1] if len(node.values) > 1 else None
     if (outputs is None) == (sizes is None or sizes.numbers is None):
         raise DamagedError("node 'Split' needs either num_outputs or the sizes as a constant")

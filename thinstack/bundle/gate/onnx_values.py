@@ -8,6 +8,7 @@ onnxruntime does not check that there is one.
 import math
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from thinstack.bundle.gate.onnx_tensor import Tensor
@@ -24,6 +25,12 @@ _INTEGER: Final = 3  # the field of an attribute
 
 # Of operators with an input that tells the size of the output: the place of that input.
 _TOLD = {"ConstantOfShape": 0, "Expand": 1, "Range": 0}
+# The most numbers that an operator computes from inputs of these sizes, by `Operator.size`.
+_MOST: Final[Mapping[str, Callable[[Sequence[int]], int]]] = {
+    "first": itemgetter(0),
+    "all": math.prod,
+    "sum": sum,
+}
 
 
 class Value(NamedTuple):
@@ -45,7 +52,7 @@ class Value(NamedTuple):
 
     @classmethod
     def of(cls, tensor: Tensor) -> "Value":
-        """What is known of the numbers of a tensor."""
+        """What is known of a constant."""
         short = tensor.size <= SHORT and tensor.dtype.kind in "iufb"
         # An axis of size 0 counts as 1, because a sum along it has as many numbers as the others.
         size = math.prod(max(axis, 1) for axis in tensor.shape)
@@ -77,13 +84,17 @@ class Made:
         row = OPERATORS.get(operator)
         if row is None:  # whoever allowed it bounds it
             return None
+        size = None
         if row.size == "told":
             size = _told(operator, inputs)
             if fixed and size is None:
                 problem = "reads a size that is computed of constants; expected the size itself"
                 raise DamagedError(f"node {operator!r:.40} {problem}")
-        else:
-            size = _most(operator, row.size, known) if fixed else None
+        elif fixed:
+            if (most := _MOST.get(row.size)) is None:
+                problem = "reads nothing but constants; expected what it makes of them in its place"
+                raise DamagedError(f"node {operator!r:.40} {problem}")
+            size = most(known)
         if size is None:
             return None
         self._made += size
@@ -91,18 +102,6 @@ class Made:
             problem = f"may make {size:,} numbers of constants; all may make {MOST_MADE:,}"
             raise DamagedError(f"node {operator!r:.40} {problem}")
         return size if fixed else None
-
-
-def _most(operator: str, rule: str, sizes: list[int]) -> int:
-    """The most numbers that an operator computes from inputs of these sizes."""
-    if rule == "first":
-        return sizes[0]
-    if rule == "all":
-        return math.prod(sizes)
-    if rule == "sum":
-        return sum(sizes)
-    problem = "reads nothing but constants; expected what it makes of them in its place"
-    raise DamagedError(f"node {operator!r:.40} {problem}")
 
 
 def _told(operator: str, inputs: list[Value]) -> int | None:

@@ -70,17 +70,15 @@ def front_matter(
     """
     task = PIPELINE_TAGS.get(config.head.name, "text-classification")
     sentiment = ["sentiment-analysis"] if Scale.of(config.labels) else []
-    data: dict[str, Any] = {
+    fields = {
         "library_name": LIBRARY,
         "pipeline_tag": task,
         "tags": list(dict.fromkeys([LIBRARY, "onnx", *sentiment, *card.tags])),
-    }
-    fields = {
         "language": list(card.language),
         "license": card.license,
         "base_model": card.base_model,
     }
-    data |= {key: value for key, value in fields.items() if value}
+    data: dict[str, Any] = {key: value for key, value in fields.items() if value}
     if metrics := list(_metrics(config.labels, shipped, over_seeds)):
         result = {
             "task": {"type": task},
@@ -102,19 +100,13 @@ def _metrics(
     over_seeds: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[dict[str, Any]]:
     """One entry a figure that is defined."""
-    means = {
-        source: {
-            key: spread.get("mean")
-            for key, spread in figures.items()
-            if isinstance(spread, Mapping)
-        }
-        for source, figures in over_seeds.items()
-    }
     whence = "" if shipped else ", mean over seeds before quantisation"
-    for source, figures in (shipped or means).items():
+    for source, figures in (shipped or over_seeds).items():
         how = "raw text" if source == "text" else f"{source} trees"
         for key, (kind, name) in METRICS.items():
             value = figures.get(key)
+            if not shipped:
+                value = value.get("mean") if isinstance(value, Mapping) else None
             if "binary" in key and Scale.of(labels) is None:
                 continue
             if not isinstance(value, int | float):  # undefined

@@ -33,7 +33,7 @@ class Address(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Address":
-        """Read an address. Raises BundleError if the string is not an address."""
+        """Read an address. Raises BundleError for any other text."""
         if (match := _ADDRESS.fullmatch(text)) is None:
             expected = "expected hf://user/name or hf://user/name@revision"
             raise BundleError(f"{text!r:.200}: {expected}")
@@ -62,7 +62,7 @@ class Repository:
         self.is_pinned = _COMMIT.fullmatch(self.revision) is not None
 
     def kept(self, commit: str) -> Path:
-        """The folder of plain files of a commit, which may not be there."""
+        """The folder of the plain files of a commit, whether it is there or not."""
         return self.folder / _KEPT / commit
 
     def head(self, name: str, revision: str = "") -> Any:

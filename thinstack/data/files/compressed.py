@@ -34,18 +34,15 @@ _REFUSED: Final[dict[bytes, str]] = {
 
 
 def without_compression(path: FilePath) -> Path:
-    """The name of a file without the ending that says how it is compressed: reviews.csv for
-    reviews.csv.gz."""
-    found = Path(path)
-    return found.with_suffix("") if found.suffix.lower() in COMPRESSED_SUFFIXES else found
+    """The name of a file without `COMPRESSED_SUFFIXES`: reviews.csv for reviews.csv.gz."""
+    name = Path(path)
+    return name.with_suffix("") if name.suffix.lower() in COMPRESSED_SUFFIXES else name
 
 
 @contextmanager
 def opened_bytes(path: FilePath) -> "Iterator[io.BufferedReader[Any]]":
-    """A stream of the bytes of a file, or of its content, unpacked while they are read.
-
-    Raises DataError for a file that is missing, is damaged, or is an archive of another kind.
-    """
+    """A stream of the bytes of a file, unpacked while they are read. Raises DataError for a file
+    that is missing, is damaged, or is an archive of another kind."""
     try:
         with ExitStack() as stack:
             file: Any = stack.enter_context(_raw(path))

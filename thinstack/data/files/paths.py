@@ -93,7 +93,7 @@ def why_unreadable(path: FilePath, error: OSError) -> str:
 
 
 class FileContent(os.PathLike[str]):
-    """The bytes of a file. They are read when somebody first asks for them, and then kept.
+    """The bytes of a file, which are read when somebody first asks for them, and then kept.
 
     It goes wherever the path of a table goes. `content`: the bytes, or what reads them; by default
     it reads the file at `path`, and raises OSError, and DataError as `file_path` does.
@@ -101,19 +101,16 @@ class FileContent(os.PathLike[str]):
 
     def __init__(self, path: FilePath, content: bytes | Callable[[], bytes] | None = None):
         self.path = Path(path)
-        self.content: Callable[[], bytes]
-        if isinstance(content, bytes):
-            self.content = lambda: content
-        else:
-            self.content = content or cache(lambda: file_path(self.path).read_bytes())
+        read: Callable[[], bytes] = cache(lambda: file_path(self.path).read_bytes())
+        self.content = (lambda: content) if isinstance(content, bytes) else content or read
 
     @classmethod
     def of(cls, path: FilePath) -> "FileContent":
-        """The content of a file; what is content already stays as it is."""
+        """The content of a file, or what is content already."""
         return path if isinstance(path, FileContent) else cls(path)
 
     def named(self, path: FilePath) -> "FileContent":
-        """The same bytes under another name, which messages then have."""
+        """The same bytes under another name, for messages."""
         return FileContent(path, self.content)
 
     def sha256(self) -> str:

@@ -68,7 +68,7 @@ def _values(pa: Any, column: Any) -> list[Any]:
 
 
 def _value(cell: Any) -> Any:
-    """A cell in Python's types; as it is where they have no such value, which is then no text."""
+    """A cell in Python's types; as it is where they have no such value."""
     try:
         return cell.as_py()
     except Exception:

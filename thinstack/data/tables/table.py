@@ -129,11 +129,8 @@ def read_mappings(
 
 
 def _json_records(path: FilePath, encoding: str) -> Iterator[Found]:
-    """The columns and the rows of a file of JSON, whatever its name, as `Table.records` gives them.
-
-    The file has an object a line, or is one array of objects, which is held in memory. The line of
-    a row is then its place in the array, from 1. Raises DataError for a file that starts as an
-    array and is none, and for one object over several lines.
+    """The columns and the rows of a file of JSON, whatever its name: an object a line, or one array
+    of objects, which is held in memory. The line of a row is then its place in the array, from 1.
     """
     with opened_text(path, encoding) as stream:
         yield from with_columns(_json_rows(path, stream, encoding))
@@ -158,7 +155,7 @@ def _json_rows(path: FilePath, stream: TextIO, encoding: str) -> Iterator[Record
             f"{path}:{number}: expected an object a line, or one array of objects, found an object "
             "over several lines; write it without indents (in Python json.dumps without indent=)"
         )
-    elif isinstance(value, dict) and value and all(map(_is_inner, value.values())):
+    elif isinstance(value, dict) and _holds_rows(value):
         raise DataError(
             f"{path}:{number}: expected an object for each row, found one that holds only lists "
             "and other objects; write the rows as one array, or one a line (in pandas "
@@ -178,9 +175,9 @@ def _parsed(text: str) -> Any:
         return error
 
 
-def _is_inner(value: object) -> bool:
-    """Whether a value is a list or an object, and not the text of a row."""
-    return isinstance(value, dict | list) and bool(value)
+def _holds_rows(value: dict[str, Any]) -> bool:
+    """Whether all that an object has are other objects and lists, and nothing is a text."""
+    return bool(value) and all(isinstance(each, dict | list) and each for each in value.values())
 
 
 def _array(path: FilePath, values: Any) -> Iterator[Record]:

@@ -33,10 +33,7 @@ def holds_table(path: FilePath) -> bool:
 def table_kind(path: FilePath, *, separated: bool = False) -> str:
     """The kind of a table: ".parquet", ".json", ".jsonl" or ".csv", which stands for cells with any
     separator between them. `separated`: whether it has a separator or a header to name, as only the
-    last kind has.
-
-    Raises DataError for a file that is none of these, or of another kind than `separated` says.
-    """
+    last kind has. Raises DataError for a file of no kind, or of another than `separated` says."""
     suffix = _suffix(path)
     if suffix in SILENT_SUFFIXES and not separated:
         start = _start(path)

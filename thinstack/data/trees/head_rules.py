@@ -59,10 +59,9 @@ def english_head(label: str | None, children: Sequence[str | None]) -> int:
     """
     if not children:
         raise ValueError("a phrase without children has no head")
-    plain = [_plain(child) for child in children]
-    places = [place for place, child in enumerate(plain) if child not in _PUNCTUATION] or list(
-        range(len(plain))
-    )
+    plain = list(map(_plain, children))
+    places = [place for place, child in enumerate(plain) if child not in _PUNCTUATION]
+    places = places or list(range(len(plain)))
     below = [plain[place] for place in places]
     head = _noun_head(below) if _plain(label) == "NP" else _table_head(_plain(label), below)
     if head >= 2 and below[head - 1] == "CC":
@@ -92,5 +91,5 @@ def _noun_head(children: list[str]) -> int:
 
 def _first(end: str, children: list[str], wanted: Collection[str]) -> int:
     """The first child from this end that is wanted."""
-    found = [place for place, child in enumerate(children) if child in wanted]
-    return found[0 if end == "left" else -1]
+    places = [place for place, child in enumerate(children) if child in wanted]
+    return places[0 if end == "left" else -1]

@@ -51,11 +51,8 @@ def read_records(
 
 
 def binary_tree(record: dict[str, str], field: str, *, labelled: bool) -> Tree:
-    """The binary tree in a field's brackets, as `binarize` makes it: a chain of single children
-    becomes its topmost node.
-
-    Raises TreeError, which names the field and the character.
-    """
+    """The binary tree in a field's brackets, as `binarize` makes it. Raises TreeError, which names
+    the field and the character."""
     try:
         return binarize(from_brackets(record[field], labelled=labelled))
     except TreeError as error:
@@ -84,7 +81,7 @@ def _question(record: dict[str, str]) -> Tree:
 
 
 def _letters(words: tuple[str, ...] | list[str]) -> str:
-    """The letters of a sentence, which are the same however it is cut into words and quoted."""
+    """What a sentence is, however it is cut into words and quoted."""
     return _QUOTES.sub("", "".join(map(ptb.unescape, words)))
 
 

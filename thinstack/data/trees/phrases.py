@@ -36,9 +36,9 @@ def project_labels(phrases: Tree, tree: Tree) -> Tree:
 
     Raises TreeError if the trees have different words, or if `phrases` has a word at an inner node.
     """
-    for place, (ours, theirs) in enumerate(zip_longest(phrases.words, tree.words), start=1):
-        if ours != theirs:
-            ours, theirs = ("the end" if word is None else repr(word) for word in (ours, theirs))
+    for place, both in enumerate(zip_longest(phrases.words, tree.words), start=1):
+        if both[0] != both[1]:
+            ours, theirs = ("the end" if word is None else repr(word) for word in both)
             found = f"{ours} in the phrases and {theirs} in the tree at word {place}"
             raise TreeError(
                 f"expected trees over the same words, found {found}; spell the words alike in both"

@@ -40,14 +40,13 @@ class WordVectors(NamedTuple):
 
 
 def vectors_file(name: str, folder: Path) -> Path:
-    """The file of a recipe's vectors. The name `wordpieces` stands for the vectors that thinstack
-    brings along (see `bundled/vectors.md`); any other name is a file in the folder of the data."""
+    """The file of a recipe's vectors. The name `wordpieces` stands for those that thinstack brings
+    along (`bundled/vectors.md`); any other name is a file in the folder of the data."""
     return BUNDLED / "wordpieces.npz" if name == "wordpieces" else folder / name
 
 
 def bundled_pieces() -> tuple[str, ...]:
-    """The pieces of the vectors `wordpieces`. They are stored once, as the vocabulary of the
-    bundled model."""
+    """The pieces of `wordpieces`, which are stored as the vocabulary of the bundled model."""
     return Vocabulary.load(BUNDLED / "sst" / "vocabulary.txt").entries
 
 
@@ -79,7 +78,11 @@ def read_vectors(
     path = file_path(path)
     try:
         if path.suffix == ".npz":
-            found = _wanted(_read_npz(path, words), only)
+            found = _read_npz(path, words)
+            if only is not None:
+                places = [place for place, word in enumerate(found.words) if word in only]
+                kept = tuple(found.words[place] for place in places)
+                found = WordVectors(kept, found.vectors[places])
         else:
             known, vectors = read_text_vectors(path, only)
             found = WordVectors(tuple(known), vectors)
@@ -91,19 +94,9 @@ def read_vectors(
     return found
 
 
-def _wanted(found: WordVectors, only: Collection[str] | None) -> WordVectors:
-    if only is None:
-        return found
-    places = [place for place, word in enumerate(found.words) if word in only]
-    return WordVectors(tuple(found.words[place] for place in places), found.vectors[places])
-
-
 def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]:
     """The vectors (V, X), scaled by one factor so that the standard deviation of all their entries
-    is `std`.
-
-    Raises DataError if their standard deviation is zero or not finite.
-    """
+    is `std`. Raises DataError if it was zero or not finite."""
     own = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
     if not np.isfinite(own) or own == 0:
         raise DataError(
@@ -174,10 +167,8 @@ def _check(found: WordVectors, path: Path, only: Collection[str] | None) -> None
         raise DataError(f"{path}: expected at least {what}, found none")
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if broken.size:
-        raise DataError(
-            f"{path}: the vector of {words[broken[0]]!r} is not finite; mend it, or take the word "
-            "out"
-        )
+        problem = f"the vector of {words[broken[0]]!r} is not finite"
+        raise DataError(f"{path}: {problem}; mend it, or take the word out")
     constant = np.flatnonzero(np.ptp(vectors, axis=0) == 0)
     if constant.size and len(words) > 1:
         place = f"column {constant[0]} (of 0 to {vectors.shape[1] - 1})"
