@@ -32,21 +32,10 @@ def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> N
     harmless to load. `source` names the file. `allow`: further operators that it may have, with any
     attributes.
 
-    Refused are:
-
-    - files that cannot be read, and names or metadata that are not UTF-8;
-    - tensors that keep their data in another file, are sparse, are not numbers, or are not as long
-      as their shape says;
-    - operators that are not in the table `thinstack.bundle.gate.operators`, attributes of theirs
-      that are not there, and too few or too many inputs or outputs;
-    - operators of other domains than ONNX's own, functions and training graphs;
-    - nodes whose parts do not fit together, such as a Split into more parts than it says, or a Loop
-      whose number of steps may be no number (`thinstack.bundle.gate.onnx_structure`);
-    - nodes that read a value that no earlier node made;
-    - more than MOST_NODES nodes, and graphs nested deeper than DEEPEST;
-    - constants that stand for more than MOST_MADE numbers, and values declared to have more than
-      LARGEST;
-    - weights that are NaN.
+    docs/runtimes.md ("Files of others") lists what is refused. So is a file that cannot be read or
+    has names that are not UTF-8. So are tensors that are sparse, are no numbers or do not fit their
+    shape, and values that no earlier node made or that are declared to have more than LARGEST
+    numbers.
 
     The check does not bound what a file uses when it runs, because that depends on its inputs.
     """

@@ -63,8 +63,8 @@ def find_dialect(
     named is taken as it is.
 
     By default the separator is the one that the ending of the name promises. If the first row does
-    not have it, or only another one fits all rows, it is the one that fits most rows.
-    Raises DataError for a separator that is not one character.
+    not have it, or only another one fits all rows, it is the one that fits most rows. Raises
+    DataError for a separator that is not one character.
     """
     try:
         told = None if separator is None else str(separator_of(separator))

@@ -14,11 +14,7 @@ _BUFFER = 1 << 20
 
 
 def parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:
-    """The names of a file's columns, then its rows, which hold only the `wanted` columns.
-
-    Raises MissingExtraError without pyarrow (extra `data`), and DataError for a file that is
-    missing or damaged.
-    """
+    """The names of a file's columns, then its rows, which hold only the `wanted` columns."""
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
         from pyarrow import parquet

@@ -31,13 +31,11 @@ class Table:
     in place of a path is read once, however often the table is gone through.
 
     `encoding`: of text; parquet is always UTF-8. `separator`: the character between cells; by
-    default it is found (`find_dialect`). `header`: False for a table without a header, whose
-    columns are named "1", "2" and so on; by default there is one, and a first row that looks like
-    another row is an error.
+    default it is found (`find_dialect`). `header`: False for a table whose columns are named "1",
+    "2" and so on; by default there is a header, and one that looks like a row is an error.
 
     Whatever reads the file raises DataError if it is missing, damaged or no table, and for a
-    `separator` or `header` of a table that has none. It raises MissingExtraError for parquet
-    without pyarrow (extra `data`).
+    `separator` or `header` of a table that has none; MissingExtraError for parquet without pyarrow.
     """
 
     def __init__(
@@ -53,7 +51,7 @@ class Table:
 
     @property
     def kind(self) -> str:
-        """As `table_kind` has it."""
+        """As `table_kind` gives it."""
         separated = self.separator is not None or self.header is not None
         return table_kind(self.path, separated=separated)
 
@@ -90,17 +88,14 @@ class Table:
     def rows(self, columns: Sequence[str], **checks: Unpack[RowChecks]) -> Iterator[TableRow]:
         """The rows, one after the other, with the texts of `columns`, as `checked_rows` gives them.
 
-        CSV is as in RFC 4180. A cell in quotes may hold separators and line ends, and a quote in it
-        is doubled. Tab-separated text is the same, but a row whose quotes do not fit is read
-        without any: a quote mark in it is text. JSON has one object a line, or one array of
+        CSV is as in RFC 4180. Tab-separated text is the same, but a row whose quotes do not fit is
+        read without any: a quote mark in it is text. JSON has one object a line, or one array of
         objects. A file may be compressed (`opened_bytes`). A byte order mark and blank lines are
-        ignored. Cells become text as `cell_text` says; in CSV they are text already, so 3.0 stays
-        "3.0".
+        ignored. Cells become text as `cell_text` says; in CSV 3.0 stays "3.0".
 
-        A row is bad if `cell_text` refuses a cell, or if it has too few or too many cells. So is a
-        row that repeats the header, and one with bytes that are not in `encoding`. A quote makes
-        its row bad if it is not doubled, is never closed or takes other rows along. A line of JSON
-        is bad if it is no object. The DataErrors of bad rows start with file and line.
+        A row is also bad if it has too few or too many cells, bytes that are not in `encoding`, or
+        a quote that is not doubled, is never closed or takes other rows along; a line of JSON if it
+        is no object. The DataErrors of bad rows start with file and line.
         """
         return checked_rows(str(self.path), self.records(columns), columns, **checks)
 
