@@ -101,7 +101,10 @@ NO_FILES: list[tuple[Callable[[Path], object], str]] = [
 ]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
+plain_only = pytest.mark.skipif(sys.platform == "win32", reason="no pipes among the files")
+
+
+@plain_only
 @pytest.mark.parametrize(("make", "what"), NO_FILES, ids=named)
 @pytest.mark.parametrize("reader", sorted(READERS.keys() - {"lines", "sick"}))
 def test_what_is_no_plain_file(reader, make, what, tmp_path):
@@ -111,7 +114,7 @@ def test_what_is_no_plain_file(reader, make, what, tmp_path):
         read(tmp_path / name)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
+@plain_only
 @pytest.mark.parametrize("make", [pipe, device, Path.mkdir])
 def test_recipes_and_their_data_are_plain_files(make, tmp_path):
     make(tmp_path / "recipe.toml")
@@ -124,7 +127,7 @@ def test_recipes_and_their_data_are_plain_files(make, tmp_path):
             data_digests(recipe, tmp_path)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
+@plain_only
 @pytest.mark.parametrize(("make", "what"), NO_FILES[:4], ids=named)
 def test_a_corpus_of_what_is_no_file(make, what, tmp_path):
     (tmp_path / "good.txt").write_text("good\n")

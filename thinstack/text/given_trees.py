@@ -106,7 +106,5 @@ def _check_none(trees: Trees) -> None:
     """Raise InputError if a model of plain sentences is told of trees."""
     if not isinstance(trees, str) or trees != "auto":
         source = repr(trees) if isinstance(trees, str) else "transitions"
-        raise InputError(
-            f"this model reads plain sentences and takes no trees, found {source}: leave the tree "
-            "source out, or choose auto"
-        )
+        problem = f"this model reads plain sentences and takes no trees, found {source}"
+        raise InputError(f"{problem}: leave the tree source out, or choose auto")

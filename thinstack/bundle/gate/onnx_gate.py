@@ -34,7 +34,7 @@ def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> N
 
     docs/runtimes.md ("Files of others") lists what is refused. So is a file that cannot be read or
     has names that are not UTF-8. So are tensors that are sparse, are no numbers or do not fit their
-    shape, and values that no earlier node made or that are declared to have more than LARGEST
+    shape. So is a value that no earlier node made, or that is declared to have more than LARGEST
     numbers.
 
     The check does not bound what a file uses when it runs, because that depends on its inputs.

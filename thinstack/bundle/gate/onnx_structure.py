@@ -95,10 +95,8 @@ def _check_graph(node: Node, name: str, *, inputs: int, least: int, outputs: int
         raise DamagedError(f"a node has no {name}")
     actual = graph.inputs, len(graph.outputs)
     if actual != (inputs, outputs) or outputs < least:
-        raise DamagedError(
-            f"the graph {name} of a node has {actual[0]} inputs and {actual[1]} outputs; expected "
-            f"{inputs} and {outputs}"
-        )
+        has = f"has {actual[0]} inputs and {actual[1]} outputs; expected {inputs} and {outputs}"
+        raise DamagedError(f"the graph {name} of a node {has}")
 
 
 def _constant_shape(place: int) -> Callable[[Node], None]:

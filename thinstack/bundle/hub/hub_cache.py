@@ -4,7 +4,6 @@
 import hashlib
 import os
 import re
-import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from thinstack._version import __version__
 from thinstack.bundle.manifest import MANIFEST_BYTES, MANIFEST_FILE, FileRecord, Manifest
+from thinstack.data.files.writing import staging
 from thinstack.errors import BundleError
 
 PREFIX: Final = "hf://"
@@ -136,10 +136,8 @@ class Repository:
             if not (path.parent / name).exists():
                 size = self.head(name, commit).size
                 if size not in (None, record.size):
-                    raise BundleError(
-                        f"{self._address}: {name} has {size:,} bytes on the hub, but the manifest "
-                        f"says {record.size:,}: {_AUTHOR}"
-                    )
+                    problem = f"{size:,} bytes on the hub, but the manifest says {record.size:,}"
+                    raise BundleError(f"{self._address}: {name} has {problem}: {_AUTHOR}")
         for name in manifest.files:
             self._get(name, commit)
         names = [MANIFEST_FILE, *manifest.files]
@@ -184,22 +182,23 @@ def _keep(snapshot: Path, names: list[str], folder: Path, address: Address) -> P
     have two names. A bundle with links, as a snapshot has them, would be refused."""
     if folder.is_dir():
         return folder
-    staging = folder.parent / f".{folder.name}.{secrets.token_hex(4)}"
     try:
-        for name in names:
-            source, copy = (snapshot / name).resolve(), staging / name
-            copy.parent.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with staging(folder, ".{}.", "", folder=True) as new:
+            for name in names:
+                source, copy = (snapshot / name).resolve(), new / name
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    os.link(source, copy)
+                except FileNotFoundError:
+                    raise
+                except OSError:  # of a file system without second names
+                    shutil.copyfile(source, copy)
             try:
-                os.link(source, copy)
-            except FileNotFoundError:
-                raise
-            except OSError:  # of a file system without second names
-                shutil.copyfile(source, copy)
-        try:
-            os.rename(staging, folder)
-        except OSError:
-            if not folder.is_dir():  # else another process was faster
-                raise
+                os.rename(new, folder)
+            except OSError:
+                if not folder.is_dir():  # else another process was faster
+                    raise
     except FileNotFoundError as error:
         lacking = Path(error.filename or "").name
         raise BundleError(
@@ -207,6 +206,4 @@ def _keep(snapshot: Path, names: list[str], folder: Path, address: Address) -> P
         ) from None
     except OSError as error:
         raise BundleError(f"{address}: cannot be stored in {folder}: {error}") from None
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
     return folder

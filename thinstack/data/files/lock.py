@@ -38,10 +38,8 @@ def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
                 raise
             free = True
         if not free:
-            raise InputError(
-                f"{folder}: another run writes there ({_holder(file)}); wait until it has ended, "
-                f"or name another folder with {option}"
-            )
+            mend = f"wait until it has ended, or name another folder with {option}"
+            raise InputError(f"{folder}: another run writes there ({_holder(file)}); {mend}")
         file.truncate(0)
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         file.write(f"process {os.getpid()} on {socket.gethostname()}, since {now}")

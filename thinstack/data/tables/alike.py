@@ -16,8 +16,8 @@ _NO_WIDTH = re.compile(  # hyphens, joiners, marks of direction and order, varia
 
 
 def likeness(text: str) -> str:
-    """What texts have in common that a person takes for the same: no case, single spaces, one
-    normal form, one kind of hyphen and of quotation mark, no characters of no width."""
+    """What texts have in common that a person takes for the same. It has no case, single spaces,
+    one normal form, one kind of hyphen and of quotation mark, no characters of no width."""
     if not text.isascii():
         seen = _NO_WIDTH.sub("", unicodedata.normalize("NFKC", text)).translate(_SIGNS)
         text = unicodedata.normalize("NFKC", seen.casefold())

@@ -46,9 +46,9 @@ def check_rows(value: object) -> None:
 
 
 def instead_of(value: Any) -> str | None:
-    """What was found and what to give, for what does not iterate over texts, sentences or rows: a
-    table, a mapping, an array of other axes, one text, a Doc, a tree, a path, a binary file. None
-    for others."""
+    """What was found and what to give, for what does not iterate over texts, sentences or rows.
+    That is a table, a mapping, an array of other axes, one text, a Doc, a tree, a path or a binary
+    file. None for others."""
     kind, name = type(value), type(value).__name__
     if isinstance(value, str):
         return f"found {shown(value, 60)}: put a single text in a list"

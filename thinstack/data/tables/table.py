@@ -93,9 +93,9 @@ class Table:
         objects. A file may be compressed (`opened_bytes`). A byte order mark and blank lines are
         ignored. Cells become text as `cell_text` says; in CSV 3.0 stays "3.0".
 
-        A row is also bad if it has too few or too many cells, bytes that are not in `encoding`, or
-        a quote that is not doubled, is never closed or takes other rows along; a line of JSON if it
-        is no object. The DataErrors of bad rows start with file and line.
+        A row is also bad if it has too few or too many cells, or bytes that are not in `encoding`.
+        So is one with a quote that is not doubled, is never closed or takes other rows along, and a
+        line of JSON that is no object. The DataErrors of bad rows start with file and line.
         """
         return checked_rows(str(self.path), self.records(columns), columns, **checks)
 

@@ -157,9 +157,9 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
     """A cell as text. Text stays as it is. A number is written as a person writes it (3 and 3.0 are
     "3"), a truth value as "true" or "false".
 
-    Raises DataError, without the place, for a cell that is missing: None, NaN, blank text, or text
-    that stands for a missing value (`is_missing`), unless `classes` has it as a name. Also for
-    lists and other objects, and for text that UTF-8 cannot hold or that holds a NUL character.
+    Raises DataError, without the place, for a cell that is missing: None, NaN or blank text. Also
+    for text that stands for a missing value (`is_missing`), unless `classes` has it as a name. Also
+    for lists and other objects, and for text that UTF-8 cannot hold or that holds a NUL character.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -241,10 +241,8 @@ def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: 
             advice = f"say with --sep which character stands between the cells, or {advice}"
         raise DataError(f"{source}: {expected}; {advice}")
     if twice := [column for column in known if column and known.count(column) > 1]:
-        raise DataError(
-            f"{source}: expected columns of different names, found {shown(twice[0])} twice; rename "
-            "one"
-        )
+        found = f"expected columns of different names, found {shown(twice[0])} twice"
+        raise DataError(f"{source}: {found}; rename one")
 
 
 def listed(columns: Iterable[object]) -> str:

@@ -118,10 +118,8 @@ def read_sick(folder: str | Path) -> list[SickPair]:
     for name, found in (("b.toks", dependency[1]), ("id.txt", ids), ("sim.txt", scores)):
         if len(found) != len(dependency[0]):
             expected = f"{len(dependency[0])} lines, as many as a.toks has"
-            raise DataError(
-                f"{folder / name}: expected {expected}, found {len(found)}; take all files of one "
-                "split from the same download"
-            )
+            mend = "take all files of one split from the same download"
+            raise DataError(f"{folder / name}: expected {expected}, found {len(found)}; {mend}")
     trees = zip(*dependency, strict=True), zip(*constituency, strict=True)
     parts = zip(ids, *trees, scores, _labels(folder, ids), strict=True)
     return [SickPair(*part) for part in parts]

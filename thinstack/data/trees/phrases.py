@@ -18,10 +18,8 @@ def check_constituency(tree: Tree) -> None:
     """Raise TreeError for a tree with a word at an inner node."""
     for node in np.flatnonzero(tree.arities).tolist():
         if tree.tokens[node] is not None:
-            raise TreeError(
-                f"node {node} has both a word and children; expected a constituency tree, which "
-                "has words at its leaves only"
-            )
+            expected = "expected a constituency tree, which has words at its leaves only"
+            raise TreeError(f"node {node} has both a word and children; {expected}")
 
 
 def project_labels(phrases: Tree, tree: Tree) -> Tree:

@@ -111,10 +111,8 @@ def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]
     is `std`. Raises DataError if it was zero or not finite."""
     own = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
     if not np.isfinite(own) or own == 0:
-        raise DataError(
-            f"vectors of standard deviation {own} cannot be scaled to {std}; check the file, or "
-            "leave data.vector_std out"
-        )
+        problem = f"vectors of standard deviation {own} cannot be scaled to {std}"
+        raise DataError(f"{problem}; check the file, or leave data.vector_std out")
     return (vectors * (std / own)).astype(np.float32)
 
 
