@@ -101,8 +101,11 @@ class FileContent(os.PathLike[str]):
 
     def __init__(self, path: FilePath, content: bytes | Callable[[], bytes] | None = None):
         self.path = Path(path)
-        read: Callable[[], bytes] = cache(lambda: file_path(self.path).read_bytes())
-        self.content = (lambda: content) if isinstance(content, bytes) else content or read
+        self.content: Callable[[], bytes]
+        if isinstance(content, bytes):
+            self.content = lambda: content
+        else:
+            self.content = content or cache(lambda: file_path(self.path).read_bytes())
 
     @classmethod
     def of(cls, path: FilePath) -> "FileContent":

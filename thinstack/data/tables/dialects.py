@@ -171,7 +171,9 @@ def check_header(
     rows = [row for row in _rows(sample, dialect) if len(row) == len(names) and row != [*names]]
     again = {name for name, *cells in zip(names, *rows, strict=True) if name and name in cells}
     missing = [name for name in wanted if name not in names]
-    like_a_row = again or any(map(_is_value, names))
+    like_a_row = again or any(
+        (len(name) > _LONG and " " in name) or _NUMBER.fullmatch(name) for name in names
+    )
     if (missing and like_a_row) or again.intersection(wanted):
         expected = f"the column {missing[0]!r}" if missing else "names of columns"
         raise DataError(
@@ -199,10 +201,6 @@ def _rows(sample: Sequence[str], dialect: Dialect) -> list[list[str]]:
     with suppress(csv.Error):
         rows.extend(reader(lines, dialect))
     return rows
-
-
-def _is_value(name: str) -> bool:
-    return (len(name) > _LONG and " " in name) or _NUMBER.fullmatch(name) is not None
 
 
 def _numbered(header: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, starmap
-from typing import Any, TextIO, Unpack
+from typing import Any, Unpack
 
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.dialects import Dialect, find_dialect, sample_of
@@ -80,7 +80,7 @@ class Table:
         if (kind := self.kind) == ".parquet":
             return parquet_records(self.path, wanted)
         if kind in (".json", ".jsonl"):
-            return _json_records(self.path, self.encoding)
+            return with_columns(_json_rows(self.path, self.encoding))
         return separated_records(
             self.path, wanted, self.encoding, separator=self.separator, header=self.header
         )
@@ -123,43 +123,38 @@ def read_mappings(
     return checked_rows(source, with_columns(records), columns, **checks)
 
 
-def _json_records(path: FilePath, encoding: str) -> Iterator[Found]:
-    """The columns and the rows of a file of JSON, whatever its name: an object a line, or one array
-    of objects, which is held in memory. The line of a row is then its place in the array, from 1.
-    """
+def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
+    """The rows of a file of JSON, whatever its name: an object a line, or one array of objects,
+    which is held in memory. The line of a row is then its place in the array, from 1."""
     with opened_text(path, encoding) as stream:
-        yield from with_columns(_json_rows(path, stream, encoding))
-
-
-def _json_rows(path: FilePath, stream: TextIO, encoding: str) -> Iterator[Record]:
-    lines = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
-    if (first := next(lines, None)) is None:
-        return
-    number, line = first
-    value = _parsed(line)
-    ahead = [first]
-    if line.lstrip().startswith("["):
-        whole = not isinstance(value, Exception)
-        second = next(lines, None) if whole else None
-        if second is None:
-            yield from _array(path, value if whole else _parsed(line + stream.read()))
+        lines = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
+        if (first := next(lines, None)) is None:
             return
-        ahead.append(second)
-    elif line.strip() == "{":
-        raise DataError(
-            f"{path}:{number}: expected an object a line, or one array of objects, found an object "
-            "over several lines; write it without indents (in Python json.dumps without indent=)"
-        )
-    elif isinstance(value, dict) and _holds_rows(value):
-        raise DataError(
-            f"{path}:{number}: expected an object for each row, found one that holds only lists "
-            "and other objects; write the rows as one array, or one a line (in pandas "
-            "df.to_json(FILE, orient='records', lines=True))"
-        )
-    for number, text in chain(ahead, lines):
-        record = _row(path, number, _parsed(text), f"{text.strip():.60}")
-        problem = undecoded(path, number, text, encoding)
-        yield record._replace(problem=problem) if problem else record
+        number, line = first
+        value = _parsed(line)
+        ahead = [first]
+        if line.lstrip().startswith("["):
+            whole = not isinstance(value, Exception)
+            second = next(lines, None) if whole else None
+            if second is None:
+                yield from _array(path, value if whole else _parsed(line + stream.read()))
+                return
+            ahead.append(second)
+        elif line.strip() == "{":
+            found = (
+                "expected an object a line, or one array of objects, found one over several lines"
+            )
+            mend = "write it without indents (in Python json.dumps without indent=)"
+            raise DataError(f"{path}:{number}: {found}; {mend}")
+        elif isinstance(value, dict) and _holds_rows(value):
+            found = "expected an object for each row, found one of lists and other objects only"
+            pandas = "in pandas df.to_json(FILE, orient='records', lines=True)"
+            mend = f"write the rows as one array, or one a line ({pandas})"
+            raise DataError(f"{path}:{number}: {found}; {mend}")
+        for number, text in chain(ahead, lines):
+            record = _row(path, number, _parsed(text), f"{text.strip():.60}")
+            problem = undecoded(path, number, text, encoding)
+            yield record._replace(problem=problem) if problem else record
 
 
 def _parsed(text: str) -> Any:

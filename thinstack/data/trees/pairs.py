@@ -73,7 +73,16 @@ def read_pairs(
         if asked not in held:
             choices = f"choose from {', '.join(held)}, or another format"
             raise ConfigError(f"pairs in {format} have no {what} {asked!r}; {choices}")
-    return read_snli(path) if format == "snli.v1" else _read_sick(Path(path), trees, target)
+    if format == "snli.v1":
+        return read_snli(path)
+    return [
+        Pair(
+            pair.id,
+            pair.dependency if trees == "dependency" else pair.constituency,
+            pair.relatedness if target == "relatedness" else _entailment(pair, Path(path)),
+        )
+        for pair in read_sick(path)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,17 +179,6 @@ def _snli_pair(record: dict[str, str]) -> Pair:
         binary_tree(record, f"sentence{side}_binary_parse", labelled=False) for side in (1, 2)
     )
     return Pair(record["pairID"], (first, second), label)
-
-
-def _read_sick(path: Path, trees: PairTrees, target: PairTarget) -> list[Pair]:
-    return [
-        Pair(
-            pair.id,
-            pair.dependency if trees == "dependency" else pair.constituency,
-            pair.relatedness if target == "relatedness" else _entailment(pair, path),
-        )
-        for pair in read_sick(path)
-    ]
 
 
 def _entailment(pair: SickPair, folder: Path) -> str:
