@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from thinstack.core import Forest, Tree, transitions
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import join
-from thinstack.data.trees.sick import SickPair, read_sick
+from thinstack.data.trees.pairs import SickPair, read_sick
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import DataError

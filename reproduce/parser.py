@@ -18,7 +18,7 @@ import numpy as np
 from thinstack.core import Tree
 from thinstack.data.files.writing import remove_leftovers, staging
 from thinstack.data.trees.conllu import read_conllu
-from thinstack.data.trees.projection import project_labels
+from thinstack.data.trees.phrases import project_labels
 from thinstack.data.trees.text_files import read_text
 from thinstack.data.trees.treebank import Labelled, label_ids
 from thinstack.data.words import ptb

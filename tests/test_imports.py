@@ -57,11 +57,7 @@ def test_the_command_line_reads_nothing_of_training_before_it_trains():
 
 
 def test_the_command_line_reads_nothing_of_tables_before_it_meets_one():
-    names = [
-        "thinstack.data.tables.table",
-        "thinstack.data.tables.json_tables",
-        "thinstack.data.tables.separated",
-    ]
+    names = ["thinstack.data.tables.table", "thinstack.data.tables.separated"]
     code = f"import sys, thinstack.cli; print([name for name in {names} if name in sys.modules])"
     assert python(code) == "[]"
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         write_constituency_trees,
         write_dependency_trees,
     )
-    from thinstack.data.trees.projection import project_labels
+    from thinstack.data.trees.phrases import project_labels
     from thinstack.data.trees.treebank import read_trees
     from thinstack.integrations.show.render import Markup
     from thinstack.runtime.predictor import Predictor
@@ -39,7 +39,7 @@ else:
             "data.trees.nltk": "from_nltk to_nltk",
             "data.trees.parent_arrays": "read_constituency_trees read_dependency_trees "
             "write_constituency_trees write_dependency_trees",
-            "data.trees.projection": "project_labels",
+            "data.trees.phrases": "project_labels",
             "data.trees.treebank": "read_trees",
         },
     )

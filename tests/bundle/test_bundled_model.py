@@ -7,7 +7,7 @@ import pytest
 
 import thinstack
 from thinstack.bundle import open_bundle
-from thinstack.bundle.reading import BUNDLED
+from thinstack.bundle.opening import BUNDLED
 from thinstack.core import Tree
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.runtime.text import predict_text

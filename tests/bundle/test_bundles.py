@@ -9,7 +9,7 @@ from bundle_folders import CONFIG, FILES, WRITTEN, Damage, replaced, write
 
 import thinstack
 from thinstack._version import __version__
-from thinstack.bundle import bundled_names, is_installed, open_bundle, reading
+from thinstack.bundle import bundled_names, is_installed, open_bundle, opening, reading
 from thinstack.core.config import EmbeddingConfig, ModelConfig
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
@@ -165,7 +165,7 @@ def test_bundled_models_are_found_by_name(tmp_path, monkeypatch):
     write(tmp_path / "bundled" / "tiny")
     write(tmp_path / "bundled" / "other")
     (tmp_path / "bundled" / "no_model").mkdir()
-    monkeypatch.setattr(reading, "BUNDLED", tmp_path / "bundled")
+    monkeypatch.setattr(opening, "BUNDLED", tmp_path / "bundled")
     monkeypatch.chdir(tmp_path)
     assert bundled_names() == ["other", "tiny"]
     assert open_bundle("tiny").path == tmp_path / "bundled" / "tiny"

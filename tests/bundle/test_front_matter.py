@@ -6,8 +6,7 @@ import pytest
 from bundle_folders import CONFIG
 from huggingface_hub import EvalResult, ModelCard
 
-from thinstack.bundle.hub.card_config import CardConfig
-from thinstack.bundle.hub.front_matter import front_matter, has_front_matter
+from thinstack.bundle.hub.front_matter import CardConfig, front_matter, has_front_matter
 from thinstack.core.config import HeadConfig, ModelConfig
 from thinstack.plugins.bundle_spec import BundleSpec
 

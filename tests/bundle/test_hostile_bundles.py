@@ -14,9 +14,8 @@ from command_line import run_program
 from hostile_bundles import Creating, zipped
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import Manifest
-from thinstack.bundle.weights import load_model
+from thinstack.bundle.weights import check_safetensors, load_model
 from thinstack.errors import BundleError
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"

@@ -10,8 +10,8 @@ from bundle.stub_hub import TOKEN, Repository, run, running_hub
 from bundle_folders import record, sealed, write
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.files import pack
 from thinstack.bundle.hub.remote import fetch
+from thinstack.bundle.reading import pack
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 FILMS = "hf://user/films"

@@ -30,7 +30,7 @@ from onnx import (
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.gate.onnx_gate import DEEPEST, MOST_FIELDS, check_onnx, initializers
-from thinstack.bundle.gate.onnx_sizes import MOST_MADE
+from thinstack.bundle.gate.onnx_values import MOST_MADE
 from thinstack.errors import BundleError
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64

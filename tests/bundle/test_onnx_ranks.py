@@ -9,8 +9,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.bundle.gate.onnx_ranks import form_of
-from thinstack.bundle.gate.onnx_sizes import Value
+from thinstack.bundle.gate.onnx_values import Value, form_of
 
 CONSTANTS = {
     "zero": np.array(0),
@@ -107,5 +106,5 @@ def test_what_is_certain_holds(seed):
             assert form.least <= array.ndim, case
             assert array.size == 1 or not form.one, case
             certain += form.one
-            arrays[f"v{place}"], values[f"v{place}"] = array, Value(None, None, *form)
+            arrays[f"v{place}"], values[f"v{place}"] = array, form
     assert certain > 50

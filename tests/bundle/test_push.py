@@ -10,7 +10,8 @@ from huggingface_hub import ModelCard
 from tokenizers import Tokenizer
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.files import pack, unpacked, write
+from thinstack.bundle.reading import pack, unpacked
+from thinstack.bundle.writing import write_packed
 from thinstack.errors import InputError
 from thinstack.integrations.push import push
 
@@ -27,7 +28,7 @@ def hub():
 def model(tmp_path):
     """A bundle of an earlier version, and files beside it that are none of its own."""
     folder = tmp_path / "model"
-    write(pack(open_bundle(GOLDEN)), folder)
+    write_packed(pack(open_bundle(GOLDEN)), folder)
     (folder / ".notes").write_text("of mine")
     return folder
 
@@ -77,7 +78,7 @@ def test_a_bundle_that_is_wrong_stays_here(hub, model, tmp_path):
     cases["cases"][0]["outputs"]["root_scores"][0][0] += 0.01
     replaced("cases.json", json.dumps(cases).encode())(model)
     damaged = tmp_path / "damaged"
-    write(pack(open_bundle(GOLDEN)), damaged)
+    write_packed(pack(open_bundle(GOLDEN)), damaged)
     (damaged / "vocabulary.txt").write_bytes(b"")
     commands = [["push", str(folder), "user/films"] for folder in (model, damaged)]
     otherwise, broken = run(hub, tmp_path / "home", *commands, HF_TOKEN=TOKEN)

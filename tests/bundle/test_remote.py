@@ -12,9 +12,9 @@ from bundle.stub_hub import Repository, run, running_hub
 from bundle_folders import write
 
 import thinstack
-from thinstack.bundle import is_installed, open_bundle, reading
-from thinstack.bundle.files import pack
-from thinstack.bundle.hub.remote import Address, is_address
+from thinstack.bundle import is_installed, open_bundle, opening
+from thinstack.bundle.hub.hub_cache import Address, is_address
+from thinstack.bundle.reading import pack
 from thinstack.errors import BundleError, MissingExtraError
 from thinstack.training.loop.initial import vocabulary_of
 from thinstack.training.recipe import InitConfig
@@ -145,7 +145,7 @@ def fetched(last_word, monkeypatch):
         asked.append(address)
         return last_word.path
 
-    monkeypatch.setattr(reading, "fetch", fetch)
+    monkeypatch.setattr(opening, "fetch", fetch)
     return asked
 
 
@@ -172,7 +172,7 @@ def test_spacy_notes_the_address_and_a_saved_pipeline_needs_no_hub(fetched, monk
     def gone(address: str) -> Path:
         raise AssertionError("nothing is to be fetched")
 
-    monkeypatch.setattr(reading, "fetch", gone)
+    monkeypatch.setattr(opening, "fetch", gone)
     again = spacy.load(tmp_path / "pipeline")
     assert again("good").cats == nlp("good").cats
     with pytest.raises(AssertionError, match="fetched"):

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.hub.tokenizer import tokenizer_json
 from thinstack.data.words import ptb
-from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary, tokenizer_json
 from thinstack.runtime.text import splitter
 
 UNKNOWN = "[UNK]"

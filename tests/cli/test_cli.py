@@ -264,7 +264,7 @@ def bundled(tmp_path, monkeypatch):
     """A package that brings one model along, named sst."""
     folder = tmp_path / "bundled"
     write_last_word_bundle(folder / "sst")
-    monkeypatch.setattr("thinstack.bundle.reading.BUNDLED", folder)
+    monkeypatch.setattr("thinstack.bundle.opening.BUNDLED", folder)
     return folder
 
 

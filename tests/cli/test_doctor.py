@@ -14,7 +14,7 @@ from bundle_folders import replaced
 from command_line import Answer
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.reading import BUNDLED
+from thinstack.bundle.opening import BUNDLED
 from thinstack.cli.checks.packages import Check, exit_code
 from thinstack.errors import DeviceError
 from thinstack.plugins.manager import manager

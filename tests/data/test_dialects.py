@@ -89,9 +89,7 @@ def test_spaces_of_cells_stay(tmp_path):
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t"])
 def test_a_table_without_a_header(tmp_path, name):
-    separator = {"t.csv": ";"}.get(name, "\t")
-    text = table(separator).partition("\n")[2]
-    path = write(tmp_path / name, text)
+    path = write(tmp_path / name, table(";" if name == "t.csv" else "\t").partition("\n")[2])
     with pytest.raises(DataError, match=r":1: expected the column 'text'.* add --no-header"):
         read(path)
     with pytest.raises(DataError, match=r":1: expected names of columns, found 'Good.*--no-header"):
@@ -246,13 +244,13 @@ def test_one_column_that_holds_the_name_may_be_several(tmp_path, separator):
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-be", "utf-32-be"])
 @pytest.mark.parametrize("name", ["t.csv", "t.txt"])
 def test_the_mark_of_utf_16_is_read(tmp_path, name, encoding):
-    text = ("" if encoding in ("utf-16", "utf-32") else "\ufeff") + table("\t").replace(
-        "\n", "\r\n"
-    )
+    mark = "" if encoding in ("utf-16", "utf-32") else "\ufeff"
+    text = mark + table("\t").replace("\n", "\r\n")
     path = tmp_path / name
     path.write_bytes(text.encode(encoding))
     assert read(path) == ROWS
-    lines = [row.text for row in open_corpus(write_lines(tmp_path, text, encoding)).rows()]
+    (tmp_path / "lines.txt").write_bytes(text.encode(encoding))
+    lines = [row.text for row in open_corpus(tmp_path / "lines.txt").rows()]
     assert lines == text.lstrip("\ufeff").splitlines()
     path.write_bytes(text.encode(encoding)[:-1])
     with pytest.raises(DataError, match=f"{name}.* utf-"):
@@ -266,12 +264,6 @@ def test_utf_16_without_a_mark_is_named(tmp_path, encoding):
     with pytest.raises(DataError, match=f"t.csv:1: .*--encoding {encoding}"):
         read(path)
     assert read(path, encoding=encoding) == ROWS
-
-
-def write_lines(folder: Path, text: str, encoding: str) -> Path:
-    path = folder / "lines.txt"
-    path.write_bytes(text.encode(encoding))
-    return path
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from data.reading import check_malformed
 
 from thinstack.data.trees.brackets import from_brackets
-from thinstack.data.trees.questions import read_questions
+from thinstack.data.trees.json_lines import read_questions
 from thinstack.errors import DataError
 
 GOOD = {

@@ -19,11 +19,9 @@ from training.tiny_recipe import recipe as tiny_recipe
 from thinstack.core.config.base import MOST_BYTES, read_toml
 from thinstack.data.tables.table import Table, read_mappings
 from thinstack.data.tables.table_rows import cell_text
-from thinstack.data.trees.conllu import read_conllu
-from thinstack.data.trees.labelled_conllu import read_labelled_conllu
-from thinstack.data.trees.pairs import read_snli
-from thinstack.data.trees.questions import read_questions
-from thinstack.data.trees.sick import read_sick
+from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu
+from thinstack.data.trees.json_lines import read_questions
+from thinstack.data.trees.pairs import read_sick, read_snli
 from thinstack.data.trees.text_files import write_lines
 from thinstack.data.trees.treebank import read_trees
 from thinstack.data.words.vectors import read_vectors
@@ -103,7 +101,10 @@ NO_FILES: list[tuple[Callable[[Path], object], str]] = [
 ]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
+plain_only = pytest.mark.skipif(sys.platform == "win32", reason="no pipes among the files")
+
+
+@plain_only
 @pytest.mark.parametrize(("make", "what"), NO_FILES, ids=named)
 @pytest.mark.parametrize("reader", sorted(READERS.keys() - {"lines", "sick"}))
 def test_what_is_no_plain_file(reader, make, what, tmp_path):
@@ -113,7 +114,7 @@ def test_what_is_no_plain_file(reader, make, what, tmp_path):
         read(tmp_path / name)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
+@plain_only
 @pytest.mark.parametrize("make", [pipe, device, Path.mkdir])
 def test_recipes_and_their_data_are_plain_files(make, tmp_path):
     make(tmp_path / "recipe.toml")
@@ -126,7 +127,7 @@ def test_recipes_and_their_data_are_plain_files(make, tmp_path):
             data_digests(recipe, tmp_path)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pipes or devices among the files")
+@plain_only
 @pytest.mark.parametrize(("make", "what"), NO_FILES[:4], ids=named)
 def test_a_corpus_of_what_is_no_file(make, what, tmp_path):
     (tmp_path / "good.txt").write_text("good\n")

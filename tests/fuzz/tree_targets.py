@@ -11,10 +11,9 @@ from fuzz.target import Target, reading
 
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import from_brackets, to_brackets
-from thinstack.data.trees.conllu import read_conllu, to_conllu, write_conllu
-from thinstack.data.trees.labelled_conllu import read_labelled_conllu
+from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu, to_conllu, write_conllu
+from thinstack.data.trees.json_lines import read_questions
 from thinstack.data.trees.pairs import read_pairs, read_snli
-from thinstack.data.trees.questions import read_questions
 from thinstack.data.trees.treebank import read_labelled, read_trees
 from thinstack.errors import TreeError
 

@@ -12,7 +12,7 @@ import pytest
 from command_line import started
 from deadly_model import DeadlyModel, StillbornModel, UnloadableModel
 
-from thinstack.bundle import reading
+from thinstack.bundle import opening
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora import shards
 from thinstack.integrations.corpora.run import Progress, Request, score_corpus
@@ -52,7 +52,7 @@ def ids_in(out: Path, folder: str = "") -> list[str]:
 
 def test_an_address_is_asked_for_once_for_all_processes(last_word, tmp_path, monkeypatch):
     # The other processes have the real one, which would find no such bundle.
-    monkeypatch.setattr(reading, "fetch", lambda address: last_word.path)
+    monkeypatch.setattr(opening, "fetch", lambda address: last_word.path)
     last, _ = run(["good"] * 20, tmp_path, ModelSource("hf://user/nobody"))
     assert (last.done, last.failed) == (20, 0)
 

@@ -11,7 +11,7 @@ import pytest
 from last_word_model import TABLE, write_last_word_bundle
 
 from thinstack.bundle import open_bundle, reading
-from thinstack.bundle.files import pack
+from thinstack.bundle.reading import pack
 from thinstack.errors import BundleError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations import spark
 from thinstack.integrations.corpora import score_batches

@@ -207,18 +207,9 @@ def test_patterns_mean_the_same_in_javascript():
         check=True,
     )
     own = rules()
-    kinds = (
-        pattern
-        for kind in DATA["abbreviations"]
-        for pattern in (kind.get("pattern", ""), kind.get("when", ""))
-    )
-    patterns = [
-        DATA["followed"],
-        DATA["closers"],
-        DATA["text_ends"],
-        *DATA["ends"].values(),
-        *kinds,
-    ]
+    patterns = [*map(DATA.get, ("followed", "closers", "text_ends")), *DATA["ends"].values()]
+    for kind in DATA["abbreviations"]:
+        patterns += kind.get("pattern", ""), kind.get("when", "")
     compiled = [re.compile(own.expanded(pattern)) for pattern in patterns]
     for text, (tokens, ends) in zip(texts, json.loads(done.stdout), strict=True):
         numbers = ((match.lastindex, match) for match in own.scan.finditer(text))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from thinstack.bundle import open_bundle, write_bundle
-from thinstack.bundle.hub.tokenizer import tokenizer_json
 from thinstack.bundle.weights import load_model
+from thinstack.data.words.wordpiece import tokenizer_json
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
 from thinstack.training.publish.bundle_files import bundle_files

@@ -22,7 +22,6 @@ from pydantic import (
 )
 
 from thinstack._version import __version__
-from thinstack.bundle.limits import MOST_BYTES, MOST_FILES, size_limit
 from thinstack.core.config.base import problems
 from thinstack.errors import BundleError, shown
 
@@ -41,6 +40,28 @@ RELABEL_FILE = "relabel.json"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
 
+
+_KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
+
+MANIFEST_BYTES: Final = _MIB
+MOST_FILES: Final = 1000
+MOST_BYTES: Final = 8 * _GIB
+"""Of all files of a bundle together."""
+MOST_ENTRIES: Final = 3_000_000
+"""Of a vocabulary; GloVe's largest table has 2.2 million words."""
+
+_LIMITS = {
+    "config.json": 256 * _KIB,
+    "vocabulary.txt": 32 * _MIB,
+    "tokenizer.json": 128 * _MIB,
+    "distances.json": 8 * _MIB,
+    "relabel.json": _MIB,
+    "cases.json": 16 * _MIB,
+    "verification.json": 16 * _MIB,
+    "README.md": 4 * _MIB,
+    "onnx/model.onnx": 2 * _GIB - 1,  # the most that a protocol buffer can be
+}
+
 MEND = "export, copy or install the bundle again"  # if it is damaged
 _LISTED = 5  # problems of a manifest that an error lists
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
@@ -49,6 +70,11 @@ _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECAS
 # No part can be `..`, absolute, hidden or a drive; in pydantic's regular expressions `$` is the
 # very end.
 FileName = Annotated[str, Field(pattern=rf"^{_PART}(/{_PART})*$", max_length=200)]
+
+
+def size_limit(name: str) -> int:
+    """Bytes that the file of this name may have at most."""
+    return _LIMITS.get(name, 4 * _GIB)
 
 
 class _Part(BaseModel):
@@ -63,7 +89,7 @@ class FileRecord(_Part):
 
     @classmethod
     def of(cls, content: bytes) -> Self:
-        """The record for a file with this content."""
+        """The record of this content."""
         return cls(sha256=hashlib.sha256(content).hexdigest(), size=len(content))
 
 

@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from thinstack.bundle.reading import Bundle, bundled_folders, read_manifest
+from thinstack.bundle.opening import bundled_folders
+from thinstack.bundle.reading import Bundle, read_manifest
 from thinstack.errors import BundleError
 
 
@@ -28,7 +29,10 @@ def is_isolated(bundle: Bundle, asked: bool | None, allow_operators: Collection[
 
 def is_own(bundle: Bundle) -> bool:
     """Whether the model is the user's own."""
-    return _is_noted(bundle) or bundle.manifest.digest in _installed()
+    with suppress(OSError, RuntimeError):
+        if _note_of(bundle).is_file():
+            return True
+    return bundle.manifest.digest in _installed()
 
 
 def note_own(bundle: Bundle) -> None:
@@ -37,13 +41,6 @@ def note_own(bundle: Bundle) -> None:
         path = _note_of(bundle)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-
-
-def _is_noted(bundle: Bundle) -> bool:
-    try:
-        return _note_of(bundle).is_file()
-    except (OSError, RuntimeError):
-        return False
 
 
 def _note_of(bundle: Bundle) -> Path:
@@ -64,7 +61,6 @@ def _installed() -> Iterator[str]:
 
 
 def _digest(folder: Path) -> str:
-    """The digest of the bundle in a folder, "" without one."""
     try:
         return read_manifest(folder).digest
     except BundleError:

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.gate.onnx_gate import initializers
-from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import ONNX_FILE, WEIGHTS_FILE
 from thinstack.core.config import ModelConfig
 from thinstack.core.model.former_gates import reorder_gates
@@ -27,14 +26,15 @@ LEVELS, SCALE = ".int8", ".scale"
 """Ends of the names that the two parts of a weight of 8 bits have in an ONNX file: whole numbers,
 and what to multiply by."""
 ONNX_WEIGHTS = "onnx"
+MOST_HEADER: Final = 1 << 20
+"""Bytes of the header of a safetensors file: what 10,000 tensors need."""
 GATES: Final = {"gates": "i f o u"}
 """What the metadata of weights say of the order of the gates in a cell; before, each cell had an
 order of its own, and nothing was said."""
 
 
 def state_of(module: nn.Module) -> dict[str, Tensor]:
-    """The module's state by name, each tensor once. A tensor that several parts share goes by the
-    first of its names."""
+    """The module's state, each tensor once, by the first of its names."""
     return {names[0]: value.detach() for names, value in _shared(module)}
 
 
@@ -47,10 +47,10 @@ def load_state(module: nn.Module, state: dict[str, Tensor]) -> None:
 
 def _shared(module: nn.Module) -> list[tuple[list[str], Tensor]]:
     """Every tensor of the module's state, with all its names."""
-    names: dict[int, tuple[list[str], Tensor]] = {}
+    tensors: dict[int, tuple[list[str], Tensor]] = {}
     for name, value in module.state_dict(keep_vars=True).items():
-        names.setdefault(id(value), ([], value))[0].append(name)
-    return list(names.values())
+        tensors.setdefault(id(value), ([], value))[0].append(name)
+    return list(tensors.values())
 
 
 def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
@@ -66,11 +66,8 @@ def weights_of(model: Model, *, beside: bytes | None = None) -> bytes:
     held, places = _held(beside), {}
     for name, value in list(state.items()):
         scaled = value.numpy() * _scale_of_rows(name, state)
-        place = next(
-            (other for other, found in held.items() if np.array_equal(found, scaled)), None
-        )
-        if place is not None:
-            places[name] = place
+        if same := [other for other, found in held.items() if np.array_equal(found, scaled)]:
+            places[name] = same[0]
             del state[name]
         elif torch.equal(value.half().to(value.dtype), value):
             state[name] = value.half()
@@ -115,12 +112,27 @@ def _skeleton(config: ModelConfig, entries: int) -> Model:
 
 
 def _check_shapes(model: Model, state: Mapping[str, Tensor]) -> None:
-    """Raise ValueError unless the state is of such a model."""
     expected = {name: tuple(value.shape) for name, value in state_of(model).items()}
     found = {name: tuple(value.shape) for name, value in state.items()}
     if expected != found:
         name = sorted(dict(expected.items() ^ found.items()))[0]
         raise ValueError(f"expected {name} of shape {expected.get(name)}, found {found.get(name)}")
+
+
+def check_safetensors(content: bytes, *, source: str) -> None:
+    """Raise BundleError unless a safetensors file holds its whole header, and the header is no
+    larger than 10,000 tensors need.
+
+    A file starts with the length of its header, as 8 bytes, the lowest first.
+    """
+    length = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or length > len(content) - 8:
+        problem = f"{len(content):,} bytes cannot hold a header of {length:,}"
+        raise BundleError(f"{source}: not a safetensors file: {problem}")
+    if length > MOST_HEADER:
+        raise BundleError(
+            f"{source}: a header of {length:,} bytes; expected at most {MOST_HEADER:,}"
+        )
 
 
 def metadata_of(content: bytes) -> dict[str, str]:

@@ -1,16 +1,18 @@
 """Writes bundles. A bundle is written whole or not at all, even if the writer is killed."""
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from thinstack.bundle.manifest import CONFIG_FILE, MANIFEST_FILE, ONNX_FILE, Manifest
+from thinstack.bundle.opening import aside
 from thinstack.bundle.origin import note_own
-from thinstack.bundle.reading import Bundle, aside, open_bundle, read_manifest, unlisted
+from thinstack.bundle.reading import Bundle, Files, read_folder, read_manifest, unlisted
 from thinstack.core.config import ModelConfig
 from thinstack.data.files.paths import any_path
 from thinstack.data.files.writing import remove_leftovers, staging, sync
@@ -47,8 +49,8 @@ def write_bundle(
     try:
         with replacing_folder(target) as new:
             _check_replaceable(target)
-            write_files(new, sealed.contents or {})
-            open_bundle(new)
+            _write_files(new, sealed.contents or {})
+            read_folder(new)
     except OSError as error:
         raise BundleError(f"{target}: the bundle cannot be written: {error}") from None
     bundle = Bundle(target, config, sealed.manifest)
@@ -79,9 +81,8 @@ def seal(
 
 @contextmanager
 def replacing_folder(target: Path) -> Iterator[Path]:
-    """A new folder beside `target`; if the block ends without an error, it takes the place of the
-    one at `target`, and else it is removed. What a killed writer has left is settled before. Raises
-    OSError."""
+    """A new folder beside `target`, which takes its place if the block ends without an error, and
+    else is removed. What a killed writer has left is settled before. Raises OSError."""
     target = target.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     _settle(target)
@@ -119,8 +120,38 @@ def _check_replaceable(target: Path) -> None:
         raise BundleError(f"{problem}: move it away or choose another path")
 
 
-def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write files to a folder, by their names in it. Raises OSError."""
+def write_packed(files: Files, folder: Path) -> None:
+    """Write a bundle to `folder`, in place of the bundle there once all of it is written. Other
+    files in the folder stay. Without files, no folder is made. Raises OSError."""
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "expected a folder to write to", str(folder))
+    if not files and not folder.exists():
+        return
+    with replacing_folder(folder) as new:
+        _write_files(new, files)
+        if folder.is_dir():
+            _copy_others(folder, new)
+
+
+def _copy_others(folder: Path, new: Path) -> None:
+    """Copy what is in a folder, but not the files of the bundle there, nor what stands in the way
+    of those in `new`. Links stay links."""
+    ours = set[Path]()
+    with suppress(BundleError):  # it may hold no bundle
+        ours = {folder / name for name in (*read_manifest(folder).files, MANIFEST_FILE)}
+
+    def is_left_out(path: Path) -> bool:
+        written = new / path.relative_to(folder)
+        folders = written.is_dir() and path.is_dir() and not path.is_symlink()
+        return path in ours or (written.exists() and not folders)
+
+    def left_out(parent: str, names: list[str]) -> list[str]:
+        return [name for name in names if is_left_out(Path(parent, name))]
+
+    shutil.copytree(folder, new, symlinks=True, ignore=left_out, dirs_exist_ok=True)
+
+
+def _write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
     for name, content in contents.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

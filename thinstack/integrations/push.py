@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from thinstack._version import __version__
 from thinstack.bundle import Bundle, open_bundle, write_bundle
-from thinstack.bundle.hub.card_config import CardConfig
-from thinstack.bundle.hub.front_matter import front_matter, has_front_matter
-from thinstack.bundle.hub.remote import Address, check_reachable, hub_library, told
-from thinstack.bundle.hub.tokenizer import tokenizer_json
+from thinstack.bundle.hub.front_matter import CardConfig, front_matter, has_front_matter
+from thinstack.bundle.hub.hub_cache import Address
+from thinstack.bundle.hub.remote import check_reachable, hub_library, told
 from thinstack.bundle.manifest import (
     CARD_FILE,
     CASES_FILE,
@@ -19,7 +18,7 @@ from thinstack.bundle.manifest import (
     TOKENIZER_FILE,
 )
 from thinstack.bundle.origin import is_own
-from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary, tokenizer_json
 from thinstack.errors import BundleError, InputError
 from thinstack.runtime.reference import check_cases
 

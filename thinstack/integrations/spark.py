@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thinstack.bundle import Bundle, is_installed, open_bundle
-from thinstack.bundle.files import pack, unpacked
+from thinstack.bundle.reading import pack, unpacked
 from thinstack.core.config import TreeSource
 from thinstack.errors import BundleError, InputError, needs_extra
 from thinstack.integrations.corpora.batches import DEFAULT_ID, score_batches, scored_schema

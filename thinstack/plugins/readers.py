@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from thinstack.data.trees.conllu import read_conllu
-from thinstack.data.trees.labelled_conllu import read_labelled_conllu
-from thinstack.data.trees.questions import read_questions
+from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu
+from thinstack.data.trees.json_lines import read_questions
 from thinstack.data.trees.treebank import read_trees
 from thinstack.plugins.hookspecs import hookimpl
 from thinstack.plugins.reader import Reader

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from thinstack._lazy import lazy
 
 if TYPE_CHECKING:
-    from thinstack.bundle.reading import Bundle, bundled_names, is_installed, open_bundle
-    from thinstack.bundle.writing import write_bundle
+    from thinstack.bundle import Bundle, bundled_names, is_installed, open_bundle, write_bundle
     from thinstack.core.scale import Scale
     from thinstack.core.transitions import balanced, parents_of, spans_of
     from thinstack.runtime.documents import document_data, document_scores
@@ -22,8 +21,7 @@ else:
     __getattr__ = lazy(
         __name__,
         {
-            "bundle.reading": "Bundle bundled_names is_installed open_bundle",
-            "bundle.writing": "write_bundle",
+            "bundle": "Bundle bundled_names is_installed open_bundle write_bundle",
             "core.scale": "Scale",
             "core.transitions": "balanced parents_of spans_of",
             "runtime.documents": "document_data document_scores",

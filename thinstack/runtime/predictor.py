@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import ONNX_FILE
+from thinstack.bundle.opening import installed_name
 from thinstack.bundle.origin import is_isolated
-from thinstack.bundle.reading import installed_name
 from thinstack.core import Forest, Tree
 from thinstack.core.config import Device, TreeSource
 from thinstack.errors import BundleError, InputError, UnknownNameError

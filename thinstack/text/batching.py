@@ -144,13 +144,12 @@ def joined_transitions(
     unless each is a single binary tree over the words of its sentence."""
     chosen = [np.ravel(trees[position]) for position in positions.tolist()]
     sizes = np.fromiter(map(np.size, chosen), np.int64, len(chosen))
-    wrong = np.flatnonzero(sizes != 2 * lengths[positions] - 1)
-    if wrong.size:
-        position, size = int(positions[wrong[0]]), sizes[wrong[0]]
+    for wrong in np.flatnonzero(sizes != 2 * lengths[positions] - 1).tolist():
+        position = positions[wrong]
         words = int(lengths[position])
         raise InputError(
             f"sentence {position} has {words} words, so its tree has {2 * words - 1} transitions; "
-            f"found {size}"
+            f"found {sizes[wrong]}"
         )
     joined = np.concatenate(chosen)
     if not np.issubdtype(joined.dtype, np.integer):
@@ -161,8 +160,8 @@ def joined_transitions(
 
 
 def listed(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    """The sentences as lists or tuples: other containers, such as a column of a DataFrame, may not
-    number by place what is in them. Raises InputError for anything but lists of words."""
+    """The sentences as lists or tuples: a column of a DataFrame may not number by place what is in
+    it. Raises InputError as `check_sentences` does."""
     if type(sentences) in _PLAIN and set(map(type, sentences)) <= _PLAIN:
         return sentences
     check_sentences(sentences)
@@ -170,7 +169,7 @@ def listed(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
 
 
 def lengths_of(sentences: Sequence[Sequence[str]]) -> IntArray:
-    """The number of words of each sentence, (B,). Raises InputError for one without words."""
+    """The words of each sentence, (B,). Raises InputError for one without words."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     if not lengths.all():
         position = int(lengths.argmin())
@@ -183,9 +182,8 @@ def check_sentences(sentences: object) -> None:
     at."""
     if isinstance(sentences, str):
         raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: {_BY_TEXT}")
-    if not (
-        isinstance(sentences, np.ndarray) and sentences.ndim
-    ):  # one of two axes has sentences of as many words
+    # An array of two axes has sentences of as many words.
+    if not (isinstance(sentences, np.ndarray) and sentences.ndim):
         check_container(sentences, "sentences of words")
     if not (isinstance(sentences, Iterable) and isinstance(sentences, Sized)):
         raise InputError(f"expected sentences of words, found {shown(sentences, 60)}: make a list")

@@ -22,6 +22,7 @@ WINDOW = 3
 # 2**32 over the golden ratio: its multiples are spread evenly modulo 2**32.
 _SCRAMBLE = 0x9E3779B9
 
+_MEND = "the table is damaged, so get the bundle again"
 _ENDINGS = "ing ed ly ness tion ity ment able ous ful ive al ic est er s y"
 
 
@@ -49,11 +50,9 @@ class DistanceTable:
     """Gives each gap its distance: a sum of weights, one for each of the WINDOW words on either
     side.
 
-    A word has a weight of its own if it is one of `words`, in lower case. Any other word has the
-    weight of its form: a number, a compound, or its ending with or without a capital.
-
     Args:
-        words: the words that have weights of their own.
+        words: the words that have weights of their own, in lower case. Any other word has the
+            weight of its form (`form_of`).
         weights: (2 WINDOW, F) by place, from WINDOW words before the gap to WINDOW after, and by
             feature. Feature 0 is a place beyond the sentence; `words` and `forms()` follow.
 
@@ -64,19 +63,14 @@ class DistanceTable:
         self.words = tuple(words)
         features = (*self.words, *forms())
         if len(set(features)) < len(features):
-            raise DataError(
-                "distance words: expected distinct words that are not spelt as a form (<number>), "
-                "found one twice; the table is damaged, so get the bundle again"
-            )
+            expected = "distinct words that are not spelt as a form (<number>), found one twice"
+            raise DataError(f"distance words: expected {expected}; {_MEND}")
         self._features = {feature: number for number, feature in enumerate(features, start=1)}
         self.weights = np.asarray(weights, np.float32)
-        expected = (2 * WINDOW, 1 + len(self._features))
-        if self.weights.shape != expected or not np.isfinite(self.weights).all():
-            shape = self.weights.shape
-            raise DataError(
-                f"distance weights: expected finite numbers of shape {expected}, found {shape}; "
-                "the table is damaged, so get the bundle again"
-            )
+        shape = (2 * WINDOW, 1 + len(self._features))
+        if self.weights.shape != shape or not np.isfinite(self.weights).all():
+            expected = f"finite numbers of shape {shape}, found {self.weights.shape}"
+            raise DataError(f"distance weights: expected {expected}; {_MEND}")
         self._cache = Cache(self._feature)
 
     def features(self, words: Sequence[str]) -> NDArray[np.int64]:
@@ -97,8 +91,7 @@ class DistanceTable:
 
     @classmethod
     def from_bytes(cls, content: bytes, *, source: str) -> Self:
-        """Read the `distances.json` of a bundle. Raises DataError for any other content. `source`
-        leads the message."""
+        """Read `distances.json`. Raises DataError, led by `source`, for any other content."""
         try:
             table: dict[str, Any] = json.loads(content)
             version = table["schema_version"], table["window"]
@@ -114,14 +107,15 @@ class DistanceTable:
 
 
 def forms() -> tuple[str, ...]:
-    """The names of all forms, such as `<number>` and `<Capital ing>`."""
+    """All forms."""
     endings = (*_ENDINGS.split(), "")
     cased = (f"<{case}{ending}>" for case in ("", "Capital ") for ending in endings)
     return "<number>", "<compound>", *cased
 
 
 def form_of(word: str) -> str:
-    """The form of a word: a number, a compound with a hyphen, or its ending and capital."""
+    """The form of a word: a number, a compound with a hyphen, or its ending and capital, such as
+    `<Capital ing>`."""
     if word[:1].isdigit():
         return "<number>"
     if "-" in word:

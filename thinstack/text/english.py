@@ -61,9 +61,8 @@ class Rules:
     """The content of `english.json`, with compiled patterns. Group i of `scan` matches token i."""
 
     def __init__(self, data: dict[str, Any]):
-        starters = data["starters"]
-        self._classes = {"starters": "|".join(starters), "shouted": "|".join(starters).upper()}
-        typed = data["typed"]
+        starters, typed = "|".join(data["starters"]), data["typed"]
+        self._classes = {"starters": starters, "shouted": starters.upper()}
         self._classes |= {name: "|".join(_cased(typed[name])) for name in ("verbs", "shortened")}
         for name, pattern in data["classes"].items():
             self._classes[name] = self.expanded(pattern)
@@ -80,7 +79,7 @@ class Rules:
         self.ends = {name: self._compiled(pattern) for name, pattern in data["ends"].items()}
         self.closed_ends: dict[str, str] = data["closed_ends"]
         self.first_ends: dict[str, str] = data["first_ends"]
-        kinds = [self._abbreviation(kind) for kind in data["abbreviations"]]
+        kinds = list(map(self._abbreviation, data["abbreviations"]))
         self._classes["slip"] = self.expanded(typed["slip"])
         self.typed = Typed(typed, self._compiled)
         self.abbreviations = Cache(partial(_fitting, kinds), limit=4096)
@@ -115,7 +114,7 @@ def _fitting(kinds: list[Abbreviation], word: str) -> list[Abbreviation]:
 
 @cache
 def rules() -> Rules:
-    """The rules of English."""
+    """What is in `RULES`."""
     return Rules(json.loads(RULES.read_text(encoding="utf-8")))
 
 

@@ -57,8 +57,8 @@ class GivenTrees:
         self._parses, self._distances = config.parses, distances
 
     def maker(self, source: TreeSource, parser: TreeMaker) -> TreeMaker:
-        """The function that makes the trees of a source. For a model of plain sentences it makes
-        empty transitions. Raises InputError for a source that the model lacks."""
+        """What makes the trees of a source; empty ones for a model of plain sentences. Raises
+        InputError for a source that the model lacks."""
         if not self._has_trees:
             _check_none(source)
             return lambda words: np.zeros(0, np.int8)
@@ -68,8 +68,8 @@ class GivenTrees:
     def of_sentences(
         self, words: Sequence[Sequence[str]], trees: Trees, parser: TreeMaker
     ) -> Sequence[NDArray[np.integer]] | None:
-        """The transitions of each sentence, or None if the model makes its own trees or has none.
-        Raises InputError for trees or a source that do not fit the model or the sentences."""
+        """The transitions of each sentence; None if the model parses, or has no trees. Raises
+        InputError for trees or a source that do not fit the model or the sentences."""
         if not self._has_trees:
             _check_none(trees)
             return None
@@ -90,11 +90,9 @@ class GivenTrees:
         check_container(trees, "trees")
         steps = []
         for position, tree in enumerate(trees):
-            if not isinstance(tree, Tree):
-                raise TreeError(
-                    f"tree {position}: expected a Tree, found {shown(tree)}; {_READ_BY}"
-                )
             try:
+                if not isinstance(tree, Tree):
+                    raise TreeError(f"expected a Tree, found {shown(tree)}; {_READ_BY}")
                 steps.append(tree.transitions if self._has_trees else EMPTY)
             except TreeError as error:
                 raise TreeError(f"tree {position}: {error}") from None
@@ -105,10 +103,8 @@ class GivenTrees:
 
 
 def _check_none(trees: Trees) -> None:
-    """Raise InputError if a model of plain sentences is told where trees come from."""
+    """Raise InputError if a model of plain sentences is told of trees."""
     if not isinstance(trees, str) or trees != "auto":
         source = repr(trees) if isinstance(trees, str) else "transitions"
-        raise InputError(
-            f"this model reads plain sentences and takes no trees, found {source}: leave the tree "
-            "source out, or choose auto"
-        )
+        problem = f"this model reads plain sentences and takes no trees, found {source}"
+        raise InputError(f"{problem}: leave the tree source out, or choose auto")

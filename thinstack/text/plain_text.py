@@ -135,7 +135,7 @@ def _letters(text: str, start: int, end: int) -> list[Change]:
 
 
 def _changed(text: str, changes: Sequence[Change]) -> PlainText | None:
-    """The text after the changes, which come in order; None if there are none."""
+    """The text after the changes, in order; None if there are none."""
     if not changes:
         return None
     parts, place = list[str](), 0

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.hub.remote import is_address
+from thinstack.bundle.hub.hub_cache import is_address
 from thinstack.core.config import EmbeddingConfig, ModelConfig
 from thinstack.core.embedding import FineTuning
 from thinstack.errors import ConfigError

@@ -7,9 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from thinstack.data.files.content import FileContent
 from thinstack.data.files.lock import locked
-from thinstack.data.files.paths import in_resolved_folder
+from thinstack.data.files.paths import FileContent, in_resolved_folder
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.containers import check_rows
 from thinstack.data.tables.table import read_mappings

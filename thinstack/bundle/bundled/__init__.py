@@ -4,8 +4,6 @@ from pathlib import Path
 
 from thinstack.plugins import hookimpl
 
-__all__ = ["thinstack_bundles"]
-
 
 @hookimpl
 def thinstack_bundles() -> dict[str, Path]:

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from thinstack.bundle.gate.onnx_ranks import form_of
-from thinstack.bundle.gate.onnx_sizes import Made, Value, Values
 from thinstack.bundle.gate.onnx_structure import Inner, Node, body_inputs, check_structure
 from thinstack.bundle.gate.onnx_tensor import Tensor
+from thinstack.bundle.gate.onnx_values import Made, Value, Values, form_of
 from thinstack.bundle.gate.operators import OPERATORS, UnlistedOperatorError, check_operator
 from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
 from thinstack.errors import BundleError
@@ -33,21 +32,10 @@ def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> N
     harmless to load. `source` names the file. `allow`: further operators that it may have, with any
     attributes.
 
-    Refused are:
-
-    - files that cannot be read, and names or metadata that are not UTF-8;
-    - tensors that keep their data in another file, are sparse, are not numbers, or are not as long
-      as their shape says;
-    - operators that are not in the table `thinstack.bundle.gate.operators`, attributes of theirs
-      that are not there, and too few or too many inputs or outputs;
-    - operators of other domains than ONNX's own, functions and training graphs;
-    - nodes whose parts do not fit together, such as a Split into more parts than it says, or a Loop
-      whose number of steps may be no number (`thinstack.bundle.gate.onnx_structure`);
-    - nodes that read a value that no earlier node made;
-    - more than MOST_NODES nodes, and graphs nested deeper than DEEPEST;
-    - constants that stand for more than MOST_MADE numbers, and values declared to have more than
-      LARGEST;
-    - weights that are NaN.
+    docs/runtimes.md ("Files of others") lists what is refused. So is a file that cannot be read or
+    has names that are not UTF-8. So are tensors that are sparse, are no numbers or do not fit their
+    shape. So is a value that no earlier node made, or that is declared to have more than LARGEST
+    numbers.
 
     The check does not bound what a file uses when it runs, because that depends on its inputs.
     """
@@ -92,7 +80,7 @@ class _Inside(NamedTuple):
 
 
 class _Check:
-    """Reads a whole file once and raises ValueError at the first thing that must not be there."""
+    """Reads a file once, and raises ValueError at the first thing that must not be there."""
 
     def __init__(self, reader: ProtobufReader, allow: frozenset[str]) -> None:
         self._reader, self._allow = reader, allow
@@ -105,15 +93,14 @@ class _Check:
                 raise DamagedError(f"it has {what}, which thinstack never writes")
         for data in model.all(8):
             _check_domain(self._reader.read(data).text(1))
-        for data in model.all(14):
-            entry = self._reader.read(data)
+        for entry in map(self._reader.read, model.all(14)):  # names and values that are UTF-8
             entry.text(1), entry.text(2)
         self._graph(_graph(model), ChainMap(), depth=1)
 
     def _graph(
         self, data: memoryview, outer: Values, *, depth: int, given: Sequence[Value] = ()
     ) -> Inner:
-        """Check a graph. `outer`: the values around it; `given`: what is known of its inputs."""
+        """`outer`: the values around a graph; `given`: what is known of its inputs."""
         if depth > DEEPEST:
             raise DamagedError(f"its graphs are nested deeper than {DEEPEST}")
         graph = self._reader.read(data)
@@ -171,7 +158,8 @@ class _Check:
             raise DamagedError(f"it has more than {MOST_NODES:,} nodes")
         operator = node.text(4)
         _check_domain(node.text(7), operator)
-        read, written = _names(node, 1), _names(node, 2)
+        # A name is "" for an input or output that is left out.
+        read, written = ([str(name, "utf-8") for name in node.all(number)] for number in (1, 2))
         attributes = [self._reader.read(data) for data in node.all(5)]
         if operator in OPERATORS or operator not in self._allow:
             check_operator(operator, len(read), len(written), attributes)
@@ -201,7 +189,7 @@ class _Check:
         if inside.graphs:
             return Value()
         size = self._made.by(operator, inputs)
-        return Value(size, None, *form_of(operator, inputs, inside.attributes))
+        return form_of(operator, inputs, inside.attributes)._replace(size=size)
 
     def _inside(
         self, attributes: list[Message], values: Values, depth: int, given: Sequence[Value]
@@ -219,11 +207,6 @@ class _Check:
                 if graph is not None:
                     inside.graphs[name] = self._graph(graph, values, depth=depth + 1, given=given)
         return inside
-
-
-def _names(node: Message, number: int) -> list[str]:
-    """The names of a node's inputs or outputs, "" for one that is left out."""
-    return [str(name, "utf-8") for name in node.all(number)]
 
 
 def _define(values: Values, name: str, value: Value) -> None:

@@ -7,7 +7,7 @@ ends its process. So does a Loop that reads an empty tensor where it needs one n
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from thinstack.bundle.gate.onnx_sizes import Value
+from thinstack.bundle.gate.onnx_values import Value
 from thinstack.bundle.gate.protobuf import DamagedError, Message
 
 MOST_STEPS: Final = 1 << 24
@@ -46,8 +46,7 @@ def check_structure(node: Node) -> None:
 
 
 def _split(node: Node) -> None:
-    parts = len(node.written)
-    outputs = node.attributes.get("num_outputs")
+    parts, outputs = len(node.written), node.attributes.get("num_outputs")
     sizes = node.values[1] if len(node.values) > 1 else None
     if (outputs is None) == (sizes is None or sizes.numbers is None):
         raise DamagedError("node 'Split' needs either num_outputs or the sizes as a constant")
@@ -96,10 +95,8 @@ def _check_graph(node: Node, name: str, *, inputs: int, least: int, outputs: int
         raise DamagedError(f"a node has no {name}")
     actual = graph.inputs, len(graph.outputs)
     if actual != (inputs, outputs) or outputs < least:
-        raise DamagedError(
-            f"the graph {name} of a node has {actual[0]} inputs and {actual[1]} outputs; expected "
-            f"{inputs} and {outputs}"
-        )
+        has = f"has {actual[0]} inputs and {actual[1]} outputs; expected {inputs} and {outputs}"
+        raise DamagedError(f"the graph {name} of a node {has}")
 
 
 def _constant_shape(place: int) -> Callable[[Node], None]:

@@ -50,8 +50,8 @@ class Tensor:
             raise DamagedError(f"tensor {self.name!r:.80} {problem}")
 
     def array(self) -> NDArray[Any]:
-        """The numbers as a new array. Raises DamagedError for a million numbers or more that are
-        not stored as raw bytes."""
+        """The numbers as a new array. Raises DamagedError for a million or more that are not raw
+        bytes."""
         if self._raw is not None:
             flat = np.frombuffer(self._raw, self.dtype)
         elif self._field in _INTEGER_FIELDS:

@@ -96,8 +96,7 @@ class UnlistedOperatorError(DamagedError):
 
 
 class Attribute(NamedTuple):
-    """An attribute of an operator: the name of its type, and the values that it may have. It may
-    have any value if none is listed."""
+    """The name of an attribute's type, and the values that it may have: any if none is listed."""
 
     kind: str
     values: frozenset[str] = frozenset()
@@ -121,8 +120,8 @@ class Operator(NamedTuple):
 
 
 def check_operator(name: str, inputs: int, outputs: int, attributes: Collection[Message]) -> None:
-    """Raise DamagedError unless OPERATORS has the operator, with so many inputs and outputs and
-    with these attributes. It is an UnlistedOperatorError if OPERATORS lacks the operator."""
+    """Raise UnlistedOperatorError unless OPERATORS has the operator, and DamagedError unless it may
+    have so many inputs and outputs and these attributes."""
     row = OPERATORS.get(name)
     if row is None:
         raise UnlistedOperatorError(

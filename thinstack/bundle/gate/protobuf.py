@@ -74,10 +74,10 @@ class Message:
     def fixed(self, number: int) -> list[memoryview]:
         """The fixed-width numbers of a field, one by one or packed, as pieces of bytes."""
         values = [value for _, value in self.fields.get(number, ())]
-        messages = [value for value in values if not isinstance(value, int)]
-        if len(messages) < len(values):
+        pieces = [value for value in values if not isinstance(value, int)]
+        if len(pieces) < len(values):
             raise DamagedError(f"field {number} is of another type")
-        return messages
+        return pieces
 
 
 class ProtobufReader:

@@ -5,8 +5,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from thinstack.bundle.hub.card_config import CardConfig
+from pydantic import Field
+
 from thinstack.core.config import ModelConfig
+from thinstack.core.config.base import Strict
 from thinstack.core.scale import Scale
 
 LIBRARY: Final = "thinstack"
@@ -27,6 +29,30 @@ METRICS: Final = {
 _MARK = "---\n"
 
 
+class CardConfig(Strict):
+    """The fields at the top of the card, as the Hugging Face hub has them. A field that is left out
+    is not written. All other fields come from the model and its figures."""
+
+    language: tuple[str, ...] = Field(
+        default=(), description='Languages of the texts by their codes, such as ["en"].'
+    )
+    license: str | None = Field(
+        default=None,
+        description='Licence of the weights, as the hub calls it: "mit", "apache-2.0", "other".',
+    )
+    base_model: str | None = Field(
+        default=None,
+        description='The model of the hub that the weights come from, such as "user/name".',
+    )
+    dataset: str | None = Field(
+        default=None,
+        description="The name on the hub of the data that is reported on. By default its file's.",
+    )
+    tags: tuple[str, ...] = Field(
+        default=(), description="Tags beside those of every bundle (thinstack, onnx)."
+    )
+
+
 def front_matter(
     name: str,
     config: ModelConfig,
@@ -44,17 +70,15 @@ def front_matter(
     """
     task = PIPELINE_TAGS.get(config.head.name, "text-classification")
     sentiment = ["sentiment-analysis"] if Scale.of(config.labels) else []
-    data: dict[str, Any] = {
+    fields = {
         "library_name": LIBRARY,
         "pipeline_tag": task,
         "tags": list(dict.fromkeys([LIBRARY, "onnx", *sentiment, *card.tags])),
-    }
-    fields = {
         "language": list(card.language),
         "license": card.license,
         "base_model": card.base_model,
     }
-    data |= {key: value for key, value in fields.items() if value}
+    data: dict[str, Any] = {key: value for key, value in fields.items() if value}
     if metrics := list(_metrics(config.labels, shipped, over_seeds)):
         result = {
             "task": {"type": task},
@@ -76,19 +100,13 @@ def _metrics(
     over_seeds: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[dict[str, Any]]:
     """One entry a figure that is defined."""
-    means = {
-        source: {
-            key: spread.get("mean")
-            for key, spread in figures.items()
-            if isinstance(spread, Mapping)
-        }
-        for source, figures in over_seeds.items()
-    }
     whence = "" if shipped else ", mean over seeds before quantisation"
-    for source, figures in (shipped or means).items():
+    for source, figures in (shipped or over_seeds).items():
         how = "raw text" if source == "text" else f"{source} trees"
         for key, (kind, name) in METRICS.items():
             value = figures.get(key)
+            if not shipped:
+                value = value.get("mean") if isinstance(value, Mapping) else None
             if "binary" in key and Scale.of(labels) is None:
                 continue
             if not isinstance(value, int | float):  # undefined

@@ -1,26 +1,51 @@
-"""The cache of `huggingface_hub`, and the plain folders of bundles beside what it keeps there."""
+"""Repositories of the Hugging Face hub: their addresses, `hf://user/name` or
+`hf://user/name@revision`, and the plain folders of bundles in the cache of `huggingface_hub`."""
 
 import hashlib
 import os
 import re
-import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from thinstack._version import __version__
-from thinstack.bundle.hub.address import Address
-from thinstack.bundle.limits import MANIFEST_BYTES
-from thinstack.bundle.manifest import MANIFEST_FILE, FileRecord, Manifest
+from thinstack.bundle.manifest import MANIFEST_BYTES, MANIFEST_FILE, FileRecord, Manifest
+from thinstack.data.files.writing import staging
 from thinstack.errors import BundleError
 
+PREFIX: Final = "hf://"
+_NAME = r"[A-Za-z0-9_][\w.-]*"
+_ADDRESS = re.compile(rf"{PREFIX}({_NAME}/{_NAME})(?:@((?!\S*\.\.)[^@\s]+))?", re.ASCII)
 _COMMIT = re.compile("[0-9a-f]{40}")
 _KEPT = "thinstack"
 """The folder beside the snapshots of a repository, in the cache of the hub, of its bundles."""
 _LIBRARY: Final = {"library_name": "thinstack", "library_version": __version__}
 _AUTHOR: Final = "its author must upload it again"
 _TOO_LARGE: Final = f"a manifest has at most {MANIFEST_BYTES:,} bytes"
+
+
+class Address(NamedTuple):
+    """A repository and a branch, tag or commit of it, None for its main branch."""
+
+    repository: str
+    revision: str | None
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """Read an address. Raises BundleError for any other text."""
+        if (match := _ADDRESS.fullmatch(text)) is None:
+            expected = "expected hf://user/name or hf://user/name@revision"
+            raise BundleError(f"{text!r:.200}: {expected}")
+        return cls(match[1], match[2])
+
+    def __str__(self) -> str:
+        return f"{PREFIX}{self.repository}" + (f"@{self.revision}" if self.revision else "")
+
+
+def is_address(path_or_name: str | Path) -> bool:
+    """Whether a string is meant as an address."""
+    return isinstance(path_or_name, str) and path_or_name.startswith(PREFIX)
 
 
 class Repository:
@@ -37,7 +62,7 @@ class Repository:
         self.is_pinned = _COMMIT.fullmatch(self.revision) is not None
 
     def kept(self, commit: str) -> Path:
-        """The folder of plain files of a commit, which may not be there."""
+        """The folder of the plain files of a commit, whether it is there or not."""
         return self.folder / _KEPT / commit
 
     def head(self, name: str, revision: str = "") -> Any:
@@ -111,10 +136,8 @@ class Repository:
             if not (path.parent / name).exists():
                 size = self.head(name, commit).size
                 if size not in (None, record.size):
-                    raise BundleError(
-                        f"{self._address}: {name} has {size:,} bytes on the hub, but the manifest "
-                        f"says {record.size:,}: {_AUTHOR}"
-                    )
+                    problem = f"{size:,} bytes on the hub, but the manifest says {record.size:,}"
+                    raise BundleError(f"{self._address}: {name} has {problem}: {_AUTHOR}")
         for name in manifest.files:
             self._get(name, commit)
         names = [MANIFEST_FILE, *manifest.files]
@@ -159,22 +182,23 @@ def _keep(snapshot: Path, names: list[str], folder: Path, address: Address) -> P
     have two names. A bundle with links, as a snapshot has them, would be refused."""
     if folder.is_dir():
         return folder
-    staging = folder.parent / f".{folder.name}.{secrets.token_hex(4)}"
     try:
-        for name in names:
-            source, copy = (snapshot / name).resolve(), staging / name
-            copy.parent.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with staging(folder, ".{}.", "", folder=True) as new:
+            for name in names:
+                source, copy = (snapshot / name).resolve(), new / name
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    os.link(source, copy)
+                except FileNotFoundError:
+                    raise
+                except OSError:  # of a file system without second names
+                    shutil.copyfile(source, copy)
             try:
-                os.link(source, copy)
-            except FileNotFoundError:
-                raise
-            except OSError:  # of a file system without second names
-                shutil.copyfile(source, copy)
-        try:
-            os.rename(staging, folder)
-        except OSError:
-            if not folder.is_dir():  # else another process was faster
-                raise
+                os.rename(new, folder)
+            except OSError:
+                if not folder.is_dir():  # else another process was faster
+                    raise
     except FileNotFoundError as error:
         lacking = Path(error.filename or "").name
         raise BundleError(
@@ -182,6 +206,4 @@ def _keep(snapshot: Path, names: list[str], folder: Path, address: Address) -> P
         ) from None
     except OSError as error:
         raise BundleError(f"{address}: cannot be stored in {folder}: {error}") from None
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
     return folder

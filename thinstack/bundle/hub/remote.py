@@ -5,9 +5,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from thinstack.bundle.hub.address import Address as Address
-from thinstack.bundle.hub.address import is_address as is_address
-from thinstack.bundle.hub.hub_cache import Repository, damaged_files
+from thinstack.bundle.hub.hub_cache import Address, Repository, damaged_files
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.errors import BundleError, needs_extra, raised_by_signal_handler
 
@@ -41,8 +39,8 @@ def fetch(text: str) -> Path:
 
 
 def mend(text: str, folder: Path) -> bool:
-    """Download the damaged files of a folder that `fetch` gave, once more. False if none is
-    damaged. Raises BundleError, which names the folder to delete, if that cannot be done."""
+    """Download the damaged files of a folder that `fetch` gave once more. False if none is
+    damaged. Raises BundleError, which names the folder to delete."""
     address = Address.parse(text)
     hub = hub_library()
     repository, damaged = Repository(hub, address), damaged_files(folder)
@@ -71,8 +69,7 @@ def hub_library() -> Any:
 
 
 def check_reachable(address: Address) -> None:
-    """Raise BundleError unless the hub answers in `HF_HUB_ETAG_TIMEOUT` seconds, whatever it
-    says."""
+    """Raise BundleError unless the hub answers in time, whatever it says."""
     hub = hub_library()
     with told(address), suppress(hub.errors.HfHubHTTPError):
         Repository(hub, address).head(MANIFEST_FILE)
@@ -86,10 +83,17 @@ def told(address: Address) -> Iterator[None]:
     except BundleError:
         raise
     except Exception as error:
-        problem, _ = _problem(hub_library(), error)
-        raise BundleError(f"{address}: {problem}") from None
+        raise BundleError(f"{address}: {_problem(hub_library(), error)[0]}") from None
 
 
+_MEANINGS: Final = {  # of errors of the hub, a subclass before its base
+    "GatedRepoError": "access to it has to be asked for on its page; then log in: hf auth login",
+    "RepositoryNotFoundError": "there is no such repository, or it is private: log in with hf auth "
+    "login",
+    "RevisionNotFoundError": "it has no such revision: name a branch, a tag or a commit of it, or "
+    "leave it out",
+    "LocalTokenNotFoundError": "this needs a token: log in with hf auth login",
+}
 _LIBRARIES = ("huggingface_hub", "httpx", "httpx2", "httpcore", "requests", "urllib3", "hf_xet")
 
 
@@ -97,17 +101,10 @@ def _problem(hub: Any, error: Exception) -> tuple[str, bool]:
     """What an error of the library means, and whether the cache may help. Raises errors that are
     none of the library's, such as those of a signal handler."""
     _raise_if_of_a_signal(error)
-    errors = hub.errors
-    if isinstance(error, errors.GatedRepoError):
-        return "access to it has to be asked for on its page; then log in: hf auth login", True
-    if isinstance(error, errors.RepositoryNotFoundError):
-        return "there is no such repository, or it is private: log in with hf auth login", True
-    if isinstance(error, errors.RevisionNotFoundError):
-        problem = "it has no such revision: name a branch, a tag or a commit of it, or leave it out"
-        return problem, False
-    if isinstance(error, errors.LocalTokenNotFoundError):
-        return "this needs a token: log in with hf auth login", True
-    if isinstance(error, errors.HfHubHTTPError):
+    for name, meaning in _MEANINGS.items():
+        if isinstance(error, getattr(hub.errors, name)):
+            return meaning, name != "RevisionNotFoundError"
+    if isinstance(error, hub.errors.HfHubHTTPError):
         refused = getattr(error.response, "status_code", 0) in (401, 403)
         remedy = "; log in with a token that may do this: hf auth login" if refused else ""
         return f"the hub refuses: {_line(error)}{remedy}", True

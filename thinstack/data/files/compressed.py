@@ -11,8 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from thinstack.data.files.content import FileContent
-from thinstack.data.files.paths import FilePath, file_path, why_unreadable
+from thinstack.data.files.paths import FileContent, FilePath, file_path, why_unreadable
 from thinstack.errors import DataError
 
 BUFFER: Final = 1 << 16
@@ -35,18 +34,15 @@ _REFUSED: Final[dict[bytes, str]] = {
 
 
 def without_compression(path: FilePath) -> Path:
-    """The name of a file without the ending that says how it is compressed: reviews.csv for
-    reviews.csv.gz."""
-    found = Path(path)
-    return found.with_suffix("") if found.suffix.lower() in COMPRESSED_SUFFIXES else found
+    """The name of a file without `COMPRESSED_SUFFIXES`: reviews.csv for reviews.csv.gz."""
+    name = Path(path)
+    return name.with_suffix("") if name.suffix.lower() in COMPRESSED_SUFFIXES else name
 
 
 @contextmanager
 def opened_bytes(path: FilePath) -> "Iterator[io.BufferedReader[Any]]":
-    """A stream of the bytes of a file, or of its content, unpacked while they are read.
-
-    Raises DataError for a file that is missing, is damaged, or is an archive of another kind.
-    """
+    """A stream of the bytes of a file, unpacked while they are read. Raises DataError for a file
+    that is missing, is damaged, or is an archive of another kind."""
     try:
         with ExitStack() as stack:
             file: Any = stack.enter_context(_raw(path))
@@ -57,10 +53,8 @@ def opened_bytes(path: FilePath) -> "Iterator[io.BufferedReader[Any]]":
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {why_unreadable(path, error)}") from None
     except (EOFError, zlib.error, lzma.LZMAError) as error:
-        raise DataError(
-            f"{path}: expected a whole compressed file, found a damaged one ({error}); download or "
-            "compress it again"
-        ) from None
+        found = f"expected a whole compressed file, found a damaged one ({error})"
+        raise DataError(f"{path}: {found}; download or compress it again") from None
 
 
 def _raw(path: FilePath) -> Any:

@@ -25,8 +25,8 @@ NO_LOCKS: Final = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
     """Hold the lock of a folder, which is made if it is not there, and goes again if the block
     fails before it has written anything. Where the file system has no locks, nothing is held.
-    Raises InputError where another process holds it, which advises to name another folder with
-    `option`, and as `check_new_folder` does; OSError where the folder cannot be written to."""
+    Raises InputError as `check_new_folder` does, and where another process holds it, which advises
+    to name another folder with `option`; OSError where the folder cannot be written to."""
     new = not folder.exists()
     check_new_folder(folder, option, "all that is written")
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,10 +38,8 @@ def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
                 raise
             free = True
         if not free:
-            raise InputError(
-                f"{folder}: another run writes there ({_holder(file)}); wait until it has ended, "
-                f"or name another folder with {option}"
-            )
+            mend = f"wait until it has ended, or name another folder with {option}"
+            raise InputError(f"{folder}: another run writes there ({_holder(file)}); {mend}")
         file.truncate(0)
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
         file.write(f"process {os.getpid()} on {socket.gethostname()}, since {now}")

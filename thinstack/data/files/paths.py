@@ -1,7 +1,10 @@
-"""Names of files, as users and tables give them."""
+"""Files as users and tables name them, and the content of one that is read once."""
 
+import hashlib
 import os
 import stat
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -87,3 +90,37 @@ def why_unreadable(path: FilePath, error: OSError) -> str:
     if isinstance(error, FileNotFoundError) and os.path.islink(path):
         return f"{said}; it is a link to {os.readlink(path)}: restore that file, or mend the link"
     return said
+
+
+class FileContent(os.PathLike[str]):
+    """The bytes of a file, which are read when somebody first asks for them, and then kept.
+
+    It goes wherever the path of a table goes. `content`: the bytes, or what reads them; by default
+    it reads the file at `path`, and raises OSError, and DataError as `file_path` does.
+    """
+
+    def __init__(self, path: FilePath, content: bytes | Callable[[], bytes] | None = None):
+        self.path = Path(path)
+        self.content: Callable[[], bytes]
+        if isinstance(content, bytes):
+            self.content = lambda: content
+        else:
+            self.content = content or cache(lambda: file_path(self.path).read_bytes())
+
+    @classmethod
+    def of(cls, path: FilePath) -> "FileContent":
+        """The content of a file, or what is content already."""
+        return path if isinstance(path, FileContent) else cls(path)
+
+    def named(self, path: FilePath) -> "FileContent":
+        """The same bytes under another name, for messages."""
+        return FileContent(path, self.content)
+
+    def sha256(self) -> str:
+        """The digest of the bytes."""
+        return hashlib.sha256(self.content()).hexdigest()
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    __str__ = __fspath__

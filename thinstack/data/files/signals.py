@@ -22,8 +22,8 @@ class Stopped(KeyboardInterrupt):
 
 
 def stopped_error(error: KeyboardInterrupt, said: str) -> StoppedError:
-    """What to raise in place of `error`: `said` and the notes that it was given on its way. The
-    exit code is 128 and the number of the signal, as shells have it."""
+    """What to raise in place of `error`: `said` and the notes of the error. The exit code is 128
+    and the number of the signal, as shells have it."""
     number = error.number if isinstance(error, Stopped) else signal.SIGINT
     notes = getattr(error, "__notes__", ())
     return StoppedError("".join((said, *notes)), code=128 + number)

@@ -16,8 +16,7 @@ from thinstack.data.files.lock import take
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file, or leave the old one if that fails. Text is written in UTF-8. Raises
-    OSError."""
+    """Write a file, text in UTF-8, or leave the old one if that fails. Raises OSError."""
     with replacing(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 

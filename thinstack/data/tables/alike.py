@@ -16,11 +16,8 @@ _NO_WIDTH = re.compile(  # hyphens, joiners, marks of direction and order, varia
 
 
 def likeness(text: str) -> str:
-    """What texts have in common that a person takes for the same.
-
-    It has no case and single spaces. It is in one normal form, with one kind of hyphen and of
-    quotation mark, and without characters of no width.
-    """
+    """What texts have in common that a person takes for the same. It has no case, single spaces,
+    one normal form, one kind of hyphen and of quotation mark, no characters of no width."""
     if not text.isascii():
         seen = _NO_WIDTH.sub("", unicodedata.normalize("NFKC", text)).translate(_SIGNS)
         text = unicodedata.normalize("NFKC", seen.casefold())
@@ -36,8 +33,7 @@ def alike(names: Iterable[str]) -> list[list[str]]:
 
 
 def difference(names: Sequence[str]) -> tuple[list[str], str]:
-    """The names of a group of `alike`, written so that their difference is seen, and in what they
-    differ."""
+    """The names of a group of `alike`, written so that they differ visibly, and how they differ."""
     if len({" ".join(name.casefold().split()) for name in names}) == 1:
         return [repr(name) for name in names], "differ by case or spaces only"
     if _NUMBER.fullmatch(likeness(names[0])):
@@ -46,8 +42,7 @@ def difference(names: Sequence[str]) -> tuple[list[str], str]:
 
 
 def unknown_label(label: str, labels: Sequence[str]) -> str:
-    """What was found in place of one of `labels`; with the class that it is like, if there is
-    one."""
+    """What was found in place of one of `labels`; with the one that it is like, if any is."""
     for known in labels:
         if meaning(known) == meaning(label):
             (found, like), how = difference([label, known])

@@ -17,12 +17,8 @@ _OF_SPACY = {f"spacy.tokens.{name}" for name in ("doc", "span", "token")}
 
 
 def check_container(value: object, expected: str) -> None:
-    """Raise InputError, which says that these are `expected`, for what does not iterate over them.
-
-    It is a table, a mapping, an array of other axes, one text, a Doc, a tree, a path or a binary
-    file. Whatever else can be iterated is taken, such as a list, a generator, a column of a table
-    or a file of lines.
-    """
+    """Raise InputError, which says what is `expected`, for what does not iterate over that: what
+    `instead_of` knows, and what cannot be iterated."""
     if problem := instead_of(value):
         raise InputError(f"expected {expected}, {problem}")
     if not isinstance(value, Iterable) and not hasattr(type(value), "__getitem__"):
@@ -30,8 +26,7 @@ def check_container(value: object, expected: str) -> None:
 
 
 def check_rows(value: object) -> None:
-    """Raise InputError, which says what to give, for what does not iterate over mappings of columns
-    to cells."""
+    """Raise InputError for what does not iterate over mappings of columns to cells."""
     kind = type(value)
     if hasattr(kind, "columns"):
         mend = "frame.to_dict('records') of pandas, .to_dicts() of polars, .to_pylist() of Arrow"
@@ -51,8 +46,9 @@ def check_rows(value: object) -> None:
 
 
 def instead_of(value: Any) -> str | None:
-    """What was found and what to give, for an object that does not iterate over texts, sentences or
-    rows; None for others."""
+    """What was found and what to give, for what does not iterate over texts, sentences or rows.
+    That is a table, a mapping, an array of other axes, one text, a Doc, a tree, a path or a binary
+    file. None for others."""
     kind, name = type(value), type(value).__name__
     if isinstance(value, str):
         return f"found {shown(value, 60)}: put a single text in a list"

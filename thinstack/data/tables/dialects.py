@@ -4,7 +4,7 @@ is the one place that decides it, for every command and recipe."""
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -47,14 +47,13 @@ class Dialect(NamedTuple):
 
 def sample_of(lines: Iterable[str]) -> list[str]:
     """The first lines of a table, by which its dialect is found. It takes no more than these."""
-    found: list[str] = []
-    size = 0
+    sample, size = list[str](), 0
     for line in lines:
-        found.append(line)
+        sample.append(line)
         size += len(line)
-        if len(found) == _LINES or size > _CHARACTERS:
+        if len(sample) == _LINES or size > _CHARACTERS:
             break
-    return found
+    return sample
 
 
 def find_dialect(
@@ -64,14 +63,14 @@ def find_dialect(
     named is taken as it is.
 
     By default the separator is the one that the ending of the name promises. If the first row does
-    not have it, or only another one fits all rows, it is the one that fits most rows.
-    Raises DataError for a separator that is not one character.
+    not have it, or only another one fits all rows, it is the one that fits most rows. Raises
+    DataError for a separator that is not one character.
     """
     try:
         told = None if separator is None else str(separator_of(separator))
     except ValueError as error:
         raise DataError(f"{path}: --sep (in Python separator=): {error}") from None
-    rows = [bare(line) for line in lines]
+    rows = list(map(bare, lines))
     first = next((number for number, row in enumerate(rows) if row), len(rows))
     if first < len(rows) and (excel := _EXCEL.match(rows[first])):
         told, first = told or excel[1], first + 1
@@ -93,6 +92,12 @@ def split_line(line: str, dialect: Dialect) -> list[str]:
     return [cell.lstrip(" ") for cell in cells] if dialect.spaced else cells
 
 
+def reader(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
+    """The rows of lines with quotes as in RFC 4180. Raises csv.Error at the first other quote."""
+    spaced = dialect.spaced
+    return csv.reader(lines, delimiter=dialect.separator, skipinitialspace=spaced, strict=True)
+
+
 def _separator(rows: Sequence[str], named: str | None) -> str:
     if not rows:
         return named or "\t"
@@ -106,8 +111,8 @@ def _separator(rows: Sequence[str], named: str | None) -> str:
 
 
 class _Fit(NamedTuple):
-    """How well a separator fits the first rows of a table: the share of rows with as many cells as
-    the first, and how many these are."""
+    """How well a separator fits: the share of rows with as many cells as the first, and how many
+    these are."""
 
     share: float
     width: int
@@ -119,9 +124,8 @@ def _fit(rows: Sequence[str], separator: str) -> _Fit:
     quoted: list[int] = []
     with suppress(csv.Error):
         lines = (f"{row}\n" for row in rows)
-        quoted.extend(
-            map(len, csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t"))
-        )
+        cells = csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t")
+        quoted.extend(map(len, cells))
     width = quoted[0] if quoted else rows[0].count(separator) + 1
     shares = [each.count(width) / len(each) for each in (plain, quoted[1:]) if each]
     return _Fit(max(shares, default=1.0), width)
@@ -167,7 +171,9 @@ def check_header(
     rows = [row for row in _rows(sample, dialect) if len(row) == len(names) and row != [*names]]
     again = {name for name, *cells in zip(names, *rows, strict=True) if name and name in cells}
     missing = [name for name in wanted if name not in names]
-    like_a_row = again or any(map(_is_value, names))
+    like_a_row = again or any(
+        (len(name) > _LONG and " " in name) or _NUMBER.fullmatch(name) for name in names
+    )
     if (missing and like_a_row) or again.intersection(wanted):
         expected = f"the column {missing[0]!r}" if missing else "names of columns"
         raise DataError(
@@ -178,8 +184,7 @@ def check_header(
 
 
 def first_width(sample: Sequence[str], dialect: Dialect) -> int:
-    """The number of columns of a table without a header: that of most of its first rows, or 0 for
-    an empty table."""
+    """The number of columns of a table without a header: that of most of its first rows, if any."""
     rows = _rows(sample, dialect) or [split_line(row, dialect) for row in filter(bare, sample)]
     widths = Counter(map(len, rows))
     return widths.most_common(1)[0][0] if widths else 0
@@ -192,17 +197,10 @@ def _rows(sample: Sequence[str], dialect: Dialect) -> list[list[str]]:
     plain = [line for line in lines if '"' not in line]
     if plain or dialect.tabs:
         return [split_line(line, dialect) for line in plain or lines]
-    found: list[list[str]] = []
+    rows: list[list[str]] = []
     with suppress(csv.Error):
-        separator, spaced = dialect.separator, dialect.spaced
-        rows = csv.reader(lines, delimiter=separator, skipinitialspace=spaced, strict=True)
-        found.extend(rows)
-    return found
-
-
-def _is_value(name: str) -> bool:
-    """Whether the name of a column looks like a text or a number."""
-    return (len(name) > _LONG and " " in name) or _NUMBER.fullmatch(name) is not None
+        rows.extend(reader(lines, dialect))
+    return rows
 
 
 def _numbered(header: Sequence[str]) -> bool:

@@ -4,8 +4,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from thinstack.data.files.content import FileContent
-from thinstack.data.files.paths import FilePath, file_path, why_unreadable
+from thinstack.data.files.paths import FileContent, FilePath, file_path, why_unreadable
 from thinstack.data.tables.table_rows import Found, Record
 from thinstack.errors import DataError, needs_extra
 
@@ -15,11 +14,7 @@ _BUFFER = 1 << 20
 
 
 def parquet_records(path: FilePath, wanted: Sequence[str]) -> Iterator[Found]:
-    """The names of a file's columns, then its rows, which hold only the `wanted` columns.
-
-    Raises MissingExtraError without pyarrow (extra `data`), and DataError for a file that is
-    missing or damaged.
-    """
+    """The names of a file's columns, then its rows, which hold only the `wanted` columns."""
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
         from pyarrow import parquet
@@ -69,7 +64,7 @@ def _values(pa: Any, column: Any) -> list[Any]:
 
 
 def _value(cell: Any) -> Any:
-    """A cell in Python's types; as it is where they have no such value, which is then no text."""
+    """A cell in Python's types; as it is where they have no such value."""
     try:
         return cell.as_py()
     except Exception:

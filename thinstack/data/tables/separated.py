@@ -15,6 +15,7 @@ from thinstack.data.tables.dialects import (
     find_dialect,
     first_width,
     header_names,
+    reader,
     sample_of,
     split_line,
 )
@@ -136,8 +137,7 @@ class _Rows:
         if '"' not in line:
             return self._checked(start, split_line(line, self._dialect))
         cells, taken = self._quoted(line)
-        read = self._of_tabs if self._dialect.tabs else self._of_commas
-        return read(start, cells, taken)
+        return (self._of_tabs if self._dialect.tabs else self._of_commas)(start, cells, taken)
 
     @cached_property
     def _shapes(self) -> RowShapes:
@@ -162,10 +162,8 @@ class _Rows:
                 size += len(line)
                 yield line
 
-        separator, spaced = self._dialect.separator, self._dialect.spaced
-        reader = csv.reader(lines(), delimiter=separator, skipinitialspace=spaced, strict=True)
         try:
-            return next(reader), taken
+            return next(reader(lines(), self._dialect)), taken
         except csv.Error as error:
             return error, taken
 

@@ -83,7 +83,7 @@ class RowShapes:
         return ends and (told or self._alike(lines[0], lines[-1]))
 
     def _alike(self, first: str, last: str) -> bool:
-        """Whether two lines have a cell in common, without quote marks, in one column."""
+        """Whether two lines have the same cell, without quote marks, in one column."""
         pairs = zip(split_line(first, self._dialect), split_line(last, self._dialect), strict=True)
         return any(_shape(one) == _shape(other) and '"' not in one for one, other in pairs)
 

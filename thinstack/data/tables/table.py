@@ -1,14 +1,14 @@
 """A table of texts: CSV, tab-separated, JSON or parquet; and rows in memory, which are read as its
 rows are."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import starmap
-from typing import Unpack
+from itertools import chain, starmap
+from typing import Any, Unpack
 
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.dialects import Dialect, find_dialect, sample_of
-from thinstack.data.tables.json_tables import json_records
 from thinstack.data.tables.parquet import parquet_records
 from thinstack.data.tables.separated import separated_records
 from thinstack.data.tables.table_kinds import table_kind
@@ -20,7 +20,7 @@ from thinstack.data.tables.table_rows import (
     checked_rows,
     with_columns,
 )
-from thinstack.data.tables.text_streams import opened_text
+from thinstack.data.tables.text_streams import opened_text, undecoded
 from thinstack.errors import DataError, shown
 
 
@@ -31,13 +31,11 @@ class Table:
     in place of a path is read once, however often the table is gone through.
 
     `encoding`: of text; parquet is always UTF-8. `separator`: the character between cells; by
-    default it is found (`find_dialect`). `header`: False for a table without a header, whose
-    columns are named "1", "2" and so on; by default there is one, and a first row that looks like
-    another row is an error.
+    default it is found (`find_dialect`). `header`: False for a table whose columns are named "1",
+    "2" and so on; by default there is a header, and one that looks like a row is an error.
 
     Whatever reads the file raises DataError if it is missing, damaged or no table, and for a
-    `separator` or `header` of a table that has none. It raises MissingExtraError for parquet
-    without pyarrow (extra `data`).
+    `separator` or `header` of a table that has none; MissingExtraError for parquet without pyarrow.
     """
 
     def __init__(
@@ -53,7 +51,7 @@ class Table:
 
     @property
     def kind(self) -> str:
-        """As `table_kind` has it."""
+        """As `table_kind` gives it."""
         separated = self.separator is not None or self.header is not None
         return table_kind(self.path, separated=separated)
 
@@ -82,7 +80,7 @@ class Table:
         if (kind := self.kind) == ".parquet":
             return parquet_records(self.path, wanted)
         if kind in (".json", ".jsonl"):
-            return json_records(self.path, self.encoding)
+            return with_columns(_json_rows(self.path, self.encoding))
         return separated_records(
             self.path, wanted, self.encoding, separator=self.separator, header=self.header
         )
@@ -90,17 +88,14 @@ class Table:
     def rows(self, columns: Sequence[str], **checks: Unpack[RowChecks]) -> Iterator[TableRow]:
         """The rows, one after the other, with the texts of `columns`, as `checked_rows` gives them.
 
-        CSV is as in RFC 4180. A cell in quotes may hold separators and line ends, and a quote in it
-        is doubled. Tab-separated text is the same, but a row whose quotes do not fit is read
-        without any: a quote mark in it is text. JSON has one object a line, or one array of
+        CSV is as in RFC 4180. Tab-separated text is the same, but a row whose quotes do not fit is
+        read without any: a quote mark in it is text. JSON has one object a line, or one array of
         objects. A file may be compressed (`opened_bytes`). A byte order mark and blank lines are
-        ignored. Cells become text as `cell_text` says; in CSV they are text already, so 3.0 stays
-        "3.0".
+        ignored. Cells become text as `cell_text` says; in CSV 3.0 stays "3.0".
 
-        A row is bad if `cell_text` refuses a cell, or if it has too few or too many cells. So is a
-        row that repeats the header, and one with bytes that are not in `encoding`. A quote makes
-        its row bad if it is not doubled, is never closed or takes other rows along. A line of JSON
-        is bad if it is no object. The DataErrors of bad rows start with file and line.
+        A row is also bad if it has too few or too many cells, or bytes that are not in `encoding`.
+        So is one with a quote that is not doubled, is never closed or takes other rows along, and a
+        line of JSON that is no object. The DataErrors of bad rows start with file and line.
         """
         return checked_rows(str(self.path), self.records(columns), columns, **checks)
 
@@ -126,3 +121,64 @@ def read_mappings(
 
     records = starmap(record, enumerate(rows, start=1))
     return checked_rows(source, with_columns(records), columns, **checks)
+
+
+def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
+    """The rows of a file of JSON, whatever its name: an object a line, or one array of objects,
+    which is held in memory. The line of a row is then its place in the array, from 1."""
+    with opened_text(path, encoding) as stream:
+        lines = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
+        if (first := next(lines, None)) is None:
+            return
+        number, line = first
+        value = _parsed(line)
+        ahead = [first]
+        if line.lstrip().startswith("["):
+            whole = not isinstance(value, Exception)
+            second = next(lines, None) if whole else None
+            if second is None:
+                yield from _array(path, value if whole else _parsed(line + stream.read()))
+                return
+            ahead.append(second)
+        elif line.strip() == "{":
+            found = (
+                "expected an object a line, or one array of objects, found one over several lines"
+            )
+            mend = "write it without indents (in Python json.dumps without indent=)"
+            raise DataError(f"{path}:{number}: {found}; {mend}")
+        elif isinstance(value, dict) and _holds_rows(value):
+            found = "expected an object for each row, found one of lists and other objects only"
+            pandas = "in pandas df.to_json(FILE, orient='records', lines=True)"
+            mend = f"write the rows as one array, or one a line ({pandas})"
+            raise DataError(f"{path}:{number}: {found}; {mend}")
+        for number, text in chain(ahead, lines):
+            record = _row(path, number, _parsed(text), f"{text.strip():.60}")
+            problem = undecoded(path, number, text, encoding)
+            yield record._replace(problem=problem) if problem else record
+
+
+def _parsed(text: str) -> Any:
+    """The value of a text of JSON, or the error of one that is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return error
+
+
+def _holds_rows(value: dict[str, Any]) -> bool:
+    """Whether all that an object has are other objects and lists, and nothing is a text."""
+    return bool(value) and all(isinstance(each, dict | list) and each for each in value.values())
+
+
+def _array(path: FilePath, values: Any) -> Iterator[Record]:
+    if isinstance(values, Exception):
+        raise DataError(f"{path}: expected one JSON array of objects: {values}")
+    for number, value in enumerate(values, start=1):
+        yield _row(path, number, value, shown(value, 60))
+
+
+def _row(path: FilePath, line: int, value: object, found: str) -> Record:
+    if isinstance(value, dict):
+        return Record(line, value)
+    what = f": {value}" if isinstance(value, Exception) else f", found {found}"
+    return Record(line, {}, DataError(f"{path}:{line}: expected a JSON object{what}"))

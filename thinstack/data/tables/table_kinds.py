@@ -33,10 +33,7 @@ def holds_table(path: FilePath) -> bool:
 def table_kind(path: FilePath, *, separated: bool = False) -> str:
     """The kind of a table: ".parquet", ".json", ".jsonl" or ".csv", which stands for cells with any
     separator between them. `separated`: whether it has a separator or a header to name, as only the
-    last kind has.
-
-    Raises DataError for a file that is none of these, or of another kind than `separated` says.
-    """
+    last kind has. Raises DataError for a file of no kind, or of another than `separated` says."""
     suffix = _suffix(path)
     if suffix in SILENT_SUFFIXES and not separated:
         start = _start(path)
@@ -45,10 +42,9 @@ def table_kind(path: FilePath, *, separated: bool = False) -> str:
         return ".json" if start.startswith((b"{", b"[")) else ".csv"
     if suffix in (".json", ".jsonl", ".ndjson", ".parquet"):
         if separated:
-            raise DataError(
-                f"{path}: a {suffix} file names its columns in each row, and has no separator and "
-                "no header line: leave --sep and --no-header out"
-            )
+            problem = "names its columns in each row, and has no separator and no header line"
+            mend = "leave --sep and --no-header out"
+            raise DataError(f"{path}: a {suffix} file {problem}: {mend}")
         return ".jsonl" if suffix == ".ndjson" else suffix
     if suffix not in _NAMED_SEPARATORS and not separated:
         expected = f"expected a table, whose name ends in one of {', '.join(TABLE_SUFFIXES)}"

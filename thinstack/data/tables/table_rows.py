@@ -132,17 +132,17 @@ def checked_rows(
         else:
             skipped.append(row)
             bad = bad or row
-    if not good and bad is None:
-        what = "nothing" if known is None else f"only the columns {listed(known)}"
-        raise DataError(f"{source}: expected a table with rows, found {what}")
-    if not good:
+    if good:
+        return
+    if bad:
         raise DataError(f"{source}: expected a row that can be used, found bad ones only: {bad}")
+    what = "nothing" if known is None else f"only the columns {listed(known)}"
+    raise DataError(f"{source}: expected a table with rows, found {what}")
 
 
 def repeats_header(source: str, known: Sequence[str] | None, record: Record) -> DataError | None:
     """The error of a record that holds the names of the columns `known` again, as in files that
-    were put one behind the other. Null for any other record, and for tables of one column, where a
-    text may be that word."""
+    were put one behind the other; not in tables of one column, where a text may be that word."""
     if known is None or len(known) < 2:
         return None
     for column in known:
@@ -158,9 +158,8 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
     "3"), a truth value as "true" or "false".
 
     Raises DataError, without the place, for a cell that is missing: None, NaN or blank text. Also
-    for text that stands for a missing value (`is_missing`), unless it is a name
-    that `classes` has. Also for lists and other objects, and for text that cannot be written in
-    UTF-8 or holds a NUL character.
+    for text that stands for a missing value (`is_missing`), unless `classes` has it as a name. Also
+    for lists and other objects, and for text that UTF-8 cannot hold or that holds a NUL character.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -233,11 +232,8 @@ def _row(
 
 
 def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: str) -> None:
-    """Raise DataError for a table without one of the wanted columns, or with two of one name.
-
-    A column may have an empty name, as an index or a last comma gives it. `advice` ends the message
-    where a column is missing.
-    """
+    """Raise DataError for a table without one of the wanted columns, which ends with `advice`, or
+    with two of one name. The name may be empty, as an index or a last comma gives it."""
     if missing := [column for column in wanted if column not in known]:
         expected = f"expected the column {missing[0]!r}, found {listed(known)}"
         expected += _near(missing[0], known)
@@ -245,10 +241,8 @@ def check_columns(source: str, known: list[str], wanted: Iterable[str], advice: 
             advice = f"say with --sep which character stands between the cells, or {advice}"
         raise DataError(f"{source}: {expected}; {advice}")
     if twice := [column for column in known if column and known.count(column) > 1]:
-        raise DataError(
-            f"{source}: expected columns of different names, found {shown(twice[0])} twice; rename "
-            "one"
-        )
+        found = f"expected columns of different names, found {shown(twice[0])} twice"
+        raise DataError(f"{source}: {found}; rename one")
 
 
 def listed(columns: Iterable[object]) -> str:
@@ -259,8 +253,7 @@ def listed(columns: Iterable[object]) -> str:
 
 
 def _near(wanted: str, known: Iterable[str]) -> str:
-    """The column whose name is `wanted` but for case, spaces and other signs, or much like it, as a
-    part of a message."""
+    """The column with much the same name as `wanted`, as a part of a message."""
     bare = {_letters(name): name for name in islice(known, _COMPARED)}
     like = difflib.get_close_matches(_letters(wanted), bare, n=1, cutoff=0.8)
     return f" (did you mean {shown(bare[like[0]], _LONGEST)}?)" if like else ""

@@ -49,9 +49,7 @@ def opened_text(source: FilePath | BinaryIO, encoding: str, *, name: str = "") -
             file: Any = source
             if isinstance(source, str | os.PathLike):
                 file = stack.enter_context(opened_bytes(source))
-            elif not isinstance(
-                source, io.BufferedReader
-            ):  # standard input gives lines as they come
+            elif not isinstance(source, io.BufferedReader):  # standard input gives lines at once
                 file = io.BufferedReader(file, BUFFER)
                 stack.callback(file.detach)
             stream = _text(file, codec)
@@ -74,8 +72,8 @@ def _text(file: "io.BufferedReader[Any]", codec: str) -> io.TextIOWrapper:
 
 
 def check_encoding(encoding: str, name: str) -> str:
-    """The name that Python has for an encoding. Raises DataError for one that it does not know,
-    where `name` is what is to be read."""
+    """The name that Python has for an encoding. Raises DataError, led by `name`, for an unknown
+    one."""
     try:
         return codecs.lookup(encoding).name
     except (LookupError, ValueError, TypeError):

@@ -35,10 +35,9 @@ def binarize(tree: Tree, leaves: Sequence[Sequence[str]] | None = None) -> Tree:
     check_constituency(tree)
     groups = [(word,) for word in tree.words] if leaves is None else leaves
     if len(groups) != len(tree.words):
-        raise TreeError(
-            f"expected a group of words for each of the {len(tree.words)} leaves, found "
-            f"{len(groups)}; give an empty group for a leaf to leave out"
-        )
+        expected = f"expected a group of words for each of the {len(tree.words)} leaves"
+        mend = "give an empty group for a leaf to leave out"
+        raise TreeError(f"{expected}, found {len(groups)}; {mend}")
     rest = iter(groups)
     parts = [0] * len(tree)  # how many words, or children with one, make up each node
     steps: list[int] = []
@@ -153,31 +152,29 @@ def _joined(chain: Sequence[str | None]) -> str | None:
 def _check_labels(tree: Tree) -> None:
     for node, label in enumerate(tree.labels):
         if label is not None and (not label or CHAIN in label or label.startswith(ADDED)):
+            expected = "None, or a label that is not empty, has no '+' and does not start with '@'"
             raise TreeError(
-                f"node {node} has the label {label!r}; expected None, or a label that is not "
-                "empty, has no '+' and does not start with '@', for binarisation makes such "
-                "labels; rename it"
+                f"node {node} has the label {label!r}; expected {expected}, for binarisation makes "
+                "such labels; rename it"
             )
 
 
 def _head_children(tree: Tree, branching: Branching, heads: Heads | None) -> list[int]:
-    """The child of each node, from 0, that binarisation starts from; 0 for nodes with fewer than
-    two children."""
+    """The child of each node that binarisation starts from; 0 with fewer than two children."""
     if branching not in ("right", "left", "head"):
         raise ValueError(f"branching must be 'right', 'left' or 'head', got {branching!r}")
-    found = [0] * len(tree)
-    if branching == "left":
-        return found
     if branching == "right":
         return [max(count - 1, 0) for count in tree.arities.tolist()]
+    places = [0] * len(tree)
+    if branching == "left":
+        return places
     if heads is None:
         raise ValueError("branching 'head' needs heads, such as head_rules.english_head")
     for node, children in enumerate(tree.children):
         if len(children) > 1:
-            found[node] = heads(tree.labels[node], [tree.labels[child] for child in children])
-            if not 0 <= found[node] < len(children):
-                raise TreeError(
-                    f"node {node}: expected heads to give one of its children, 0 to "
-                    f"{len(children) - 1}, found {found[node]}; mend heads"
-                )
-    return found
+            place = heads(tree.labels[node], [tree.labels[child] for child in children])
+            if not 0 <= place < len(children):
+                expected = f"expected heads to give one of its children, 0 to {len(children) - 1}"
+                raise TreeError(f"node {node}: {expected}, found {place}; mend heads")
+            places[node] = place
+    return places

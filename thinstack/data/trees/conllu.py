@@ -1,12 +1,12 @@
 """Reads and writes CoNLL-U: dependency trees, one word a line in ten columns
 (https://universaldependencies.org/format.html).
 
-Node i of a tree is word i. Its label is the word's relation to its head; `_` in the column DEPREL
-gives the label None.
+Node i of a tree is word i. Its label is the word's relation to its head, None for `_` in the column
+DEPREL; or, from labelled files, its class.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from thinstack.core import Tree
@@ -14,11 +14,12 @@ from thinstack.data.trees.parent_arrays import parse_parents
 from thinstack.data.trees.text_files import Row, made, read_lines, write_lines
 from thinstack.errors import DataError, TreeError
 
-ID, FORM, HEAD, DEPREL, COLUMNS = 0, 1, 6, 7, 10
+ID, FORM, HEAD, DEPREL, MISC, COLUMNS = 0, 1, 6, 7, 9, 10
 
 _NUMBER = "0|[1-9][0-9]{0,17}"  # digits that int64 holds
 # The ID of a word `3`, a multiword token `3-4`, an empty node `3.1`.
 _ID = re.compile(f"({_NUMBER})(?:([-.])([1-9][0-9]{{0,17}}))?")
+_LABEL = re.compile(r"\s*label\s*=(.*)", re.IGNORECASE)
 _ENDS = re.compile("[\t\n\r]")  # These end a column, or for some readers a line.
 
 
@@ -32,7 +33,35 @@ def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> 
     Raises TreeError for the first malformed sentence if there is no `skipped`. Raises DataError for
     a file that is missing, is not UTF-8 or holds no sentence.
     """
-    return made(tree_of, [rows for _, rows in blocks_of(path) if rows], skipped)
+    return made(_tree, [rows for _, rows in _blocks(path) if rows], skipped)
+
+
+def read_labelled_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
+    """The dependency tree of each sentence of a file, labelled with classes.
+
+    A comment `# label = NAME` gives the class of its sentence. `Label=NAME` in the column MISC
+    gives the class of a word together with all words below it:
+
+        # label = positive
+        1   good    good    ADJ     _   _   2   amod    _   Label=positive
+        2   film    film    NOUN    _   _   0   root    _   _
+
+    The label of a node is its class, or None where the file gives none. A node has one label, so
+    relations (DEPREL) are not read.
+
+    Raises what `read_conllu` raises, and skips as it does. A sentence is malformed too if a label
+    has no name, or if a node has two labels. So is a label at a multiword token, at an empty node,
+    or in a comment without a sentence. Raises DataError where no sentence has any label.
+    """
+    found = made(_labelled, _blocks(path), skipped)
+    trees = [tree for tree in found if tree is not None]
+    if trees and not any(label for tree in trees for label in tree.labels):
+        expected = "'# label = NAME' above a sentence or 'Label=NAME' in the column MISC of a word"
+        raise DataError(
+            f"{path}: expected labels, {expected}; found none; label the file, or read it as "
+            "conllu.v1"
+        )
+    return trees
 
 
 def write_conllu(trees: Iterable[Tree], path: str | Path) -> None:
@@ -76,7 +105,7 @@ def to_conllu(tree: Tree) -> str:
     return "".join(lines) + "\n"
 
 
-def blocks_of(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
+def _blocks(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
     """The blocks between empty lines, their lines cut into columns: for each block, its comments
     and the lines of its sentence. Raises DataError as `read_conllu` does."""
     blocks: list[tuple[list[Row], list[Row]]] = [([], [])]
@@ -92,16 +121,16 @@ def blocks_of(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
     return blocks
 
 
-def tree_of(sentence: list[Row]) -> Tree:
+def _tree(sentence: list[Row]) -> Tree:
     """The tree of a sentence, labelled with relations. Raises TreeError with the place of the
     fault."""
-    words = words_of(sentence)
+    words = _words(sentence)
     forms, heads, labels = ([row.entries[n] for row in words] for n in (FORM, HEAD, DEPREL))
     parents = parse_parents(heads, lambda n, message: words[n].error(HEAD, message))
     return Tree.from_parents(parents, forms, [None if name == "_" else name for name in labels])
 
 
-def words_of(sentence: list[Row]) -> list[Row]:
+def _words(sentence: list[Row]) -> list[Row]:
     """The rows of a sentence that are words, in order.
 
     Words count from 1. A multiword token stands before its words, an empty node after its word.
@@ -136,3 +165,39 @@ def _check_columns(row: Row) -> None:
     for column, expected in ((FORM, "a word"), (DEPREL, "a relation, or _ if it has none")):
         if not row.entries[column]:
             raise row.error(column, f"expected {expected}, found an empty column")
+
+
+def _labelled(block: tuple[list[Row], list[Row]]) -> Tree | None:
+    """The tree of a block, None where it holds only comments without a label."""
+    comments, rows = block
+    above = [(row, 0, name) for row in comments for name in _names(row, 0, [row.text[1:]])]
+    if not rows:
+        for row, place, _ in above:
+            raise row.error(place, "expected a sentence below its label, found none")
+        return None
+    tree = _tree(rows)
+    nodes = {row.line: node for node, row in enumerate(_words(rows))}
+    nodes |= {row.line: tree.root for row in comments}
+    labels: list[str | None] = [None] * len(tree)
+    at_words = [
+        (row, MISC, name)
+        for row in rows
+        for name in _names(row, MISC, row.entries[MISC].split("|"))
+    ]
+    for row, place, name in above + at_words:
+        if row.line not in nodes:
+            raise row.error(place, f"expected labels of words only, {row.entries[0]} is no word")
+        node = nodes[row.line]
+        if labels[node] not in (None, name):
+            found = f"{name!r} beside {labels[node]!r}"
+            raise row.error(place, f"expected one label for each node, found {found}")
+        labels[node] = name
+    return tree.with_labels(labels)
+
+
+def _names(row: Row, place: int, parts: list[str]) -> Iterator[str]:
+    """The labels that these parts of an entry give."""
+    for match in filter(None, map(_LABEL.fullmatch, parts)):
+        if not (name := match[1].strip()):
+            raise row.error(place, "expected the name of a class after 'label =', found nothing")
+        yield name

@@ -2,7 +2,7 @@
 the labels of the Penn Treebank."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 # The end from which the children are searched, and the labels to search for, one after the other.
 _TABLE = {
@@ -13,6 +13,7 @@ _TABLE = {
     "INTJ": ("left", ""),
     "LST": ("right", "LS :"),
     "NAC": ("left", "NN NNS NNP NNPS NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW"),
+    "NP": ("right", ""),  # and the steps below
     "PP": ("right", "IN TO VBG VBN RP FW"),
     "PRN": ("left", ""),
     "PRT": ("right", "RP"),
@@ -41,6 +42,10 @@ _NOUN_PHRASE = (
     ("right", "JJ JJS RB QP"),
 )
 
+_STEPS = {
+    label: [(end, {name}) for name in wanted.split()] for label, (end, wanted) in _TABLE.items()
+} | {"NP": [(end, set(wanted.split())) for end, wanted in _NOUN_PHRASE]}
+
 _PUNCTUATION = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
 _FUNCTION = re.compile(r"(?<=.)[-=|].*", re.DOTALL)
 
@@ -59,12 +64,11 @@ def english_head(label: str | None, children: Sequence[str | None]) -> int:
     """
     if not children:
         raise ValueError("a phrase without children has no head")
-    plain = [_plain(child) for child in children]
-    places = [place for place, child in enumerate(plain) if child not in _PUNCTUATION] or list(
-        range(len(plain))
-    )
+    plain = list(map(_plain, children))
+    places = [place for place, child in enumerate(plain) if child not in _PUNCTUATION]
+    places = places or list(range(len(plain)))
     below = [plain[place] for place in places]
-    head = _noun_head(below) if _plain(label) == "NP" else _table_head(_plain(label), below)
+    head = _head(_plain(label), below)
     if head >= 2 and below[head - 1] == "CC":
         head -= 2
     return places[head]
@@ -75,22 +79,8 @@ def _plain(label: str | None) -> str:
     return "" if label is None else label if label.startswith("-") else _FUNCTION.sub("", label)
 
 
-def _table_head(label: str, children: list[str]) -> int:
-    end, wanted = _TABLE.get(label, ("left", ""))
-    for name in wanted.split():
-        if name in children:
-            return _first(end, children, {name})
-    return 0 if end == "left" else len(children) - 1
-
-
-def _noun_head(children: list[str]) -> int:
-    for end, wanted in _NOUN_PHRASE:
-        if not set(children).isdisjoint(wanted.split()):
-            return _first(end, children, wanted.split())
-    return len(children) - 1
-
-
-def _first(end: str, children: list[str], wanted: Collection[str]) -> int:
-    """The first child from this end that is wanted."""
-    found = [place for place, child in enumerate(children) if child in wanted]
-    return found[0 if end == "left" else -1]
+def _head(label: str, children: list[str]) -> int:
+    for end, wanted in _STEPS.get(label, ()):
+        if places := [place for place, child in enumerate(children) if child in wanted]:
+            return places[0 if end == "left" else -1]
+    return 0 if _TABLE.get(label, ("left",))[0] == "left" else len(children) - 1

@@ -1,4 +1,4 @@
-"""Reads files of JSON objects, one a line, whose fields are texts."""
+"""Reads files of JSON objects, one a line, whose fields are texts and trees in brackets."""
 
 import json
 import re
@@ -10,10 +10,12 @@ from thinstack.core import Tree
 from thinstack.data.trees.binarize import binarize
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.text_files import made, read_lines
+from thinstack.data.words import ptb
 from thinstack.errors import DataError, TreeError, shown
 
 Item = TypeVar("Item")
 
+_QUOTES = re.compile("[`'\"\\s]")  # parsers rewrite them
 _HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can write it, but no text has it
 
 
@@ -49,15 +51,38 @@ def read_records(
 
 
 def binary_tree(record: dict[str, str], field: str, *, labelled: bool) -> Tree:
-    """The binary tree in a field's brackets, as `binarize` makes it: a chain of single children
-    becomes its topmost node.
-
-    Raises TreeError, which names the field and the character.
-    """
+    """The binary tree in a field's brackets, as `binarize` makes it. Raises TreeError, which names
+    the field and the character."""
     try:
         return binarize(from_brackets(record[field], labelled=labelled))
     except TreeError as error:
         raise TreeError(f"{field}, character {error.column}: {error.message}") from None
+
+
+def read_questions(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
+    """Questions with their classes (TREC, Li & Roth 2002): one binary tree for each line
+    `{"sentence": ..., "label": ..., "parse": ...}`. Its root has the label `label`.
+
+    `parse` is a tree in Penn Treebank brackets. Its words keep their escapes, its own labels are
+    dropped. `binarize` makes it binary. Malformed lines, and lines whose `parse` has other words
+    than the sentence, are skipped or raise as in `read_records`.
+    """
+    return read_records(path, ("sentence", "label", "parse"), _question, skipped=skipped)
+
+
+def _question(record: dict[str, str]) -> Tree:
+    tree = binary_tree(record, "parse", labelled=True)
+    if not record["label"]:
+        raise TreeError("expected the question's class in the field 'label', found an empty text")
+    if _letters(tree.words) != _letters(record["sentence"].split()):
+        expected, found = record["sentence"], " ".join(tree.words)
+        raise TreeError(f"expected a parse of {expected!r:.200}, found one of {found!r:.200}")
+    return tree.with_labels([*[None] * (len(tree) - 1), record["label"]])
+
+
+def _letters(words: tuple[str, ...] | list[str]) -> str:
+    """What a sentence is, however it is cut into words and quoted."""
+    return _QUOTES.sub("", "".join(map(ptb.unescape, words)))
 
 
 def _record(line: str, fields: Sequence[str], expected: str) -> dict[str, str]:

@@ -63,7 +63,7 @@ def to_nltk(tree: Tree) -> "nltk.Tree":
 
 
 def _read(part: Any, kind: Any) -> tuple[str | None, str | None, list[Any]]:
-    """Label, word and children of a Tree or of a string beside others."""
+    """Label, word and children of a tree, or of a string beside others."""
     if not isinstance(part, kind):
         return None, _string(part, "words"), []
     label = _string(part.label(), "labels") or None

@@ -1,13 +1,16 @@
-"""Reads rated or classified pairs of sentences: SICK, and SNLI (Bowman et al. 2015) with its binary
-trees."""
+"""Reads rated or classified pairs of sentences: SICK (Marelli et al. 2014) with the trees of Tai et
+al. (2015), and SNLI (Bowman et al. 2015) with its binary trees."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from thinstack.core import Tree
+from thinstack.data.tables.table import Table
 from thinstack.data.trees.json_lines import binary_tree, read_records
-from thinstack.data.trees.sick import TABLES, SickPair, read_sick
+from thinstack.data.trees.parent_arrays import read_constituency_trees, read_dependency_trees
+from thinstack.data.trees.text_files import read_lines
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
 
 PairTrees = Literal["binary", "constituency", "dependency", "sequence"]
@@ -20,13 +23,19 @@ TABLE: Final = "table.v1"
 """The format of pairs of sentences in a table, which has no trees."""
 
 HELD: dict[str, tuple[tuple[PairTrees, ...], tuple[PairTarget, ...]]] = {
-    "sick.v1": (
-        ("binary", "constituency", "dependency", "sequence"),
-        ("relatedness", "entailment"),
-    ),
+    "sick.v1": (get_args(PairTrees), get_args(PairTarget)),
     "snli.v1": (("binary", "constituency", "sequence"), ("entailment",)),
 }
 """The trees and the targets that the pairs of each format have."""
+
+SICK_TABLES = {
+    "train": "SICK_train.txt",
+    "dev": "SICK_trial.txt",
+    "test": "SICK_test_annotated.txt",
+}
+"""The source table of each split, beside its folder."""
+
+_ID, _ENTAILMENT = "pair_ID", "entailment_judgment"
 
 LABELS = ("entailment", "neutral", "contradiction")
 UNDECIDED = "-"
@@ -55,8 +64,8 @@ def read_pairs(
     `snli.v1` a file of JSON lines (`read_snli`).
 
     Raises UnknownNameError for another format, and ConfigError for trees or a target that the
-    format does not have. Raises DataError and TreeError as `read_sick` and `read_snli` do, and
-    DataError where entailment is asked for and a SICK folder has no source table.
+    format does not have. Raises what the readers raise, and DataError where entailment is asked for
+    and a SICK folder has no source table.
     """
     if format not in HELD:
         raise UnknownNameError("format of sentence pairs", format, (*HELD, TABLE))
@@ -64,7 +73,91 @@ def read_pairs(
         if asked not in held:
             choices = f"choose from {', '.join(held)}, or another format"
             raise ConfigError(f"pairs in {format} have no {what} {asked!r}; {choices}")
-    return read_snli(path) if format == "snli.v1" else _read_sick(Path(path), trees, target)
+    if format == "snli.v1":
+        return read_snli(path)
+    return [
+        Pair(
+            pair.id,
+            pair.dependency if trees == "dependency" else pair.constituency,
+            pair.relatedness if target == "relatedness" else _entailment(pair, Path(path)),
+        )
+        for pair in read_sick(path)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SickPair:
+    """Two sentences.
+
+    Attributes:
+        id: the pair's number, as the files write it.
+        dependency: dependency trees of the first and the second sentence. Node i is word i, and its
+            label is its relation to its head.
+        constituency: binary trees of the first and the second sentence, without labels.
+        relatedness: the annotators' mean score, from 1 to 5.
+        entailment: NEUTRAL, ENTAILMENT or CONTRADICTION, as the source table has it; None without
+            that table.
+    """
+
+    id: str
+    dependency: tuple[Tree, Tree]
+    constituency: tuple[Tree, Tree]
+    relatedness: float
+    entailment: str | None
+
+
+def read_sick(folder: str | Path) -> list[SickPair]:
+    """The pairs in the folder of one split.
+
+    The folder holds `a.toks`, `a.parents`, `a.rels` and `a.cparents` (see `parent_arrays`), the
+    same files for `b`, `id.txt` and `sim.txt`. If the folder has a name of `SICK_TABLES`, and that
+    table stands beside the folder, entailment comes from the table, by id.
+
+    Raises DataError, with the path, for a file that is missing or does not fit the others. Also for
+    a score or a row that cannot be read. Raises TreeError for a malformed tree.
+    """
+    folder = Path(os.path.abspath(folder))  # so that "." has a name too
+    dependency, constituency = [], []
+    for side in "ab":
+        toks, *others = (folder / f"{side}.{name}" for name in ("toks", "parents", "rels"))
+        dependency.append(read_dependency_trees(toks, *others))
+        constituency.append(read_constituency_trees(toks, folder / f"{side}.cparents"))
+    ids = [line.strip() for line in read_lines(folder / "id.txt")]
+    scores = _scores(folder / "sim.txt")
+    for name, found in (("b.toks", dependency[1]), ("id.txt", ids), ("sim.txt", scores)):
+        if len(found) != len(dependency[0]):
+            expected = f"{len(dependency[0])} lines, as many as a.toks has"
+            mend = "take all files of one split from the same download"
+            raise DataError(f"{folder / name}: expected {expected}, found {len(found)}; {mend}")
+    trees = zip(*dependency, strict=True), zip(*constituency, strict=True)
+    parts = zip(ids, *trees, scores, _labels(folder, ids), strict=True)
+    return [SickPair(*part) for part in parts]
+
+
+def _scores(path: Path) -> list[float]:
+    scores = []
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            score = float(line)
+        except ValueError:
+            score = 0.0
+        if not 1 <= score <= 5:
+            raise DataError(f"{path}:{number}: expected a score from 1 to 5, found {line!r}")
+        scores.append(score)
+    return scores
+
+
+def _labels(folder: Path, ids: list[str]) -> list[str] | list[None]:
+    path = folder.parent / SICK_TABLES.get(folder.name, "")
+    if not path.is_file():
+        return [None] * len(ids)
+    advice = "take the table of the same download"
+    rows = Table(path, separator="\t").rows([_ID, _ENTAILMENT], advice=advice)
+    labels = {row.values[_ID]: row.values[_ENTAILMENT] for row in rows}
+    if absent := [pair for pair in ids if pair not in labels]:
+        expected = f"a row for every pair of {folder / 'id.txt'}"
+        raise DataError(f"{path}: expected {expected}, found none for {absent[0]!r}")
+    return [labels[pair] for pair in ids]
 
 
 def read_snli(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Pair]:
@@ -88,21 +181,11 @@ def _snli_pair(record: dict[str, str]) -> Pair:
     return Pair(record["pairID"], (first, second), label)
 
 
-def _read_sick(path: Path, trees: PairTrees, target: PairTarget) -> list[Pair]:
-    return [
-        Pair(
-            pair.id,
-            pair.dependency if trees == "dependency" else pair.constituency,
-            pair.relatedness if target == "relatedness" else _entailment(pair, path),
-        )
-        for pair in read_sick(path)
-    ]
-
-
 def _entailment(pair: SickPair, folder: Path) -> str:
     if pair.entailment is None:
+        names, tables = ", ".join(SICK_TABLES), ", ".join(SICK_TABLES.values())
         raise DataError(
-            f"{folder}: its pairs have no entailment label; expected a folder named "
-            f"{', '.join(TABLES)} with the source table ({', '.join(TABLES.values())}) beside it"
+            f"{folder}: its pairs have no entailment label; expected a folder named {names} with "
+            f"the source table ({tables}) beside it"
         )
     return pair.entailment.lower()

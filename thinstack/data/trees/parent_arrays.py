@@ -149,7 +149,7 @@ def parse_parents(
 
 
 def _aligned(*paths: str | Path) -> Iterator[list[Row]]:
-    """The rows of several files that have the same number, together."""
+    """The rows of several files, side by side."""
     files = [read_lines(path) for path in paths]
     for path, lines in zip(paths, files, strict=True):
         if len(lines) != len(files[0]):
@@ -167,7 +167,6 @@ def _words(row: Row) -> list[str]:
 
 
 def _counted(row: Row, count: int, what: str) -> list[str]:
-    """The entries of a row. Raises TreeError unless there are `count`."""
     if (found := len(row.entries)) != count:
         raise row.error(min(count, found), f"expected {count} {what}, found {found}")
     return row.entries

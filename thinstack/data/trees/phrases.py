@@ -1,6 +1,7 @@
-"""Turns the labelled phrases of a tree into sequences of words, to train a sequential model on (Tai
-et al. 2015, 5.1)."""
+"""The labelled phrases of a tree, as Tai et al. (2015, 5.1) use them: carried over to another tree,
+or as sequences of words, to train a sequential model on."""
 
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +18,34 @@ def check_constituency(tree: Tree) -> None:
     """Raise TreeError for a tree with a word at an inner node."""
     for node in np.flatnonzero(tree.arities).tolist():
         if tree.tokens[node] is not None:
+            expected = "expected a constituency tree, which has words at its leaves only"
+            raise TreeError(f"node {node} has both a word and children; {expected}")
+
+
+def project_labels(phrases: Tree, tree: Tree) -> Tree:
+    """`tree` with labels: a node that covers the same words as a phrase gets its label, any other
+    node gets None.
+
+    Args:
+        phrases: constituency tree of the sentence. If several phrases have the same words, the
+            topmost one counts.
+        tree: dependency tree of the sentence, or any other tree. A node whose subtree has gaps
+            (`Tree.gaps`) covers no phrase.
+
+    Raises TreeError if the trees have different words, or if `phrases` has a word at an inner node.
+    """
+    for place, both in enumerate(zip_longest(phrases.words, tree.words), start=1):
+        if both[0] != both[1]:
+            ours, theirs = ("the end" if word is None else repr(word) for word in both)
+            found = f"{ours} in the phrases and {theirs} in the tree at word {place}"
             raise TreeError(
-                f"node {node} has both a word and children; expected a constituency tree, which "
-                "has words at its leaves only"
+                f"expected trees over the same words, found {found}; spell the words alike in both"
             )
+    check_constituency(phrases)
+    # Parents come after their children, so the topmost phrase is the one that stays.
+    known = dict(zip(map(tuple, phrases.spans.tolist()), phrases.labels, strict=True))
+    spans = zip(map(tuple, tree.spans.tolist()), tree.gaps.tolist(), strict=True)
+    return tree.with_labels(None if gap else known.get(span) for span, gap in spans)
 
 
 def phrases_of(tree: Tree, labels: ArrayLike) -> tuple[IntArray, IntArray]:

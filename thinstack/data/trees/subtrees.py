@@ -60,14 +60,13 @@ class LabelledTree(NamedTuple):
 
 
 def phrase_sizes(tree: Tree) -> list[int]:
-    """The number of words below each of the N nodes, (N,)."""
+    """The words below each of the N nodes, (N,)."""
     sizes: list[int] = (tree.spans[:, 1] - tree.spans[:, 0]).tolist()
     return sizes
 
 
 def subtree(tree: Tree, node: int) -> Tree:
-    """The phrase at a node of a binary tree, as a tree. Raises TreeError for trees that are not
-    binary."""
+    """The phrase at a node, as a tree. Raises TreeError unless the tree is binary."""
     start, end = tree.spans[node].tolist()
     return Tree.from_transitions(
         tree.transitions[_first(tree, node) : node + 1], tree.words[start:end]
@@ -75,8 +74,8 @@ def subtree(tree: Tree, node: int) -> Tree:
 
 
 def replaced(tree: Tree, node: int, phrase: Tree) -> Tree:
-    """A binary tree with `phrase` in the place of the phrase at a node. Raises TreeError for trees
-    that are not binary."""
+    """The tree with `phrase` in the place of the phrase at a node. Raises TreeError unless both are
+    binary."""
     start, end = tree.spans[node].tolist()
     steps, first = tree.transitions, _first(tree, node)
     changed = np.concatenate([steps[:first], phrase.transitions, steps[node + 1 :]])

@@ -33,10 +33,8 @@ def read_text(path: str | Path, encoding: str = "utf-8") -> str:
     except UnicodeError as error:  # of encodings that do not say where
         raise DataError(f"{path}: not in {encoding}: {error!s:.200}") from None
     except LookupError:  # of encodings from bytes to bytes
-        raise DataError(
-            f"{path}: unknown encoding {encoding!r}; name one that Python knows, such as utf-8 or "
-            "cp1252"
-        ) from None
+        mend = "name one that Python knows, such as utf-8 or cp1252"
+        raise DataError(f"{path}: unknown encoding {encoding!r}; {mend}") from None
 
 
 def read_lines(path: str | Path) -> list[str]:
@@ -50,14 +48,8 @@ def read_lines(path: str | Path) -> list[str]:
 
 
 class Row(NamedTuple):
-    """A line of a file.
-
-    Attributes:
-        source: the file, as messages name it.
-        line: the number of the line, from 1.
-        text: the line without its end.
-        entries: the parts of the line, in order.
-    """
+    """A line of a file: the name of the file, the number of the line, from 1, its text without its
+    end, and the parts of the text, in order."""
 
     source: str
     line: int
@@ -102,7 +94,6 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
     except UnicodeEncodeError as error:
-        line, char = text.count("\n", 0, error.start) + 1, text[error.start]
-        raise DataError(
-            f"{path}:{line}: {char!r} cannot be written in UTF-8; take it out"
-        ) from None
+        line = text.count("\n", 0, error.start) + 1
+        problem = f"{text[error.start]!r} cannot be written in UTF-8; take it out"
+        raise DataError(f"{path}:{line}: {problem}") from None

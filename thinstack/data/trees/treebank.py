@@ -6,6 +6,7 @@ a line indented no deeper than the trees of the file. So a malformed tree harms 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -103,18 +104,14 @@ def _numbered(
     """Each tree with the number of its first line (1-based)."""
 
     def trees(block: list[tuple[int, str]]) -> list[tuple[int, Tree]]:
-        return [
-            (line, from_brackets(text, labelled=labelled, source=str(path), line=line))
-            for line, text in block
-        ]
+        read = partial(from_brackets, labelled=labelled, source=str(path))
+        return [(line, read(text, line=line)) for line, text in block]
 
     blocks = list(_blocks(read_text(path, encoding)))
     if not blocks:
         example = "(3 (2 The) (4 acting))" if labelled else "( The acting )"
-        raise DataError(
-            f"{path}: expected bracketed trees, such as {example}, found no tree; if the file has "
-            "another format, name it"
-        )
+        found = f"expected bracketed trees, such as {example}, found no tree"
+        raise DataError(f"{path}: {found}; if the file has another format, name it")
     for block in blocks:  # one by one: errors of labels come in between
         yield from chain.from_iterable(made(trees, [block], skipped))
 

@@ -18,7 +18,7 @@ def escape(word: str) -> str:
 
 
 def unescape(word: str) -> str:
-    """The word without its escapes, as it was before `escape`. `-lrb-` is read as `-LRB-` is."""
+    """The word before `escape`. `-lrb-` is read as `-LRB-` is."""
     if "\\" not in word and "-" not in word:
         return word
     return _ESCAPED.sub(lambda match: _UNESCAPES[match.group().upper()], word)

@@ -1,18 +1,23 @@
-"""Reads tables of pretrained vectors of words or pieces."""
+"""Reads tables of pretrained vectors of words or pieces: arrays of numpy, or text as GloVe,
+word2vec and fastText write it."""
 
 import lzma
+import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Collection, Sequence
+from array import array
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.data.files.compressed import opened_bytes
 from thinstack.data.files.paths import file_path
-from thinstack.data.words.text_vectors import read_text_vectors
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, shown
 
@@ -25,6 +30,14 @@ _UNQUESTIONED, _DENSEST = 1 << 28, 4
 _ZIP_ERRORS = zipfile.BadZipFile, zlib.error, lzma.LZMAError
 
 _SAVE = "save it by numpy.savez(path, words=WORDS, vectors=VECTORS), strings and floats"
+
+_SAMPLE = 256  # lines that tell together how many numbers a line has
+_LONGEST = 1 << 24  # bytes of a line at most
+_MARK = "\ufeff"
+_BETWEEN = re.compile("[ \t]+")
+_HEADER = re.compile("([0-9]+)[ \t]+([0-9]+)")
+_WHOLE = re.compile("[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 class WordVectors(NamedTuple):
@@ -40,14 +53,13 @@ class WordVectors(NamedTuple):
 
 
 def vectors_file(name: str, folder: Path) -> Path:
-    """The file of a recipe's vectors. The name `wordpieces` stands for the vectors that thinstack
-    brings along (see `bundled/vectors.md`); any other name is a file in the folder of the data."""
+    """The file of a recipe's vectors. The name `wordpieces` stands for those that thinstack brings
+    along (`bundled/vectors.md`); any other name is a file in the folder of the data."""
     return BUNDLED / "wordpieces.npz" if name == "wordpieces" else folder / name
 
 
 def bundled_pieces() -> tuple[str, ...]:
-    """The pieces of the vectors `wordpieces`. They are stored once, as the vocabulary of the
-    bundled model."""
+    """The pieces of `wordpieces`, which are stored as the vocabulary of the bundled model."""
     return Vocabulary.load(BUNDLED / "sst" / "vocabulary.txt").entries
 
 
@@ -65,9 +77,8 @@ def read_vectors(
 
     An `.npz` has the arrays `words` (or `pieces`) and `vectors`, without pickle. Vectors may be in
     8 bits, with an array `scale` of one number, or of one for each row. If the file stores no
-    words, `words` gives them. Text is as `thinstack.data.words.text_vectors.read_text_vectors`
-    says: the last X fields of a line are the vector, between spaces or tabs, and a first line `V
-    X` may stand before them.
+    words, `words` gives them. In text, the last X fields of a line are the vector, between spaces
+    or tabs, so a word may hold spaces. A first line `V X` may stand before them.
 
     `only`: the words to keep. Of a word that occurs again the first vector is kept, and a warning
     says how many there were.
@@ -79,9 +90,13 @@ def read_vectors(
     path = file_path(path)
     try:
         if path.suffix == ".npz":
-            found = _wanted(_read_npz(path, words), only)
+            found = _read_npz(path, words)
+            if only is not None:
+                places = [place for place, word in enumerate(found.words) if word in only]
+                kept = tuple(found.words[place] for place in places)
+                found = WordVectors(kept, found.vectors[places])
         else:
-            known, vectors = read_text_vectors(path, only)
+            known, vectors = _read_text(path, only)
             found = WordVectors(tuple(known), vectors)
     # RuntimeError: a zip that is encrypted or compressed in an unknown way.
     except (OSError, EOFError, MemoryError, OverflowError, RuntimeError, *_ZIP_ERRORS) as error:
@@ -91,25 +106,13 @@ def read_vectors(
     return found
 
 
-def _wanted(found: WordVectors, only: Collection[str] | None) -> WordVectors:
-    if only is None:
-        return found
-    places = [place for place, word in enumerate(found.words) if word in only]
-    return WordVectors(tuple(found.words[place] for place in places), found.vectors[places])
-
-
 def standardise(vectors: NDArray[np.float32], std: float) -> NDArray[np.float32]:
     """The vectors (V, X), scaled by one factor so that the standard deviation of all their entries
-    is `std`.
-
-    Raises DataError if their standard deviation is zero or not finite.
-    """
+    is `std`. Raises DataError if it was zero or not finite."""
     own = float(vectors.std(dtype=np.float64)) if vectors.size else 0.0
     if not np.isfinite(own) or own == 0:
-        raise DataError(
-            f"vectors of standard deviation {own} cannot be scaled to {std}; check the file, or "
-            "leave data.vector_std out"
-        )
+        problem = f"vectors of standard deviation {own} cannot be scaled to {std}"
+        raise DataError(f"{problem}; check the file, or leave data.vector_std out")
     return (vectors * (std / own)).astype(np.float32)
 
 
@@ -140,13 +143,14 @@ def _read_npz(path: str | Path, known: Sequence[str] | None) -> WordVectors:
     if not (isinstance(words, np.ndarray) and isinstance(vectors, np.ndarray)):
         problem = f"holds no plain arrays: expected {key}.npy and vectors.npy"
         raise DataError(f"{path}: {problem}; {_SAVE}")
-    if words.ndim != 1 or words.dtype.kind != "U":
-        found = f"{words.dtype} {words.shape}"
-        raise DataError(f"{path}: {key!r} must be a flat array of strings, found {found}; {_SAVE}")
-    if vectors.ndim != 2 or vectors.dtype.kind != "f" or len(vectors) != len(words):
-        found = f"{vectors.dtype} {vectors.shape}"
+    fits = vectors.ndim == 2 and vectors.dtype.kind == "f" and len(vectors) == len(words)
+    flat = words.ndim == 1 and words.dtype.kind == "U"
+    if not (flat and fits):
         expected = f"float vectors ({len(words)}, X)"
-        raise DataError(f"{path}: expected {expected}, found {found}; {_SAVE}")
+        if not flat:
+            expected = f"{key!r} to be a flat array of strings"
+        odd = vectors if flat else words
+        raise DataError(f"{path}: expected {expected}, found {odd.dtype} {odd.shape}; {_SAVE}")
     # What does not fit float32 becomes infinite, and `_check` refuses it.
     with np.errstate(over="ignore"):
         return WordVectors(tuple(words.tolist()), vectors.astype(np.float32, order="C"))
@@ -174,11 +178,109 @@ def _check(found: WordVectors, path: Path, only: Collection[str] | None) -> None
         raise DataError(f"{path}: expected at least {what}, found none")
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if broken.size:
-        raise DataError(
-            f"{path}: the vector of {words[broken[0]]!r} is not finite; mend it, or take the word "
-            "out"
-        )
+        problem = f"the vector of {words[broken[0]]!r} is not finite"
+        raise DataError(f"{path}: {problem}; mend it, or take the word out")
     constant = np.flatnonzero(np.ptp(vectors, axis=0) == 0)
     if constant.size and len(words) > 1:
         place = f"column {constant[0]} (of 0 to {vectors.shape[1] - 1})"
         raise DataError(f"{path}: {place} is the same for all words; remove it")
+
+
+def _read_text(
+    path: Path, only: Collection[str] | None = None
+) -> tuple[list[str], NDArray[np.float32]]:
+    """The words of a text file, as often as they occur, and their vectors (N, X). Lines of words
+    that are not in `only` are not looked at.
+
+    X is what a first line `V X` says, or what the most of the first lines have; it is 1 only if the
+    first line says so. A word may end in whole numbers (`1 800`), where its vector has others.
+    """
+    lines = _lines(path)
+    head = list(islice(lines, _SAMPLE))
+    announced = _HEADER.fullmatch(head[0][1]) if head else None
+    said = int(announced[2]) if announced else 0
+    head = head[bool(announced) :]
+    size = _size([line for _, line in head], said)
+    if head and size < max(2 - said, 1):
+        number, line = head[0]
+        expected = f"expected a word and its numbers, found {line[:60]!r}"
+        mend = "put spaces or tabs between them; vectors of one number need a first line 'V 1'"
+        raise DataError(f"{path}:{number}: {expected}; {mend}")
+    beginnings = None if only is None else {word.partition(" ")[0] for word in only}
+    words, values = list[str](), array("f")
+    for number, line in chain(head, lines):
+        if beginnings is not None and _BETWEEN.split(line, 1)[0] not in beginnings:
+            continue
+        parts = _parts(line, size)
+        if parts is None:
+            expected = f"expected a word and {size} numbers"
+            raise DataError(f"{path}:{number}: {expected}, found {line[:60]!r}")
+        if only is None or parts[0] in only:
+            words.append(parts[0])
+            values.fromlist(parts[1])
+    return words, np.frombuffer(values, np.float32).reshape(len(words), size)
+
+
+def _parts(line: str, size: int) -> tuple[str, list[float]] | None:
+    """The word of a line and the `size` numbers after it; None if there are not so many, or if what
+    is left is no word."""
+    word, *fields = line.rsplit(" ", size)
+    if " " in word or "\t" in line:  # a few lines, and those with more than one space between
+        word, *fields = _BETWEEN.sub(" ", line).rsplit(" ", size)
+    try:
+        numbers = list(map(float, fields))
+    except ValueError:
+        return None
+    if len(numbers) != size or (" " in word and not _is_word(word, fields)):
+        return None
+    if "_" in line and any("_" in field for field in fields):  # which `float` takes for a number
+        return None
+    return word, numbers
+
+
+def _is_word(text: str, fields: Sequence[str]) -> bool:
+    """Whether what stands before the `fields` of a vector can be a word: it may hold whole numbers
+    (`1 800`), unless the vector has no others."""
+    inner = [part for part in text.split(" ")[1:] if _NUMBER.fullmatch(part)]
+    whole = all(map(_WHOLE.fullmatch, fields))
+    return not inner or (not whole and all(part.isdigit() for part in inner))
+
+
+def _size(lines: Sequence[str], said: int) -> int:
+    """How many numbers a line has. It is what fits the most lines; of equals, what the file's
+    first line has `said`, or what the first line has."""
+    sizes = [size for size in dict.fromkeys([said, *map(_numbers_at_end, lines)]) if size]
+    fitting = {size: sum(_parts(line, size) is not None for line in lines) for size in sizes}
+    return max(fitting, key=fitting.__getitem__, default=0)
+
+
+def _numbers_at_end(line: str) -> int:
+    """How many of the last fields, the first excepted, are numbers."""
+    count = 0
+    for field in reversed(_BETWEEN.split(line)[1:]):
+        try:
+            float(field)
+        except ValueError:
+            break
+        count += 1
+    return count
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers (1-based)."""
+    with opened_bytes(path) as file:
+        for number, content in enumerate(iter(partial(file.readline, _LONGEST), b""), start=1):
+            if len(content) == _LONGEST and not content.endswith(b"\n"):
+                raise DataError(f"{path}:{number}: expected lines of at most {_LONGEST:,} bytes")
+            try:
+                text = content.decode()
+            except UnicodeDecodeError as error:
+                found = f"found the byte 0x{content[error.start]:02x} in {content[:60]!r}"
+                mend = "write the vectors as text in UTF-8"
+                expected = f"{path}:{number}: expected text in UTF-8"
+                raise DataError(f"{expected}, {found}; {mend}") from None
+            # Words may hold any other separator of Unicode.
+            text = text.removeprefix(_MARK) if number == 1 else text
+            text = text.rstrip("\r\n \t").lstrip(" \t")
+            if text:
+                yield number, text

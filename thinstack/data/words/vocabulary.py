@@ -2,15 +2,12 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.data.files.content import FileContent
-from thinstack.data.files.paths import FilePath
-from thinstack.data.files.writing import write_atomically
+from thinstack.data.files.paths import FileContent, FilePath
 from thinstack.data.words import ptb
 from thinstack.data.words.letters import plain_letters
 from thinstack.errors import DataError
@@ -54,13 +51,11 @@ class Vocabulary:
         distinct = len(self._position) == len(self.entries)
         sound = distinct and "" not in self._position and "\n" not in "".join(self.entries)
         for number, entry in enumerate(() if sound else self.entries):
+            place = f"vocabulary entry {number}"
             if not entry or "\n" in entry:
-                expected = "expected a word without line breaks"
-                raise DataError(f"vocabulary entry {number}: {expected}, found {entry!r}")
+                raise DataError(f"{place}: expected a word without line breaks, found {entry!r}")
             if self._position[entry] != number:
-                raise DataError(
-                    f"vocabulary entry {number}: {entry!r} occurs twice; keep one of them"
-                )
+                raise DataError(f"{place}: {entry!r} occurs twice; keep one of them")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and self.entries == other.entries
@@ -71,14 +66,10 @@ class Vocabulary:
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.entries,)
 
-    def save(self, path: str | Path) -> None:
-        """Write the text form to a file. Raises OSError."""
-        write_atomically(Path(path), self.to_bytes())
-
     @classmethod
     def load(cls, path: FilePath) -> Self:
-        """The vocabulary that `save` wrote. Raises DataError for a file that is missing or holds
-        anything else."""
+        """The vocabulary of a file in the text form. Raises DataError for a file that is missing
+        or holds anything else."""
         try:
             text = FileContent.of(path).content().decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -91,11 +82,11 @@ class Vocabulary:
             raise DataError(f"{path}: {error}") from None
 
     def digest(self) -> str:
-        """The SHA-256 of the text form in hex digits, which is the digest of the saved file."""
+        """The SHA-256 of the text form, in hex digits."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     def to_bytes(self) -> bytes:
-        """The text form, as `save` writes it."""
+        """The text form."""
         return "\n".join((*self.entries, "")).encode()
 
     def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:

@@ -1,10 +1,12 @@
 """Cuts words into pieces of an open vocabulary (WordPiece, as BERT's uncased models have it)."""
 
+import json
 import string
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +40,9 @@ class WordpieceVocabulary(Vocabulary):
     def __init__(self, pieces: Iterable[str]):
         super().__init__(pieces)
         if UNKNOWN not in self._position:
-            count = len(self.entries)
-            raise DataError(
-                f"a vocabulary needs the piece {UNKNOWN}, not among {count} pieces; add it, or "
-                "take the vocabulary of a WordPiece model"
-            )
+            found = f"the piece {UNKNOWN}, not among {len(self)} pieces"
+            mend = "add it, or take the vocabulary of a WordPiece model"
+            raise DataError(f"a vocabulary needs {found}; {mend}")
         self._unknown = self._position[UNKNOWN]
         self._cache = Cache(self._cut)
 
@@ -89,14 +89,46 @@ class WordpieceVocabulary(Vocabulary):
         return found
 
 
+def tokenizer_json(vocabulary: WordpieceVocabulary) -> bytes:
+    """The content of `tokenizer.json`, for the library `tokenizers` (0.19 and later).
+
+    It cuts a plain text, or words without treebank escapes such as -LRB-, as the vocabulary does.
+    Two things differ. A word without any part has no piece here, but the vocabulary gives it the
+    unknown piece. The vocabulary reads plain letters (`thinstack.data.words.letters`), which BERT
+    does not. No piece is special: "[UNK]" in a text has three parts, as for the vocabulary.
+    """
+    data: dict[str, Any] = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": True,
+            "lowercase": True,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": None,
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": UNKNOWN,
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": LONGEST,
+            "vocab": {piece: number for number, piece in enumerate(vocabulary.entries)},
+        },
+    }
+    return (json.dumps(data, ensure_ascii=False) + "\n").encode()
+
+
 def _parts(text: str) -> list[str]:
     """What BERT's uncased basic tokenizer makes of a text: words and single punctuation marks."""
-    text = "".join(map(_cleaned, text))
-    text = "".join(
-        char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn"
-    )
+    chars = unicodedata.normalize("NFD", "".join(map(_cleaned, text)))
+    plain = (char.lower() for char in chars if unicodedata.category(char) != "Mn")
     # Lower-cased one by one: the final sigma of a Greek word is no special case.
-    return "".join(map(_isolated, map(str.lower, text))).split()
+    return "".join(map(_isolated, plain)).split()
 
 
 @lru_cache(maxsize=4096)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from spacy.tokens import Doc, Span
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.files import Files, pack, unpacked
+from thinstack.bundle.reading import Files, pack, unpacked
 from thinstack.core.config import Device
 from thinstack.errors import NoSentencesWarning
 from thinstack.integrations.spacy.doc_results import (

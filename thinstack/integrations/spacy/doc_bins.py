@@ -6,8 +6,7 @@ from typing import Unpack
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from thinstack.data.files.content import FileContent
-from thinstack.data.files.paths import FilePath, why_unreadable
+from thinstack.data.files.paths import FileContent, FilePath, why_unreadable
 from thinstack.data.tables.table_rows import Found, Record, RowChecks, TableRow, checked_rows
 from thinstack.errors import DataError, InputError, raised_by_signal_handler, shown
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from spacy.language import Language
 
-from thinstack.bundle.hub.remote import is_address
+from thinstack.bundle.hub.hub_cache import is_address
 from thinstack.core.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.integrations.spacy.component import Aggregation, Source, TreeSentiment

@@ -15,7 +15,8 @@ from spacy.tokens import Doc
 from spacy.util import get_minor_version_range, registry, split_requirement
 
 from thinstack._version import __version__
-from thinstack.bundle.files import Files, write
+from thinstack.bundle.reading import Files
+from thinstack.bundle.writing import write_packed
 from thinstack.core.config import Device
 from thinstack.errors import BundleError, InputError, raised_by_signal_handler, shown
 from thinstack.runtime.culprit import each_part
@@ -108,7 +109,7 @@ class BatchedPipe(Pipe):
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the bundle to the folder `path`. thinstack's commands read it as any other
         bundle."""
-        write(self._saved(), Path(path))
+        write_packed(self._saved(), Path(path))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The bundle that `to_disk` writes, as bytes."""

@@ -14,8 +14,8 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.files import Files, pack, unpacked
 from thinstack.bundle.manifest import ONNX_FILE
+from thinstack.bundle.reading import Files, pack, unpacked
 from thinstack.bundle.writing import seal
 from thinstack.core.config import Device
 from thinstack.core.scale import ordered

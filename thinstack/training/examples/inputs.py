@@ -7,9 +7,8 @@ from pathlib import Path
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import MANIFEST_FILE
-from thinstack.data.files.content import FileContent
-from thinstack.data.files.paths import file_path, why_unreadable
-from thinstack.data.trees.sick import TABLES
+from thinstack.data.files.paths import FileContent, file_path, why_unreadable
+from thinstack.data.trees.pairs import SICK_TABLES
 from thinstack.data.words.vectors import vectors_file
 from thinstack.errors import DataError
 from thinstack.training.recipe import Recipe
@@ -87,7 +86,7 @@ def _digest(source: Path | FileContent) -> str:
         if not path.is_dir():
             found = file_path(path).stat()
             return _file_digest(path, found.st_size, found.st_mtime_ns)
-        beside = path.parent / TABLES.get(path.name, "")
+        beside = path.parent / SICK_TABLES.get(path.name, "")
         files = sorted(file for file in path.iterdir() if file.is_file())
         files += [beside] if beside.is_file() else []
         lines = "".join(f"{file.name} {_digest(file)}\n" for file in files)

@@ -15,9 +15,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
-from thinstack.bundle.weights import GATES, load_model, metadata_of, weights_of
+from thinstack.bundle.weights import GATES, check_safetensors, load_model, metadata_of, weights_of
 from thinstack.core.config import Device, ModelConfig, Strict
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model

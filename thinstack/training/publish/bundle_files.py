@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from thinstack.bundle.hub.tokenizer import tokenizer_json
 from thinstack.bundle.manifest import (
     CASES_FILE,
     ONNX_FILE,
@@ -21,7 +20,7 @@ from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest
 from thinstack.core.model.model import Model
 from thinstack.data.words.vocabulary import WordVocabulary
-from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.data.words.wordpiece import WordpieceVocabulary, tokenizer_json
 from thinstack.errors import ExportError
 from thinstack.export.onnx.model import IndexType
 from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx

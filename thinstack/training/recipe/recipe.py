@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
-from thinstack.bundle.hub.card_config import CardConfig
+from thinstack.bundle.hub.front_matter import CardConfig
 from thinstack.core.config.base import Strict, read_toml
 from thinstack.core.config.model_config import ModelConfig
 from thinstack.training.lesson import Lessons

@@ -1,0 +1,120 @@
+"""Opens bundles by path, by name or by address, and finds the installed ones."""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+from thinstack.bundle.hub.hub_cache import is_address
+from thinstack.bundle.hub.remote import fetch, mend
+from thinstack.bundle.manifest import MANIFEST_FILE
+from thinstack.bundle.reading import Bundle, read_folder
+from thinstack.errors import BundleError, UnknownNameError, shown
+
+BUNDLED = Path(__file__).parent / "bundled"
+MORE = "pip install a package that brings it along, or give the path of a bundle's folder"
+
+
+def open_bundle(path_or_name: str | Path) -> Bundle:
+    """Open a bundle: by the path of its folder, by name, or by its address on the Hugging Face hub.
+
+    thinstack and other installed packages bring bundles along that have names. A string without a
+    path separator is a name if there is such a bundle, and else a folder; `./sst` is always a
+    folder. `hf://user/name` and `hf://user/name@revision` are addresses, from which
+    `thinstack.bundle.hub.remote.fetch` downloads.
+
+    Raises UnknownNameError, which lists the known names; PluginError if two packages bring the name
+    along, or if its folder is missing; BundleError as `read_folder` does, and for a newer schema;
+    MissingExtraError for an address without huggingface_hub.
+    """
+    if not is_address(path_or_name):
+        return read_folder(_locate(path_or_name))
+    address = str(path_or_name)
+    folder = fetch(address)
+    try:
+        return read_folder(folder)
+    except BundleError:
+        if not mend(address, folder):
+            raise
+    try:
+        return read_folder(folder)
+    except BundleError as error:
+        problem = "it was downloaded again, so its author must upload it again"
+        raise BundleError(f"{address}: {error}; {problem}") from None
+
+
+def bundled_names() -> list[str]:
+    """Names of the bundles that thinstack brings along."""
+    return [folder.name for folder in bundled_folders()]
+
+
+def bundled_folders() -> list[Path]:
+    """The folders of the bundles that thinstack brings along."""
+    return sorted(path.parent for path in BUNDLED.glob(f"*/{MANIFEST_FILE}"))
+
+
+def installed_name(folder: Path) -> str | None:
+    """The name of the installed bundle in this folder, None if it is another folder."""
+    if folder.parent == BUNDLED:
+        return folder.name
+    from thinstack.plugins.manager import manager
+
+    bundles = manager().specs("bundle")
+    names = Counter(bundle.name for bundle in bundles)
+    own = (each.name for each in bundles if each.folder == folder and names[each.name] == 1)
+    return next(own, None)
+
+
+def is_installed(path_or_name: str | Path) -> bool:
+    """Whether `open_bundle` takes it for the name of an installed bundle. Raises PluginError."""
+    try:
+        return _may_be_name(path_or_name) and _named(str(path_or_name)).is_dir()
+    except UnknownNameError:
+        return False
+
+
+def aside(folder: Path) -> Path:
+    """The folder that a bundle is moved to while another takes its place."""
+    folder = folder.resolve()
+    return folder.parent / f".{folder.name}.thinstack-old"
+
+
+def _may_be_name(path_or_name: str | Path) -> bool:
+    return isinstance(path_or_name, str) and not ("/" in path_or_name or os.sep in path_or_name)
+
+
+def _locate(path_or_name: str | Path) -> Path:
+    unknown: UnknownNameError | None = None
+    if _may_be_name(path_or_name):
+        try:
+            return _named(str(path_or_name))
+        except UnknownNameError as error:
+            unknown = error
+    try:
+        folder = Path(path_or_name)
+        for candidate in (folder, aside(folder)):
+            if candidate.is_dir():
+                return candidate
+        is_file = folder.is_file()
+    except (OSError, ValueError, RuntimeError, TypeError) as error:
+        problem = f"expected the name, folder or address of a bundle: {error!s:.200}"
+        raise BundleError(f"{shown(path_or_name, 200)}: {problem}") from None
+    if is_file:
+        raise BundleError(f"{folder}: expected the folder of a bundle, found a file")
+    if unknown is not None:
+        raise unknown
+    raise BundleError(
+        f"{folder}: no such folder; `thinstack plugins` lists the models that have names"
+    )
+
+
+def _named(name: str) -> Path:
+    if name in bundled_names():
+        return BUNDLED / name
+    # Not before: a bundle of our own starts without what finds those of others.
+    from thinstack.plugins.manager import manager
+
+    try:
+        folder: Path = manager().find("bundle", name).folder
+    except UnknownNameError as error:
+        raise UnknownNameError("model", name, error.known, [MORE, *error.more]) from None
+    return folder
