@@ -8,7 +8,7 @@ from command_line import Answer
 
 import thinstack
 from thinstack.data.trees.treebank import read_labelled
-from thinstack.evaluate.calibration import calibration_error
+from thinstack.evaluate.accuracy import calibration_error
 from thinstack.runtime.text import predict_text
 
 Cli = Callable[..., Answer]

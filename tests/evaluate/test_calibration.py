@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from thinstack.evaluate.accuracy import accuracy
-from thinstack.evaluate.calibration import BINS, calibration_error, tempered
-from thinstack.evaluate.text_figures import text_figures
+from thinstack.evaluate.accuracy import BINS, accuracy, calibration_error, tempered, text_figures
 
 
 def by_the_equation(scores: np.ndarray, gold: np.ndarray) -> float:

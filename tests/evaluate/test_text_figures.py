@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
-from thinstack.evaluate.text_figures import confusion, text_figures
+from thinstack.evaluate.accuracy import confusion, text_figures
 
 
 def test_figures_are_those_of_scikit_learn():

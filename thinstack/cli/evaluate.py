@@ -199,9 +199,9 @@ def _evaluate_texts(
 ) -> None:
     from rich.table import Table
 
+    from thinstack.evaluate.accuracy import NAMES
     from thinstack.evaluate.figures import figure_names, percent
     from thinstack.evaluate.text_evaluation import evaluate_table
-    from thinstack.evaluate.text_figures import NAMES
     from thinstack.integrations.show.confusion import WIDEST, matrix
 
     notes: list[str] = []

@@ -11,9 +11,9 @@ from thinstack.core.config import TreeSource
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import Classes, TableRow
 from thinstack.errors import DataError
+from thinstack.evaluate.accuracy import confusion, text_figures
 from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.gold_labels import gold_labels
-from thinstack.evaluate.text_figures import confusion, text_figures
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
-from thinstack.core.depth_ordered import DepthOrdered, in_node_order
-from thinstack.core.model.top_down import TopDown
+from thinstack.core.depth_ordered import DepthOrdered, TopDown, in_node_order
 from thinstack.testing import recursion
 from thinstack.testing.forests import (
     apart,

@@ -7,10 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell
-from thinstack.core.depth_ordered import DepthOrdered
+from thinstack.core.depth_ordered import DepthOrdered, TopDown
 from thinstack.core.encoder import Encoder, Encoding, Structure
 from thinstack.core.model.subtree_mean import SubtreeMean
-from thinstack.core.model.top_down import TopDown
 from thinstack.core.schedule import (
     Schedule,
     check_transitions,

@@ -8,14 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from thinstack.core.cell import Cell
-from thinstack.core.cell_fit import misfit
+from thinstack.core.cell import Cell, misfit
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.encoder import Encoder, Encoding, Judgement, plain_encoding
-from thinstack.core.model.sentence_inputs import check_sentences
 from thinstack.core.schedule import schedule_transitions
 from thinstack.core.shift_reduce import ShiftReduce
-from thinstack.core.stack_schedule import schedule_stack, timetable
+from thinstack.core.stack_schedule import check_sentences, schedule_stack, timetable
 from thinstack.core.transfer import moved
 from thinstack.errors import ConfigError, PluginError
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
