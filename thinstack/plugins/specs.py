@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, get_type_hints
+from typing import Any, ClassVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -119,14 +119,6 @@ class Spec:
                 f"found {product!r:.80}"
             )
         return product
-
-
-def __getattr__(name: str) -> NoReturn:
-    """Says what took the place of `CellSpec`, `HeadSpec` and their like."""
-    kind = name.removesuffix("Spec").lower()
-    if kind in KINDS:
-        raise ImportError(f"{name} is no more: take Spec({kind!r}, plugin)", name=__name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 BUNDLE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

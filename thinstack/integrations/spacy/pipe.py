@@ -10,7 +10,7 @@ from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 
 from thinstack.errors import InputError, shown
-from thinstack.runtime.culprit import each_part
+from thinstack.runtime.pool import each_part
 from thinstack.text.batching import in_batches
 
 BATCH_TOKENS: Final = 1 << 16
