@@ -88,7 +88,7 @@ HOMES = {
     r"torch\.jit|from torch import .*\bjit\b": (
         "thinstack.export.torchscript",
         "thinstack.testing.export_checks",
-        "thinstack.core.arange",
+        "thinstack.core.schedule",
         "thinstack.core.depth_ordered",
         "thinstack.plugins.encoders.spinn.shift_reduce",
         "thinstack.core.model.model",

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from thinstack.core.arange import arange
-from thinstack.core.schedule import check_transitions, parents_of_transitions
+from thinstack.core.schedule import arange, check_transitions, parents_of_transitions
 
 
 class Timetable(NamedTuple):

@@ -17,6 +17,7 @@ from thinstack.testing.forests import (
     by_depth,
     by_recursion,
     chain,
+    gradients,
     random_forest,
     require_alike,
     schedule_of,
@@ -229,8 +230,4 @@ def _gradients(outputs: Sequence[Tensor], wanted: Mapping[str, Tensor]) -> dict[
     loss = torch.stack(
         [part.flatten() @ of for part, of in zip(outputs, weights, strict=False)]
     ).sum()
-    if not (wanted and loss.requires_grad):
-        return {name: torch.zeros_like(tensor) for name, tensor in wanted.items()}
-    tensors = tuple(wanted.values())
-    found = torch.autograd.grad(loss, tensors, allow_unused=True, materialize_grads=True)
-    return dict(zip(wanted, found, strict=True))
+    return dict(zip(wanted, gradients(loss, list(wanted.values())), strict=True))
