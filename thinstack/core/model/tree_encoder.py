@@ -13,11 +13,11 @@ from thinstack.core.model.subtree_mean import SubtreeMean
 from thinstack.core.schedule import (
     Schedule,
     check_transitions,
+    moved,
     schedule_lengths,
     schedule_parents,
     schedule_transitions,
 )
-from thinstack.core.transfer import moved
 from thinstack.errors import UnknownNameError
 
 

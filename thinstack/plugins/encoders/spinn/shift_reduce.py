@@ -21,8 +21,8 @@ from torch.autograd.function import once_differentiable
 
 from thinstack.core.cell import Cell, Links
 from thinstack.core.encoder import Encoding, plain_encoding
+from thinstack.core.schedule import moved
 from thinstack.core.stack_schedule import Timetable, numbers_by_making, schedule_stack, timetable
-from thinstack.core.transfer import moved
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 

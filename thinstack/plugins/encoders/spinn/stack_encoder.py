@@ -11,9 +11,8 @@ from torch.nn import functional
 from thinstack.core.cell import Cell, misfit
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.encoder import Encoder, Encoding, Judgement, plain_encoding
-from thinstack.core.schedule import schedule_transitions
+from thinstack.core.schedule import moved, schedule_transitions
 from thinstack.core.stack_schedule import check_sentences, schedule_stack, timetable
-from thinstack.core.transfer import moved
 from thinstack.errors import ConfigError, PluginError
 from thinstack.plugins.encoders.spinn.shift_reduce import ShiftReduce
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
