@@ -50,7 +50,7 @@ class StackEncoder(Encoder):
         dropout: float,
         forget_bias: float,
     ) -> "StackEncoder":
-        """The encoder of a configuration; `thinstack.core.config.TrackerConfig` has the options.
+        """The encoder of a configuration; `TrackerConfig` has the options.
         Raises ConfigError for a cell that does not go with them."""
         inner_size = size if feeds else 0
         try:
