@@ -1,5 +1,5 @@
 """The depth-ordered executor: the thin stack (Bowman et al. 2016, Algorithm 1), run by depth
-instead of by transition.
+instead of by transition; and the same in reverse, from the roots to the leaves.
 
 Every node's state is stored exactly once, in an order that we choose. So the loop carries only the
 results of the last step.

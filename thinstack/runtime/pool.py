@@ -1,4 +1,4 @@
-"""Runs the batches of one session on several threads of the CPU."""
+"""Runs the batches of one session on several threads of the CPU, and finds what makes one fail."""
 
 import os
 from collections import deque
@@ -8,6 +8,10 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from thinstack.errors import InputError, raised_by_signal_handler, raised_in, shown
+
+T = TypeVar("T")
+R = TypeVar("R")
+E = TypeVar("E", bound=Exception)
 
 MOST_THREADS = 256
 WAITING = 2
@@ -75,11 +79,6 @@ def _submitted(executor: Executor, run: Callable[..., Any], job: tuple[Any, ...]
 def usable_cores() -> int:
     """The number of CPU cores that the process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-T = TypeVar("T")
-R = TypeVar("R")
-E = TypeVar("E", bound=Exception)
 
 
 def each_part(
