@@ -31,8 +31,8 @@ from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.errors import ExportError
+from thinstack.export.compare import reference_cases
 from thinstack.export.onnx.verify import export_verified_onnx
-from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
 
 onnxruntime = import_onnxruntime()

@@ -29,10 +29,10 @@ from texts import NAMES, SEEDS, learn_textcat
 
 import thinstack
 from thinstack.data.trees.treebank import read_labelled
+from thinstack.evaluate.accuracy import text_figures
 from thinstack.evaluate.suite import halves, read_suite
 from thinstack.evaluate.suite_evaluation import polarity_figures
 from thinstack.evaluate.text_evaluation import text_scores
-from thinstack.evaluate.text_figures import text_figures
 from thinstack.runtime.text import predict_text, splitter
 from thinstack.text.raw_text import detokenize
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST

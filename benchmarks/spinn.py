@@ -31,8 +31,7 @@ from thinstack._onnxruntime import import_onnxruntime
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
-from thinstack.core.schedule import schedule_transitions
-from thinstack.core.transfer import moved
+from thinstack.core.schedule import moved, schedule_transitions
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.torchscript import export_torchscript
 from thinstack.plugins.build import build_model

@@ -14,8 +14,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 from thinstack.core import Forest, Tree
 from thinstack.core.fast import affine
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
-from thinstack.core.schedule import schedule_transitions
-from thinstack.core.transfer import moved
+from thinstack.core.schedule import moved, schedule_transitions
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 try:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from reproduce.cases import Cases
-from thinstack.evaluate.calibration import confidence_error, negative_log_likelihood
+from thinstack.evaluate.accuracy import confidence_error, negative_log_likelihood
 from thinstack.evaluate.figures import percentage
 from thinstack.evaluate.pair_figures import relatedness
 

@@ -84,10 +84,9 @@ HOMES = {
     r"torch\.jit|from torch import .*\bjit\b": (
         "thinstack.export.torchscript",
         "thinstack.testing.export_checks",
-        "thinstack.core.arange",
+        "thinstack.core.schedule",
         "thinstack.core.depth_ordered",
-        "thinstack.core.shift_reduce",
-        "thinstack.core.thin_stack",
+        "thinstack.plugins.encoders.spinn.shift_reduce",
         "thinstack.core.model.model",
         "thinstack.core.model.tree_encoder",
         "thinstack.core.fast",

@@ -8,7 +8,7 @@ from huggingface_hub import EvalResult, ModelCard
 
 from thinstack.bundle.hub.front_matter import CardConfig, front_matter, has_front_matter
 from thinstack.core.config import HeadConfig, ModelConfig
-from thinstack.plugins.bundle_spec import BundleSpec
+from thinstack.plugins.specs import BundleSpec
 
 SENTIMENT = CONFIG.model_copy(update={"labels": ("negative", "positive")})
 SHIPPED = {

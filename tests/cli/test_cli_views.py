@@ -5,7 +5,7 @@ import pytest
 
 import thinstack
 from thinstack.data.trees.treebank import read_labelled
-from thinstack.evaluate.calibration import calibration_error
+from thinstack.evaluate.accuracy import calibration_error
 from thinstack.runtime.text import predict_text
 
 TREES = """(4 (2 It) (4 (2 is) (4 superb)))

@@ -12,8 +12,7 @@ from torch import Tensor
 
 from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell
-from thinstack.core.depth_ordered import DepthOrdered, in_node_order
-from thinstack.core.model.top_down import TopDown
+from thinstack.core.depth_ordered import DepthOrdered, TopDown, in_node_order
 from thinstack.core.schedule import Schedule, schedule_lengths, schedule_transitions
 from thinstack.testing.forests import CellInputs, batch_of, by_depth, by_recursion, schedule_of
 

@@ -8,8 +8,8 @@ from core.stacks import FED, PLAIN, X, batch_of, cell_of, in_node_order, mixed_s
 from oracle import by_reference
 from torch import Tensor
 
-from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.core.transitions import validate
+from thinstack.plugins.encoders.spinn.shift_reduce import ShiftReduce
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 

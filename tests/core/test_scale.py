@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from thinstack.core.scale import Scale, are_numbers, in_order, ordered, tones_of
-from thinstack.evaluate.accuracy import binary_right
+from thinstack.evaluate.accuracy import NAMES, binary_right
 from thinstack.evaluate.figures import figure_names
-from thinstack.evaluate.text_figures import NAMES
 from thinstack.runtime.views import View
 
 TABLE = json.loads(Path(__file__).with_name("scales.json").read_text(encoding="utf-8"))

@@ -19,10 +19,10 @@ from oracle import Nodes, by_reference, gradients
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from thinstack.core import shift_reduce
 from thinstack.core.encoder import Encoding
-from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
+from thinstack.plugins.encoders.spinn import shift_reduce
+from thinstack.plugins.encoders.spinn.shift_reduce import ShiftReduce
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 SPOT_SAT_DOWN = torch.tensor([0, 0, 0, 1, 1])

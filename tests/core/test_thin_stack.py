@@ -6,7 +6,7 @@ import torch
 from oracle import gradients
 from torch import Tensor
 
-from thinstack.core.thin_stack import read, token_of, write
+from thinstack.plugins.encoders.spinn.shift_reduce import read, token_of, write
 
 WIDTH, STARTS, STEPS = 3, 4, 12
 

@@ -1,16 +1,26 @@
 """Accuracies against scikit-learn and against counts made by hand."""
 
 import json
+import math
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score
+from scipy.special import softmax
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from thinstack.core import Tree
 from thinstack.core.scale import Scale
 from thinstack.data.trees.brackets import from_brackets
-from thinstack.evaluate.accuracy import accuracy, labels_by_span
+from thinstack.evaluate.accuracy import (
+    BINS,
+    accuracy,
+    calibration_error,
+    confusion,
+    labels_by_span,
+    tempered,
+    text_figures,
+)
 from thinstack.evaluate.figures import percent
 from thinstack.training.tasks.phrases import Phrases
 
@@ -140,3 +150,85 @@ def test_of_a_unary_chain_the_highest_label_counts():
     labels = np.array([0, 1, 0, 2, 3, 4])
     wanted = np.array([[0, 1], [1, 2], [0, 2]])
     assert labels_by_span(gold.spans, labels, wanted).tolist() == [1, 0, 4]
+
+
+def test_figures_are_those_of_scikit_learn():
+    draw = np.random.default_rng(0)
+    for classes in (2, 3, 6):
+        scores, gold = draw.random((50, classes)), draw.integers(classes, size=50)
+        found = text_figures(scores, gold, [f"class {n}" for n in range(classes)])
+        guess = scores.argmax(1)
+        assert found["accuracy"] == pytest.approx(100 * accuracy_score(gold, guess))
+        assert found["macro_f1"] == pytest.approx(100 * f1_score(gold, guess, average="macro"))
+        assert (found["binary_accuracy"], found["texts"], found["binary_texts"]) == (None, 50, 0)
+        assert np.array_equal(confusion(guess, gold, classes), confusion_matrix(gold, guess))
+
+
+def test_a_class_that_is_neither_there_nor_found_is_no_case_of_f1():
+    scores = np.eye(3)[[0, 1, 1]]
+    assert text_figures(scores, np.array([0, 1, 0]), "abc")["macro_f1"] == pytest.approx(200 / 3)
+
+
+def test_classes_with_sides_have_binary_figures():
+    scores = np.array([[0.4, 0.5, 0.1], [0.2, 0.3, 0.5], [0.3, 0.1, 0.6]])
+    found = text_figures(scores, np.array([0, 1, 0]), ("negative", "neutral", "positive"))
+    assert (found["binary_accuracy"], found["binary_texts"]) == (50, 2)
+
+
+def test_figures_over_no_text_are_none():
+    found = text_figures(np.zeros((0, 2)), np.zeros(0, np.int64), "ab")
+    assert (found["accuracy"], found["macro_f1"], found["texts"]) == (None, None, 0)
+
+
+def by_the_equation(scores: np.ndarray, gold: np.ndarray) -> float:
+    """Guo et al. 2017, (1)-(3), bin by bin."""
+    total = 0.0
+    for m in range(1, BINS + 1):
+        inside = [
+            (max(row), int(np.argmax(row)) == label)
+            for row, label in zip(scores.tolist(), gold.tolist(), strict=True)
+            if (m - 1) / BINS < max(row) <= m / BINS
+        ]
+        if inside:
+            acc = sum(right for _, right in inside) / len(inside)
+            conf = sum(top for top, _ in inside) / len(inside)
+            total += len(inside) / len(gold) * abs(acc - conf)
+    return 100 * total
+
+
+def test_the_error_is_that_of_the_equation():
+    draw = np.random.default_rng(0)
+    scores, gold = draw.dirichlet([0.5] * 4, size=500), draw.integers(4, size=500)
+    assert BINS == 15
+    assert calibration_error(scores, gold) == pytest.approx(by_the_equation(scores, gold))
+    assert 10 < calibration_error(scores, gold) < 90
+
+
+def test_errors_of_one_bin_cancel_and_those_of_two_do_not():
+    sure = np.array([[1.0, 0.0], [1.0, 0.0]])
+    assert calibration_error(sure, np.array([0, 1])) == pytest.approx(50)
+    assert calibration_error(np.array([[0.5, 0.5]] * 2), np.array([0, 1])) == pytest.approx(0)
+    edge = np.array([[0.6, 0.4], [0.59, 0.41]])  # 0.6 is the upper edge of the bin of 0.59
+    assert calibration_error(edge, np.array([0, 1])) == pytest.approx((59 - 40) / 2)
+    apart = np.array([[1.0, 0.0], [0.6, 0.4]])
+    assert calibration_error(apart, np.array([1, 0])) == pytest.approx((100 + 40) / 2)
+    assert calibration_error(np.zeros((0, 2)), np.zeros(0, np.int64)) is None
+
+
+def test_a_temperature_divides_logits():
+    logits = np.random.default_rng(1).normal(0, 3, (20, 5))
+    found = tempered(softmax(logits, axis=1), 1.7)
+    np.testing.assert_allclose(found, softmax(logits / 1.7, axis=1), atol=1e-12)
+    certain = tempered(np.array([[1, 0, 0]], np.float32), 0.1)
+    np.testing.assert_allclose(certain, [[1, 0, 0]], atol=1e-12)
+
+
+def test_it_stands_beside_accuracies():
+    scores = [np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), np.array([[0.6, 0.4]])]
+    gold = [np.array([0, -1, 0]), np.array([1])]
+    found = accuracy(scores, gold, scale=None)
+    assert found["root_calibration_error"] == pytest.approx((70 + 60) / 2)
+    assert found["phrase_calibration_error"] == pytest.approx((10 + 70 + 60) / 3)
+    of_texts = text_figures(np.array([[0.3, 0.7], [0.6, 0.4]]), np.array([0, 1]), "ab")
+    assert of_texts["calibration_error"] == pytest.approx(65)
+    assert not math.isnan(of_texts["accuracy"])

@@ -5,8 +5,7 @@ import pytest
 import thinstack
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError, InputError
-from thinstack.evaluate.gold_labels import GoldLabels, gold_labels
-from thinstack.evaluate.text_evaluation import evaluate_table
+from thinstack.evaluate.text_evaluation import GoldLabels, evaluate_table, gold_labels
 from thinstack.runtime.predictor import Predictor
 
 

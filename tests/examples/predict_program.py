@@ -20,8 +20,8 @@ import thinstack
 from thinstack.bundle import open_bundle, write_bundle
 from thinstack.core.config import ModelConfig
 from thinstack.data.trees.brackets import to_brackets
+from thinstack.export.compare import reference_cases
 from thinstack.export.onnx.model import export_onnx
-from thinstack.export.reference_cases import reference_cases
 from thinstack.plugins.build import build_model
 
 ROOT = Path(__file__).parents[2]

@@ -15,8 +15,7 @@ from thinstack.core.config import ModelConfig
 from thinstack.core.encoder import Structure
 from thinstack.core.head import Reads, TaskHead
 from thinstack.core.model.model import Model
-from thinstack.core.model.subtree_mean import SubtreeMean
-from thinstack.core.model.tree_encoder import TreeEncoder
+from thinstack.core.model.tree_encoder import SubtreeMean, TreeEncoder
 from thinstack.export.onnx import model as onnx_model
 from thinstack.export.onnx import tree_encoder as onnx_tree_encoder
 from thinstack.export.onnx.graph import Graph

@@ -8,8 +8,8 @@ import torch
 from export_models import LABELS, Arrays, Exported, close, make_config
 from plain_parts import PlainCell, plain_spinn
 
-from thinstack.export import reference_cases as module
-from thinstack.export.reference_cases import reference_cases
+from thinstack.export import compare as module
+from thinstack.export.compare import reference_cases
 
 PLAIN = make_config("words", encoder={"tracker": {"size": 6, "feeds": False}}, tree_source="self")
 

@@ -15,8 +15,8 @@ from thinstack.bundle.weights import weights_of
 from thinstack.core.config import ModelConfig
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.export.compare import reference_cases
 from thinstack.export.onnx.verify import export_verified_onnx
-from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
 from thinstack.plugins.build import build_model
 from thinstack.text.distance_table import SCHEMA_VERSION, WINDOW, forms

@@ -6,7 +6,6 @@ import pytest
 from pydantic import Field
 
 from thinstack.errors import ConfigError, DataError, PluginError
-from thinstack.plugins import specs
 from thinstack.plugins.specs import Spec
 
 SIZES = {"input_size": 5, "inner_size": 4, "hidden_size": 7, "kinds": 3}
@@ -153,10 +152,3 @@ def test_what_goes_wrong_in_a_class_is_named(name, method, error, cause, said):
     with pytest.raises(error, match=said) as caught:
         cell(**{name: method}).create({}, **SIZES)
     assert isinstance(caught.value.__cause__, cause)
-
-
-def test_what_took_the_place_of_a_former_name_is_named():
-    with pytest.raises(ImportError, match=r"Spec\('cell', plugin\)"):
-        _ = specs.CellSpec
-    with pytest.raises(AttributeError, match="NoSuchSpec"):
-        _ = specs.NoSuchSpec

@@ -6,7 +6,7 @@ from core.random_trees import Edges, forests
 from hypothesis import given, settings
 
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
-from thinstack.core.model.subtree_mean import SubtreeMean
+from thinstack.core.model.tree_encoder import SubtreeMean
 from thinstack.testing import recursion
 
 X = 3

@@ -19,7 +19,7 @@ import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
 from thinstack.integrations.spacy.component import TreeSentiment
-from thinstack.runtime.predictor import Predictor, _reopen
+from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
 
@@ -98,7 +98,6 @@ def test_what_is_gone_or_another_is_said_to_come_from_a_pickle(elsewhere):
     digests = predictor.bundle.manifest.digest[:12], open_bundle(path).manifest.digest[:12]
     with pytest.raises(BundleError, match=rf"{digests[0]}, .*{digests[1]}.*pickle"):
         pickle.loads(content)
-    assert label(_reopen(str(path), {"threads": 1})) in ("x", "y", "z")  # of an earlier version
 
 
 def test_an_installed_bundle_is_known_by_its_name(tmp_path):

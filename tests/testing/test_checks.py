@@ -74,6 +74,8 @@ HEADS = {
     "Unscriptable": ("torchscript", "squash"),
     "OtherwiseScripted": ("torchscript", "the scores of 7 rows: results differ"),
     "BranchesOnValues": ("device_and_type", "`__bool__` reads the numbers"),
+    "LossWithoutDevice": ("device_and_type", "loss on another device"),
+    "OwnSoftmax": ("finite", "scores of"),
     "OtherwiseExported": ("onnx", "the scores of 7 rows: results differ"),
 }
 

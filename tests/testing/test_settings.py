@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from thinstack.testing.judge import SETTINGS, public
+from thinstack.testing.checks import SETTINGS, public
 from thinstack.testing.subject import CellSubject
 
 CHANGED: dict[str, Any] = {

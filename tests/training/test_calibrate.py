@@ -17,7 +17,7 @@ from trained import check_scores, train
 
 from thinstack.bundle.weights import load_model
 from thinstack.errors import ExportError
-from thinstack.evaluate.calibration import calibration_error
+from thinstack.evaluate.accuracy import calibration_error
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example

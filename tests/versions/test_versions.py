@@ -33,7 +33,7 @@ TESTS = [
     "tests/integrations/test_doc_bins.py",
     "tests/integrations/test_spacy.py",
     "tests/integrations/test_spacy_bundle.py",
-    "tests/evaluate/test_text_figures.py",
+    "tests/evaluate/test_accuracy.py",
     "tests/bundle/test_weights.py",
     "tests/plugins/test_manager.py",
     "tests/runtime/test_predictor.py",

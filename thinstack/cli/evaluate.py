@@ -184,9 +184,9 @@ def _evaluate_texts(
 ) -> None:
     from rich.table import Table
 
+    from thinstack.evaluate.accuracy import NAMES
     from thinstack.evaluate.figures import figure_names, percent
     from thinstack.evaluate.text_evaluation import evaluate_table
-    from thinstack.evaluate.text_figures import NAMES
     from thinstack.integrations.show.terminal import WIDEST, matrix
 
     notes: list[str] = []

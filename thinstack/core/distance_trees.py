@@ -12,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from thinstack.core.arange import arange
+from thinstack.core.schedule import arange
 
 
 class BinaryTrees(NamedTuple):

@@ -135,7 +135,7 @@ class Encoder(nn.Module):
         Args:
             words: (L, X) vectors of the words, or (N, X) if every node has one.
             inputs: at least the fields in `input_names`, by name, int32 or int64. They may be on
-                the host even if `words` are not; `thinstack.core.transfer.moved` then moves what is
+                the host even if `words` are not; `thinstack.core.schedule.moved` then moves what is
                 computed from them.
             track: whether `choices` and `free` are wanted.
 

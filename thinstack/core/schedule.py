@@ -8,12 +8,23 @@ Functions without a loop serve ONNX graphs too, where `thinstack.export.onnx.val
 place of tensors. They ask for sizes with `x.size(0)`, and use only operations that `Value` has.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
+from torch.overrides import handle_torch_function, has_torch_function
 
-from thinstack.core.arange import arange
+
+def arange(end: int, device: torch.device) -> Tensor:
+    """The numbers (`end`,) from 0 to `end` - 1.
+
+    The exporter calls the functions of this room with values of a graph in place of tensors, whose
+    sizes are values too. `torch.arange` of torch 2.6 and 2.7 refuses such a size.
+    """
+    if not torch.jit.is_scripting() and has_torch_function((end,)):  # type: ignore[attr-defined]
+        numbers: Tensor = handle_torch_function(arange, (end,), end, device=device)
+        return numbers
+    return torch.arange(end, device=device)
 
 
 class Schedule(NamedTuple):
@@ -171,6 +182,27 @@ def schedule_depths(
         root_rows=row.index_select(0, roots),
         stacked=stacked,
     )
+
+
+Plan = TypeVar("Plan", bound=NamedTuple)
+
+
+def moved(plan: Plan, like: Tensor) -> Plan:
+    """The int64 tensors of a plan on the device of `like`, by one transfer that the host does not
+    wait for. Fields with names that end in "counts" stay, because the host reads them.
+
+    An executor with a plan from the host starts all its steps without waiting for the device. This
+    is for eager models. TorchScript has no fields by name, so its inputs must be on the model's
+    device.
+    """
+    if plan[0].device == like.device:
+        return plan
+    there = [name for name in plan._fields if not name.endswith("counts")]
+    tensors = [getattr(plan, name) for name in there]
+    flat = torch.cat([each.flatten() for each in tensors]).to(like.device, non_blocking=True)
+    parts = torch.split(flat, [each.numel() for each in tensors])
+    shaped = (part.view(each.shape) for part, each in zip(parts, tensors, strict=True))
+    return plan._replace(**dict(zip(there, shaped, strict=True)))
 
 
 def tree_numbers(nodes: Tensor, roots: Tensor) -> Tensor:

@@ -1,13 +1,14 @@
-"""Accuracy of node scores against the labels of a treebank, without torch."""
+"""Accuracies of the scores of nodes and of texts, and how good probabilities are (Guo et al. 2017);
+without torch."""
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.scale import Scale
-from thinstack.evaluate.calibration import calibration_error
 from thinstack.evaluate.figures import Figures, percentage
 
 IntArray = NDArray[np.int64]
@@ -25,7 +26,7 @@ def accuracy(
 
     Returns `root_accuracy`, `root_binary_accuracy`, `phrase_accuracy` and `phrase_binary_accuracy`;
     `root_calibration_error` and `phrase_calibration_error` in percentage points (see
-    `thinstack.evaluate.calibration`); and the numbers of cases, `roots`, `binary_roots`, `phrases`
+    `confidence_error`); and the numbers of cases, `roots`, `binary_roots`, `phrases`
     and `binary_phrases`. A figure without cases is None.
 
     *Binary* is the protocol of Socher et al. (2013) on the same model, for classes of sentiment.
@@ -83,3 +84,91 @@ def labels_by_span(spans: IntArray, labels: IntArray, wanted: IntArray) -> IntAr
         for (start, end), label in zip(spans.tolist(), labels.tolist(), strict=True)
     }
     return np.array([known.get((start, end), -1) for start, end in wanted.tolist()], np.int64)
+
+
+NAMES: Final = {"accuracy": "accuracy", "macro_f1": "macro F1", "binary_accuracy": "binary"}
+"""The names of the figures that are printed, by key."""
+
+
+def text_figures(scores: NDArray[np.floating], gold: IntArray, labels: Sequence[str]) -> Figures:
+    """Figures in percent of the scores (T, C) of texts against their classes (T,), named `labels`.
+
+    Returns `accuracy`; `macro_f1`, the mean F1 over all classes that occur or were predicted;
+    `binary_accuracy` for classes with sides, as in `accuracy`; `calibration_error` in percentage
+    points. Each is None
+    without texts. `texts` and `binary_texts` are the numbers of texts.
+    """
+    table = confusion(scores.argmax(1), gold, scores.shape[1])
+    right, found, there = table.diagonal(), table.sum(0), table.sum(1)
+    known = found + there > 0
+    f1 = 200.0 * right[known] / (found + there)[known]
+    scale = Scale.of(labels)
+    binary = np.zeros(0, np.bool_) if scale is None else binary_right(scores, gold, scale)
+    return {
+        "accuracy": percentage(scores.argmax(1) == gold),
+        "macro_f1": float(f1.mean()) if len(f1) else None,
+        "binary_accuracy": percentage(binary),
+        "calibration_error": calibration_error(scores, gold),
+        "texts": len(gold),
+        "binary_texts": len(binary),
+    }
+
+
+def confusion(predicted: IntArray, gold: IntArray, classes: int) -> IntArray:
+    """How many texts of each class (rows) were taken for each class (columns), (C, C)."""
+    table = np.zeros((classes, classes), np.int64)
+    np.add.at(table, (gold, predicted), 1)
+    return table
+
+
+BINS: Final = 15
+"""Bins of equal width, as in the tables of Guo et al. 2017."""
+
+
+def calibration_error(scores: NDArray[np.floating], gold: NDArray[np.int64]) -> float | None:
+    """The `confidence_error` of probabilities (K, C) against the classes (K,) of all K cases. None
+    without cases."""
+    if not len(gold):
+        return None
+    return confidence_error(scores.max(axis=1), scores.argmax(axis=1) == gold)
+
+
+def confidence_error(confidence: NDArray[np.floating], right: NDArray[np.bool_]) -> float | None:
+    """The expected calibration error, in percentage points, of K cases: the greatest probability
+    (K,) of each, and whether its class was right (K,) (Guo et al. 2017, equation 3). None without
+    cases.
+
+        ECE = sum over bins m of |B_m| / K |acc(B_m) - conf(B_m)|
+
+    Bin m of M = `BINS` holds the cases whose greatest probability, conf, lies in
+    ((m - 1) / M, m / M]; acc is the share of them that are right.
+    """
+    if not len(right):
+        return None
+    top = confidence.astype(np.float64)
+    bins = np.clip(np.ceil(top * BINS).astype(np.int64), 1, BINS)
+    # |B_m| (acc - conf) is the sum over the bin of right - top.
+    return 100.0 * float(np.abs(np.bincount(bins, right - top)).sum()) / len(right)
+
+
+def negative_log_likelihood(likelihood: NDArray[np.floating]) -> float | None:
+    """The mean of -ln p, in nats, over the probabilities p (K,) that K cases give to what is right.
+    None without cases. A p of 0 counts as the least positive normal number of 32 bits."""
+    if not len(likelihood):
+        return None
+    return float(-_logs(likelihood).mean())
+
+
+def tempered(scores: NDArray[np.floating], temperature: float) -> NDArray[np.float64]:
+    """softmax(z / T) for rows (K, C) that are softmax(z), T > 0 (Guo et al. 2017, equation 9). A
+    temperature above 1 makes scores less sure, and keeps their order."""
+    logs = _logs(scores) / temperature
+    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
+    softer: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return softer
+
+
+def _logs(probabilities: NDArray[np.floating]) -> NDArray[np.float64]:
+    least = np.finfo(np.float32).tiny
+    logs: NDArray[np.float64] = np.log(np.maximum(probabilities, least).astype(np.float64))
+    return logs

@@ -1,19 +1,22 @@
-"""Measures how often an ONNX bundle is right about the texts of a table, without torch."""
+"""Measures how often an ONNX bundle is right about the texts of a table, without torch. First it
+finds which class of the model each label of the table means."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.config import TreeSource
+from thinstack.core.scale import Scale, are_numbers, ordered
+from thinstack.data.tables.alike import meaning
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import Classes, TableRow
-from thinstack.errors import DataError
+from thinstack.errors import DataError, InputError
+from thinstack.evaluate.accuracy import confusion, text_figures
 from thinstack.evaluate.figures import Figures
-from thinstack.evaluate.gold_labels import gold_labels
-from thinstack.evaluate.text_figures import confusion, text_figures
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
@@ -88,3 +91,173 @@ def text_scores(
         found.append(document_scores(sentences))
     none = np.zeros((0, len(predictor.labels)))
     return np.concatenate([none, *(each[None] for each in found)])
+
+
+MAX_LISTED = 8
+"""Labels that a message lists."""
+
+
+class GoldLabels(NamedTuple):
+    """What the labels of a table mean.
+
+    Attributes:
+        classes: by label, the place among the classes that are shown; -1 for a label whose texts
+            do not count.
+        notes: sentences about labels that were not taken as they stand.
+    """
+
+    classes: dict[str, int]
+    notes: list[str]
+
+
+def gold_labels(
+    rows: Iterable[TableRow],
+    column: str,
+    predictor: Predictor,
+    relabel: Mapping[str, str],
+    path: str | Path,
+) -> GoldLabels:
+    """The meaning of all labels in a `column`.
+
+    A label is a class of the model or one that is shown (`View`), whatever its case, spaces or way
+    to write a number. Otherwise the labels say the side of classes of sentiment ("pos"), or all are
+    numbers of classes, as in treebanks. The first and the last number must then be there, because
+    1 to 4 may be stars, and zeros and ones two classes. `relabel` gives other names to labels, or
+    "" to leave their texts out.
+
+    Raises DataError, with file and line, for a label that means no class, and InputError for a
+    `relabel` that names no label of the table or no class.
+    """
+    first: dict[str, int] = {}
+    for row in rows:
+        first.setdefault(row.values[column], row.line)
+    given = {meaning(name): target for name, target in relabel.items()}
+    named = {name: relabel.get(name, given.get(meaning(name), name)) for name in first}
+    _check_relabel(relabel, first, path)
+    found = {name: _class_of(target, predictor) for name, target in named.items() if target}
+    if relabel:
+        _check_targets({named[name] for name in found if meaning(name) in given}, predictor)
+    if None in found.values():
+        found |= _by_side(named, predictor) or _by_number(named, predictor)
+    unknown = [name for name, place in found.items() if place is None]
+    if unknown:
+        raise _unknown(unknown, first, column, predictor, path)
+    classes = {name: place for name, place in found.items() if place is not None}
+    classes |= dict.fromkeys([name for name, target in named.items() if not target], -1)
+    return GoldLabels(classes, list(_notes(classes, predictor)))
+
+
+def _class_of(label: str, predictor: Predictor) -> int | None:
+    """The place of the class of this name among those shown, -1 if it is left out."""
+    known, shown = predictor.config.labels, predictor.labels
+    for alike in (str, meaning):
+        for labels in (known, shown):
+            places = [n for n, name in enumerate(labels) if alike(name) == alike(label)]
+            if len(places) == 1:
+                return _shown(places[0], predictor) if labels is known else places[0]
+    return None
+
+
+def _shown(place: int, predictor: Predictor) -> int:
+    return int(predictor.view.classes(np.array([place]))[0])
+
+
+def _by_side(named: Mapping[str, str], predictor: Predictor) -> dict[str, int | None]:
+    """The classes of labels that are another scale of sentiment; empty if they are not."""
+    names = [target for target in named.values() if target]
+    scale, own = Scale.of(names), Scale.of(predictor.config.labels)
+    if scale is None or own is None or any(name.isdecimal() for name in names):
+        return {}
+    places: dict[str, int | None] = {}
+    for name, tone, side in zip(names, scale.tones, scale.sides, strict=True):
+        for column, wanted in ((own.tones, tone), (own.sides, side)):
+            if column.count(wanted) == 1:
+                places[name] = _shown(column.index(wanted), predictor)
+                break
+        else:
+            places[name] = None
+    return {name: places[target] for name, target in named.items() if target}
+
+
+def _by_number(named: Mapping[str, str], predictor: Predictor) -> dict[str, int | None]:
+    """The classes of labels that are numbers of classes; empty if they are not."""
+    texts = {name: meaning(target) for name, target in named.items() if target}
+    if not all(text.isascii() and text.isdecimal() and len(text) < 4 for text in texts.values()):
+        return {}
+    numbers = {name: int(text) for name, text in texts.items()}
+    known, shown = len(predictor.config.labels), len(predictor.labels)
+    ends = min(numbers.values(), default=-1), max(numbers.values(), default=-1)
+    scale = Scale.of(predictor.labels)
+    if scale is not None and list(scale.polarity) != sorted(scale.polarity):
+        return {}
+    if ends == (0, shown - 1):
+        return dict(numbers)
+    if ends == (0, known - 1):
+        return {name: _shown(number, predictor) for name, number in numbers.items()}
+    return {}
+
+
+def _notes(classes: Mapping[str, int], predictor: Predictor) -> Iterable[str]:
+    shown, known = predictor.labels, predictor.config.labels
+    read = [
+        f"{name} as {shown[place]}" if place >= 0 else f"{name} not at all"
+        for name, place in classes.items()
+        if name not in chain(known, shown)
+    ]
+    if read:
+        more = f" and {len(read) - MAX_LISTED:,} more" if len(read) > MAX_LISTED else ""
+        yield f"labels of the table were read: {', '.join(read[:MAX_LISTED])}{more}"
+    scale = Scale.of(shown)
+    if scale and len(shown) > 2:
+        sides = {scale.tones[place] for place in classes.values() if place >= 0}
+        if sides == {1, 3} and len(scale.merged(2) or ()) == 2:
+            yield "the labels are of two classes, and the model has more: --classes 2 compares two"
+
+
+def _check_relabel(relabel: Mapping[str, str], first: Mapping[str, int], path: str | Path) -> None:
+    there = {meaning(name) for name in first}
+    if absent := [name for name in relabel if meaning(name) not in there]:
+        raise InputError(
+            f"--relabel: {path} has no label {absent[0]!r:.60}; it has {_listed(first)}"
+        )
+
+
+def _check_targets(targets: Iterable[str], predictor: Predictor) -> None:
+    for target in targets:
+        if _class_of(target, predictor) is None:
+            raise InputError(
+                f"--relabel: expected one of the classes {', '.join(predictor.labels)}, or nothing "
+                f"to leave texts out, found {target!r:.60}"
+            )
+
+
+def _unknown(
+    unknown: Sequence[str],
+    first: Mapping[str, int],
+    column: str,
+    predictor: Predictor,
+    path: str | Path,
+) -> DataError:
+    expected = f"one of the model's labels ({', '.join(predictor.labels)})"
+    scale, advice = Scale.of(predictor.labels), "say which class each of them means"
+    if scale is not None and len(unknown) == 2 and len(predictor.labels) > 2:
+        advice = f"show two classes if they are two sides (--classes 2), or {advice}"
+    return DataError(
+        f"{path}:{first[unknown[0]]}: expected {expected} in the column {column!r}, found "
+        f"{_listed(unknown)}; {advice}: --relabel '{_example(unknown, predictor.labels)}'"
+    )
+
+
+def _example(unknown: Sequence[str], labels: Sequence[str]) -> str:
+    """What to write behind --relabel. As many numbers as there are classes are taken to be in the
+    order of these; who reads it sees whether they are."""
+    names = ordered(unknown)
+    known = are_numbers(names) and len(names) == len(labels)
+    pairs = zip(names, labels if known else ["CLASS"] * len(names), strict=True)
+    return ",".join(f"{name:.40}={label}" for name, label in list(pairs)[:MAX_LISTED])
+
+
+def _listed(names: Iterable[str]) -> str:
+    listed = [f"{name!r:.60}" for name in names]
+    more = f" and {len(listed) - MAX_LISTED:,} more" if len(listed) > MAX_LISTED else ""
+    return ", ".join(listed[:MAX_LISTED]) + more

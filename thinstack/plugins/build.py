@@ -3,8 +3,7 @@
 from functools import partial
 from typing import Any
 
-from thinstack.core.cell import Cell
-from thinstack.core.cell_fit import described, misfit
+from thinstack.core.cell import Cell, described, misfit
 from thinstack.core.config import CellConfig, EmbeddingConfig, ModelConfig, TreeKind
 from thinstack.core.config.model_config import TRANSITIONS
 from thinstack.core.embedding import Embedding

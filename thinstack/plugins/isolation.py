@@ -12,10 +12,9 @@ import pluggy
 
 from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, ThinstackError
-from thinstack.plugins.bundle_spec import BundleSpec
 from thinstack.plugins.hookspecs import HOOK_VERSION, PROJECT
 from thinstack.plugins.kinds import HOOKS, KINDS, Kind
-from thinstack.plugins.specs import Spec
+from thinstack.plugins.specs import BundleSpec, Spec
 
 AnySpec = Spec | BundleSpec
 Callers = Mapping[str, pluggy.HookCaller]

@@ -14,10 +14,10 @@ from typing import Any
 
 from thinstack._version import __version__
 from thinstack.errors import MissingExtraError, PluginError, UnknownNameError
-from thinstack.plugins.bundle_spec import BundleSpec
 from thinstack.plugins.isolation import AnySpec, Source, collect
 from thinstack.plugins.isolation import PluginRecord as PluginRecord
 from thinstack.plugins.kinds import KINDS
+from thinstack.plugins.specs import BundleSpec
 
 GROUP = "thinstack"
 """Entry-point group of plugins."""

@@ -1,9 +1,13 @@
-"""Reads from a plugin's class its name, summary and options, without torch."""
+"""What a plugin provides: a class with its name, summary and options, or the folder of a bundle."""
 
 import inspect
+import os
 import re
+import textwrap
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, get_type_hints
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
@@ -117,9 +121,51 @@ class Spec:
         return product
 
 
-def __getattr__(name: str) -> NoReturn:
-    """Says what took the place of `CellSpec`, `HeadSpec` and their like."""
-    kind = name.removesuffix("Spec").lower()
-    if kind in KINDS:
-        raise ImportError(f"{name} is no more: take Spec({kind!r}, plugin)", name=__name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+BUNDLE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+CARD = "README.md"
+FRONT_MATTER = re.compile(r"\A---\n.*?^---\n\s*", re.DOTALL | re.MULTILINE)
+_READ = 1 << 16  # bytes of a card in which its first paragraph is looked for
+_SHOWN = 120  # characters of it
+
+
+class BundleSpec:
+    """The name and folder of a bundle. The folder is opened and checked only when it is asked for.
+
+    Raises PluginError for a name that could be a path, and for a folder that is not an absolute
+    path.
+    """
+
+    kind: ClassVar[str] = "bundle"
+
+    def __init__(self, name: object, folder: object):
+        if not isinstance(name, str) or not BUNDLE_NAME.fullmatch(name):
+            raise PluginError(
+                f"bundle name {name!r:.80}: expected letters, digits, dots, hyphens and "
+                "underscores, such as 'my-model'"
+            )
+        if not isinstance(folder, os.PathLike) or not Path(folder).is_absolute():
+            raise PluginError(
+                f"bundle {name!r}: expected its folder as an absolute pathlib.Path, such as "
+                f"Path(__file__).parent / 'model', found {folder!r:.200}"
+            )
+        self.name, self.folder = name, Path(folder)
+
+    def missing(self) -> str | None:
+        """What is wrong if the folder is not there, else None."""
+        if os.path.isdir(self.folder):
+            return None
+        return f"{self.folder}: no such folder; install the distribution again"
+
+    @property
+    def summary(self) -> str:
+        """The bundle's size on disk in MB, and the start of the first paragraph of its card."""
+        size, card = 0, b""
+        with suppress(OSError):
+            size = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+            with (self.folder / CARD).open("rb") as file:
+                card = file.read(_READ)
+        text = FRONT_MATTER.sub("", card.decode("utf-8", "replace"))
+        paragraphs = text.split("\n\n")
+        first = next((each for each in paragraphs if each and not each.startswith("#")), "")
+        shown = textwrap.shorten(first, _SHOWN, placeholder=" ...")
+        return ": ".join(filter(None, (f"{size / 1e6:.1f} MB", shown)))

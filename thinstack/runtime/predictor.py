@@ -286,13 +286,13 @@ class Predictor:
         return Scored(parse[0].astype(np.int8), scores)
 
 
-def _reopen(path: str, settings: dict[str, Any], digest: str | None = None) -> Predictor:
-    """The predictor of a pickle. Those of earlier versions have no digest."""
+def _reopen(path: str, settings: dict[str, Any], digest: str) -> Predictor:
+    """The predictor of a pickle."""
     try:
         bundle = open_bundle(path)
     except (BundleError, UnknownNameError) as error:
         raise BundleError(f"{error}; {_PICKLED}: put the bundle there, or {_AGAIN}") from None
-    if digest not in (None, bundle.manifest.digest):
+    if digest != bundle.manifest.digest:
         problem = f"expected the bundle {digest:.12}, found {bundle.manifest.digest:.12}"
         raise BundleError(f"{bundle.path}: {problem}; {_PICKLED}, whose model is another: {_AGAIN}")
     return Predictor(bundle, **settings)

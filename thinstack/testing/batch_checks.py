@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from thinstack.testing.forests import require_alike
+from thinstack.testing.forests import gradients, require_alike
 from thinstack.testing.method_checks import AGAIN
 from thinstack.testing.methods import LINKED, Method, Values
 from thinstack.testing.subject import Subject
@@ -119,21 +119,13 @@ def _pulled_back(
 ) -> tuple[list[Tensor], dict[str, list[Tensor]]]:
     """Gradients for parameters and for what the method reads, of a sum that weighs each row
     differently."""
-    values = method.taken(rows)
-    for name in method.smooth:
-        values[name] = [part.clone().requires_grad_() for part in values[name]]
+    values, leaves = method.with_leaves(rows)
     weights = torch.cos(rows.double()).unsqueeze(1)
     loss = torch.stack([(part * weights).sum() for part in method(values)]).sum()
-    given = [part for name in method.smooth for part in values[name]]
-    wanted = [part for part in (*parameters, *given) if part.requires_grad]
-    if not loss.requires_grad:
-        return [], {
-            name: [torch.zeros_like(part) for part in values[name]] for name in method.smooth
-        }
-    found = list(torch.autograd.grad(loss, wanted, allow_unused=True, materialize_grads=True))
-    rest = iter(found[len(found) - len(given) :])
-    by_name = {name: [next(rest) for _ in values[name]] for name in method.smooth}
-    return found[: len(found) - len(given)], by_name
+    learnt = [part for part in parameters if part.requires_grad]
+    found = iter(gradients(loss, [*leaves, *learnt]))
+    by_name = {name: [next(found) for _ in values[name]] for name in method.smooth}
+    return list(found), by_name
 
 
 def layouts(subject: Subject[Any]) -> None:

@@ -114,10 +114,7 @@ def _saved(subject: CellSubject) -> None:
 
 def onnx(subject: CellSubject) -> None:
     """A model over the cell, exported to ONNX, gives the model's scores in onnxruntime for no tree,
-    one word, and many trees. Its operators are those that an ONNX file may have.
-
-    Raises MissingExtraError without onnx or onnxruntime.
-    """
+    one word, and many trees. Its operators are those that an ONNX file may have."""
     available_providers()  # an export takes seconds: not without onnxruntime
     cell = subject.random(torch.float32)
     model = _model(cell, subject)
@@ -138,10 +135,7 @@ def onnx(subject: CellSubject) -> None:
 
 def onnx_of_head(subject: HeadSubject) -> None:
     """Exported to ONNX, the head gives the same scores in onnxruntime for no row, one row, and
-    several.
-
-    Raises MissingExtraError without onnx or onnxruntime.
-    """
+    several."""
     available_providers()
     head = subject.random().float()
     run = in_onnxruntime(_exported_head(head, subject.width(head)))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.testing.forests import CellInputs, batch_of, by_depth
+from thinstack.testing.forests import CellInputs, batch_of, by_depth, gradients, weighted
 from thinstack.testing.methods import Method
 from thinstack.testing.subject import CellSubject, ParserSubject, Plugin, Subject, empty_is_nan
 
@@ -86,13 +86,9 @@ def _weighted(subject: Subject[Plugin]) -> Iterator[tuple[str, Plugin]]:
 
 
 def _finite(method: Method, parameters: Mapping[str, nn.Parameter], what: str, mend: str) -> None:
-    smooth = [(name, part) for name in method.smooth for part in method.values[name]]
-    given = [part.clone().requires_grad_() for _, part in smooth]
-    values = dict(method.values)
-    for name in method.smooth:
-        values[name] = [part for (of, _), part in zip(smooth, given, strict=True) if of == name]
-    wanted = {f"`{name}`": part for (name, _), part in zip(smooth, given, strict=True)}
-    if smooth:
+    values, _ = method.with_leaves()
+    wanted = {f"`{name}`": part for name in method.smooth for part in values[name]}
+    if method.smooth:
         wanted |= {f"parameter {name!r}": part for name, part in parameters.items()}
     require_finite(method(values), wanted, f"{method.name} of {what}", mend)
 
@@ -107,13 +103,10 @@ def require_finite(
             raise AssertionError(
                 f"{what}, gives {_found(part)} where finite numbers are due; {mend}"
             )
-    loss = torch.stack([(part * part.detach().cos()).sum() for part in results]).sum()
     tensors = {name: part for name, part in wanted.items() if part.requires_grad}
-    if not (tensors and loss.requires_grad):
-        return
-    found = torch.autograd.grad(loss, tuple(tensors.values()), allow_unused=True)
+    found = gradients(weighted(results), list(tensors.values()))
     for name, gradient in zip(tensors, found, strict=True):
-        if gradient is not None and not bool(gradient.isfinite().all()):
+        if not bool(gradient.isfinite().all()):
             raise AssertionError(
                 f"{what}, has finite results, but the gradient for {name} holds "
                 f"{_found(gradient)}; {mend}"

@@ -115,6 +115,18 @@ def by_recursion(cell: Cell, batch: CellInputs) -> list[Tensor]:
     return [outputs, outputs[torch.from_numpy(batch.forest.parents < 0)], words]
 
 
+def weighted(results: Sequence[Tensor]) -> Tensor:
+    """A sum of all results that weighs each entry differently."""
+    return torch.stack([(part * part.detach().cos()).sum() for part in results]).sum()
+
+
+def gradients(loss: Tensor, wanted: Sequence[Tensor]) -> list[Tensor]:
+    """Gradients for what is wanted; zeros for what has no part in the loss."""
+    if not (wanted and loss.requires_grad):
+        return [torch.zeros_like(part) for part in wanted]
+    return list(torch.autograd.grad(loss, wanted, allow_unused=True, materialize_grads=True))
+
+
 def apart(found: Sequence[Tensor], expected: Sequence[Tensor]) -> float:
     """Largest difference, relative where numbers are above 1; infinite where one is not a number or
     shapes differ."""

@@ -1,9 +1,8 @@
 """Contract checks of a task head's loss, of few rows, and of scaled logits."""
 
 import torch
-from torch import Tensor
 
-from thinstack.testing.forests import require_alike
+from thinstack.testing.forests import gradients, require_alike
 from thinstack.testing.method_checks import has_shapes
 from thinstack.testing.subject import HeadSubject
 
@@ -34,12 +33,12 @@ def unlabelled_rows(subject: HeadSubject) -> None:
     what = "rows labelled -1 count: the loss with and without them"
     require_alike([loss], [alone], what, "leave them out")
     nothing = head.loss(scores, torch.full_like(labels, -1))
-    if float(nothing.detach()) != 0 or bool(_gradient(nothing, scores).any()):
+    if float(nothing.detach()) != 0 or bool(gradients(nothing, [scores])[0].any()):
         raise AssertionError(
             f"where no row has a label the loss is {float(nothing.detach()):.6g}, or its gradient "
             "not 0; leave such rows out, and sum"
         )
-    gradient = _gradient(loss, scores)
+    (gradient,) = gradients(loss, [scores])
     if bool(gradient[~known].any()):
         raise AssertionError("rows labelled -1 have a gradient; leave them out")
     if not bool(gradient[known].any()):
@@ -63,12 +62,6 @@ def soft_labels(subject: HeadSubject) -> None:
         soft[known, each[known]] += amount
     what = "the losses of soft labels and of the labels that they are made of"
     require_alike([head.loss(scores, soft)], [hard], what, "sum labels times losses of the classes")
-
-
-def _gradient(loss: Tensor, scores: Tensor) -> Tensor:
-    if not loss.requires_grad:
-        return torch.zeros_like(scores)
-    return torch.autograd.grad(loss, scores, allow_unused=True, materialize_grads=True)[0]
 
 
 def few_rows(subject: HeadSubject) -> None:

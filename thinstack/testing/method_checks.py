@@ -158,20 +158,20 @@ def gradients(subject: AnySubject) -> None:
 
 
 def _gradients(method: Method, parameters: dict[str, nn.Parameter], *, fast: bool) -> None:
-    smooth = [(name, part) for name in method.smooth for part in method.values[name]]
-    given = [part.clone().requires_grad_() for _, part in smooth]
+    names = [name for name in method.smooth for _ in method.values[name]]
+    _, leaves = method.with_leaves()
 
     def run(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         taken: Values = {name: [] for name in method.smooth}
-        for (name, _), tensor in zip(smooth, tensors, strict=False):
+        for name, tensor in zip(names, tensors, strict=False):
             taken[name].append(tensor)
         return tuple(method(method.values | taken))
 
     try:
-        torch.autograd.gradcheck(run, (*given, *parameters.values()), fast_mode=fast)
+        torch.autograd.gradcheck(run, (*leaves, *parameters.values()), fast_mode=fast)
     except GradcheckError as error:
         found = re.search(r"with respect to input (\d+)", str(error))
-        names = [*(name for name, _ in smooth), *parameters]
+        names += parameters
         of = f" with respect to {names[int(found[1])]}" if found else ""
         raise AssertionError(
             f"the gradient of {method.name}{of} is not that of finite differences. Mend the "

@@ -54,6 +54,14 @@ class Method(NamedTuple):
                 f"{self.name} of shapes {shapes} raises {type(error).__name__}: {error!s:.200}"
             ) from error
 
+    def with_leaves(self, rows: Tensor | None = None) -> tuple[Values, list[Tensor]]:
+        """The arguments, of all rows or of these, and among them what the method must have a
+        gradient for, as leaves of the graph."""
+        values = dict(self.values) if rows is None else self.taken(rows)
+        for name in self.smooth:
+            values[name] = [part.clone().requires_grad_() for part in values[name]]
+        return values, [part for name in self.smooth for part in values[name]]
+
     def shapes(self, n: int) -> list[tuple[int, ...]]:
         """The shapes of the results for n rows."""
         return [(n, width) for width in self.widths] or [()]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from thinstack.errors import ThinstackError
-from thinstack.testing.forests import require_alike
+from thinstack.testing.forests import gradients, require_alike, weighted
 from thinstack.testing.method_checks import has_shapes
 from thinstack.testing.methods import Method, Values
 from thinstack.testing.subject import CellSubject, Subject
@@ -45,21 +45,12 @@ def _gradients(subject: CellSubject) -> None:
         found: list[list[Tensor]] = []
         for mode in (False, True):
             cell.train(mode)
-            values = dict(method.values)
-            for name in method.smooth:
-                values[name] = [part.clone().requires_grad_() for part in values[name]]
-            given = [part for name in method.smooth for part in values[name]]
+            values, leaves = method.with_leaves()
             with torch.random.fork_rng(devices=[]):
                 results = method(values)
+            wanted = [*leaves, *(part for part in cell.parameters() if part.requires_grad)]
             found.append([part.detach() for part in results])
-            loss = torch.stack([(part * part.detach().cos()).sum() for part in results]).sum()
-            wanted = [*given, *(part for part in cell.parameters() if part.requires_grad)]
-            if loss.requires_grad:
-                found[-1] += torch.autograd.grad(
-                    loss, wanted, allow_unused=True, materialize_grads=True
-                )
-            else:
-                found[-1] += map(torch.zeros_like, wanted)
+            found[-1] += gradients(weighted(results), wanted)
         same = len(method.widths)
         if all(torch.equal(*pair) for pair in zip(found[0][:same], found[1][:same], strict=True)):
             what = f"the gradients of {method.name} in training mode, and in evaluation mode"

@@ -109,10 +109,7 @@ def torchscript(subject: ParserSubject) -> None:
 
 
 def onnx(subject: ParserSubject) -> None:
-    """Exported to ONNX, the parser gives the same distances of gaps in onnxruntime.
-
-    Raises MissingExtraError without onnx or onnxruntime.
-    """
+    """Exported to ONNX, the parser gives the same distances of gaps in onnxruntime."""
     parser = subject.random(torch.float32)
     run = in_onnxruntime(_exported(parser))
     for words, lengths in _batches(subject, torch.float32):

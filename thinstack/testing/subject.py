@@ -40,7 +40,7 @@ class Subject(Generic[Plugin]):
     """A plugin that each check builds afresh.
 
     Attributes:
-        spec: of the plugin.
+        spec: of the plugin, which is given by its registered name or its class.
         options: as a configuration has them.
         sizes: that it is asked for.
         contract: the class that it must be derived from.
@@ -51,11 +51,12 @@ class Subject(Generic[Plugin]):
     kept: ClassVar[tuple[str, ...]]
     defaults: ClassVar[dict[str, int]]
 
-    def __init__(self, spec: Any, options: Mapping[str, Any], **sizes: int):
+    def __init__(self, plugin: str | type[Plugin], options: Mapping[str, Any] = {}, **sizes: int):
         if unknown := sorted(set(sizes) - set(self.defaults)):
             raise TypeError(f"unknown sizes {unknown}; known: {', '.join(self.defaults)}")
-        self.spec, self.options = spec, options
-        self.sizes = self.defaults | sizes
+        kind, is_name = self.contract.plugin_kind, isinstance(plugin, str)
+        self.spec: Any = manager().find(kind, str(plugin)) if is_name else Spec(kind, plugin)
+        self.options, self.sizes = options, self.defaults | sizes
 
     def create(self, seed: int = SEED) -> Plugin:
         """The plugin as a model gets it, with the weights that it starts with; what no one fills
@@ -86,16 +87,9 @@ class Subject(Generic[Plugin]):
         """What else to check beside this: nothing, as a rule."""
         return iter(())
 
-    def methods(
-        self,
-        plugin: Plugin,
-        n: int,
-        *,
-        seed: int = 0,
-        dtype: torch.dtype = torch.float64,
-        change: Change = torch.clone,
-    ) -> dict[str, Method]:
-        """The plugin's methods on n random rows, changed as asked."""
+    def methods(self, plugin: Plugin, n: int, **how: Any) -> dict[str, Method]:
+        """The plugin's methods on n random rows. `how`: the `seed` and the `dtype` of these, and
+        how to `change` them, as in `methods_of_cell`."""
         raise NotImplementedError
 
     def misfit(self, plugin: Plugin) -> str | None:
@@ -123,8 +117,7 @@ class CellSubject(Subject[Cell]):
         inner_size: int | None = None,
         **sizes: int,
     ):
-        spec = manager().find("cell", cell) if isinstance(cell, str) else Spec("cell", cell)
-        super().__init__(spec, options, inner_size=inner_size or 0, **sizes)
+        super().__init__(cell, options, inner_size=inner_size or 0, **sizes)
         self.examples, self.open = examples, inner_size is None
         if self.sizes["inner_size"] not in (0, self.sizes["input_size"]):
             raise ValueError(
@@ -156,17 +149,8 @@ class CellSubject(Subject[Cell]):
         if reads:
             yield other
 
-    def methods(
-        self,
-        plugin: Cell,
-        n: int,
-        *,
-        seed: int = 0,
-        dtype: torch.dtype = torch.float64,
-        change: Change = torch.clone,
-    ) -> dict[str, Method]:
-        kinds = self.edge_types(plugin)
-        return methods_of_cell(plugin, n, kinds=kinds, seed=seed, dtype=dtype, change=change)
+    def methods(self, plugin: Cell, n: int, **how: Any) -> dict[str, Method]:
+        return methods_of_cell(plugin, n, kinds=self.edge_types(plugin), **how)
 
     def misfit(self, plugin: Cell) -> str | None:
         inner, width = self.sizes["inner_size"], self.sizes["input_size"]
@@ -195,10 +179,6 @@ class HeadSubject(Subject[TaskHead]):
 
     contract, kept = TaskHead, ("hidden_size", "classes")
     defaults: ClassVar = {"hidden_size": 4, "word_size": 0, "classes": 3}
-
-    def __init__(self, head: str | type[TaskHead], options: Mapping[str, Any] = {}, **sizes: int):
-        spec = manager().find("head", head) if isinstance(head, str) else Spec("head", head)
-        super().__init__(spec, options, **sizes)
 
     def random(self, dtype: torch.dtype = torch.float64) -> TaskHead:
         """As of any plugin, after a step in training mode, which moves what the head counts, such
@@ -268,12 +248,6 @@ class ParserSubject(Subject[Parser]):
 
     contract, kept = Parser, ("input_size",)
     defaults: ClassVar = {"input_size": 5}
-
-    def __init__(self, parser: str | type[Parser], options: Mapping[str, Any] = {}, **sizes: int):
-        spec = (
-            manager().find("parser", parser) if isinstance(parser, str) else Spec("parser", parser)
-        )
-        super().__init__(spec, options, **sizes)
 
     def batch(self, lengths: Sequence[int]) -> tuple[Tensor, Tensor]:
         """Random vectors (L, X), float64, of sentences of so many words, and `lengths` (B,)."""

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from thinstack.core import Forest
 from thinstack.core.cell import Cell
-from thinstack.core.depth_ordered import DepthOrdered, in_node_order
-from thinstack.core.model.top_down import TopDown
+from thinstack.core.depth_ordered import DepthOrdered, TopDown, in_node_order
 from thinstack.testing import recursion
 from thinstack.testing.forests import (
     apart,
@@ -18,6 +17,7 @@ from thinstack.testing.forests import (
     by_depth,
     by_recursion,
     chain,
+    gradients,
     random_forest,
     require_alike,
     schedule_of,
@@ -230,8 +230,4 @@ def _gradients(outputs: Sequence[Tensor], wanted: Mapping[str, Tensor]) -> dict[
     loss = torch.stack(
         [part.flatten() @ of for part, of in zip(outputs, weights, strict=False)]
     ).sum()
-    if not (wanted and loss.requires_grad):
-        return {name: torch.zeros_like(tensor) for name, tensor in wanted.items()}
-    tensors = tuple(wanted.values())
-    found = torch.autograd.grad(loss, tensors, allow_unused=True, materialize_grads=True)
-    return dict(zip(wanted, found, strict=True))
+    return dict(zip(wanted, gradients(loss, list(wanted.values())), strict=True))

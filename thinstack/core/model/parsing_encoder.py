@@ -9,8 +9,8 @@ from torch import Tensor
 
 from thinstack.core.distance_trees import trees_of_distances
 from thinstack.core.encoder import Encoder, Encoding, Judgement
-from thinstack.core.model.sentence_inputs import check_sentences
 from thinstack.core.parser import Parser
+from thinstack.core.stack_schedule import check_sentences
 from thinstack.core.transitions import REDUCE, spans_of
 
 

@@ -1,5 +1,6 @@
 """What plugins write, exported to ONNX by torch: parts of cells, scores of task heads, words of
-embeddings, distances of parsers."""
+embeddings, distances of parsers. What cannot be exported raises ExportError, which names the module
+and the method, and says why."""
 
 import copy
 import logging
@@ -56,8 +57,6 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
 
     With a `head`, the part `read` gives the head's scores (n, C). Otherwise it gives the cell's
     output (n, H) and, if the cell has one, the head-word vector (n, W).
-
-    Raises ExportError, which names the module and the method, and why it cannot be exported.
     """
     cell, name, n = copy.deepcopy(cell).eval(), type(cell).__name__, _any("n")
     if cell.arity > 0:
@@ -93,7 +92,7 @@ def _size(name: str) -> Any:
 
 
 def export_reading(cell: Cell, head: TaskHead | None = None) -> onnx.GraphProto:
-    """The part `read` of a cell, as `export_cell` has it. Raises as `export_cell` does."""
+    """The part `read` of a cell, as `export_cell` has it."""
     if head is None and type(cell).output is Cell.output:
         return _first_part(cell)
     cell, head = copy.deepcopy(cell).eval(), copy.deepcopy(head).eval() if head else None
@@ -122,16 +121,14 @@ def _first_part(cell: Cell) -> onnx.GraphProto:
 
 
 def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
-    """The scores (n, C) of a task head, exported from rows (n, width). Raises as `export_cell`
-    does."""
+    """The scores (n, C) of a task head, exported from rows (n, width)."""
     head = copy.deepcopy(head).eval()
     part = _Part(head.scores, head=head)
     return _export(f"{type(head).__name__}.scores", part, [torch.rand(ROWS, width)], [_any("n")])
 
 
 def export_embedding(embedding: Embedding) -> onnx.GraphProto:
-    """The vectors (L, X) of words, exported from the embedding's index inputs, int64, in order.
-    Raises as `export_cell` does."""
+    """The vectors (L, X) of words, exported from the embedding's index inputs, int64, in order."""
     embedding, names = copy.deepcopy(embedding).eval(), embedding.index_names
     spare = (torch.arange(ROWS) < EDGES - ROWS).long()
     examples = {
@@ -151,7 +148,7 @@ def export_embedding(embedding: Embedding) -> onnx.GraphProto:
 
 def export_parser(parser: Parser) -> onnx.GraphProto:
     """The distances (L,) of gaps, exported from words (L, X) and the lengths (B,) of their
-    sentences. Raises as `export_cell` does."""
+    sentences."""
     examples = [torch.rand(ROWS, parser.input_size), torch.tensor([2, ROWS - 2])]
     return export_module(parser, "parser", examples, [{0: "words"}, {0: "sentences"}])
 
@@ -167,8 +164,6 @@ def export_module(
         examples: arguments, of sizes that the module has no reason to have built in.
         sizes: for each argument, the names of the sizes that may be any number, by dimension. Sizes
             of one name are equal.
-
-    Raises as `export_cell` does.
     """
     module = copy.deepcopy(module).eval()
     known = {size: _size(size) for named in sizes for size in named.values()}

@@ -1,5 +1,5 @@
-"""The schedule and the two passes of a cell in an ONNX graph, as in `thinstack.core.schedule`,
-`depth_ordered` and `top_down`. The cell's own operations are put into the loops."""
+"""The schedule and the two passes of a cell in an ONNX graph, as in `thinstack.core.schedule`
+and `depth_ordered`. The cell's own operations are put into the loops."""
 
 from typing import Any, cast
 

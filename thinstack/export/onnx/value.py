@@ -88,7 +88,8 @@ class Value:
     __le__, __ge__ = _node("LessOrEqual"), _node("GreaterOrEqual")
     __and__, __or__, __invert__ = _node("And"), _node("Or"), _node("Not")
     eq, minimum, maximum = _node("Equal"), _node("Min"), _node("Max")
-    __mod__ = _node("Mod")
+    __mod__, cumsum = _node("Mod"), _node("CumSum")
+    where = _node("Where")  # of a condition
     sigmoid, tanh, relu, round = map(_node, ("Sigmoid", "Tanh", "Relu", "Round"))
     long, float = _node("Cast", to=TensorProto.INT64), _node("Cast", to=TensorProto.FLOAT)
     sum = _node("ReduceSum", keepdims=0)
@@ -143,9 +144,6 @@ class Value:
     def flip(self, dims: list[int]) -> "Value":
         return self.op("Slice", [-1], [-END], dims, [-1])
 
-    def cumsum(self, dim: int) -> "Value":
-        return self.op("CumSum", dim)
-
     def argsort(self, stable: bool = True) -> "Value":
         """Of a vector of whole numbers, made distinct as TopK promises no stable order."""
         distinct = self * self.size(0) + Value.arange(self.size(0))
@@ -189,10 +187,6 @@ class Value:
 
     def ones_like(self) -> "Value":
         return self.full_like(1)
-
-    def where(self, one: Operand, other: Operand) -> "Value":
-        """As `torch.where`: this is the condition."""
-        return self.op("Where", one, other)
 
     def addmm(self, rows: "Value", weight: "Value") -> "Value":
         return rows.op("Gemm", weight, self)

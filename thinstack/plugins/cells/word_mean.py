@@ -1,6 +1,6 @@
 """The mean of the word vectors below a node, a baseline of the papers."""
 
-from thinstack.core.model.subtree_mean import SubtreeMean
+from thinstack.core.model.tree_encoder import SubtreeMean
 from thinstack.errors import ConfigError
 
 __all__ = ["WordMean"]

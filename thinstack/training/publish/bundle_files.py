@@ -22,10 +22,10 @@ from thinstack.core.model.model import Model
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary, tokenizer_json
 from thinstack.errors import ExportError
+from thinstack.export.compare import reference_cases
 from thinstack.export.onnx.model import IndexType
 from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.export.reference_cases import reference_cases
 from thinstack.export.torchscript import export_torchscript
 
 

@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 
 from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
-from thinstack.evaluate.calibration import calibration_error, tempered
+from thinstack.evaluate.accuracy import calibration_error, tempered
 from thinstack.runtime.documents import mean_scores
 from thinstack.training.examples.example import Example, forests_of
 from thinstack.training.examples.labelled import LabelledForest

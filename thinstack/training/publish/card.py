@@ -3,7 +3,7 @@
 from typing import Any
 
 from thinstack.bundle.hub.front_matter import front_matter
-from thinstack.evaluate.calibration import BINS
+from thinstack.evaluate.accuracy import BINS
 from thinstack.evaluate.figures import mean_and_std, percent, shown
 from thinstack.training.loop.seeds import SeedResult
 from thinstack.training.publish.calibrate import Calibration

@@ -7,8 +7,8 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thinstack.core.arange import arange
 from thinstack.core.embedding import Embedding, FineTuning
+from thinstack.core.schedule import arange
 from thinstack.errors import ConfigError
 from thinstack.plugins.embeddings.transformer.bert import Bert
 

@@ -1,5 +1,5 @@
 """The shift-reduce executor in an ONNX graph: one Loop over the transitions, as in
-`thinstack.core.shift_reduce`.
+`thinstack.plugins.encoders.spinn.shift_reduce`.
 
 A runtime copies all that a step hands to the next. So the states of words stay outside the loop.
 Only the states of other nodes grow, and each is written once, when it is made. In `core`, sentences

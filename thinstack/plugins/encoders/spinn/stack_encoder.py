@@ -8,16 +8,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from thinstack.core.cell import Cell
-from thinstack.core.cell_fit import misfit
+from thinstack.core.cell import Cell, misfit
 from thinstack.core.depth_ordered import DepthOrdered
 from thinstack.core.encoder import Encoder, Encoding, Judgement, plain_encoding
-from thinstack.core.model.sentence_inputs import check_sentences
-from thinstack.core.schedule import schedule_transitions
-from thinstack.core.shift_reduce import ShiftReduce
-from thinstack.core.stack_schedule import schedule_stack, timetable
-from thinstack.core.transfer import moved
+from thinstack.core.schedule import moved, schedule_transitions
+from thinstack.core.stack_schedule import check_sentences, schedule_stack, timetable
 from thinstack.errors import ConfigError, PluginError
+from thinstack.plugins.encoders.spinn.shift_reduce import ShiftReduce
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 __all__ = ["StackEncoder"]
@@ -53,7 +50,7 @@ class StackEncoder(Encoder):
         dropout: float,
         forget_bias: float,
     ) -> "StackEncoder":
-        """The encoder of a configuration; `thinstack.core.config.TrackerConfig` has the options.
+        """The encoder of a configuration; `TrackerConfig` has the options.
         Raises ConfigError for a cell that does not go with them."""
         inner_size = size if feeds else 0
         try:

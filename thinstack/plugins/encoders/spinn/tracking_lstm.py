@@ -6,12 +6,11 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import fan_in_uniform_
 from thinstack.core.fast import affine, lstm_gates
-from thinstack.core.shift_reduce import Tracker
 
 __all__ = ["TrackingLSTM"]
 
 
-class TrackingLSTM(Tracker):
+class TrackingLSTM(nn.Module):
     """An LSTM of width T that reads, before each transition, the buffer and the top of the stack:
 
         a = W [h_s^2; h_s^1; h_b^1; ..; h_b^k] + U h + b
@@ -65,9 +64,17 @@ class TrackingLSTM(Tracker):
         nn.init.constant_(self.b[self.size : 2 * self.size], forget_bias)
 
     def read_nodes(self, outputs: Tensor) -> Tensor:
+        """The part of the gates that comes from nodes, (n, 8T), from their outputs (n, H). Its
+        halves are for a node as the second of the stack, and as its top."""
         return affine(outputs.new_zeros([8 * self.size]), self.dropout(outputs), self.w_stack)
 
     def read_buffer(self, outputs: Tensor, ends: Tensor) -> Tensor:
+        """The part of the gates that comes from the buffer, (L + 1, 4T).
+
+        Row w is for a buffer that starts with word w, row L for an empty buffer. Arguments are the
+        outputs (L, H) of the words, and `ends` (L,), the word after the last one in each word's
+        sentence.
+        """
         words, gates = outputs.shape[0], 4 * self.size
         ahead_of = affine(
             outputs.new_zeros([self.lookahead * gates]), self.dropout(outputs), self.w_buffer
@@ -87,7 +94,11 @@ class TrackingLSTM(Tracker):
         return torch.cat([added, self.b.unsqueeze(0)])
 
     def step(self, read: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """The next h and c, (n, T) each, from the sum of all parts of the gates (n, 4T) and the
+        last h and c."""
         return lstm_gates(torch.addmm(read, hidden, self.u), memory.unsqueeze(1))
 
     def choices(self, hidden: Tensor) -> Tensor:
+        """Unnormalised scores (n, 2) of SHIFT and REDUCE from h (n, T); (n, 0) if it does not
+        parse."""
         return torch.addmm(self.b_transition, hidden, self.w_transition)

@@ -8,9 +8,8 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thinstack.core.arange import arange
 from thinstack.core.parser import Parser
-from thinstack.core.schedule import tree_numbers
+from thinstack.core.schedule import arange, tree_numbers
 
 __all__ = ["Bounds", "Distances", "Padding", "beside", "pad", "sentence_bounds"]
 

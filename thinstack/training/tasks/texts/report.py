@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from thinstack.evaluate.accuracy import NAMES, confusion
 from thinstack.evaluate.figures import Figures, figure_names, shown
-from thinstack.evaluate.text_figures import NAMES, confusion
 from thinstack.integrations.show.terminal import WIDEST, matrix
 from thinstack.training.publish.measuring import Answers
 

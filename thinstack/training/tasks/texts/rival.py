@@ -9,8 +9,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from thinstack.evaluate.accuracy import text_figures
 from thinstack.evaluate.figures import Figures
-from thinstack.evaluate.text_figures import text_figures
 from thinstack.training.tasks.texts.reading import Text
 
 NAME: Final = "TF-IDF, logistic regression"

@@ -17,8 +17,8 @@ from thinstack.data.tables.alike import likeness
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError
+from thinstack.evaluate.accuracy import NAMES, text_figures
 from thinstack.evaluate.figures import Figures
-from thinstack.evaluate.text_figures import NAMES, text_figures
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.sentences import Sentence, Splitter, splitter

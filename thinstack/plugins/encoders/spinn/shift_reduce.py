@@ -4,61 +4,88 @@ transition.
 It serves models that cannot know the order in advance: a tracking LSTM that feeds the composition,
 and a model that parses by itself. At each step, the tracking LSTM reads the buffers and stacks of
 all unfinished sentences. Then the nodes of those that REDUCE are composed.
+
+The thin stack is a table with a row for every node, written once and read by row numbers. Plain
+autograd would copy the whole table at each step of the backward pass. Here the gradient of the
+table travels back along a chain of *tokens*: every read and write takes the last token and gives
+the next one. Reads add to that gradient in place, and writes take their rows from it. So a step
+touches only the rows that it read or wrote. Each backward pass starts with its own gradient. So a
+graph can be walked back twice, or only to some of its inputs.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from thinstack.core.cell import Cell, Links
 from thinstack.core.encoder import Encoding, plain_encoding
+from thinstack.core.schedule import moved
 from thinstack.core.stack_schedule import Timetable, numbers_by_making, schedule_stack, timetable
-from thinstack.core.thin_stack import read, token_of, write
-from thinstack.core.transfer import moved
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 
-class Tracker(nn.Module):
-    """The contract of a tracker, such as a tracking LSTM. It reads buffer and stack before each
-    transition.
+def token_of(store: Tensor) -> Tensor:
+    """The first token of a table. It has the table's shape, but not its memory."""
+    return store.new_zeros([]).expand(store.shape)
 
-    Attributes:
-        size: width T of its state.
-        parses: whether `choices` scores transitions.
-    """
 
-    size: int
-    parses: bool
+def write(store: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
+    """Write rows (n, W) into `store`, from row `first` on. Nothing may have been written there
+    before. Returns the next token."""
+    if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
+        written: Tensor = _Write.apply(token, rows, store, first)  # type: ignore[no-untyped-call]
+        return written
+    store[first : first + rows.shape[0]] = rows
+    return token
 
-    def read_nodes(self, outputs: Tensor) -> Tensor:
-        """The part of the gates that comes from nodes, (n, 8T), from their outputs (n, H). Its
-        halves are for a node as the second of the stack, and as its top."""
-        raise NotImplementedError("a Tracker must define read_nodes")
 
-    def read_buffer(self, outputs: Tensor, ends: Tensor) -> Tensor:
-        """The part of the gates that comes from the buffer, (L + 1, 4T).
+def read(store: Tensor, token: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows (n, W) of `store`, which must have been written before, by their numbers (n,); and the
+    next token."""
+    if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
+        rows, following = _Read.apply(token, store, index)  # type: ignore[no-untyped-call]
+        return rows, following
+    return store.index_select(0, index), token
 
-        Row w is for a buffer that starts with word w, row L for an empty buffer. Arguments are the
-        outputs (L, H) of the words, and `ends` (L,), the word after the last one in each word's
-        sentence.
-        """
-        raise NotImplementedError("a Tracker must define read_buffer")
 
-    def step(self, read: Tensor, hidden: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """The next h and c, (n, T) each, from the sum of all parts of the gates (n, 4T) and the
-        last h and c."""
-        raise NotImplementedError("a Tracker must define step")
+class _Write(torch.autograd.Function):
+    """S' = S with rows R. Backward, with the gradient G of S': dR = those rows of G, and dS = G,
+    since rows R are never read through S."""
 
-    def choices(self, hidden: Tensor) -> Tensor:
-        """Unnormalised scores (n, 2) of SHIFT and REDUCE from h (n, T); (n, 0) if it does not
-        parse."""
-        raise NotImplementedError("a Tracker must define choices")
+    @staticmethod
+    def forward(ctx: Any, token: Tensor, rows: Tensor, store: Tensor, first: int) -> Tensor:
+        ctx.first, ctx.last = first, first + rows.shape[0]
+        store[ctx.first : ctx.last] = rows
+        return token_of(store)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, table: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        return table, table[ctx.first : ctx.last].clone(), None, None
+
+
+class _Read(torch.autograd.Function):
+    """R = S[index]. Backward, with the gradients G of R and T of the next token: dS = T, with G
+    added to its rows `index`."""
+
+    @staticmethod
+    def forward(ctx: Any, token: Tensor, store: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+        ctx.index = index
+        return store.index_select(0, index), token_of(store)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor, table: Tensor) -> tuple[Tensor, None, None]:
+        # In place: the chain of tokens does not branch, so nobody else holds this gradient.
+        return table.index_add_(0, ctx.index, grad), None, None
 
 
 class _Stack(NamedTuple):
     """The thin stack S: tables with a row for each node, by its number, and row 0 for none. They
     are the parts of the states, then what the tracker reads: (2 + 2N, 4T), two rows a node. Each
-    has its token of `thin_stack`."""
+    has its token."""
 
     tables: list[Tensor]
     tokens: list[Tensor]
@@ -75,7 +102,7 @@ class ShiftReduce(nn.Module):
         tracker: the tracking LSTM.
     """
 
-    def __init__(self, cell: Cell, tracker: Tracker):
+    def __init__(self, cell: Cell, tracker: TrackingLSTM):
         super().__init__()
         self.cell, self.tracker = cell, tracker
 
