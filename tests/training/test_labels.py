@@ -3,7 +3,7 @@
 import pytest
 
 from thinstack.errors import DataError
-from thinstack.training.examples.labels import MOST, find_labels
+from thinstack.training.tasks._table import MOST, find_labels
 
 
 @pytest.mark.parametrize(

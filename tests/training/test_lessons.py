@@ -23,11 +23,11 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.lesson import Treebank
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST, Alone
 from thinstack.training.lessons.exchanged import Exchanged
-from thinstack.training.lessons.schema_1 import with_lessons
 from thinstack.training.lessons.texts import read_plain_texts
 from thinstack.training.lessons.turning import MOST_EXCHANGED, Turning
 from thinstack.training.loop.teaching import drawn_trees
 from thinstack.training.recipe import Recipe
+from thinstack.training.recipe.schema_1 import with_lessons
 
 # -- alone
 

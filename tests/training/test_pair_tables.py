@@ -25,8 +25,7 @@ from thinstack.training.loop.own_trees import own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks.entailment import always_commonest
-from thinstack.training.tasks.relatedness.scale import find_scale
-from thinstack.training.tasks.relatedness.task import by_overlap
+from thinstack.training.tasks.relatedness import by_overlap, find_scale
 
 DOCS = Path(__file__).parents[2] / "docs" / "runtimes.md"
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}

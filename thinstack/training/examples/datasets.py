@@ -20,7 +20,7 @@ from thinstack.training.examples.example import Example
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.examples.set_aside import set_aside, set_aside_share
 from thinstack.training.lesson import Treebank
-from thinstack.training.loop.leaves import first_leaves
+from thinstack.training.loop.initial import first_leaves
 from thinstack.training.loop.teaching import Taught, taught_examples, taught_trees
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task

@@ -29,8 +29,7 @@ from thinstack.runtime.documents import mean_scores
 from thinstack.training.examples.example import Example, forests_of, minibatch
 from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_optimizers, optimizer_tensors
-from thinstack.training.loop.initial import initial_model
-from thinstack.training.loop.leaves import first_leaves
+from thinstack.training.loop.initial import first_leaves, initial_model
 from thinstack.training.loop.optimizers import reorder_state
 from thinstack.training.loop.own_trees import take_own_trees
 from thinstack.training.recipe import DataConfig, TrainingConfig

@@ -3,20 +3,112 @@
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from thinstack.bundle.hub.card_config import CardConfig
 from thinstack.core.config.base import Strict, read_toml
 from thinstack.core.config.model_config import ModelConfig
 from thinstack.training.lesson import Lessons
-from thinstack.training.recipe.data_config import DataConfig
 from thinstack.training.recipe.schema_1 import converted
-from thinstack.training.recipe.teacher_config import TeacherConfig
 from thinstack.training.recipe.training_config import TrainingConfig
 from thinstack.training.task import AnyTask
 
 Part = Literal["embedding", "encoder", "parser", "head"]
 """A part of a model that can start from another model's weights."""
+
+
+class DataConfig(Strict):
+    """The files of a recipe, relative to the folder that `--data` names."""
+
+    train: str = Field(description="What is trained on: a file, or a folder for `sick.v1`.")
+    dev: str | None = Field(
+        default=None,
+        description="What is reported on, in the same format. "
+        "A recipe has `dev`, `dev_size` or `dev_share`.",
+    )
+    dev_size: int | None = Field(
+        default=None,
+        gt=0,
+        description="In place of `dev`: so many training examples, evenly spread, are set aside "
+        "to report on.",
+    )
+    dev_share: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="In place of `dev`: this share of the texts or pairs of each class (of trees "
+        "and rated pairs, of all) is set aside to report on.",
+    )
+    vectors: str | None = Field(
+        default=None,
+        description="Pretrained vectors of words or pieces (`.npz`, or text as GloVe's; or "
+        "`wordpieces`, which thinstack brings along: 100 columns, from MiniLM), of which "
+        'the first columns are taken, as many as the leaf table has. "" is the same as none. A '
+        "wordpiece model needs them, for they bring the pieces.",
+    )
+    encoder: str | None = Field(
+        default=None,
+        description="Pretrained encoder, for a leaf embedding that takes one: a folder, or the "
+        "name of one on the Hugging Face hub. It brings its pieces too. `vectors` then fill the "
+        "static columns of the embedding.",
+    )
+    vector_std: float | None = Field(
+        default=None,
+        gt=0,
+        description="Scale the vectors to this standard deviation. By default they are taken as "
+        "they are.",
+    )
+    statement: str = Field(
+        default="",
+        description="What the card of the bundle says of the data: what it is, its terms, whom to "
+        "cite.",
+    )
+
+    @property
+    def reported(self) -> str:
+        """What the model is measured on, in words."""
+        if self.dev is not None:
+            return self.dev
+        aside = f"{self.dev_share:.0%}" if self.dev_share else f"{self.dev_size} examples"
+        return f"{aside} of {self.train}"
+
+    @field_validator("vectors")
+    @classmethod
+    def _no_vectors(cls, value: str | None) -> str | None:
+        return value or None
+
+    @model_validator(mode="after")
+    def _one_development_set(self) -> Self:
+        if [self.dev, self.dev_size, self.dev_share].count(None) != 2:
+            raise ValueError(
+                "name the file to report on (dev), or how many examples to set aside (dev_size), "
+                "or which share of them (dev_share)"
+            )
+        return self
+
+
+class TeacherConfig(Strict):
+    """Bundles that teach (Hinton et al. 2015, "Distilling the Knowledge in a Neural Network"). A
+    model learns their probabilities for every phrase, both beside the labels of the training file
+    and on the lessons that are taught."""
+
+    bundles: tuple[str, ...] = Field(
+        min_length=1,
+        description="Names or folders of bundles with the classes of `model.labels`; of several, "
+        "the mean of their probabilities is learnt.",
+    )
+    alpha: float = Field(
+        default=0.3,
+        ge=0,
+        le=1,
+        description="Weight of the label of the training file, where there is one; the rest is the "
+        "teacher's.",
+    )
+    parser: str | None = Field(
+        default=None,
+        description="Name or folder of the bundle that makes the trees of the lesson `texts.v1`; "
+        "by default the first of `bundles` that parses.",
+    )
 
 
 class InitConfig(Strict):

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import ClassVar, Final, Literal, Self
 
 from pydantic import Field
-from rich.console import Console
 
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
@@ -18,14 +17,10 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, InputError
 from thinstack.text.given_trees import TreeMaker, tree_maker
 from thinstack.text.sentences import Splitter, splitter
-from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_pair
-from thinstack.training.publish.class_report import say_classes
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks._table import TableTask, located
-
-__all__ = ["Pairs"]
 
 ADVICE: Final = (
     "name the columns of pairs with --text-column, given twice, and --label-column (classes) or "
@@ -124,12 +119,6 @@ class Pairs(TableTask):
             )
 
     # -- reports
-
-    def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
-        if self.brings_trees:
-            say_classes(recipe.model.labels, datasets, console)
-        else:
-            super().report_data(recipe, datasets, out, console)
 
     def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
         if scale:

@@ -9,7 +9,7 @@ from torch.nn import functional
 from thinstack.core.model.model import Model
 from thinstack.runtime.documents import word_shares
 from thinstack.training.examples.example import Example, Minibatch
-from thinstack.training.loop.precision import joint_of
+from thinstack.training.loop.losses import joint_of
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.task import Losses
 

@@ -15,9 +15,7 @@ from thinstack.text.sentences import Sentence
 from thinstack.training.tasks._table import located
 
 if TYPE_CHECKING:
-    from thinstack.training.tasks.texts.task import Texts
-
-__all__ = ["Text", "read_texts", "span_words"]
+    from thinstack.training.tasks.texts import Texts
 
 AT_ONCE: Final = 1000
 """The number of texts that are cut into words at a time."""

@@ -1,14 +1,68 @@
-"""Trains in bfloat16, by torch's autocast. Products and states have half precision. Weights, their
-gradients, optimisers, losses and evaluation stay in float32."""
+"""Computes losses, in float32 or by torch's autocast in bfloat16. There, products and states have
+half precision. Weights, their gradients, optimisers, losses and evaluation stay in float32."""
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.core.cell import Cell
+from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Joint, Model
 from thinstack.core.shared_weights import one_weight_gradient
 from thinstack.errors import ConfigError
+from thinstack.training.examples.example import Minibatch
 from thinstack.training.recipe import TrainingConfig
+from thinstack.training.task import Losses
+
+
+def joint_losses(
+    model: Model, batch: Minibatch, training: TrainingConfig, root_weight: float = 0.0
+) -> Losses:
+    """The losses of the head and of the transitions, (7) of Bowman et al. 2016, and over how many
+    cases each is a sum. Without right transitions no parser learns. `root_weight`: as in
+    `soft_labels`."""
+    joint = joint_of(model, model.inputs(batch.forest), training)
+    loss, labelled = task_loss(model.head, joint.logits, batch, root_weight)
+    if not batch.right.size:
+        return (loss, loss.new_zeros([])), (labelled, 0)
+    wanted = torch.from_numpy(batch.right)
+    parsing = model.encoder.judge(joint.choices, joint.free, wanted)
+    return (loss, parsing.loss), (labelled, parsing.cases)
+
+
+def task_loss(
+    head: TaskHead, logits: Tensor, batch: Minibatch, root_weight: float
+) -> tuple[Tensor, int]:
+    """The loss of a minibatch, summed over its labelled targets, and the number of these targets.
+
+    `logits`: (t, C), a row for each target. `root_weight`: as in `soft_labels`. A `root_weight`
+    above 0, and labels of a teacher, need a head that takes `soft_labels`.
+    """
+    if batch.soft is None and root_weight == 0:
+        labelled = int((batch.targets >= 0).sum())
+        return head.loss(logits, torch.from_numpy(batch.targets).to(logits.device)), labelled
+    labels = soft_labels(batch, head.classes, root_weight)
+    loss = head.loss(logits, torch.from_numpy(labels).to(logits.device))
+    return loss, int(labels.any(1).sum())
+
+
+def soft_labels(batch: Minibatch, classes: int, root_weight: float) -> NDArray[np.float32]:
+    """How often each class counts in the loss of each target, (t, C): as a teacher says, or once
+    for the target's own class.
+
+    The target of a whole example is multiplied by 1 + `root_weight` n, where n is the number of the
+    example's labelled targets.
+    """
+    if batch.soft is None:
+        labels: NDArray[np.float32] = np.eye(classes, dtype=np.float32)[batch.targets]
+        labels[batch.targets < 0] = 0
+    else:
+        labels = batch.soft.copy()
+    starts = np.cumsum(batch.counts) - batch.counts
+    labelled = np.add.reduceat(labels.any(1), starts, dtype=np.float32)
+    labels[batch.whole] *= 1 + np.float32(root_weight) * labelled[:, np.newaxis]
+    return labels
 
 
 def joint_of(

@@ -1,0 +1,162 @@
+"""The task of ratings of pairs of sentences."""
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from rich.console import Console
+from rich.text import Text
+
+from thinstack.core.model.model import Model
+from thinstack.data.tables.table_rows import Classes
+from thinstack.data.trees.pairs import Pair
+from thinstack.errors import ConfigError, DataError, escaped
+from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.pair_figures import relatedness
+from thinstack.training.examples.datasets import Datasets
+from thinstack.training.examples.example import Example
+from thinstack.training.publish.measuring import Answers, answers_of
+from thinstack.training.recipe import Recipe
+from thinstack.training.tasks._pairs import Pairs
+from thinstack.training.tasks._table import Defaults, say_what_is_odd
+
+__all__ = ["Relatedness", "by_overlap"]
+
+MOST: Final = 21
+"""The most whole numbers on a scale. A longer scale, such as 0 to 100, has too few pairs for
+each."""
+
+
+class Relatedness(Pairs):
+    """Learns ratings of pairs of sentences."""
+
+    name: ClassVar[str] = "relatedness.v1"
+    summary: ClassVar[str] = "ratings of pairs of sentences"
+    figures: ClassVar = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "mse": "MSE"}
+    watched: ClassVar = ("pearson",)
+    uncalibrated: ClassVar[str] = "its scores are read as means of ratings"
+    target: ClassVar = "relatedness"
+    defaults: ClassVar = Defaults(
+        head={"name": "similarity.v1"},
+        dropout=0.2,
+        description="Scores of pairs of sentences: the mean of {}, weighted by `pair_scores`.",
+        learning_rate=0.1,
+    )
+
+    score_column: str = Field(default="score", description="The column of the ratings.")
+
+    @property
+    def target_column(self) -> str:
+        return self.score_column
+
+    def classes(self, labels: Collection[str]) -> Classes | None:
+        return None
+
+    def value(self, text: str, labels: Sequence[str]) -> float:
+        return rating_of(text, self.score_column, labels)
+
+    def measure(
+        self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
+    ) -> tuple[Figures, Answers]:
+        scores = self.scores(model, examples, source)
+        answers = answers_of(scores, examples, source, ratings=True)
+        return relatedness(answers.predicted, answers.gold), answers
+
+    def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures] | None:
+        return None if self.brings_trees else by_overlap(*datasets.items)
+
+    def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
+        labels = recipe.model.labels
+        least, greatest = (1, len(labels)) if self.brings_trees else (labels[0], labels[-1])
+        console.print(Text(escaped(f"ratings: from {least} to {greatest}")))
+        say_what_is_odd(self, recipe, datasets, out, console)
+
+    def find_labels(
+        self, values: Sequence[str], source: str, scale: bool | None = None
+    ) -> tuple[str, ...]:
+        return find_scale(values, f"{source}, {self.score_column}")
+
+
+def by_overlap(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures]:
+    """The name and the figures on `dev` of a linear regression of ratings on the share of words
+    that both sentences have: the Jaccard index of their lower-cased words."""
+    x, y = _overlaps(train), np.array([pair.target for pair in train], np.float64)
+    slope = np.cov(x, y)[0, 1] / variance if (variance := x.var(ddof=1)) else 0.0
+    ratings = y.mean() + slope * (_overlaps(dev) - x.mean())
+    gold = np.array([pair.target for pair in dev], np.float64)
+    return "linear regression on shared words", relatedness(ratings, gold)
+
+
+def _overlaps(pairs: Sequence[Pair]) -> NDArray[Any]:
+    sides = [[{word.lower() for word in tree.words} for tree in pair.trees] for pair in pairs]
+    return np.array([len(a & b) / len(a | b) for a, b in sides])
+
+
+def rating_of(text: str, column: str, labels: Sequence[str]) -> float:
+    """The rating of a score, from 1 to the number of `labels`. These are whole numbers, which the
+    scores of `column` go over.
+
+    Raises ConfigError for labels that are no consecutive whole numbers, and DataError for a score
+    that is not between them.
+    """
+    least, score = _least(labels), _number(text)
+    if score is None or not least <= score <= float(labels[-1]):
+        expected = f"a score from {labels[0]} to {labels[-1]} (model.labels) in {column}"
+        raise DataError(
+            f"expected {expected}, found {text!r:.60}; mend it, or give the whole scale, such as "
+            "--labels 0,1,2,3,4,5"
+        )
+    return score - least + 1
+
+
+def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
+    """The labels of a model of these scores: the whole numbers from the least to the greatest
+    score. Texts that are no number are ignored.
+
+    Raises DataError, which names the `source`, if all scores are equal or there are none, and for a
+    scale of more than `MOST` whole numbers.
+    """
+    least, greatest, text = math.inf, -math.inf, ""
+    for text in scores:
+        if (score := _number(text)) is not None:
+            least, greatest = min(least, score), max(greatest, score)
+    if least >= greatest:
+        found = f"only {least:g}" if least == greatest else f"no number, but {text!r:.60}"
+        if _number(text.replace(",", ".")) != _number(text):
+            found += " (write 1.5, not 1,5)"
+        raise DataError(
+            f"{source}: expected scores, numbers that differ, found {found}; name the column of "
+            "the scores with --score-column"
+        )
+    low, high = math.floor(least), math.ceil(greatest)
+    if high - low >= MOST:
+        raise DataError(
+            f"{source}: expected scores on a scale of 2 to {MOST} whole numbers, such as 0 to 5, 1 "
+            f"to 7 or 0 to 1, found {least:g} to {greatest:g}; divide them (0 to 100 by 20, which "
+            "gives 0 to 5), or mend the row that is out of the scale"
+        )
+    return tuple(str(number) for number in range(low, high + 1))
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _least(labels: Sequence[str]) -> float:
+    """The least score of a model. Raises ConfigError unless its labels are whole numbers that go up
+    by one."""
+    numbers = [_number(label) for label in labels]
+    if numbers[0] is None or numbers != [numbers[0] + step for step in range(len(labels))]:
+        raise ConfigError(
+            "model.labels: expected the whole numbers that the scores of the table go over, one by "
+            f"one (such as 0, 1, 2, 3, 4, 5), found {', '.join(labels)}"
+        )
+    return numbers[0]
