@@ -277,7 +277,7 @@ def test_lessons_of_schema_1_become_lessons():
     [
         ({"name": "alone.v1", "share": -1}, {}, ["lessons.0.share"]),
         ({"name": "alone.v1", "odd": 1}, {}, ["lessons.0", "odd"]),
-        ({"share": 1}, {}, ["lessons.0", "known: alone.v1"]),
+        ({"share": 1}, {}, ["lessons.0", "name", "alone.v1"]),
         ({"name": "nobody.v1"}, {}, ["lessons.0", "'nobody.v1'", "known: alone.v1"]),
         ({"name": "alone.v1"}, {"gold": False}, ["alone.v1", "training.gold"]),
         ({"name": "alone.v1"}, {"data": {"task": "sentences"}}, ["lessons", "sentences.v1"]),
