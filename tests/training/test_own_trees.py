@@ -20,7 +20,7 @@ from thinstack.training.examples.example import (
 )
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.losses import joint_losses
-from thinstack.training.loop.own_trees import agreement, own_trees, take_own_trees
+from thinstack.training.loop.measuring import agreement, own_trees, take_own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe, TrainingConfig
 

@@ -21,7 +21,7 @@ from thinstack.evaluate.pair_figures import pearson
 from thinstack.training.examples.datasets import load_datasets, read_items
 from thinstack.training.examples.table_data import table_data
 from thinstack.training.loop.initial import start_from
-from thinstack.training.loop.own_trees import own_trees
+from thinstack.training.loop.measuring import own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks.entailment import always_commonest

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
     from thinstack.training.examples.datasets import Datasets
     from thinstack.training.examples.example import Example, Minibatch
+    from thinstack.training.loop.measuring import Answers
     from thinstack.training.loop.seeds import SeedResult, Spreads
     from thinstack.training.publish.calibrate import Cases
-    from thinstack.training.publish.measuring import Answers
     from thinstack.training.recipe import Recipe, TrainingConfig
 
 
@@ -186,7 +186,7 @@ class Task(Named):
         self, model: "Model", examples: Sequence["Example"], source: str
     ) -> list["NDArray[np.floating[Any]]"]:
         """The scores (t, C) of the t targets of each example, over the trees of `source`."""
-        from thinstack.training.publish.measuring import scores_of
+        from thinstack.training.loop.measuring import scores_of
 
         return scores_of(model, examples, source)
 

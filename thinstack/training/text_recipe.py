@@ -55,8 +55,8 @@ def text_recipe(
     phrases keep their meaning. `scale`: whether the classes, in their order, are a scale; by
     default their names tell (`in_order`).
 
-    Raises InputError for a `scale` of pairs or of two classes. Raises what `open_bundle` raises,
-    and ConfigError for a bundle whose trees are not binary.
+    Raises InputError for a `scale` of pairs or of two classes, and ConfigError for a bundle whose
+    trees are not binary.
     """
     if start is None and init != "none":
         start = open_bundle(init)

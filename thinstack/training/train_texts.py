@@ -18,12 +18,12 @@ from thinstack.errors import ConfigError, DataError
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.examples.table_data import ask_about_spans, table_data
 from thinstack.training.loop.team import ALONE, Team
-from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
 from thinstack.training.tasks._table import TableTask
 from thinstack.training.text_recipe import commented, text_recipe
 
 RECIPE = "recipe.toml"
+ADVICE = "name the columns with text= and label="
 
 _FIRST = """What `thinstack train {file}` runs. Change what you like, and run it again:
 
@@ -55,13 +55,11 @@ def train_table(
     `text_recipe` takes it; classes without a known order need `labels`. `threads`: keep
     1, because minibatches are so small that several threads wait for each other. On a busy machine
     they take many times as long. `inputs`: what was opened of the table's folder before. If `out`
-    has the recipe of an earlier call that was stopped, the run goes on.
-
-    Raises what `table_data`, `TableTask.find_labels`, `text_recipe`, `open_bundle` and `run_recipe`
-    raise, and ConfigError if `out` was trained by another recipe.
+    has the recipe of an earlier call that was stopped, the run goes on. Raises ConfigError if `out`
+    was trained by another recipe.
     """
     inputs = inputs or Inputs(in_resolved_folder(table).parent)
-    recipe: Recipe | None = None
+    recipe = None
     if team.main:
         data, task = table_data(table, files, text_columns=text_columns, inputs=inputs)
         file = inputs.table(table.name).named(table)
@@ -89,8 +87,7 @@ def _classes(
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:
-    """Write the recipe. Raises ConfigError if `out` was trained by another one, or if somebody
-    changed it since."""
+    """Write the recipe, unless `out` was trained by another one, or somebody changed it since."""
     note, started = out / RECIPE, (out / SEEDS_FOLDER).exists()
     if started and note.exists() and note.read_text(encoding="utf-8") != text:
         raise ConfigError(
@@ -118,8 +115,7 @@ def train_rows(
 
     `text`, `label`: the columns. `dev`: rows to report on; without them a share of `rows` is set
     aside. `init`, `labels`, `scale`: as in `train_table`. `spans`: whether rows label phrases, from
-    column "start" to column "end". Raises what `train_table` raises, `read_mappings` for bad rows,
-    `check_rows` for what does not iterate over rows, and `locked` for `out`.
+    column "start" to column "end".
     """
     files: dict[str, Any] = {"label_column": label, "spans": bool(spans)}
     columns, classes = [text, label, *(("start", "end") if spans else ())], Classes(label, labels)
@@ -131,7 +127,8 @@ def train_rows(
         inputs = Inputs(folder.resolve())
         for name, table in tables.items():
             asked = _asked(table) if spans is None else table
-            content = _as_lines(asked, columns, classes)
+            found = read_mappings(asked, columns, advice=ADVICE, classes=classes)
+            content = "".join(f"{json.dumps(row.values)}\n" for row in found).encode()
             write_atomically(folder / name, content)
             inputs.hold(name, content)
         if dev is not None:
@@ -155,10 +152,3 @@ def _asked(rows: Iterable[object]) -> Iterator[object]:
         if not number and isinstance(row, Mapping):
             ask_about_spans("rows", [name for name in row if isinstance(name, str)])
         yield row
-
-
-def _as_lines(rows: Iterable[object], columns: Sequence[str], classes: Classes) -> bytes:
-    """Rows in memory as lines of JSON."""
-    advice = "name the columns with text= and label="
-    found = read_mappings(rows, columns, advice=advice, classes=classes)
-    return "".join(f"{json.dumps(row.values)}\n" for row in found).encode()

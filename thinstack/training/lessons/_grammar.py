@@ -86,8 +86,7 @@ class Grammar(Strict):
 
 
 def read_grammar(path: Path) -> Grammar:
-    """The grammar in a JSON file. Raises ConfigError for a file that holds something else, and
-    OSError."""
+    """The grammar in a JSON file. Raises ConfigError for a file that holds something else."""
     try:
         return Grammar.model_validate_json(path.read_bytes())
     except ValidationError as error:
@@ -142,7 +141,7 @@ def negatable(treebank: Treebank, grammar: Grammar) -> Negatable:
     copula, a verb phrase follows a modal.
 
     A phrase is left out if it has the middle one of the classes, a negation, more than
-    `MOST_WORDS` words, or anything but words. Raises TreeError for trees that are not binary.
+    `MOST_WORDS` words, or anything but words.
     """
     pairs = [list(_pairs(one.tree, grammar)) for one in treebank.trees]
     after = {pair.phrase[0] for part in pairs for pair in part if pair.word in grammar.modals}

@@ -23,8 +23,8 @@ from thinstack.training.examples.example import Example, minibatch, minibatch_pl
 from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_checkpoint, read_history, save_checkpoint
 from thinstack.training.loop.losses import check_precision, lower_precision
+from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.loop.optimizers import lower_parser_rate, set_rates
-from thinstack.training.loop.own_trees import take_own_trees
 from thinstack.training.loop.teaching import drawn_trees, taught_examples
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import Recipe, TrainingConfig
@@ -220,7 +220,7 @@ def fit_parser(
     examples: Sequence[Example],
     config: TrainingConfig,
     seed: int,
-    on_batch: Callable[[int, int, int], None],
+    on_batch: Progress,
     team: Team = ALONE,
 ) -> None:
     """Train only the parser of a model, for `parser_epochs` epochs, on the treebank's trees.

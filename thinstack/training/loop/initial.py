@@ -1,4 +1,5 @@
-"""Makes the model of a recipe before it learns, with fresh weights or the weights of a bundle."""
+"""Makes the model of a recipe before it learns: its vocabulary, its leaf table and other pretrained
+weights, and its weights, fresh ones or those of a bundle."""
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
@@ -29,8 +30,7 @@ def vocabulary_of(
     init: InitConfig, kind: str, start: Bundle | None = None
 ) -> WordVocabulary | WordpieceVocabulary:
     """The vocabulary of the bundle where learning starts, which `start` is if it is open already.
-    `kind`: of the recipe's leaf embedding. Raises ConfigError if the bundle's kind is another one,
-    and what `open_bundle` raises."""
+    `kind`: of the recipe's leaf embedding. Raises ConfigError if the bundle's is another one."""
     bundle = start or open_bundle(init.bundle)
     if bundle.config.embedding.kind != kind:
         raise ConfigError(
@@ -50,7 +50,7 @@ def initial_model(
 
     Its weights come from the recipe's bundle; `start` is that bundle, if it is open already.
     Without a bundle they are fresh, except for the leaf `table` (V, W) and pretrained `weights`, by
-    name. Raises what `build_model` and `start_from` raise.
+    name.
     """
     model = build_model(recipe.model, entries=len(table))
     if recipe.init is not None:
@@ -121,8 +121,7 @@ def first_leaves(
     table is 0 and not used.
 
     Raises ConfigError if the vectors are narrower than the table or do not fit the encoder, and
-    DataError if they cannot be read. Raises what the embedding raises for a
-    pretrained encoder.
+    DataError if they cannot be read.
     """
     pieces = recipe.model.embedding.kind == "wordpieces"
     if recipe.init is not None:

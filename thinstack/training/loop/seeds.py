@@ -12,9 +12,8 @@ from thinstack.core.model.model import Model
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.loop.epochs import Progress, Report, best_epoch, train
 from thinstack.training.loop.initial import initial_model
-from thinstack.training.loop.own_trees import agreement
+from thinstack.training.loop.measuring import Answers, agreement
 from thinstack.training.loop.team import ALONE, Team
-from thinstack.training.publish.measuring import Answers
 from thinstack.training.recipe import Recipe
 
 Spreads = dict[str, dict[str, dict[str, float | None]]]
@@ -79,7 +78,7 @@ def train_seed(
     every epoch, as `loop.train` gives them.
 
     `prepare` is called with the model before it learns. If `folder` has a checkpoint, training goes
-    on from it. Raises what `initial_model` and `loop.train` raise.
+    on from it.
     """
     torch.manual_seed(seed)
     model = initial_model(recipe, datasets.table, datasets.weights, datasets.start)
@@ -90,11 +89,8 @@ def train_seed(
 def run_seed(
     recipe: Recipe, datasets: Datasets, seed: int, folder: Path, **options: Unpack[Options]
 ) -> SeedResult:
-    """Train one seed as `train_seed` does, and measure it on the development data.
-
-    In a team, only the main process calls this; the others call `train_seed`. Raises what
-    `train_seed` raises.
-    """
+    """Train one seed as `train_seed` does, and measure it on the development data. In a team, only
+    the main process calls this; the others call `train_seed`."""
     model, history = train_seed(recipe, datasets, seed, folder, **options)
     model = model.cpu()
     dev, labels, sources = datasets.dev, recipe.model.labels, recipe.measured_trees

@@ -38,7 +38,6 @@ class Teacher:
     did not use. `threads`: as a `Predictor` takes them. `on_read` is called after each file.
 
     Raises ConfigError for a bundle that has other classes than `labels` or does not score phrases.
-    Raises what `open_bundle` and `Predictor` raise.
     """
 
     def __init__(

@@ -59,7 +59,7 @@ def publish(
     The bundle has no TorchScript file if the model cannot be scripted; the console says why.
 
     Raises ExportError if the ONNX file does not answer as the model does, on sampled trees or on
-    the first `MOST_VERIFIED` development examples. Also as `calibrated` does.
+    the first `MOST_VERIFIED` development examples.
     """
     if recipe.export.quantize == "int8":
         observe_ranges(result.model, datasets.train)

@@ -61,8 +61,7 @@ class Pairs(TableTask):
 
     @abstractmethod
     def value(self, text: str, labels: Sequence[str]) -> float | str:
-        """The rating or the class of a pair whose `target_column` holds `text`. Raises DataError if
-        the model does not have it."""
+        """The rating or the class of a pair whose `target_column` holds `text`."""
 
     # -- data
 
@@ -91,12 +90,10 @@ class Pairs(TableTask):
         reads: str,
         file: Path,
     ) -> list[Example]:
-        """Ratings go from 1 to the number of classes. Raises ConfigError for a class that the model
-        does not have, and for a rating out of range."""
-        targets = [_target(pair, recipe.model.labels) for pair in items]
+        model = recipe.model
         return [
-            Example({"gold": labelled_pair(pair.trees, target, vocabulary, recipe.model)})
-            for pair, target in zip(items, targets, strict=True)
+            Example({"gold": labelled_pair(pair.trees, target, vocabulary, model)})
+            for pair, target in [(pair, _target(pair, model.labels)) for pair in items]
         ]
 
     def group_of(self, item: Pair) -> Hashable:
@@ -137,6 +134,7 @@ class Pairs(TableTask):
 
 
 def _target(pair: Pair, labels: Sequence[str]) -> float | int:
+    """The class of a pair, or its rating from 1 to the number of classes."""
     if isinstance(pair.target, str):
         if pair.target in labels:
             return labels.index(pair.target)

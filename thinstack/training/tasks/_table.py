@@ -110,7 +110,7 @@ class TableTask(Task):
 
         `labels`: the classes, if they are known; one of them may be a word such as "NA", which else
         stands for a missing value. The errors of bad rows, with file and line, go to the list
-        `skipped`; without it the first is raised. Raises what `Table.rows` raises.
+        `skipped`; without it the first is raised.
         """
         table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
         classes = self.classes(labels)
@@ -132,11 +132,8 @@ class TableTask(Task):
         self, values: Sequence[str], source: str, scale: bool | None = None
     ) -> tuple[str, ...]:
         """The labels of a model that learns these values of `target_column`. `source` leads
-        messages. `scale`: whether a user takes them for a scale.
-
-        Raises DataError for values that cannot be learnt, and InputError for a scale whose order is
-        not known.
-        """
+        messages. `scale`: whether a user takes them for a scale. Raises InputError for a scale
+        whose order is not known."""
 
     def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
         """The task with the settings that follow from its `labels`.
@@ -166,7 +163,7 @@ def say_what_is_odd(
 ) -> None:
     """Print what is odd about the rows of tables: how many were left out, which texts stand in
     several rows or in both parts, and which words the model cannot read. The errors of the rows go
-    to `skipped.txt` in the folder `out`. Raises OSError if that fails."""
+    to `skipped.txt` in the folder `out`."""
     if task.brings_trees:
         return
     if datasets.skipped:
@@ -205,11 +202,8 @@ def _unknown_words(task: TableTask, datasets: Datasets) -> str:
 
 
 def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
-    """The distinct classes, in the order that `ordered` gives.
-
-    Raises DataError, which names the `source`, for fewer than two classes or more than `MOST`. Also
-    what `check_labels` raises: a person must say whether such classes are meant.
-    """
+    """The distinct classes, in the order that `ordered` gives. Raises DataError, which names the
+    `source`, where a person must say whether such classes are meant."""
     counts = Counter(labels)
     if len(counts) > MOST:
         few = ", ".join(repr(name) for name in list(counts)[:3])

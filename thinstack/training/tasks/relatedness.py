@@ -19,7 +19,7 @@ from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.pair_figures import relatedness
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
-from thinstack.training.publish.measuring import Answers, answers_of
+from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks._pairs import Pairs
 from thinstack.training.tasks._table import Defaults, say_what_is_odd
@@ -98,11 +98,7 @@ def _overlaps(pairs: Sequence[Pair]) -> NDArray[Any]:
 
 def rating_of(text: str, column: str, labels: Sequence[str]) -> float:
     """The rating of a score, from 1 to the number of `labels`. These are whole numbers, which the
-    scores of `column` go over.
-
-    Raises ConfigError for labels that are no consecutive whole numbers, and DataError for a score
-    that is not between them.
-    """
+    scores of `column` go over."""
     least, score = _least(labels), _number(text)
     if score is None or not least <= score <= float(labels[-1]):
         expected = f"a score from {labels[0]} to {labels[-1]} (model.labels) in {column}"
@@ -115,11 +111,7 @@ def rating_of(text: str, column: str, labels: Sequence[str]) -> float:
 
 def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
     """The labels of a model of these scores: the whole numbers from the least to the greatest
-    score. Texts that are no number are ignored.
-
-    Raises DataError, which names the `source`, if all scores are equal or there are none, and for a
-    scale of more than `MOST` whole numbers.
-    """
+    score. Texts that are no number are ignored. `source` leads messages."""
     least, greatest, text = math.inf, -math.inf, ""
     for text in scores:
         if (score := _number(text)) is not None:
@@ -151,8 +143,7 @@ def _number(text: str) -> float | None:
 
 
 def _least(labels: Sequence[str]) -> float:
-    """The least score of a model. Raises ConfigError unless its labels are whole numbers that go up
-    by one."""
+    """The least score of a model, whose labels are whole numbers that go up by one."""
     numbers = [_number(label) for label in labels]
     if numbers[0] is None or numbers != [numbers[0] + step for step in range(len(labels))]:
         raise ConfigError(

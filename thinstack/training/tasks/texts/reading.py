@@ -70,8 +70,7 @@ def _text(row: TableRow, sentences: list[Sentence], task: "Texts", labels: Seque
 
 
 def span_words(text: str, sentence: Sentence, start: str, end: str) -> list[str]:
-    """The words of the characters [start, end) of a text that is one sentence. Raises DataError for
-    what is no phrase of whole words."""
+    """The words of the characters [start, end) of a text that is one sentence."""
     try:
         ends = int(start), int(end)
     except ValueError:

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from thinstack.evaluate.figures import Figures, figure_names, shown
 from thinstack.evaluate.text_figures import NAMES, confusion, text_figures
 from thinstack.integrations.show.confusion import WIDEST, matrix
-from thinstack.training.publish.measuring import Answers
+from thinstack.training.loop.measuring import Answers
 from thinstack.training.tasks.texts.reading import Text
 
 NAME: Final = "TF-IDF, logistic regression"
