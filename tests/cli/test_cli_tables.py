@@ -11,8 +11,8 @@ from command_line import Answer
 
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import open_corpus
-from thinstack.training.examples.table_data import table_data
 from thinstack.training.recipe import Recipe
+from thinstack.training.text_recipe import table_data
 
 Cli = Callable[..., Answer]
 

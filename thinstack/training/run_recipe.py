@@ -187,6 +187,8 @@ def _load(
     folder `cache`, where the others find them."""
     if recipe.teacher is None:
         return load_datasets(recipe, inputs)
+    if not team.main:
+        team.shared(None)  # It waits for the teacher's answers.
     with _progress(console) as progress:
         bar = progress.add_task("the teacher reads", total=None)
 
@@ -195,9 +197,10 @@ def _load(
             progress.update(bar, completed=done, total=total, description=description)
 
         teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read)
-        datasets = load_datasets(recipe, inputs, teach=teach) if team.main else None
-        team.shared(team.main)  # The others wait here for the teacher's answers.
-        return datasets or load_datasets(recipe, inputs, teach=teach)
+        datasets = load_datasets(recipe, inputs, teach=teach)
+    if team.main:
+        team.shared(True)  # The others go on.
+    return datasets
 
 
 def _progress(console: Console) -> Progress:

@@ -1,10 +1,12 @@
 """Trains on a table of texts or pairs: writes the recipe for it, and runs that."""
 
 import json
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from rich.console import Console
 
 from thinstack.data.files.content import FileContent
@@ -16,11 +18,12 @@ from thinstack.data.tables.table import read_mappings
 from thinstack.data.tables.table_rows import Classes
 from thinstack.errors import ConfigError, DataError
 from thinstack.training.examples.inputs import Inputs
-from thinstack.training.examples.table_data import ask_about_spans, table_data
 from thinstack.training.loop.team import ALONE, Team
+from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
+from thinstack.training.task import Task
 from thinstack.training.tasks._table import TableTask
-from thinstack.training.text_recipe import commented, text_recipe
+from thinstack.training.text_recipe import ask_about_spans, table_data, text_recipe
 
 RECIPE = "recipe.toml"
 ADVICE = "name the columns with text= and label="
@@ -59,7 +62,7 @@ def train_table(
     was trained by another recipe.
     """
     inputs = inputs or Inputs(in_resolved_folder(table).parent)
-    recipe = None
+    recipe: Recipe | None = None
     if team.main:
         data, task = table_data(table, files, text_columns=text_columns, inputs=inputs)
         file = inputs.table(table.name).named(table)
@@ -152,3 +155,41 @@ def _asked(rows: Iterable[object]) -> Iterator[object]:
         if not number and isinstance(row, Mapping):
             ask_about_spans("rows", [name for name in row if isinstance(name, str)])
         yield row
+
+
+def commented(recipe: Recipe, *, first: str) -> str:
+    """A recipe as TOML, with a comment before each field that says what it is. `first`: the text of
+    the comments at its top."""
+    lines = [f"# {line}".rstrip() for line in first.splitlines()]
+    return "\n".join([*lines, "", *_lines(recipe, "")]) + "\n"
+
+
+def _lines(model: BaseModel, path: str) -> Iterator[str]:
+    tables: list[tuple[str, BaseModel]] = []
+    if isinstance(model, Task):
+        yield from _field("name", model.name, f"What is learnt: {model.summary}.")
+    for name, field in type(model).model_fields.items():
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            tables.append((name, value))
+        elif value is not None and (field.is_required() or name in model.model_fields_set):
+            yield from _field(field.alias or name, value, field.description or name)
+    for name, table in tables:
+        if table.model_fields_set or isinstance(table, Task):
+            inner = f"{path}.{name}" if path else name
+            yield from ("", f"[{inner}]", *_lines(table, inner))
+
+
+def _field(name: str, value: Any, description: str) -> Iterator[str]:
+    yield from textwrap.wrap(description, 98, initial_indent="# ", subsequent_indent="# ")
+    yield f"{name} = {_toml(value)}"
+
+
+def _toml(value: Any) -> str:
+    """A value on one line; the strings of JSON are strings of TOML."""
+    if isinstance(value, Mapping):
+        pairs = (f"{json.dumps(name)} = {_toml(one)}" for name, one in value.items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value)
