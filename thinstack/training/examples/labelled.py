@@ -139,11 +139,7 @@ def labelled_text(
 
 
 def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) -> Forest:
-    """Words and trees as a model of `config.trees` reads them.
-
-    Raises TreeError for trees that are not binary, or lack words at inner nodes, where the model's
-    are binary or dependency.
-    """
+    """Words and trees as a model of `config.trees` reads them. Raises TreeError for others."""
     if config.trees == "dependency" and any(None in tree.tokens for tree in trees):
         raise TreeError(
             "expected a dependency tree, found nodes without a word; name a file of dependency "

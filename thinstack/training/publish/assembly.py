@@ -113,24 +113,17 @@ def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
 def _measure(
     files: dict[str, bytes], recipe: Recipe, datasets: Datasets
 ) -> tuple[dict[str, Figures], dict[str, dict[str, Any]]]:
-    """The figures of the files as a bundle, on the data and on suites. Both are empty for a model
-    that predictors do not take."""
+    """The figures of the files as a bundle, on the data and on the reported half of each suite.
+    Both are empty for a model that predictors do not take. Suites are for classes that have a
+    negative and a positive side."""
     if not recipe.task.predicts or recipe.model.trees not in ("sequence", "binary"):
         return {}, {}
     predictor = Predictor(seal(files, config=recipe.model), isolated=False)
-    return recipe.task.measure_bundle(predictor, recipe, datasets), _measure_suites(predictor)
-
-
-def _measure_suites(predictor: Predictor) -> dict[str, dict[str, Any]]:
-    """The figures on the reported half of each suite, by its name
-    (`thinstack.evaluate.suite_evaluation`). Empty for a model whose classes have no negative and
-    positive side."""
-    if Scale.of(predictor.labels) is None:
-        return {}
-    return {
+    suites = {
         name: evaluate_suite(predictor, halves(read_suite(name), "reported")).figures
-        for name in suite_names()
+        for name in (suite_names() if Scale.of(predictor.labels) else ())
     }
+    return recipe.task.measure_bundle(predictor, recipe, datasets), suites
 
 
 @torch.inference_mode()

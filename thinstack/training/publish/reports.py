@@ -31,23 +31,9 @@ PARSER_FIGURES = {
 def show_seeds(
     results: Sequence[SeedResult], over_seeds: Spreads, recipe: Recipe, console: Console
 ) -> None:
-    """Print the figures of each seed and their means as a table, and for a model that parses how
-    right its parses are."""
+    """Print a table with a row for each tree source and seed, and one for the mean over several
+    seeds. For a model that parses, print how right its parses are."""
     plus_minus = "+-" if console.options.ascii_only else "±"
-    console.print(_table(results, over_seeds, recipe, plus_minus))
-    own = over_seeds.get("self", {})
-    if "choices_right" in own:
-        figures = ", ".join(
-            f"{mean_and_std('accuracy', own[key], plus_minus)} {name}"
-            for key, name in PARSER_FIGURES.items()
-        )
-        console.print(f"as a parser, mean of all seeds, percent: {figures}")
-
-
-def _table(
-    results: Sequence[SeedResult], over_seeds: Spreads, recipe: Recipe, plus_minus: str
-) -> Table:
-    """A row for each tree source and seed, and one for the mean over several seeds."""
     names = recipe.task.names(recipe.model.labels)
     table = Table(title="on the development data, accuracies in percent", title_justify="left")
     table.add_column("trees")
@@ -63,7 +49,14 @@ def _table(
             continue
         means = (mean_and_std(key, spread[key], plus_minus) for key in names)
         table.add_row(source, "mean", *means, style="bold", end_section=True)
-    return table
+    console.print(table)
+    own = over_seeds.get("self", {})
+    if "choices_right" in own:
+        figures = ", ".join(
+            f"{mean_and_std('accuracy', own[key], plus_minus)} {name}"
+            for key, name in PARSER_FIGURES.items()
+        )
+        console.print(f"as a parser, mean of all seeds, percent: {figures}")
 
 
 def say_classes(
