@@ -23,8 +23,7 @@ from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
-from thinstack.training.recipe import DataConfig, InitConfig, Recipe
-from thinstack.training.recipe.recipe import Part
+from thinstack.training.recipe import DataConfig, InitConfig, Part, Recipe
 
 
 def vocabulary_of(
