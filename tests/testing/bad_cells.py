@@ -64,15 +64,6 @@ class CountsRows(Good):
         return torch.tanh(total * 2 if total.shape[0] > 4 else total)
 
 
-class InOrder(Good):
-    """Takes the child states to come in the order of their nodes, and of equal number."""
-
-    def total(self, inputs: Tensor, children: list[Tensor], links: Links) -> Tensor:
-        weight = torch.arange(links.owner.shape[0], device=inputs.device)
-        below = children[0] @ self.u[0] * weight.to(inputs.dtype).unsqueeze(1)
-        return sum_by_owner(below, links.owner, inputs.shape[0]) + self.b
-
-
 class LeafMixing(Good):
     """Normalises leaves over the batch."""
 
@@ -215,13 +206,6 @@ class Uninitialised(Good):
 
     def add(self) -> None:
         nn.init.constant_(self.b, torch.nan)
-
-
-class Random(Good):
-    """Drops out in evaluation mode too."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return nn.functional.dropout(torch.tanh(total))
 
 
 class OtherwiseScripted(Good):

@@ -163,3 +163,109 @@ class OtherwiseExported(Good):
     def forward(self, rows: Tensor) -> Tensor:
         compiling = torch.compiler.is_compiling()
         return self.linear(rows).cumsum(1) if compiling else self.linear(rows)
+
+
+# -- with numbers, batches and devices that tests seldom try
+
+
+class OwnSoftmax(Good):
+    """A softmax written out."""
+
+    def scores(self, rows: Tensor) -> Tensor:
+        up = self.forward(rows).exp()
+        return up / up.sum(1, keepdim=True)
+
+
+class LogOfSoftmax(Good):
+    """Takes the logarithm of a softmax, which may be 0."""
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        known = labels >= 0
+        shares = torch.softmax(logits[known], 1)
+        return -shares.log().gather(1, labels[known].unsqueeze(1)).sum()
+
+
+class NormAtZero(Good):
+    """Divides rows by their norm."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows / rows.norm(dim=1, keepdim=True))
+
+
+class NoDevice(Good):
+    """Makes weights of classes without a device."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows) * torch.ones(self.classes, dtype=rows.dtype)
+
+
+class LossWithoutDevice(Good):
+    """Makes targets without a device."""
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        eye = torch.cat([torch.eye(self.classes), torch.zeros(1, self.classes)]).to(logits.dtype)
+        return -(functional.log_softmax(logits, 1) * eye[labels]).sum()
+
+
+class HardType(Good):
+    """Computes in float32."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows).float().to(rows.dtype)
+
+
+class LargeBatches(Good):
+    """Centres over the batch from 1,000 rows on."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        logits = self.linear(rows)
+        return logits - logits.mean(0) if rows.shape[0] >= 1000 else logits
+
+
+class BatchStatistics(Good):
+    """Normalises by the batch in evaluation mode."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        logits = self.linear(rows)
+        return logits - logits.mean(0, keepdim=True) if rows.shape[0] > 1 else logits
+
+
+class Caches(Good):
+    """Keeps results by shape."""
+
+    def add(self) -> None:
+        self.kept: dict = {}
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.kept.setdefault((rows.shape, rows.dtype), self.linear(rows).detach())
+
+
+class ListOfParameters(Good):
+    """Holds a parameter in a list."""
+
+    def add(self) -> None:
+        self.more = [nn.Parameter(torch.randn(self.classes, dtype=torch.float64))]
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows) + self.more[0].to(rows)
+
+
+class FourWide(Good):
+    """Has the width of its tests written down."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows.reshape(rows.shape[0], 4))
+
+
+class Views(Good):
+    """Takes rows to lie one after the other in memory."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(rows.view(rows.numel()).view_as(rows))
+
+
+class Dropout(Good):
+    """Drops out in evaluation mode too, seldom."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        return self.linear(functional.dropout(rows, 0.001))

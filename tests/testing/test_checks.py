@@ -49,49 +49,12 @@ CELLS = {
     "RowMixing": Bad("rows_are_independent", "other rows of `children` than its own", alone=False),
     "CountsRows": Bad("rows_are_independent", "depends on the number of rows", alone=False),
     "Remembers": Bad("nothing_is_kept", "compose gives other results when called", alone=False),
-    "Random": Bad("nothing_is_kept", "leaf in evaluation mode draws from", alone=False),
-    "InOrder": Bad("rows_are_independent", "the order of the child states", False, ANY),
     "DeadInput": Bad("inner_inputs_are_read", "column 0", True, INNER),
     "Detached": Bad("gradients", "the gradient of compose with respect to b "),
     "DeadParameter": Bad("parameters_are_used", "['gate']"),
     "Unscriptable": Bad("torchscript", "curve"),
     "CountsResults": Bad("torchscript", "take the number of rows from `inputs`"),
     "BranchesOnValues": Bad("device_and_type", "`__bool__` reads the numbers", alone=False),
-}
-
-HEADS = {
-    "WrongSize": ("built_as_asked", "classes is 4 where 3 was asked for"),
-    "WrongWidth": ("built_as_asked", "forward of shapes {'rows': [(6, 4)]} raises RuntimeError"),
-    "ReadsElse": ("built_as_asked", "reads is 'words'"),
-    "Overwrites": ("inputs_are_kept", "loss overwrites labels"),
-    "Mean": ("loss_is_a_sum", "no sum over rows"),
-    "CountsUnlabelled": ("unlabelled_rows", "rows labelled -1 count"),
-    "NoGradient": ("unlabelled_rows", "no gradient with respect to the scores"),
-    "Shares": ("soft_labels", "of soft labels and of the labels that they are made of"),
-    "Normalises": ("few_rows", "forward of shapes {'rows': [(1, 4)]} raises ValueError"),
-    "CountsRows": ("rows_are_independent", "forward depends on the number of rows"),
-    "Detached": ("gradients", "the gradient of forward "),
-    "Unscriptable": ("torchscript", "squash"),
-    "OtherwiseScripted": ("torchscript", "the scores of 7 rows: results differ"),
-    "BranchesOnValues": ("device_and_type", "`__bool__` reads the numbers"),
-    "OtherwiseExported": ("onnx", "the scores of 7 rows: results differ"),
-}
-
-
-PARSERS = {
-    "WrongSize": ("distances_of_all_words", "input_size is 6 where 5 was asked for"),
-    "NoDevice": ("device_and_type", "what torch.zeros made, (20,), lies on the CPU"),
-    "NormAtZero": ("finite_distances", "forward of rows of zeros"),
-    "Overflows": ("finite_distances", "softplus"),
-    "LongSentences": ("sentences_are_apart", "of [700, 1, 300] words, and alone"),
-    "GapsOnly": ("distances_of_all_words", "of 20 words of torch.float32 gives (19,)"),
-    "NeedsWords": ("no_words", "max()"),
-    "Overwrites": ("words_are_kept", "overwrites its arguments"),
-    "ReadsOthers": ("sentences_are_apart", "sentence 2 of [5, 1, 12, 2] words, and alone"),
-    "Unused": ("parameters_are_used", "'rest'"),
-    "Unscriptable": ("torchscript", "cannot compile the parser"),
-    "OtherwiseScripted": ("torchscript", "of [5, 1, 12, 2] words: results differ"),
-    "OtherwiseExported": ("onnx", "of [5, 1, 12, 2] words: results differ"),
 }
 
 CHECKS: dict[str, dict[str, Any]] = {
@@ -113,16 +76,9 @@ def failures(plugin: type, checks: Iterable[str], **asked: Any) -> dict[str, str
     return found
 
 
-@pytest.mark.parametrize(
-    ("plugin", "bad"),
-    [
-        *((getattr(bad_cells, name), bad) for name, bad in CELLS.items()),
-        *((getattr(bad_heads, name), Bad(*bad, alone=False)) for name, bad in HEADS.items()),
-        *((getattr(bad_parsers, name), Bad(*bad, alone=False)) for name, bad in PARSERS.items()),
-    ],
-)
-def test_what_is_bad_is_found_out(plugin, bad):
-    checks = [name for name in CHECKS[plugin.plugin_kind] if name != "onnx" or bad.check == name]
+@pytest.mark.parametrize("name", CELLS)
+def test_a_bad_cell_is_found_out(name):
+    plugin, bad, checks = getattr(bad_cells, name), CELLS[name], EAGER
     if not bad.alone:
         checks = checks[: checks.index(bad.check) + 1]
     found = failures(plugin, checks, **bad.asked)

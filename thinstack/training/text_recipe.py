@@ -78,18 +78,14 @@ def text_recipe(
     parts += ["parser"] if model.get("parser") else []
     parts += ["head"] if own else []
     parses = ModelConfig.parse(model, source="model").parses
-    if start is None:
-        vectors = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
-        data = files.model_copy(update=vectors)
-    else:
-        data = files.model_copy(
-            update={"statement": STARTED.format(init if is_address(init) else Path(init).name)}
-        )
+    source: dict[str, Any] = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
+    if start is not None:
+        source = {"statement": STARTED.format(init if is_address(init) else Path(init).name)}
     whole: dict[str, Any] = {
         "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
         "schema": 2,
         "description": defaults.description.format(", ".join(labels)),
-        "data": data.model_dump(exclude_defaults=True),
+        "data": files.model_copy(update=source).model_dump(exclude_defaults=True),
         "task": task.settled(labels, scale, own=own).model_dump(exclude_defaults=True),
         "model": model,
         "training": {"learning_rate": defaults.learning_rate, "seeds": tuple(seeds)}

@@ -52,11 +52,11 @@ def show_seeds(
     console.print(table)
     own = over_seeds.get("self", {})
     if "choices_right" in own:
-        figures = ", ".join(
+        shares = ", ".join(
             f"{mean_and_std('accuracy', own[key], plus_minus)} {name}"
             for key, name in PARSER_FIGURES.items()
         )
-        console.print(f"as a parser, mean of all seeds, percent: {figures}")
+        console.print(f"as a parser, mean of all seeds, percent: {shares}")
 
 
 def say_classes(
