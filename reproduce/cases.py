@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.evaluate.figures import Figures, percentage
-from thinstack.training.publish.measuring import Answers
+from thinstack.training.loop.measuring import Answers
 
 NEGATIONS: Final = frozenset(
     "cannot n't neither never no nobody none nor not nothing nowhere without".split()  # noqa: SIM905

@@ -52,7 +52,7 @@ def test_importing_thinstack_is_light():
 
 
 def test_the_command_line_reads_nothing_of_training_before_it_trains():
-    code = "import sys, thinstack.cli; print('thinstack.training.recipe.recipe' in sys.modules)"
+    code = "import sys, thinstack.cli; print('thinstack.training.recipe' in sys.modules)"
     assert python(code) == "False"
 
 

@@ -13,7 +13,7 @@ from thinstack.core.model.model import Model
 from thinstack.core.transitions import first_fault
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import LabelledForest
-from thinstack.training.loop.own_trees import own_trees
+from thinstack.training.loop.measuring import own_trees
 
 TREES = {1: 1, 2: 1, 3: 2, 4: 5, 5: 14, 6: 42}  # Catalan numbers
 PARSERS = {

@@ -9,8 +9,8 @@ import tiny_texts
 
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import open_corpus
-from thinstack.training.examples.table_data import table_data
 from thinstack.training.recipe import Recipe
+from thinstack.training.text_recipe import table_data
 
 UP = "text,label\nThe film is good.,up\nThe film is bad.,down\n"
 DOWN = "text,label\nThe film is good.,down\nThe film is bad.,up\n"

@@ -20,7 +20,7 @@ from thinstack.export.quantize import dequantised, factor_bounds
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import LabelledForest
-from thinstack.training.publish.ranges import OBSERVED, observe_ranges
+from thinstack.training.publish.assembly import OBSERVED, observe_ranges
 
 OPTIONS = {"rows": True, "static": 3}
 RECIPE = contextual_recipe(OPTIONS, embedding={"size": 2 * WIDTH + 3})

@@ -16,7 +16,7 @@ from tiny_encoder import PIECES, WIDTH, contextual_recipe, write_encoder
 from thinstack.core.embedding import Leaves
 from thinstack.errors import ConfigError, DataError, MissingExtraError
 from thinstack.plugins.embeddings.transformer import pretrained
-from thinstack.training.loop.leaves import first_leaves
+from thinstack.training.loop.initial import first_leaves
 from thinstack.training.recipe import Recipe
 
 

@@ -13,8 +13,7 @@ from torch.nn import functional
 from thinstack.core.embedding import Embedding
 from thinstack.errors import ConfigError
 from thinstack.plugins.manager import manager
-from thinstack.training.loop.initial import initial_model
-from thinstack.training.loop.leaves import first_leaves
+from thinstack.training.loop.initial import first_leaves, initial_model
 
 Sentences = Sequence[Sequence[Sequence[int]]]
 """The ids of the pieces of each word of each sentence."""

@@ -21,9 +21,9 @@ from thinstack.evaluate.accuracy import calibration_error
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example
+from thinstack.training.loop.measuring import scores_of
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.publish.calibrate import Cases, calibrate, calibrated, fit_temperature
-from thinstack.training.publish.measuring import scores_of
 
 
 def cases(logits: np.ndarray, gold: np.ndarray, counts: Sequence[int] | None = None) -> Cases:

@@ -23,11 +23,11 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.lesson import Treebank
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST, Alone
 from thinstack.training.lessons.exchanged import Exchanged
-from thinstack.training.lessons.schema_1 import with_lessons
 from thinstack.training.lessons.texts import read_plain_texts
 from thinstack.training.lessons.turning import MOST_EXCHANGED, Turning
 from thinstack.training.loop.teaching import drawn_trees
 from thinstack.training.recipe import Recipe
+from thinstack.training.recipe.schema_1 import with_lessons
 
 # -- alone
 
@@ -277,7 +277,7 @@ def test_lessons_of_schema_1_become_lessons():
     [
         ({"name": "alone.v1", "share": -1}, {}, ["lessons.0.share"]),
         ({"name": "alone.v1", "odd": 1}, {}, ["lessons.0", "odd"]),
-        ({"share": 1}, {}, ["lessons.0", "known: alone.v1"]),
+        ({"share": 1}, {}, ["lessons.0", "name", "alone.v1"]),
         ({"name": "nobody.v1"}, {}, ["lessons.0", "'nobody.v1'", "known: alone.v1"]),
         ({"name": "alone.v1"}, {"gold": False}, ["alone.v1", "training.gold"]),
         ({"name": "alone.v1"}, {"data": {"task": "sentences"}}, ["lessons", "sentences.v1"]),

@@ -11,8 +11,7 @@ from thinstack.core.transitions import spans_of
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import ConfigError, DataError
 from thinstack.training.lesson import Treebank
-from thinstack.training.lessons._grammar import read_grammar
-from thinstack.training.lessons._negatable import Negatable, negatable
+from thinstack.training.lessons._grammar import Negatable, negatable, read_grammar
 from thinstack.training.lessons.negated import Negated, filled, negated_in_place
 
 RECIPES = Path(__file__).parents[2] / "recipes"

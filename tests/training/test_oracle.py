@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from thinstack.core import transitions
-from thinstack.training.loop.oracle import right_transitions
+from thinstack.training.examples.example import right_transitions
 
 Span = tuple[int, int]
 

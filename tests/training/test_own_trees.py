@@ -11,12 +11,17 @@ import torch
 from runs import drawn, fresh, gone_on, of_one, run, same
 
 from thinstack.training.examples.datasets import Datasets, load_datasets
-from thinstack.training.examples.example import Example, Minibatch, minibatch, minibatch_places
+from thinstack.training.examples.example import (
+    Example,
+    Minibatch,
+    minibatch,
+    minibatch_places,
+    right_transitions,
+)
 from thinstack.training.loop import epochs as loop
-from thinstack.training.loop.oracle import right_transitions
-from thinstack.training.loop.own_trees import agreement, own_trees, take_own_trees
+from thinstack.training.loop.losses import joint_losses
+from thinstack.training.loop.measuring import agreement, own_trees, take_own_trees
 from thinstack.training.loop.seeds import run_seed
-from thinstack.training.loop.task_loss import joint_losses
 from thinstack.training.recipe import Recipe, TrainingConfig
 
 FEEDS = {

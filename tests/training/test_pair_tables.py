@@ -19,14 +19,13 @@ from thinstack.data.trees.pairs import Pair
 from thinstack.errors import ConfigError, DataError, ThinstackError
 from thinstack.evaluate.pair_figures import pearson
 from thinstack.training.examples.datasets import load_datasets, read_items
-from thinstack.training.examples.table_data import table_data
 from thinstack.training.loop.initial import start_from
-from thinstack.training.loop.own_trees import own_trees
+from thinstack.training.loop.measuring import own_trees
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks.entailment import always_commonest
-from thinstack.training.tasks.relatedness.scale import find_scale
-from thinstack.training.tasks.relatedness.task import by_overlap
+from thinstack.training.tasks.relatedness import by_overlap, find_scale
+from thinstack.training.text_recipe import table_data
 
 DOCS = Path(__file__).parents[2] / "docs" / "runtimes.md"
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}

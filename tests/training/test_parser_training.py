@@ -13,8 +13,8 @@ from thinstack.core.transitions import left
 from thinstack.errors import ConfigError
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
-from thinstack.training.loop import fit_parser as fit_parser_module
-from thinstack.training.loop.fit_parser import fit_parser
+from thinstack.training.loop import epochs as loop
+from thinstack.training.loop.epochs import fit_parser
 from thinstack.training.loop.optimizers import build_optimizers, lower_parser_rate
 from thinstack.training.recipe import Recipe
 
@@ -110,7 +110,7 @@ def test_its_own_epochs_have_the_whole_line_of_rates(data, monkeypatch):
         lower_parser_rate(optimizers, *settings)
         rates.append(optimizers["parser"].param_groups[0]["lr"])
 
-    monkeypatch.setattr(fit_parser_module, "lower_parser_rate", lower)
+    monkeypatch.setattr(loop, "lower_parser_rate", lower)
     fit_parser(fresh(recipe, datasets), datasets.train, recipe.training, 1, lambda *_: None)
     starts = np.arange(0, 30, 4) / 30  # of the minibatches of an epoch
     expected = [0.02 * (1 - (epoch + start) / 4) for epoch in range(4) for start in starts]

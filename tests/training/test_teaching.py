@@ -25,8 +25,8 @@ from thinstack.training import run_recipe as run_recipe_module
 from thinstack.training.examples.datasets import Datasets, load_datasets, read_items
 from thinstack.training.examples.example import Example, Minibatch, minibatch
 from thinstack.training.examples.inputs import data_digests
-from thinstack.training.loop.fit_parser import fit_parser
-from thinstack.training.loop.task_loss import soft_labels, task_loss
+from thinstack.training.loop.epochs import fit_parser
+from thinstack.training.loop.losses import soft_labels, task_loss
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.loop.team import ALONE, Team

@@ -10,7 +10,8 @@ from thinstack.bundle import open_bundle, reading
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.tasks.texts import Texts
-from thinstack.training.text_recipe import commented, text_recipe
+from thinstack.training.text_recipe import text_recipe
+from thinstack.training.train_texts import commented
 
 FILES = DataConfig(train='a "b".csv', dev_share=0.1)
 TASK = Texts(text_column="Überschrift\x7f")

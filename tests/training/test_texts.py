@@ -8,6 +8,7 @@ import pytest
 
 from thinstack.errors import DataError
 from thinstack.training.examples.set_aside import repeated, set_aside_share
+from thinstack.training.tasks._table import MOST, find_labels
 from thinstack.training.tasks.spans import Spans
 from thinstack.training.tasks.texts import Texts
 from thinstack.training.tasks.texts.reading import Text, read_texts
@@ -129,3 +130,43 @@ def test_the_rival_names_classes_as_the_labels_are_in_order():
              [("good", "yes"), ("dull", "no"), ("fine", "maybe")] * 4]  # fmt: skip
     figures = plain_rival(texts, texts[:3], ("no", "yes", "maybe"))
     assert (figures["accuracy"], figures["texts"]) == (100, 3)
+
+
+# -- classes that a table has
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        ("1", "2", "10"),
+        ("-0.5", "0", "2.5"),
+        ("negative", "neutral", "positive"),
+        ("Very Negative", "negative", "Very Positive"),
+        ("low", "medium", "high"),
+        ("LOC", "NUM", "abbr"),
+        ("1 star", "2 stars"),
+    ],
+)
+def test_classes_keep_the_order_that_they_have(expected):
+    for given in (expected, expected[::-1], expected[1:] + expected[:1]):
+        assert find_labels([*given, *given], "t.csv") == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [
+        ([], "two classes or more, found no row"),
+        (["a", "a"], "found only the class 'a';"),
+        ([f"text {n}" for n in range(MOST + 1)], "at most 200 classes.*--label-column"),
+        (["Good", "bad", "good", "good"], r"'Good' \(1 rows\) and 'good' \(2 rows\).*--labels"),
+        (["not good", "not  good ", "x"], "differ by case or spaces only"),
+        (["1", "1.0", "0"], r"'1' \(1 rows\) and '1\.0' \(1 rows\) are one number"),
+        (["été", "e\u0301te\u0301"], r"'\\xe9t\\xe9' .* and 'e\\u0301te\\u0301' .* look alike"),
+        (["up", "down", "up\u2060"], r"'up' .* and 'up\\u2060' .*--labels"),
+        (["up", "down", "NULL"], r"the class 'NULL' \(1 rows\) stands for a missing value"),
+        (["up", "down", "?"], r"the class '\?' \(1 rows\) stands for a missing value.*--labels"),
+    ],
+)
+def test_what_no_table_of_classes_holds_is_asked_about(labels, problem):
+    with pytest.raises(DataError, match=f"t.csv: .*{problem}"):
+        find_labels(labels, "t.csv")

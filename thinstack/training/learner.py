@@ -13,8 +13,7 @@ from thinstack.core.model.model import Model
 from thinstack.training.loop.initial import freeze
 from thinstack.training.loop.optimizers import build_optimizers
 from thinstack.training.loop.team import ALONE, Team
-from thinstack.training.recipe import TrainingConfig
-from thinstack.training.recipe.recipe import Part
+from thinstack.training.recipe import Part, TrainingConfig
 
 
 @contextmanager

@@ -1,11 +1,10 @@
 """Runs a recipe for `thinstack train`: shows progress, prints the figures, and writes the results
 and the bundle."""
 
-import dataclasses
 import json
-import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from thinstack.training.loop.seeds import SeedResult, run_seed, summary, train_s
 from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.publish.assembly import publish
-from thinstack.training.publish.calibrate import Calibration, calibrate
+from thinstack.training.publish.calibrate import calibrate
 from thinstack.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"
@@ -51,9 +50,8 @@ def run_recipe(
     for torch and for a teacher; None leaves their defaults.
 
     Raises ConfigError if a seed is repeated, or if `out` holds the work of another recipe, on other
-    data or by another number of processes. Raises DataError where processes read different files.
-    Raises MissingExtraError without onnxruntime, and what reading the data, training and exporting
-    raise.
+    data or by another number of processes. Raises DataError where processes read different files,
+    and MissingExtraError without onnxruntime.
     """
     if len(set(seeds)) != len(seeds):
         raise ConfigError(f"seeds must differ, got {list(seeds)}; name each once")
@@ -114,7 +112,14 @@ def _finish(
     rival = recipe.task.rival(datasets, recipe.model.labels)
     figures: dict[str, Any] = {
         "recipe": recipe.model_dump(mode="json"),
-        "seeds": _seeds(results, calibrations),
+        "seeds": {
+            str(one.seed): {
+                "dev": one.dev,
+                "epochs": one.history,
+                "calibration": asdict(calibration),
+            }
+            for one, calibration in zip(results, calibrations, strict=True)
+        },
         "dev": over_seeds,
         "exported_seed": best.seed,
     }
@@ -124,34 +129,14 @@ def _finish(
         figures["rival"] = dict([rival])
     _write(figures, out)
     recipe.task.report(results, over_seeds, rival, recipe, console)
-    bundle = publish(
-        recipe,
-        datasets,
-        best,
-        over_seeds,
-        calibrations[results.index(best)],
-        path=out / "model-best",
-        console=console,
-    )
+    calibration, path = calibrations[results.index(best)], out / "model-best"
+    bundle = publish(recipe, datasets, best, over_seeds, calibration, path=path, console=console)
     if suites := bundle.manifest.metrics["suites"]:
         _write(figures | {"suites": suites}, out)
 
 
 def _write(figures: dict[str, Any], out: Path) -> None:
     write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
-
-
-def _seeds(
-    results: Sequence[SeedResult], calibrations: Sequence[Calibration]
-) -> dict[str, dict[str, Any]]:
-    return {
-        str(one.seed): {
-            "dev": one.dev,
-            "epochs": one.history,
-            "calibration": dataclasses.asdict(calibration),
-        }
-        for one, calibration in zip(results, calibrations, strict=True)
-    }
 
 
 def _claim(out: Path, recipe: Recipe, inputs: Inputs, team: Team) -> None:
@@ -169,8 +154,8 @@ def _claim(out: Path, recipe: Recipe, inputs: Inputs, team: Team) -> None:
         return
     with suppress(FileNotFoundError):
         found = note.read_text(encoding="utf-8")
-        if _completed(found) != work and (out / SEEDS_FOLDER).exists():
-            if (count := _processes(found)) != team.size:
+        if (former := _noted(found)) != work and (out / SEEDS_FOLDER).exists():
+            if (count := former.get("processes", 1)) != team.size:
                 raise ConfigError(
                     f"{out}: expected as many processes as began this run, {count}, because "
                     f"minibatches depend on them, found {team.size}; start {count}, or name "
@@ -185,21 +170,14 @@ def _claim(out: Path, recipe: Recipe, inputs: Inputs, team: Team) -> None:
     write_atomically(note, text)
 
 
-def _completed(note: str) -> dict[str, Any] | None:
+def _noted(note: str) -> dict[str, Any]:
     """What `_claim` noted. A version before some settings existed did what their defaults do, so
-    the note gets these. None for text that is no such note."""
-    try:
-        found: dict[str, Any] = json.loads(note)
-        recipe = Recipe.parse(found["recipe"], source=RECIPE_FILE)
-    except (ValueError, KeyError, TypeError, ConfigError):
-        return None
-    return found | {"recipe": recipe.model_dump(mode="json", exclude={"card"})}
-
-
-def _processes(note: str) -> int:
-    """The number of processes in a note that `_claim` wrote."""
-    found = re.search(r'^  "processes": (\d+)$', note, re.MULTILINE)
-    return int(found[1]) if found else 1
+    the note gets these."""
+    with suppress(ValueError, KeyError, TypeError, ConfigError):
+        work: dict[str, Any] = json.loads(note)
+        recipe = Recipe.parse(work["recipe"], source=RECIPE_FILE)
+        return work | {"recipe": recipe.model_dump(mode="json", exclude={"card"})}
+    return {}
 
 
 def _load(
@@ -209,14 +187,8 @@ def _load(
     folder `cache`, where the others find them."""
     if recipe.teacher is None:
         return load_datasets(recipe, inputs)
-    found = _load_taught(recipe, inputs, cache, threads, console) if team.main else None
-    team.shared(team.main)  # The others wait here for the teacher's answers.
-    return found or _load_taught(recipe, inputs, cache, threads, console)
-
-
-def _load_taught(
-    recipe: Recipe, inputs: Inputs, cache: Path, threads: int | None, console: Console
-) -> Datasets:
+    if not team.main:
+        team.shared(None)  # It waits for the teacher's answers.
     with _progress(console) as progress:
         bar = progress.add_task("the teacher reads", total=None)
 
@@ -225,7 +197,10 @@ def _load_taught(
             progress.update(bar, completed=done, total=total, description=description)
 
         teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read)
-        return load_datasets(recipe, inputs, teach=teach)
+        datasets = load_datasets(recipe, inputs, teach=teach)
+    if team.main:
+        team.shared(True)  # The others go on.
+    return datasets
 
 
 def _progress(console: Console) -> Progress:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
     from thinstack.training.examples.datasets import Datasets
     from thinstack.training.examples.example import Example, Minibatch
+    from thinstack.training.loop.measuring import Answers
     from thinstack.training.loop.seeds import SeedResult, Spreads
     from thinstack.training.publish.calibrate import Cases
-    from thinstack.training.publish.measuring import Answers
     from thinstack.training.recipe import Recipe, TrainingConfig
 
 
@@ -97,10 +97,17 @@ class Task(Named):
         model: "ModelConfig",
     ) -> list["Example"]:
         """The examples of texts without trees, each the words of its sentences, with their
-        `targets`: classes, ratings, or arrays (C,)."""
-        from thinstack.training.examples.example import made_examples
+        `targets`: classes, ratings, or arrays (C,). Their trees are made from the words. If the
+        model makes its own trees, they are balanced for now."""
+        from thinstack.text.given_trees import tree_maker
+        from thinstack.training.examples.example import Example
+        from thinstack.training.examples.labelled import labelled_text
 
-        return made_examples(texts, targets, vocabulary, model)
+        maker = tree_maker("balanced" if model.parses else model.tree_source)
+        return [
+            Example({"gold": labelled_text(sentences, target, vocabulary, maker)})
+            for sentences, target in zip(texts, targets, strict=True)
+        ]
 
     def class_of(self, item: Any) -> str:
         """The class of an item. `data.dev_share` sets aside a share of each class."""
@@ -163,7 +170,7 @@ class Task(Named):
         model where learning started, if `keeps_start`. By default it is the loss of the head over
         all targets.
         """
-        from thinstack.training.loop.task_loss import joint_losses
+        from thinstack.training.loop.losses import joint_losses
 
         return joint_losses(model, batch, training)
 
@@ -179,7 +186,7 @@ class Task(Named):
         self, model: "Model", examples: Sequence["Example"], source: str
     ) -> list["NDArray[np.floating[Any]]"]:
         """The scores (t, C) of the t targets of each example, over the trees of `source`."""
-        from thinstack.training.publish.measuring import scores_of
+        from thinstack.training.loop.measuring import scores_of
 
         return scores_of(model, examples, source)
 
@@ -234,7 +241,7 @@ class Task(Named):
         console: "Console",
     ) -> None:
         """Print the figures of all seeds, and of the rival."""
-        from thinstack.training.publish.seed_report import show_seeds
+        from thinstack.training.publish.reports import show_seeds
 
         show_seeds(results, over_seeds, recipe, console)
         if rival is not None:

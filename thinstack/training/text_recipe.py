@@ -1,22 +1,25 @@
-"""Makes the recipe that `thinstack train TABLE` runs."""
+"""Makes the recipe that `thinstack train TABLE` runs, and finds out what it learns from the table:
+classes of texts, classes of pairs, or scores of pairs."""
 
-import json
 import re
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
-
-from pydantic import BaseModel
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.hub.hub_cache import is_address
 from thinstack.core.config import EmbeddingConfig, ModelConfig
 from thinstack.core.embedding import FineTuning
-from thinstack.errors import ConfigError
+from thinstack.data.files.paths import in_resolved_folder
+from thinstack.data.tables.table import Table
+from thinstack.data.tables.table_kinds import named_separator
+from thinstack.data.trees.pairs import TABLE
+from thinstack.errors import ConfigError, DataError, InputError
 from thinstack.plugins.manager import manager
+from thinstack.training.examples.inputs import Inputs
 from thinstack.training.recipe import DataConfig, Recipe
-from thinstack.training.task import Task
+from thinstack.training.tasks._pairs import Pairs
 from thinstack.training.tasks._table import TableTask
 
 TEXTS: Final = FineTuning(
@@ -32,6 +35,10 @@ AdaGrad's first steps are as large as its rate, and steps of 0.05 undo what the 
 
 VECTORS: Final = """Word vectors start from the input table of
 sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."""
+
+BOTH: Final = "label", "score"
+"""The columns that say what is learnt from pairs."""
+
 STARTED: Final = "Learning started from the bundle {}, whose data and terms hold here too."
 
 
@@ -55,8 +62,8 @@ def text_recipe(
     phrases keep their meaning. `scale`: whether the classes, in their order, are a scale; by
     default their names tell (`in_order`).
 
-    Raises InputError for a `scale` of pairs or of two classes. Raises what `open_bundle` raises,
-    and ConfigError for a bundle whose trees are not binary.
+    Raises InputError for a `scale` of pairs or of two classes, and ConfigError for a bundle whose
+    trees are not binary.
     """
     if start is None and init != "none":
         start = open_bundle(init)
@@ -71,18 +78,14 @@ def text_recipe(
     parts += ["parser"] if model.get("parser") else []
     parts += ["head"] if own else []
     parses = ModelConfig.parse(model, source="model").parses
-    if start is None:
-        vectors = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
-        data = files.model_copy(update=vectors)
-    else:
-        data = files.model_copy(
-            update={"statement": STARTED.format(init if is_address(init) else Path(init).name)}
-        )
+    source: dict[str, Any] = {"vectors": "wordpieces", "vector_std": 0.3, "statement": VECTORS}
+    if start is not None:
+        source = {"statement": STARTED.format(init if is_address(init) else Path(init).name)}
     whole: dict[str, Any] = {
         "name": re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "texts",
         "schema": 2,
         "description": defaults.description.format(", ".join(labels)),
-        "data": data.model_dump(exclude_defaults=True),
+        "data": files.model_copy(update=source).model_dump(exclude_defaults=True),
         "task": task.settled(labels, scale, own=own).model_dump(exclude_defaults=True),
         "model": model,
         "training": {"learning_rate": defaults.learning_rate, "seeds": tuple(seeds)}
@@ -137,39 +140,118 @@ def _started(start: Bundle, init: str, labels: Sequence[str]) -> dict[str, Any]:
     return model
 
 
-def commented(recipe: Recipe, *, first: str) -> str:
-    """A recipe as TOML, with a comment before each field that says what it is. `first`: the text of
-    the comments at its top."""
-    lines = [f"# {line}".rstrip() for line in first.splitlines()]
-    return "\n".join([*lines, "", *_lines(recipe, "")]) + "\n"
+def table_data(
+    path: Path,
+    settings: Mapping[str, Any],
+    *,
+    text_columns: Sequence[str] = (),
+    inputs: Inputs | None = None,
+) -> tuple[DataConfig, TableTask]:
+    """The `data` and the `task` of a recipe for a table. `inputs`: what was opened of its folder
+    before.
+
+    `settings`: `dev`, `dev_share`, and fields of table tasks, except the columns of texts. A value
+    of None counts as not given. `text_columns`: one column of texts, or two columns of pairs. By
+    default it is "text", or "text_a" and "text_b" if the table has these and no "text".
+
+    A table of texts with the columns "start" and "end" is asked about: `settings` must say whether
+    its rows label `spans`.
+
+    Pairs have scores if `score_column` is given, or if the table has a column "score" and no
+    "label". Raises DataError if it has both or neither, and if the table cannot be read. Raises
+    InputError for columns that do not go together, and ConfigError for other bad settings.
+    """
+    given = {name: value for name, value in settings.items() if value is not None}
+    dialect = {name: given[name] for name in ("encoding", "separator", "header") if name in given}
+    inputs = inputs or Inputs(in_resolved_folder(path).parent)
+    table = Table(inputs.table(path.name).named(path), **dialect)
+    columns = tuple(text_columns) or _columns(table)
+    if len(columns) > 2:
+        raise InputError(
+            f"--text-column: expected one, or two for pairs, found {len(columns)}; leave some out"
+        )
+    files = {"train": path.name, **_development(inputs.folder, given)}
+    if len(columns) == 2:
+        name = _pair_task(table, given)
+        given |= {"format": TABLE, "pair_columns": columns}
+    elif "score_column" in given:
+        raise InputError(
+            "--score-column: scores are of pairs, found one column of texts; name two columns with "
+            "--text-column"
+        )
+    else:
+        if "spans" not in given:
+            with suppress(DataError):
+                ask_about_spans(str(path), table.columns)
+        name = "spans.v1" if given.pop("spans", False) else "texts.v1"
+        given |= {"text_column": columns[0]}
+    kind: type[TableTask] = manager().find("task", name).plugin
+    settings = {key: value for key, value in given.items() if key in kind.model_fields}
+    source = "the settings of the table"
+    data, task = DataConfig.parse(files, source=source), kind.parse(settings, source=source)
+    return data, task.model_copy(update={"separator": _separator(data, task, inputs)})
 
 
-def _lines(model: BaseModel, path: str) -> Iterator[str]:
-    tables: list[tuple[str, BaseModel]] = []
-    if isinstance(model, Task):
-        yield from _field("name", model.name, f"What is learnt: {model.summary}.")
-    for name, field in type(model).model_fields.items():
-        value = getattr(model, name)
-        if isinstance(value, BaseModel):
-            tables.append((name, value))
-        elif value is not None and (field.is_required() or name in model.model_fields_set):
-            yield from _field(field.alias or name, value, field.description or name)
-    for name, table in tables:
-        if table.model_fields_set or isinstance(table, Task):
-            inner = f"{path}.{name}" if path else name
-            yield from ("", f"[{inner}]", *_lines(table, inner))
+def _development(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of what is reported on, taken out of those `given`."""
+    share, dev = given.pop("dev_share", 0.1), given.pop("dev", None)
+    if dev is None:
+        return {"dev_share": share}
+    path = in_resolved_folder(dev)
+    return {"dev": str(path.relative_to(folder) if path.is_relative_to(folder) else path)}
 
 
-def _field(name: str, value: Any, description: str) -> Iterator[str]:
-    yield from textwrap.wrap(description, 98, initial_indent="# ", subsequent_indent="# ")
-    yield f"{name} = {_toml(value)}"
+def ask_about_spans(source: str, columns: Iterable[str]) -> None:
+    """Raise InputError, which names the `source`, for columns that seem to be of spans: nobody has
+    said whether their rows label phrases or whole texts."""
+    found = {name.strip().lower(): name for name in columns}
+    if {"start", "end"} <= {*found}:
+        names = f"{found['start']!r} and {found['end']!r}"
+        raise InputError(
+            f"{source}: its columns {names} may say which phrase of the text each row labels; say "
+            "--spans if they do, or --no-spans to learn labels of whole texts (in Python spans=)"
+        )
 
 
-def _toml(value: Any) -> str:
-    """A value on one line; the strings of JSON are strings of TOML."""
-    if isinstance(value, Mapping):
-        pairs = (f"{json.dumps(name)} = {_toml(one)}" for name, one in value.items())
-        return f"{{ {', '.join(pairs)} }}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(value)
+def _columns(table: Table) -> tuple[str, ...]:
+    """The columns of texts: those of pairs if the table has them. A table that cannot be read is
+    left to its reader, which says why."""
+    pair: tuple[str, str] = Pairs.model_fields["pair_columns"].default
+    known: Collection[str] = ()
+    with suppress(DataError):
+        known = table.columns
+    return pair if "text" not in known and {*pair} <= {*known} else ("text",)
+
+
+def _separator(files: DataConfig, task: TableTask, inputs: Inputs) -> str | None:
+    """The separator that a recipe names: of all its tables, if the names of these do not tell it.
+    Where it is not the same in all, it is found whenever they are read."""
+    if task.separator is not None:
+        return task.separator
+    names = [name for name in (files.train, files.dev) if name and not name.endswith(".spacy")]
+    found: set[tuple[str | None, str]] = set()
+    for name in names:
+        with suppress(DataError):  # Its reader says why it cannot be read.
+            table = Table(inputs.table(name), encoding=task.encoding, header=task.header)
+            if table.dialect:
+                found.add((named_separator(name), table.dialect.separator))
+    told = all(named == separator for named, separator in found)
+    separators = {separator for _, separator in found}
+    return None if told or len(separators) > 1 else separators.pop()
+
+
+def _pair_task(table: Table, given: Mapping[str, Any]) -> str:
+    if odd := [name for name in ("spans", "span_group") if given.get(name)]:
+        option = odd[0].replace("_", "-")
+        raise InputError(f"--{option}: spans are of texts, found pairs; leave it out")
+    known = table.columns
+    label, score = (f"{name}_column" in given for name in BOTH)
+    if not (label or score):
+        label, score = (name in known for name in BOTH)
+    if label == score:
+        found = "both" if label else ", ".join(map(repr, known))
+        raise DataError(
+            f"{table.path}: expected the column 'label' (classes) or 'score' (ratings) of pairs, "
+            f"found {found}; name the column to learn with --label-column or --score-column"
+        )
+    return "relatedness.v1" if score else "entailment.v1"

@@ -1,10 +1,12 @@
 """Trains on a table of texts or pairs: writes the recipe for it, and runs that."""
 
 import json
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from rich.console import Console
 
 from thinstack.data.files.lock import locked
@@ -15,14 +17,15 @@ from thinstack.data.tables.table import read_mappings
 from thinstack.data.tables.table_rows import Classes
 from thinstack.errors import ConfigError, DataError
 from thinstack.training.examples.inputs import Inputs
-from thinstack.training.examples.table_data import ask_about_spans, table_data
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import Recipe
 from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
+from thinstack.training.task import Task
 from thinstack.training.tasks._table import TableTask
-from thinstack.training.text_recipe import commented, text_recipe
+from thinstack.training.text_recipe import ask_about_spans, table_data, text_recipe
 
 RECIPE = "recipe.toml"
+ADVICE = "name the columns with text= and label="
 
 _FIRST = """What `thinstack train {file}` runs. Change what you like, and run it again:
 
@@ -54,10 +57,8 @@ def train_table(
     `text_recipe` takes it; classes without a known order need `labels`. `threads`: keep
     1, because minibatches are so small that several threads wait for each other. On a busy machine
     they take many times as long. `inputs`: what was opened of the table's folder before. If `out`
-    has the recipe of an earlier call that was stopped, the run goes on.
-
-    Raises what `table_data`, `TableTask.find_labels`, `text_recipe`, `open_bundle` and `run_recipe`
-    raise, and ConfigError if `out` was trained by another recipe.
+    has the recipe of an earlier call that was stopped, the run goes on. Raises ConfigError if `out`
+    was trained by another recipe.
     """
     inputs = inputs or Inputs(in_resolved_folder(table).parent)
     recipe: Recipe | None = None
@@ -88,8 +89,7 @@ def _classes(
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:
-    """Write the recipe. Raises ConfigError if `out` was trained by another one, or if somebody
-    changed it since."""
+    """Write the recipe, unless `out` was trained by another one, or somebody changed it since."""
     note, started = out / RECIPE, (out / SEEDS_FOLDER).exists()
     if started and note.exists() and note.read_text(encoding="utf-8") != text:
         raise ConfigError(
@@ -117,8 +117,7 @@ def train_rows(
 
     `text`, `label`: the columns. `dev`: rows to report on; without them a share of `rows` is set
     aside. `init`, `labels`, `scale`: as in `train_table`. `spans`: whether rows label phrases, from
-    column "start" to column "end". Raises what `train_table` raises, `read_mappings` for bad rows,
-    `check_rows` for what does not iterate over rows, and `locked` for `out`.
+    column "start" to column "end".
     """
     files: dict[str, Any] = {"label_column": label, "spans": bool(spans)}
     columns, classes = [text, label, *(("start", "end") if spans else ())], Classes(label, labels)
@@ -130,7 +129,8 @@ def train_rows(
         inputs = Inputs(folder.resolve())
         for name, table in tables.items():
             asked = _asked(table) if spans is None else table
-            content = _as_lines(asked, columns, classes)
+            found = read_mappings(asked, columns, advice=ADVICE, classes=classes)
+            content = "".join(f"{json.dumps(row.values)}\n" for row in found).encode()
             write_atomically(folder / name, content)
             inputs.hold(name, content)
         if dev is not None:
@@ -156,8 +156,39 @@ def _asked(rows: Iterable[object]) -> Iterator[object]:
         yield row
 
 
-def _as_lines(rows: Iterable[object], columns: Sequence[str], classes: Classes) -> bytes:
-    """Rows in memory as lines of JSON."""
-    advice = "name the columns with text= and label="
-    found = read_mappings(rows, columns, advice=advice, classes=classes)
-    return "".join(f"{json.dumps(row.values)}\n" for row in found).encode()
+def commented(recipe: Recipe, *, first: str) -> str:
+    """A recipe as TOML, with a comment before each field that says what it is. `first`: the text of
+    the comments at its top."""
+    lines = [f"# {line}".rstrip() for line in first.splitlines()]
+    return "\n".join([*lines, "", *_lines(recipe, "")]) + "\n"
+
+
+def _lines(model: BaseModel, path: str) -> Iterator[str]:
+    tables: list[tuple[str, BaseModel]] = []
+    if isinstance(model, Task):
+        yield from _field("name", model.name, f"What is learnt: {model.summary}.")
+    for name, field in type(model).model_fields.items():
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            tables.append((name, value))
+        elif value is not None and (field.is_required() or name in model.model_fields_set):
+            yield from _field(field.alias or name, value, field.description or name)
+    for name, table in tables:
+        if table.model_fields_set or isinstance(table, Task):
+            inner = f"{path}.{name}" if path else name
+            yield from ("", f"[{inner}]", *_lines(table, inner))
+
+
+def _field(name: str, value: Any, description: str) -> Iterator[str]:
+    yield from textwrap.wrap(description, 98, initial_indent="# ", subsequent_indent="# ")
+    yield f"{name} = {_toml(value)}"
+
+
+def _toml(value: Any) -> str:
+    """A value on one line; the strings of JSON are strings of TOML."""
+    if isinstance(value, Mapping):
+        pairs = (f"{json.dumps(name)} = {_toml(one)}" for name, one in value.items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value)

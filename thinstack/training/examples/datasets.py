@@ -20,7 +20,7 @@ from thinstack.training.examples.example import Example
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.examples.set_aside import set_aside, set_aside_share
 from thinstack.training.lesson import Treebank
-from thinstack.training.loop.leaves import first_leaves
+from thinstack.training.loop.initial import first_leaves
 from thinstack.training.loop.teaching import Taught, taught_examples, taught_trees
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task
@@ -78,7 +78,7 @@ def load_datasets(
     recipe with a teacher or lessons.
 
     Raises ConfigError for settings that do not fit one another. Raises DataError and TreeError for
-    files that cannot be read, and what `teach` raises.
+    files that cannot be read.
     """
     # Settings that do not fit one another are refused here, before any file is read.
     model, task = build_model(recipe.model, entries=1), recipe.task
@@ -136,8 +136,7 @@ def read_items(
     """The items of a recipe, with files in the folder `data`, or what was opened there.
 
     `convert` is applied to the items of each file. The list `skipped` takes the errors of those
-    that the recipe has left out. Raises what the task raises for files that cannot be read, and
-    DataError where a part is left without items.
+    that the recipe has left out. Raises DataError where a part is left without items.
     """
     task, files, inputs = recipe.task, recipe.data, Inputs.of(data)
     errors, data = [] if skipped is None else skipped, inputs.folder

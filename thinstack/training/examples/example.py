@@ -1,6 +1,10 @@
-"""Makes training examples, which hold sentences as index arrays, and joins them to minibatches."""
+"""Makes training examples, which hold sentences as index arrays, and joins them to minibatches.
 
-from collections.abc import Iterable, Iterator, Sequence
+A minibatch has the right transitions for a parser, in any state of it, even after wrong ones: those
+of a dynamic oracle (Cross & Huang 2016).
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,17 +14,12 @@ from numpy.typing import NDArray
 
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest, join
+from thinstack.core.transitions import REDUCE, SHIFT, parents_of, spans_of
 from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
 from thinstack.text.given_trees import tree_maker
-from thinstack.training.examples.labelled import (
-    LabelledForest,
-    labelled_chains,
-    labelled_text,
-    labelled_tree,
-)
-from thinstack.training.loop.oracle import right_transitions
+from thinstack.training.examples.labelled import LabelledForest, labelled_chains, labelled_tree
 from thinstack.training.recipe import TrainingConfig
 
 IntArray = NDArray[np.int64]
@@ -107,21 +106,6 @@ def examples_of(
     return found
 
 
-def made_examples(
-    texts: Iterable[Sequence[Sequence[str]]],
-    targets: Iterable[Any],
-    vocabulary: Vocabulary,
-    config: ModelConfig,
-) -> list[Example]:
-    """The examples of texts, each the words of its sentences, with their targets. Their trees are
-    made from the words. If the model makes its own trees, they are balanced for now."""
-    maker = tree_maker("balanced" if config.parses else config.tree_source)
-    return [
-        Example({"gold": labelled_text(sentences, target, vocabulary, maker)})
-        for sentences, target in zip(texts, targets, strict=True)
-    ]
-
-
 def minibatch(
     examples: Sequence[Example], sources: Sequence[str], oracle: str | None = None
 ) -> Minibatch:
@@ -186,3 +170,50 @@ def _right(example: Example, chosen: LabelledForest) -> IntArray:
         return taken
     pairs = zip(gold.by_tree(gold.transitions), gold.by_tree(taken), strict=True)
     return np.concatenate([right_transitions(*pair) for pair in pairs])
+
+
+def right_transitions(gold: NDArray[np.integer], taken: NDArray[np.integer]) -> IntArray:
+    """The right transitions (N,): one for each place of the transitions `taken` (N,). The tree of
+    the sentence has the transitions `gold` (N,).
+
+    After the right transition, most phrases of the gold tree can still be made. It follows from the
+    smallest gold phrase around the top of the stack that no wrong phrase cuts. If that phrase goes
+    on only to the right, SHIFT is right; if only to the left, REDUCE is right. If it goes on to
+    both sides, either is right: -1. Along the gold tree, the right transition is the gold one.
+
+    Where only one transition is possible, the answer may be the other one: mask it.
+    """
+    parents, spans = parents_of(gold)[0].tolist(), spans_of(gold).tolist()
+    words = [
+        node for node, (start, end) in enumerate(spans) if gold[node] == SHIFT and end == start + 1
+    ]
+    right = np.full(len(taken), SHIFT, np.int64)
+    starts: list[int] = []  # first words of the phrases on the stack
+    shifted = 0
+    for step, transition in enumerate(taken.tolist()):
+        if starts:
+            right[step] = _wanted(words[starts[-1]], starts, shifted, parents, spans)
+        if transition == REDUCE:
+            starts.pop()
+        else:
+            starts.append(shifted)
+            shifted += 1
+    return right
+
+
+def _wanted(
+    node: int, starts: list[int], end: int, parents: list[int], spans: list[list[int]]
+) -> int:
+    """The right transition for a stack whose top has the words [starts[-1], end). `node` is the
+    gold leaf of the first of these words."""
+    open_starts = set(starts)
+    while (
+        spans[node][1] < end
+        or spans[node] == [starts[-1], end]
+        or spans[node][0] not in open_starts
+    ):
+        if parents[node] < 0:
+            return -1
+        node = parents[node]
+    further_right, further_left = spans[node][1] > end, spans[node][0] < starts[-1]
+    return -1 if further_right and further_left else SHIFT if further_right else REDUCE

@@ -41,13 +41,13 @@ class Inputs:
         self._tables[name] = FileContent(self.folder / name, content)
 
     def bundle(self, name: str) -> Bundle:
-        """The bundle of this name, folder or address. Raises what `open_bundle` raises."""
+        """The bundle of this name, folder or address."""
         if name not in self._bundles:
             self._bundles[name] = open_bundle(name)
         return self._bundles[name]
 
     def start(self, recipe: Recipe) -> Bundle | None:
-        """The bundle where learning starts, if there is one. Raises what `open_bundle` raises."""
+        """The bundle where learning starts, if there is one."""
         return None if recipe.init is None else self.bundle(recipe.init.bundle)
 
 
@@ -59,7 +59,7 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
     digests of its files. The digest of a folder covers the names and digests of its files, and the
     table of SICK that stands beside it.
 
-    Raises DataError for a file that cannot be read, and what `open_bundle` raises.
+    Raises DataError for a file that cannot be read.
     """
     files, inputs = recipe.data, Inputs.of(data)
     find = inputs.folder.joinpath if recipe.task.brings_trees else inputs.table

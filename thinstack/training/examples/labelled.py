@@ -66,11 +66,7 @@ def labelled_tree(
     tree: Tree, labels: IntArray, vocabulary: Vocabulary, config: ModelConfig, reads: str
 ) -> LabelledForest:
     """A sentence with its tree and the labels (N,) of its nodes. For a task head that `reads`
-    "roots", it has only the label of its root.
-
-    Raises TreeError for a tree that is not binary, if the model of `config` reads binary trees.
-    Also for a node without a word, if it reads dependency trees.
-    """
+    "roots", it has only the label of its root."""
     spans = tree.spans
     words, depths = (spans[:, 1] - spans[:, 0]) * 1.0, depths_below(tree) * 1.0
     forest = _forest([tree], vocabulary, config)
@@ -113,8 +109,7 @@ def labelled_chains(
 def labelled_pair(
     trees: tuple[Tree, Tree], target: float | int, vocabulary: Vocabulary, config: ModelConfig
 ) -> LabelledForest:
-    """The two sentences of a pair, with its rating (float) or class (int). Raises TreeError as
-    `labelled_tree` does."""
+    """The two sentences of a pair, with its rating (float) or class (int)."""
     return LabelledForest(
         _forest(trees, vocabulary, config),
         np.array([target], np.float32 if isinstance(target, float) else np.int64),
@@ -144,11 +139,7 @@ def labelled_text(
 
 
 def _forest(trees: Sequence[Tree], vocabulary: Vocabulary, config: ModelConfig) -> Forest:
-    """Words and trees as a model of `config.trees` reads them.
-
-    Raises TreeError for trees that are not binary, or lack words at inner nodes, where the model's
-    are binary or dependency.
-    """
+    """Words and trees as a model of `config.trees` reads them. Raises TreeError for others."""
     if config.trees == "dependency" and any(None in tree.tokens for tree in trees):
         raise TreeError(
             "expected a dependency tree, found nodes without a word; name a file of dependency "

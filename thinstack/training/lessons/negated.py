@@ -22,8 +22,7 @@ from thinstack.data.trees.subtrees import (
     subtree,
 )
 from thinstack.training.lesson import Lesson, Treebank
-from thinstack.training.lessons._grammar import Grammar, read_grammar
-from thinstack.training.lessons._negatable import Negatable, Place, negatable
+from thinstack.training.lessons._grammar import Grammar, Negatable, Place, negatable, read_grammar
 
 __all__ = ["Negated", "filled", "negated_in_place"]
 

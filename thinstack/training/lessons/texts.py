@@ -40,7 +40,7 @@ class Texts(Lesson):
         return self.texts
 
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:
-        """A tree without labels for each sentence. Raises what `read_plain_texts` raises."""
+        """A tree without labels for each sentence."""
         assert treebank.parse is not None, "a lesson that is taught has a teacher"
         files = [self.path(name, treebank.folders) for name in self.texts]
         sentences = read_plain_texts(files, self.max_words, treebank.aside)

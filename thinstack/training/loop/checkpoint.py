@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
+from pydantic import ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from thinstack.bundle.weights import load_state, state_of
+from thinstack.core.config.base import Strict, problems
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.training.loop.optimizers import load_state_tensors, state_tensors
@@ -36,7 +38,7 @@ def save_checkpoint(
     tensors: dict[str, Tensor] = {}
     for name, module in modules.items():
         tensors |= {f"{name}/{key}": value for key, value in state_of(module).items()}
-    tensors |= optimizer_tensors(optimizers, ".optimizer")
+    tensors |= optimizer_tensors(_marked(optimizers))
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
     text = json.dumps(state)
     noted = {"schema_version": SCHEMA, "sha256": _digest(whole, text), "state": text}
@@ -58,39 +60,40 @@ def load_checkpoint(
         state, tensors = _read(path)
         for name, module in modules.items():
             load_state(module, _under(f"{name}/", tensors))
-        load_optimizers(optimizers, tensors, ".optimizer")
+        load_optimizers(_marked(optimizers), tensors)
     except _UNREADABLE as error:
-        raise not_a_checkpoint(path, str(error)) from None
+        raise _not_a_checkpoint(path, str(error)) from None
     return state
 
 
-def optimizer_tensors(optimizers: Mapping[str, Optimizer], mark: str = "") -> dict[str, Tensor]:
-    """The tensors of all optimisers, named as `NAME/INDEX.KEY`, with `mark` after the name."""
+def optimizer_tensors(optimizers: Mapping[str, Optimizer]) -> dict[str, Tensor]:
+    """The tensors of all optimisers, named as `NAME/INDEX.KEY`."""
     return {
-        f"{name}{mark}/{key}": value
+        f"{name}/{key}": value
         for name, optimizer in optimizers.items()
         for key, value in state_tensors(optimizer).items()
     }
 
 
-def load_optimizers(
-    optimizers: Mapping[str, Optimizer], tensors: Mapping[str, Tensor], mark: str = ""
-) -> None:
+def load_optimizers(optimizers: Mapping[str, Optimizer], tensors: Mapping[str, Tensor]) -> None:
     """Put back what `optimizer_tensors` gave. Raises what `load_state_tensors` raises."""
     for name, optimizer in optimizers.items():
-        load_state_tensors(optimizer, _under(f"{name}{mark}/", tensors))
+        load_state_tensors(optimizer, _under(f"{name}/", tensors))
 
 
-def not_a_checkpoint(path: Path, problem: str) -> DataError:
-    """What to raise for a file that training cannot go on from."""
+def _marked(optimizers: Mapping[str, Optimizer]) -> dict[str, Optimizer]:
+    """Optimisers by names that are not those of modules."""
+    return {f"{name}.optimizer": optimizer for name, optimizer in optimizers.items()}
+
+
+def _not_a_checkpoint(path: Path, problem: str) -> DataError:
     return DataError(
         f"{path} is not a checkpoint of this recipe ({problem}); delete it to start afresh"
     )
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """State and tensors of a file. Raises ValueError for a damaged one, and what reading it
-    raises."""
+    """State and tensors of a file. Raises ValueError for a damaged one."""
     with safe_open(path, framework="pt") as file:
         noted = file.metadata()
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
@@ -118,3 +121,34 @@ def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {
         key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)
     }
+
+
+class _Record(Strict, strict=True, extra="ignore"):
+    """What there is to say of an epoch, as far as the loop reads it again."""
+
+    seed: int
+    epoch: int
+    loss: float
+    seconds: float
+    watched: dict[str, dict[str, float | None]]
+    selection: float
+
+
+class _State(Strict, extra="ignore"):
+    history: tuple[_Record, ...]
+
+
+def read_history(state: dict[str, Any], seed: int, path: Path) -> list[dict[str, Any]]:
+    """The records of the epochs that are done, in order, in the state of the checkpoint `path`. It
+    has one or more: a checkpoint is written after an epoch."""
+    try:
+        found = _State.model_validate(state).history
+    except ValidationError as error:
+        raise _not_a_checkpoint(path, problems(error, most=1)) from None
+    numbers, seeds = [record.epoch for record in found], {record.seed for record in found}
+    if numbers != list(range(1, len(numbers) + 1)) or not numbers:
+        raise _not_a_checkpoint(path, f"expected the epochs from 1, found {numbers!r:.40}")
+    if seeds != {seed}:
+        raise _not_a_checkpoint(path, f"expected seed {seed}, found {sorted(seeds)!r:.40}")
+    history: list[dict[str, Any]] = state["history"]
+    return history

@@ -1,5 +1,5 @@
 """The training loop of one seed: epochs of minibatches, early stopping, a running average of the
-weights, resuming."""
+weights, resuming; at the end, further epochs for a parser alone."""
 
 import copy
 import json
@@ -8,27 +8,26 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from thinstack.core.model.model import Model
+from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, StoppedError
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, minibatch, minibatch_places
 from thinstack.training.learner import Learner, process_settings
-from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
-from thinstack.training.loop.fit_parser import fit_parser
-from thinstack.training.loop.history import read_history
-from thinstack.training.loop.optimizers import set_rates
-from thinstack.training.loop.own_trees import take_own_trees
-from thinstack.training.loop.precision import check_precision
+from thinstack.training.loop.checkpoint import load_checkpoint, read_history, save_checkpoint
+from thinstack.training.loop.losses import check_precision, lower_precision
+from thinstack.training.loop.measuring import take_own_trees
+from thinstack.training.loop.optimizers import lower_parser_rate, set_rates
 from thinstack.training.loop.teaching import drawn_trees, taught_examples
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import Recipe, TrainingConfig
-from thinstack.training.task import Losses
 
 Progress = Callable[[int, int, int], None]
 """Takes an epoch, how many of its examples are done, and how many there are."""
@@ -177,45 +176,32 @@ def _one_epoch(
 ) -> dict[str, Any]:
     """One pass over the examples; returns its record, with the mean loss a case (a labelled node,
     sentence or pair), and, for a model that parses, a choice of transitions."""
-    started, config = time.perf_counter(), recipe.training
-    model, whole = learner.model, len(drawn.examples)
+    started, task, config = time.perf_counter(), recipe.task, recipe.training
+    model, total = learner.model, len(drawn.examples)
     torch.manual_seed(drawn.dropout)
     model.train()
     totals, done = np.zeros((2, 2)), 0  # of the task and of a parser: the loss, the cases
     for chosen in drawn.batches:
-        epochs = drawn.number - 1 + (done + len(chosen) / 2) / whole
+        epochs = drawn.number - 1 + (done + len(chosen) / 2) / total
         set_rates(learner.optimizers, config, epochs)
         if mine := team.deal(chosen):
-            losses, counts = _part_losses(model, learner.initial, drawn, chosen, mine, recipe)
+            batch = minibatch(
+                [drawn.examples[place] for place in mine],
+                [drawn.sources[place] for place in mine],
+                model.oracle if task.brings_trees else None,
+            )
+            whole = [drawn.examples[place] for place in chosen]
+            losses, counts = task.loss(model, batch, whole, config, learner.initial)
             learner.learn((losses[0] + config.alpha * losses[1]) / len(chosen))
             totals += [[float(loss.detach()) for loss in losses], counts]
         learner.step(team)
         done += len(chosen)
-        on_batch(drawn.number, done, whole)
+        on_batch(drawn.number, done, total)
     sums, cases = team.total(totals)
     loss, parsing_loss = (sums / np.maximum(cases, 1)).tolist()
     _check_finite(loss, model, drawn.number)
-    parsing = {"parsing_loss": parsing_loss} if model.parses and recipe.task.brings_trees else {}
+    parsing = {"parsing_loss": parsing_loss} if model.parses and task.brings_trees else {}
     return {"loss": loss, **parsing, "seconds": time.perf_counter() - started}
-
-
-def _part_losses(
-    model: Model,
-    initial: Model | None,
-    drawn: _Epoch,
-    chosen: Sequence[int],
-    mine: Sequence[int],
-    recipe: Recipe,
-) -> Losses:
-    """The losses of the part `mine` of a minibatch `chosen`, and over how many cases each is a
-    sum."""
-    batch = minibatch(
-        [drawn.examples[i] for i in mine],
-        [drawn.sources[i] for i in mine],
-        model.oracle if recipe.task.brings_trees else None,
-    )
-    whole = [drawn.examples[i] for i in chosen]
-    return recipe.task.loss(model, batch, whole, recipe.training, initial)
 
 
 def _check_finite(loss: float, model: Model, epoch: int) -> None:
@@ -227,3 +213,54 @@ def _check_finite(loss: float, model: Model, epoch: int) -> None:
             f"the training diverged in epoch {epoch}: {found}; lower training.learning_rate or "
             "training.vector_learning_rate"
         )
+
+
+def fit_parser(
+    model: Model,
+    examples: Sequence[Example],
+    config: TrainingConfig,
+    seed: int,
+    on_batch: Progress,
+    team: Team = ALONE,
+) -> None:
+    """Train only the parser of a model, for `parser_epochs` epochs, on the treebank's trees.
+    Examples that are not `parsed` are left out.
+
+    `on_batch` and `team` are as in `training.loop.train`; the epochs count on from the model's
+    last. While the vectors of words change, a parser lags behind them. On SST these epochs are
+    worth a point of F1.
+    """
+    encoder = cast(ParsingEncoder, model.encoder)
+    examples = [example for example in examples if example.parsed]
+    learner = Learner(model, config)
+    rates = config.model_copy(update={"epochs": config.parser_epochs})
+    wide = config.model_copy(update={"batch_size": team.size * config.batch_size})
+    lengths = [example.words for example in examples]
+    model.eval()
+    encoder.parser.train()
+    for epoch in range(config.parser_epochs):
+        draw = np.random.default_rng([seed, config.epochs, epoch])
+        torch.manual_seed(int(draw.integers(2**31)) + team.rank)
+        done = 0
+        order = draw.permutation(len(examples))
+        for chosen in minibatch_places(order, lengths, wide, draw):
+            lower_parser_rate(learner.optimizers, rates, epoch + done / len(examples))
+            if mine := [examples[i] for i in team.deal(chosen)]:
+                learner.learn(_parser_loss(model, encoder, mine, config) / len(chosen))
+            learner.step(team)
+            done += len(chosen)
+            on_batch(config.epochs + epoch + 1, done, len(examples))
+    model.eval()
+
+
+def _parser_loss(
+    model: Model, encoder: ParsingEncoder, examples: Sequence[Example], config: TrainingConfig
+) -> Tensor:
+    """The sum of the losses of the parser's choices, over all examples."""
+    batch = minibatch(examples, ["gold"] * len(examples), "static")
+    inputs = model.inputs(batch.forest)
+    with torch.no_grad(), lower_precision(model, config):
+        words = model.embed(inputs).float()
+    choices = encoder.parser(words, inputs["lengths"].long()).unsqueeze(1)
+    wanted = torch.from_numpy(batch.right)
+    return encoder.judge(choices, wanted[:0], wanted).loss

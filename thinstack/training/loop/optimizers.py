@@ -139,7 +139,7 @@ def reorder_state(
     model: Model, optimizers: Mapping[str, Optimizer], tensors: Mapping[str, torch.Tensor]
 ) -> dict[str, torch.Tensor]:
     """What `optimizer_tensors` gave before the gates of cells stood in one order, in the order of
-    now. Raises RuntimeError for tensors of other sizes."""
+    now."""
     names = {id(weight): name for name, weight in model.named_parameters()}
     reordered = dict(tensors)
     for name, optimizer in optimizers.items():

@@ -151,11 +151,9 @@ def _waiting() -> Iterator[None]:
 
 @contextmanager
 def team_of(rank: int, size: int) -> Iterator[Processes]:
-    """The team of this process and the others. It joins them, and leaves them at the end.
-
-    `rank` and `size` come from the launcher. Raises what `team.joined` raises; of several errors in
-    a team only one is raised, and the other processes exit with code 2.
-    """
+    """The team of this process and the others. It joins them, and leaves them at the end. Of
+    several errors in a team only one is raised, and the other processes exit with code 2. `rank`
+    and `size` come from the launcher."""
     team, failed = _join(rank, size), True
     # A launcher ends the others when one has died.
     before = catch_signals(again=signal.SIG_IGN)
@@ -178,8 +176,6 @@ def team_of(rank: int, size: int) -> Iterator[Processes]:
 
 
 def _join(rank: int, size: int) -> Processes:
-    """Join the other processes. Raises ConfigError if there is no GPU for this process, and if the
-    others are not found."""
     backend = "gloo"
     if torch.cuda.is_available():
         local, gpus = int(os.environ.get("LOCAL_RANK", rank)), torch.cuda.device_count()

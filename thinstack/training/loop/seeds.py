@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import torch
 
@@ -12,9 +12,8 @@ from thinstack.core.model.model import Model
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.loop.epochs import Progress, Report, best_epoch, train
 from thinstack.training.loop.initial import initial_model
-from thinstack.training.loop.own_trees import agreement
+from thinstack.training.loop.measuring import Answers, agreement
 from thinstack.training.loop.team import ALONE, Team
-from thinstack.training.publish.measuring import Answers
 from thinstack.training.recipe import Recipe
 
 Spreads = dict[str, dict[str, dict[str, float | None]]]
@@ -55,6 +54,15 @@ class SeedResult:
         return record["selection"] if record["watched"] else float("-inf")
 
 
+class Options(TypedDict, total=False):
+    """How a seed is trained, as `train_seed` takes it."""
+
+    on_batch: Progress
+    on_epoch: Report
+    team: Team
+    prepare: Prepare
+
+
 def train_seed(
     recipe: Recipe,
     datasets: Datasets,
@@ -70,8 +78,7 @@ def train_seed(
     every epoch, as `loop.train` gives them.
 
     `prepare` is called with the model before it learns. If `folder` has a checkpoint, training goes
-    on from it. Raises what `initial_model` and
-    `loop.train` raise.
+    on from it.
     """
     torch.manual_seed(seed)
     model = initial_model(recipe, datasets.table, datasets.weights, datasets.start)
@@ -80,31 +87,11 @@ def train_seed(
 
 
 def run_seed(
-    recipe: Recipe,
-    datasets: Datasets,
-    seed: int,
-    folder: Path,
-    *,
-    on_batch: Progress = lambda epoch, done, total: None,
-    on_epoch: Report = lambda record: None,
-    team: Team = ALONE,
-    prepare: Prepare = lambda model: None,
+    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, **options: Unpack[Options]
 ) -> SeedResult:
-    """Train one seed as `train_seed` does, and measure it on the development data.
-
-    In a team, only the main process calls this; the others call `train_seed`. Raises what
-    `train_seed` raises.
-    """
-    model, history = train_seed(
-        recipe,
-        datasets,
-        seed,
-        folder,
-        on_batch=on_batch,
-        on_epoch=on_epoch,
-        team=team,
-        prepare=prepare,
-    )
+    """Train one seed as `train_seed` does, and measure it on the development data. In a team, only
+    the main process calls this; the others call `train_seed`."""
+    model, history = train_seed(recipe, datasets, seed, folder, **options)
     model = model.cpu()
     dev, labels, sources = datasets.dev, recipe.model.labels, recipe.measured_trees
     found = {source: recipe.task.measure(model, dev, source, labels) for source in sources}

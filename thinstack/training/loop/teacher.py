@@ -38,7 +38,6 @@ class Teacher:
     did not use. `threads`: as a `Predictor` takes them. `on_read` is called after each file.
 
     Raises ConfigError for a bundle that has other classes than `labels` or does not score phrases.
-    Raises what `open_bundle` and `Predictor` raise.
     """
 
     def __init__(
@@ -51,8 +50,7 @@ class Teacher:
         on_read: OnRead | None = None,
     ):
         self._bundles = [_bundle(name, labels, threads) for name in config.bundles]
-        self._parser = partial(_parser_of, config, self._bundles, threads)
-        self._alpha = config.alpha
+        self._config, self._threads = config, threads
         self._cache, self._on_read, self._used = cache, on_read, set[Path]()
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[Tree]:
@@ -65,11 +63,8 @@ class Teacher:
             return np.concatenate([each.transitions for each in found])
 
         steps = self._answers("texts, for their trees", [parser], list(sentences), ask)
-        sizes = [2 * len(words) - 1 for words in sentences]
-        return [
-            Tree.from_transitions(tree, words)
-            for tree, words in zip(_cut(steps, sizes), sentences, strict=True)
-        ]
+        trees = _cut(steps, [2 * len(words) - 1 for words in sentences])
+        return list(map(Tree.from_transitions, trees, sentences))
 
     def soft_labels(self, trees: Sequence[LabelledTree], what: str) -> list[NDArray[np.float16]]:
         """How often each class counts for the nodes of each binary tree, (N, C).
@@ -86,10 +81,20 @@ class Teacher:
 
         answers = self._answers(what, self._bundles, [one.tree for one in trees], ask)
         means = _cut(answers, [len(one.tree) for one in trees])
-        return [
-            with_labels(mean, one.labels, self._alpha)
-            for mean, one in zip(means, trees, strict=True)
-        ]
+        pairs, alpha = zip(means, trees, strict=True), self._config.alpha
+        return [with_labels(mean, one.labels, alpha) for mean, one in pairs]
+
+    def _parser(self) -> Predictor:
+        bundles, name = self._bundles, self._config.parser
+        if name is not None:
+            bundles = [Predictor(open_bundle(name), threads=self._threads)]
+        if parsers := [bundle for bundle in bundles if bundle.config.parses]:
+            return parsers[0]
+        names = name or ", ".join(self._config.bundles)
+        raise ConfigError(
+            f"teacher.parser: expected a bundle that parses, which {names} does not; name one, "
+            "such as sst"
+        )
 
     def close(self) -> None:
         """Remove the files of the cache that this teacher did not use."""
@@ -143,20 +148,6 @@ def _bundle(name: str, labels: Sequence[str], threads: int | None) -> Predictor:
             "on phrases"
         )
     return found
-
-
-def _parser_of(
-    config: TeacherConfig, bundles: Sequence[Predictor], threads: int | None
-) -> Predictor:
-    if config.parser is not None:
-        bundles = [Predictor(open_bundle(config.parser), threads=threads)]
-    if parsers := [bundle for bundle in bundles if bundle.config.parses]:
-        return parsers[0]
-    names = config.parser or ", ".join(config.bundles)
-    raise ConfigError(
-        f"teacher.parser: expected a bundle that parses, which {names} does not; name one, such as "
-        "sst"
-    )
 
 
 def _kept(path: Path, ask: Callable[[], NDArray[Any]]) -> NDArray[Any]:

@@ -52,7 +52,7 @@ def taught_trees(
     Sentences of `aside`, which are kept for measuring, are never taken from texts. `cache`,
     `threads` and `on_read` are as a `Teacher` takes them.
 
-    Raises TreeError for trees that are not binary, and what a `Teacher` and the lessons raise.
+    Raises TreeError for trees that are not binary.
     """
     known = [LabelledTree(*each) for each in train]
     _check_binary(train, data / recipe.data.train)
@@ -82,7 +82,7 @@ def taught_trees(
 
 
 def drawn_trees(recipe: Recipe, treebank: Treebank, draw: np.random.Generator) -> list[Taught]:
-    """The trees of the lessons that are drawn anew for each epoch. Raises what they raise."""
+    """The trees of the lessons that are drawn anew for each epoch."""
     return [
         Taught(lesson.title, each, lesson.parsed)
         for lesson in recipe.lessons

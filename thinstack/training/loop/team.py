@@ -46,7 +46,7 @@ class Team:
         return list(chosen[self.rank :: self.size])
 
     def alone_in(self, folder: Path) -> AbstractContextManager[None]:
-        """Hold the lock of a folder for the team. Raises what `locked` raises."""
+        """Hold the lock of a folder for the team."""
         return locked(folder) if self.main else nullcontext()
 
     def add_gradients(self, weights: Sequence["Tensor"]) -> None:

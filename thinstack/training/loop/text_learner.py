@@ -28,10 +28,9 @@ from thinstack.runtime.documents import mean_scores
 from thinstack.training.examples.example import Example, forests_of, minibatch
 from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_optimizers, optimizer_tensors
-from thinstack.training.loop.initial import initial_model
-from thinstack.training.loop.leaves import first_leaves
+from thinstack.training.loop.initial import first_leaves, initial_model
+from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.loop.optimizers import reorder_state
-from thinstack.training.loop.own_trees import take_own_trees
 from thinstack.training.recipe import DataConfig, TrainingConfig
 from thinstack.training.recipe.schema_1 import converted
 from thinstack.training.task import AnyTask, Task
@@ -116,8 +115,8 @@ class TextLearner:
         """A learner of these classes, before its first step.
 
         `init`: the name or folder of the bundle where learning starts, or "none". `rates`: values
-        for fields of `TrainingConfig`; None leaves the default. Raises what `text_recipe` and
-        `initial_model` raise, and ConfigError for values that are no rates.
+        for fields of `TrainingConfig`; None leaves the default. Raises
+        ConfigError for values that are no rates.
         """
         files = DataConfig(train="texts", dev="texts")
         texts: TableTask = manager().find("task", "texts.v1").plugin()

@@ -4,17 +4,22 @@ describes it."""
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import torch
 from rich.console import Console
 from rich.text import Text
+from torch import Tensor
 
 from thinstack.bundle import Bundle, write_bundle
 from thinstack.bundle.manifest import CARD_FILE, ONNX_FILE
 from thinstack.bundle.writing import seal
 from thinstack.core.forest import Forest, without_trees
 from thinstack.core.model.model import Model
+from thinstack.core.scale import Scale
 from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.suite import halves, read_suite, suite_names
+from thinstack.evaluate.suite_evaluation import evaluate_suite
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, forests_of
@@ -22,14 +27,14 @@ from thinstack.training.loop.seeds import SeedResult
 from thinstack.training.publish.bundle_files import bundle_files
 from thinstack.training.publish.calibrate import Calibration, calibrated
 from thinstack.training.publish.card import card
-from thinstack.training.publish.ranges import observe_ranges
-from thinstack.training.publish.suite_report import measure_suites
 from thinstack.training.recipe import Recipe
 
 VERIFICATION_BATCH = 64
 """The number of sentences in a batch when the exported file is compared with the model."""
 MOST_VERIFIED = 2000
 """The most development examples that the exported file is compared on."""
+OBSERVED: Final = 512
+"""About how many examples are read to find how large the inputs of an encoder's products become."""
 
 
 def publish(
@@ -54,7 +59,7 @@ def publish(
     The bundle has no TorchScript file if the model cannot be scripted; the console says why.
 
     Raises ExportError if the ONNX file does not answer as the model does, on sampled trees or on
-    the first `MOST_VERIFIED` development examples. Also as `calibrated` does.
+    the first `MOST_VERIFIED` development examples.
     """
     if recipe.export.quantize == "int8":
         observe_ranges(result.model, datasets.train)
@@ -108,9 +113,36 @@ def _development(examples: Sequence[Example], model: Model) -> list[Forest]:
 def _measure(
     files: dict[str, bytes], recipe: Recipe, datasets: Datasets
 ) -> tuple[dict[str, Figures], dict[str, dict[str, Any]]]:
-    """The figures of the files as a bundle, on the data and on suites. Both are empty for a model
-    that predictors do not take."""
+    """The figures of the files as a bundle, on the data and on the reported half of each suite.
+    Both are empty for a model that predictors do not take. Suites are for classes that have a
+    negative and a positive side."""
     if not recipe.task.predicts or recipe.model.trees not in ("sequence", "binary"):
         return {}, {}
     predictor = Predictor(seal(files, config=recipe.model), isolated=False)
-    return recipe.task.measure_bundle(predictor, recipe, datasets), measure_suites(predictor)
+    suites = {
+        name: evaluate_suite(predictor, halves(read_suite(name), "reported")).figures
+        for name in (suite_names() if Scale.of(predictor.labels) else ())
+    }
+    return recipe.task.measure_bundle(predictor, recipe, datasets), suites
+
+
+@torch.inference_mode()
+def observe_ranges(model: Model, examples: Sequence[Example]) -> None:
+    """Set the `bound` of each product in the leaf embedding: for each of its inputs, the greatest
+    absolute value that it reads. About `OBSERVED` examples are read, evenly spread."""
+    modules: list[Any] = [each for each in model.embedding.modules() if hasattr(each, "bound")]
+    for module in modules:
+        module.bound.zero_()
+    hooks = [module.register_forward_pre_hook(_note) for module in modules]
+    step = max(1, len(examples) // OBSERVED)
+    model.eval()
+    try:
+        for _, forest in forests_of(examples[::step] if modules else [], "gold"):
+            model.embed(model.inputs(forest))
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _note(module: Any, given: tuple[Tensor, ...]) -> None:
+    module.bound.copy_(torch.maximum(module.bound, given[0].abs().amax(0)))

@@ -140,8 +140,7 @@ def fit_temperature(kinds: Sequence[Cases]) -> float:
 @torch.inference_mode()
 def calibrated(model: Model, calibration: Calibration, examples: Sequence[Example]) -> Model:
     """A copy of the model with the temperature in the weights of its head, or the model itself if
-    there is no temperature. Raises ExportError if the head's `scale_logits` does something
-    else."""
+    there is no temperature. Raises ExportError if the head's `scale_logits` does not."""
     if calibration.temperature is None:
         return model
     found = copy.deepcopy(model)

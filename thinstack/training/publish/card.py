@@ -5,9 +5,9 @@ from typing import Any
 from thinstack.bundle.hub.front_matter import front_matter
 from thinstack.evaluate.accuracy import BINS
 from thinstack.evaluate.figures import mean_and_std, percent, shown
+from thinstack.evaluate.suite_evaluation import suite_rows
 from thinstack.training.loop.seeds import SeedResult
 from thinstack.training.publish.calibrate import Calibration
-from thinstack.training.publish.suite_report import suite_section
 from thinstack.training.recipe import Recipe
 
 ERRORS = {
@@ -54,6 +54,17 @@ On `{data.reported}`, accuracies in percent. {explained}{chosen}
 ## Data and terms
 
 {statement}
+"""
+
+_SECTION = """
+## What it understands
+
+English sentences of known polarity, from raw text: the reported half of the suite `{name}`
+(docs/suite.md of thinstack), by `thinstack evaluate BUNDLE --suite {name}`.
+
+| | right | of | percent |
+|---|---|---|---|
+{rows}
 """
 
 
@@ -105,7 +116,7 @@ def card(
         rows="\n".join(rows),
         command=_command(recipe, shipped) if shipped else "",
         calibration=_calibration(calibration),
-        suites=suite_section(suites),
+        suites=_suites(suites),
         statement=recipe.data.statement.strip(),
     )
 
@@ -170,3 +181,15 @@ texts of several sentences) may move a little.
 {what}. For "after", each half of the
 examples (every other one) has the temperature of the other half: {even:.3f} and
 {odd:.3f}.{table}"""
+
+
+def _suites(suites: dict[str, dict[str, Any]]) -> str:
+    """The section of each suite, with its figures."""
+    rows = {
+        name: "\n".join(
+            f"| {row} | {found['right']} | {found['total']} | {percent(found['accuracy'])} |"
+            for row, found in suite_rows(figures)
+        )
+        for name, figures in suites.items()
+    }
+    return "".join(_SECTION.format(name=name, rows=each) for name, each in rows.items())

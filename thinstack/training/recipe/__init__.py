@@ -1,8 +1,271 @@
-"""Recipes: what is trained, on which data, and how."""
+"""The recipe of a training run: model, data, where learning starts, training and export."""
 
-from thinstack.training.recipe.data_config import DataConfig
-from thinstack.training.recipe.recipe import ExportConfig, InitConfig, Recipe
-from thinstack.training.recipe.teacher_config import TeacherConfig
-from thinstack.training.recipe.training_config import TrainingConfig
+from pathlib import Path
+from typing import Literal, Self
 
-__all__ = ["DataConfig", "ExportConfig", "InitConfig", "Recipe", "TeacherConfig", "TrainingConfig"]
+from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
+
+from thinstack.bundle.hub.front_matter import CardConfig
+from thinstack.core.config.base import Strict, read_toml
+from thinstack.core.config.model_config import ModelConfig
+from thinstack.training.lesson import Lessons
+from thinstack.training.recipe.schema_1 import converted
+from thinstack.training.recipe.training_config import TrainingConfig as TrainingConfig
+from thinstack.training.task import AnyTask
+
+Part = Literal["embedding", "encoder", "parser", "head"]
+"""A part of a model that can start from another model's weights."""
+
+
+class DataConfig(Strict):
+    """The files of a recipe, relative to the folder that `--data` names."""
+
+    train: str = Field(description="What is trained on: a file, or a folder for `sick.v1`.")
+    dev: str | None = Field(
+        default=None,
+        description="What is reported on, in the same format. "
+        "A recipe has `dev`, `dev_size` or `dev_share`.",
+    )
+    dev_size: int | None = Field(
+        default=None,
+        gt=0,
+        description="In place of `dev`: so many training examples, evenly spread, are set aside "
+        "to report on.",
+    )
+    dev_share: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="In place of `dev`: this share of the texts or pairs of each class (of trees "
+        "and rated pairs, of all) is set aside to report on.",
+    )
+    vectors: str | None = Field(
+        default=None,
+        description="Pretrained vectors of words or pieces (`.npz`, or text as GloVe's; or "
+        "`wordpieces`, which thinstack brings along: 100 columns, from MiniLM), of which "
+        'the first columns are taken, as many as the leaf table has. "" is the same as none. A '
+        "wordpiece model needs them, for they bring the pieces.",
+    )
+    encoder: str | None = Field(
+        default=None,
+        description="Pretrained encoder, for a leaf embedding that takes one: a folder, or the "
+        "name of one on the Hugging Face hub. It brings its pieces too. `vectors` then fill the "
+        "static columns of the embedding.",
+    )
+    vector_std: float | None = Field(
+        default=None,
+        gt=0,
+        description="Scale the vectors to this standard deviation. By default they are taken as "
+        "they are.",
+    )
+    statement: str = Field(
+        default="",
+        description="What the card of the bundle says of the data: what it is, its terms, whom to "
+        "cite.",
+    )
+
+    @property
+    def reported(self) -> str:
+        """What the model is measured on, in words."""
+        if self.dev is not None:
+            return self.dev
+        aside = f"{self.dev_share:.0%}" if self.dev_share else f"{self.dev_size} examples"
+        return f"{aside} of {self.train}"
+
+    @field_validator("vectors")
+    @classmethod
+    def _no_vectors(cls, value: str | None) -> str | None:
+        return value or None
+
+    @model_validator(mode="after")
+    def _one_development_set(self) -> Self:
+        if [self.dev, self.dev_size, self.dev_share].count(None) != 2:
+            raise ValueError(
+                "name the file to report on (dev), or how many examples to set aside (dev_size), "
+                "or which share of them (dev_share)"
+            )
+        return self
+
+
+class TeacherConfig(Strict):
+    """Bundles that teach (Hinton et al. 2015, "Distilling the Knowledge in a Neural Network"). A
+    model learns their probabilities for every phrase, both beside the labels of the training file
+    and on the lessons that are taught."""
+
+    bundles: tuple[str, ...] = Field(
+        min_length=1,
+        description="Names or folders of bundles with the classes of `model.labels`; of several, "
+        "the mean of their probabilities is learnt.",
+    )
+    alpha: float = Field(
+        default=0.3,
+        ge=0,
+        le=1,
+        description="Weight of the label of the training file, where there is one; the rest is the "
+        "teacher's.",
+    )
+    parser: str | None = Field(
+        default=None,
+        description="Name or folder of the bundle that makes the trees of the lesson `texts.v1`; "
+        "by default the first of `bundles` that parses.",
+    )
+
+
+class InitConfig(Strict):
+    """Where learning starts: from the weights of a bundle instead of fresh weights."""
+
+    bundle: str = Field(
+        description="Name, folder or hf:// address of the bundle. Its vocabulary comes along, in "
+        "place of `data.vectors`; its weights must have the shapes of the model's."
+    )
+    parts: tuple[Part, ...] = Field(
+        default=("embedding", "encoder", "parser"),
+        min_length=1,
+        description='What is taken from it: "embedding" (always), "encoder", "parser", "head".',
+    )
+    frozen: tuple[Part, ...] = Field(
+        default=("parser",), description="Parts of the model that learn nothing."
+    )
+
+    @model_validator(mode="after")
+    def _table_and_ids_go_together(self) -> Self:
+        if "embedding" not in self.parts:
+            raise ValueError("parts: the others read the words of 'embedding': name it too")
+        if {"embedding", "encoder", "head"} <= set(self.frozen):
+            raise ValueError("frozen: nothing is left to learn; leave out a part")
+        return self
+
+
+class ExportConfig(Strict):
+    """How the trained model is exported."""
+
+    inference_only: bool = Field(
+        default=False,
+        description="Leave out of the bundle the TorchScript file, and of the torch weights those "
+        "that the ONNX file holds.",
+    )
+    quantize: Literal["none", "fp16", "int8-tables", "int8"] = Field(
+        default="none",
+        description='How the ONNX file stores weights. "int8-tables": 8 bits with a scale a row '
+        "for the leaf table (fp16 if the embedding does more than look words up), fp16 for "
+        'matrices. "int8": 8 bits for matrices too, with a scale a column, and products computed '
+        "in 8 bits.",
+    )
+    index_type: Literal["int32", "int64"] = Field(
+        default="int32",
+        description="Type of the index inputs of the ONNX file; JavaScript needs int32.",
+    )
+    calibrate: bool = Field(
+        default=True,
+        description="Fit a temperature on the development data and divide the weights of the "
+        "head's last layer by it, so that scores are nearer to shares of right answers; which "
+        "class is the most probable stays. Not of relatedness, nor of fewer than 50 cases.",
+    )
+
+
+class Recipe(Strict):
+    """Everything that one training run needs."""
+
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True)
+
+    schema_version: Literal[2] = Field(
+        default=2, alias="schema", description="Version of the fields of recipes."
+    )
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        description="Name of the bundle: letters, digits and `._-`.",
+    )
+    description: str = Field(default="", description="What the card of the bundle says first.")
+    task: AnyTask = Field(description="What is learnt.")
+    data: DataConfig = Field(description="From which files.")
+    init: InitConfig | None = Field(
+        default=None, description="Where learning starts; fresh weights without it."
+    )
+    teacher: TeacherConfig | None = Field(
+        default=None, description="Bundles that label phrases too; none without it."
+    )
+    model: ModelConfig = Field(description="What is trained.")
+    lessons: Lessons = Field(
+        default=(), description="Trees to learn from beside those of the training file."
+    )
+    training: TrainingConfig = Field(default=TrainingConfig(), description="How it learns.")
+    export: ExportConfig = Field(default=ExportConfig(), description="What the bundle holds.")
+    card: CardConfig = Field(
+        default=CardConfig(), description="What the head of the bundle's card says."
+    )
+    _folder: Path | None = PrivateAttr(default=None)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the settings are the same, wherever the recipes stand."""
+        return isinstance(other, Recipe) and dict(self) == dict(other)
+
+    def folders(self, data: Path) -> tuple[Path, ...]:
+        """Where files of lessons are: the folder of the data, and that of the recipe."""
+        return (data,) if self._folder is None else (data, self._folder)
+
+    @property
+    def measured_trees(self) -> tuple[str, ...]:
+        """The sources of the trees that the model is measured with."""
+        return self.task.measured_trees(self)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_schema_2(cls, data: object) -> object:
+        return converted(data) if isinstance(data, dict) else data
+
+    @model_validator(mode="after")
+    def _trees_fit(self) -> Self:
+        if "distances" in (*self.training.sources, self.model.tree_source):
+            raise ValueError(
+                "training.sources, model.tree_source: the table of 'distances' is no longer learnt;"
+                " write [model.parser] name = 'distances.v1' and training.sources = ['self']"
+            )
+        others = [source for source in self.training.trees if source != "gold"]
+        if others and self.model.trees != "binary":
+            found = f"model.trees = {self.model.trees!r}"
+            raise ValueError(f"training.sources: made trees are binary ones, found {found}")
+        if "self" in self.training.sources and not self.model.parses:
+            raise ValueError("training.sources: 'self' needs a model.parser")
+        if self.training.parser_epochs > 0 and self.model.parser is None:
+            raise ValueError("training.parser_epochs: there is no model.parser to train alone")
+        if (
+            self.training.parser_epochs > 0
+            and self.init is not None
+            and "parser" in self.init.frozen
+        ):
+            raise ValueError("training.parser_epochs: the parser is frozen; leave it out of one")
+        return self
+
+    @model_validator(mode="after")
+    def _task_fits(self) -> Self:
+        self.task.check(self)
+        return self
+
+    @model_validator(mode="after")
+    def _lessons_fit(self) -> Self:
+        if not (self.teacher or self.lessons):
+            return self
+        if not self.task.takes_lessons or self.model.trees != "binary":
+            raise ValueError(
+                "teacher, lessons: phrases of a treebank's binary trees are learnt; expected a "
+                f"task such as phrases.v1, and model.trees = 'binary', found {self.task.name}, "
+                f"{self.model.trees!r}"
+            )
+        for lesson in self.lessons:
+            if lesson.anew and not self.training.gold:
+                raise ValueError(f"lessons: {lesson.name} has its own trees; set training.gold")
+            if lesson.taught and self.teacher is None:
+                raise ValueError(f"lessons: a teacher labels {lesson.name}; name one in [teacher]")
+            if shown := {self.data.train, self.data.dev}.intersection(lesson.files):
+                raise ValueError(
+                    f"lessons: {lesson.name} reads other files than the recipe's own, found "
+                    f"{sorted(map(str, shown))}"
+                )
+        return self
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a TOML recipe. Raises ConfigError if the file is missing or not valid."""
+        recipe = cls.parse(read_toml(path, "recipe"), source=str(path))
+        recipe._folder = Path(path).parent
+        return recipe

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import ClassVar, Final, Literal, Self
 
 from pydantic import Field
-from rich.console import Console
 
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
@@ -18,14 +17,10 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, DataError, InputError
 from thinstack.text.given_trees import TreeMaker, tree_maker
 from thinstack.text.sentences import Splitter, splitter
-from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_pair
-from thinstack.training.publish.class_report import say_classes
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks._table import TableTask, located
-
-__all__ = ["Pairs"]
 
 ADVICE: Final = (
     "name the columns of pairs with --text-column, given twice, and --label-column (classes) or "
@@ -66,8 +61,7 @@ class Pairs(TableTask):
 
     @abstractmethod
     def value(self, text: str, labels: Sequence[str]) -> float | str:
-        """The rating or the class of a pair whose `target_column` holds `text`. Raises DataError if
-        the model does not have it."""
+        """The rating or the class of a pair whose `target_column` holds `text`."""
 
     # -- data
 
@@ -96,12 +90,10 @@ class Pairs(TableTask):
         reads: str,
         file: Path,
     ) -> list[Example]:
-        """Ratings go from 1 to the number of classes. Raises ConfigError for a class that the model
-        does not have, and for a rating out of range."""
-        targets = [_target(pair, recipe.model.labels) for pair in items]
+        model = recipe.model
         return [
-            Example({"gold": labelled_pair(pair.trees, target, vocabulary, recipe.model)})
-            for pair, target in zip(items, targets, strict=True)
+            Example({"gold": labelled_pair(pair.trees, target, vocabulary, model)})
+            for pair, target in [(pair, _target(pair, model.labels)) for pair in items]
         ]
 
     def group_of(self, item: Pair) -> Hashable:
@@ -125,12 +117,6 @@ class Pairs(TableTask):
 
     # -- reports
 
-    def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
-        if self.brings_trees:
-            say_classes(recipe.model.labels, datasets, console)
-        else:
-            super().report_data(recipe, datasets, out, console)
-
     def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
         if scale:
             raise InputError("--scale: it is about classes of texts, found pairs; leave it out")
@@ -148,6 +134,7 @@ class Pairs(TableTask):
 
 
 def _target(pair: Pair, labels: Sequence[str]) -> float | int:
+    """The class of a pair, or its rating from 1 to the number of classes."""
     if isinstance(pair.target, str):
         if pair.target in labels:
             return labels.index(pair.target)

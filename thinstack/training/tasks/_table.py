@@ -2,26 +2,43 @@
 a recipe."""
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from pydantic import Field
 from rich.console import Console
+from rich.text import Text
 
 from thinstack.core.config.separator import Separator
+from thinstack.core.scale import ordered
 from thinstack.data.files.paths import FilePath
+from thinstack.data.files.writing import write_atomically
+from thinstack.data.tables.alike import alike, difference
 from thinstack.data.tables.table import Table
-from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, TableRow
-from thinstack.errors import DataError
+from thinstack.data.tables.table_rows import (
+    COLUMN_ADVICE,
+    Classes,
+    RowChecks,
+    TableRow,
+    is_no_class,
+)
+from thinstack.errors import DataError, escaped
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.publish.class_report import say_classes
+from thinstack.training.examples.set_aside import repeated
+from thinstack.training.publish.reports import say_classes
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task
-from thinstack.training.tasks._table_report import say_what_is_odd
 
-__all__ = ["Defaults", "TableTask", "located"]
+SKIPPED_FILE: Final = "skipped.txt"
+
+NOTABLE: Final = 0.03
+"""The share of a table's words from which on unknown words are named."""
+
+MOST: Final = 200
+"""The most classes: a column with more of them holds something else."""
 
 
 class Defaults(NamedTuple):
@@ -93,7 +110,7 @@ class TableTask(Task):
 
         `labels`: the classes, if they are known; one of them may be a word such as "NA", which else
         stands for a missing value. The errors of bad rows, with file and line, go to the list
-        `skipped`; without it the first is raised. Raises what `Table.rows` raises.
+        `skipped`; without it the first is raised.
         """
         table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
         classes = self.classes(labels)
@@ -115,11 +132,8 @@ class TableTask(Task):
         self, values: Sequence[str], source: str, scale: bool | None = None
     ) -> tuple[str, ...]:
         """The labels of a model that learns these values of `target_column`. `source` leads
-        messages. `scale`: whether a user takes them for a scale.
-
-        Raises DataError for values that cannot be learnt, and InputError for a scale whose order is
-        not known.
-        """
+        messages. `scale`: whether a user takes them for a scale. Raises InputError for a scale
+        whose order is not known."""
 
     def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
         """The task with the settings that follow from its `labels`.
@@ -142,3 +156,86 @@ def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> I
         if skipped is None:
             raise found from None
         skipped.append(found)
+
+
+def say_what_is_odd(
+    task: TableTask, recipe: Recipe, datasets: Datasets, out: Path, console: Console
+) -> None:
+    """Print what is odd about the rows of tables: how many were left out, which texts stand in
+    several rows or in both parts, and which words the model cannot read. The errors of the rows go
+    to `skipped.txt` in the folder `out`."""
+    if task.brings_trees:
+        return
+    if datasets.skipped:
+        list_of, count = out / SKIPPED_FILE, len(datasets.skipped)
+        write_atomically(list_of, "".join(f"{error}\n" for error in datasets.skipped))
+        problem = f"rows that cannot be used and are left out: {count:,}"
+        console.print(Text(f"{problem} ({escaped(str(list_of))} lists them)", style="yellow"))
+    what, (train, dev) = task.items, datasets.items
+    several, unlike = repeated([*train, *dev], task.class_of, task.group_of)
+    if several and not task.repeats:
+        aside = "" if recipe.data.dev else f"; all rows of one of the {what} are in one part"
+        odd = f", {unlike:,} of them with different classes" if unlike else ""
+        console.print(Text(f"{what} that stand in several rows: {several:,}{odd}{aside}"))
+    if unknown := _unknown_words(task, datasets):
+        console.print(Text(escaped(unknown), style="yellow"))
+    known = {task.group_of(row) for row in train}
+    if shared := sum(task.group_of(row) in known for row in dev):
+        problem = f"{shared:,} of the {what} to report on are also among those to train on"
+        console.print(Text(f"{problem}: the figures are too good", style="yellow"))
+
+
+def _unknown_words(task: TableTask, datasets: Datasets) -> str:
+    """A warning for a table with a notable share of words that have no piece."""
+    rows = (row for part in datasets.items for row in part)
+    counts = Counter(word for row in rows for words in task.sentences(row) for word in words)
+    knows = datasets.vocabulary.knows
+    unknown = Counter({word: count for word, count in counts.items() if not knows(word)})
+    share = unknown.total() / max(counts.total(), 1)
+    if share < NOTABLE:
+        return ""
+    most = ", ".join(word for word, _ in unknown.most_common(5))
+    return (
+        f"{share:.0%} of the words are unknown to the model, such as {most:.80}: it takes all of "
+        "them for one and the same word"
+    )
+
+
+def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
+    """The distinct classes, in the order that `ordered` gives. Raises DataError, which names the
+    `source`, where a person must say whether such classes are meant."""
+    counts = Counter(labels)
+    if len(counts) > MOST:
+        few = ", ".join(repr(name) for name in list(counts)[:3])
+        raise DataError(
+            f"{source}: expected at most {MOST} classes, found more ({few} ...); it seems to "
+            "be a column of texts or numbers; name the column of labels (--label-column)"
+        )
+    if len(counts) < 2:
+        found = f"only the class {next(iter(counts))!r}" if counts else "no row"
+        raise DataError(
+            f"{source}: expected two classes or more, found {found}; add rows of another class"
+        )
+    check_labels(counts, source, "name all classes that are meant (--labels A,B,C)")
+    return ordered(list(counts))
+
+
+def check_labels(counts: Mapping[str, int], source: str, advice: str) -> None:
+    """Raise DataError for classes that are none, and for classes that a person takes for one.
+
+    `counts`: the number of rows of each class. `source` starts and `advice` ends the message, which
+    names the classes so that their difference is seen.
+    """
+    if odd := [label for label in counts if is_no_class(label)]:
+        raise DataError(
+            f"{source}: the class {odd[0]!r} ({counts[odd[0]]:,} rows) stands for a missing value; "
+            f"leave these rows out, or {advice}"
+        )
+    for names in alike(counts):
+        if len(names) > 1:
+            written, how = difference(names)
+            both = zip(written, (counts[name] for name in names), strict=True)
+            found = " and ".join(f"{name} ({count:,} rows)" for name, count in both)
+            raise DataError(
+                f"{source}: the classes {found} {how}; make them one in the file, or {advice}"
+            )

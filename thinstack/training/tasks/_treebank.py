@@ -24,16 +24,14 @@ from thinstack.plugins.manager import manager
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, Minibatch, examples_of
-from thinstack.training.loop.task_loss import joint_losses
+from thinstack.training.loop.losses import joint_losses
+from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.loop.teaching import needs_soft_labels
 from thinstack.training.publish.bundle_files import json_file
 from thinstack.training.publish.calibrate import Cases, single_cases, whole_cases
-from thinstack.training.publish.class_report import say_classes
-from thinstack.training.publish.measuring import Answers, answers_of
+from thinstack.training.publish.reports import say_classes
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses, Task
-
-__all__ = ["Treebank"]
 
 BRACKETS = "brackets.v1"
 

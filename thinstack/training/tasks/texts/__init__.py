@@ -1,5 +1,254 @@
 """The task of classes of texts."""
 
-from thinstack.training.tasks.texts.task import Texts
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from pydantic import Field
+from rich.console import Console
+
+from thinstack.core.config import ModelConfig
+from thinstack.core.config.base import Rate
+from thinstack.core.model.model import Model
+from thinstack.core.scale import FIVE, NUMBERS, Scale, are_numbers, in_order
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.alike import likeness
+from thinstack.data.tables.table_rows import TableRow
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import DataError, InputError
+from thinstack.evaluate.accuracy import NAMES, text_figures
+from thinstack.evaluate.figures import Figures
+from thinstack.runtime.documents import mean_scores
+from thinstack.runtime.predictor import Predictor
+from thinstack.text.sentences import Sentence, Splitter, splitter
+from thinstack.training.examples.datasets import Datasets
+from thinstack.training.examples.example import Example, Minibatch
+from thinstack.training.loop.losses import text_losses
+from thinstack.training.loop.measuring import Answers, answers_of, scores_of
+from thinstack.training.loop.seeds import SeedResult, Spreads
+from thinstack.training.publish.calibrate import Cases
+from thinstack.training.publish.reports import show_seeds
+from thinstack.training.recipe import Recipe, TrainingConfig
+from thinstack.training.task import Losses
+from thinstack.training.tasks._table import Defaults, TableTask, find_labels
+from thinstack.training.tasks.texts.reading import Text, read_texts
+from thinstack.training.tasks.texts.rival import NAME, plain_rival, show_texts
 
 __all__ = ["Texts"]
+
+NEIGHBOURS = 0.2
+"""The share of the loss on neighbours of ordered classes. On held-out SST sentences it is worth a
+point."""
+
+PHRASE_PENALTY = 5.0
+"""Of texts whose classes are those of the bundle where learning starts."""
+
+
+class Texts(TableTask):
+    """Learns the classes of texts of any number of sentences, from a table (.csv, .tsv, .json,
+    .jsonl, .parquet, .spacy)."""
+
+    name: ClassVar[str] = "texts.v1"
+    summary: ClassVar[str] = "classes of texts of any number of sentences, from a table"
+    figures: ClassVar = NAMES
+    watched: ClassVar = ("accuracy",)
+    defaults: ClassVar = Defaults(
+        head={"name": "root_classifier.v1", "options": {"hidden": 0, "dropout": 0.6}},
+        dropout=0.4,
+        description="Classes of texts: {}.",
+    )
+
+    text_column: str = Field(default="text", description="The column of the texts.")
+    label_column: str = Field(default="label", description="The column of their classes.")
+    neighbours: Rate = Field(
+        default=0.0,
+        description="Of classes that are in an order: the share of a text's target that the "
+        "classes next to its own get.",
+    )
+    phrase_penalty: float = Field(
+        default=0.0,
+        ge=0,
+        description="If learning starts from a bundle: how much it counts, beside the loss of a "
+        "text, that its phrases' scores leave those of the start (a mean of divergences).",
+    )
+
+    @property
+    def columns_read(self) -> list[str]:
+        return [self.text_column, self.label_column]
+
+    @property
+    def target_column(self) -> str:
+        return self.label_column
+
+    # -- data
+
+    def rows(
+        self, path: FilePath, skipped: list[DataError] | None = None, labels: Collection[str] = ()
+    ) -> Iterator[TableRow]:
+        if not str(path).lower().endswith(".spacy"):
+            return super().rows(path, skipped, labels)
+        from thinstack.integrations.spacy.doc_bins import read_doc_bin
+
+        more = self.doc_bin_options()
+        classes = self.classes(labels)
+        return read_doc_bin(path, self.columns_read, skipped=skipped, classes=classes, **more)
+
+    def doc_bin_options(self) -> dict[str, Any]:
+        """What else `read_doc_bin` takes."""
+        return {}
+
+    def splitter(self) -> Splitter:
+        """The function that cuts texts into sentences."""
+        return splitter()
+
+    def words(self, row: TableRow, sentences: Sequence[Sentence]) -> list[Sequence[str]]:
+        """The words of each sentence that is learnt from a row."""
+        return [sentence.words for sentence in sentences]
+
+    def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Text]:
+        return read_texts(path, self, model.labels, skipped if self.skip_bad else None)
+
+    def sentences(self, item: Text) -> Iterable[Sequence[str]]:
+        return item.sentences
+
+    def examples(
+        self,
+        items: Sequence[Text],
+        vocabulary: Vocabulary,
+        recipe: Recipe,
+        *,
+        reads: str,
+        file: Path,
+    ) -> list[Example]:
+        number = {name: place for place, name in enumerate(recipe.model.labels)}
+        texts, targets = [item.sentences for item in items], [number[item.label] for item in items]
+        return self.made_examples(texts, targets, vocabulary, recipe.model)
+
+    def class_of(self, item: Text) -> str:
+        return item.label
+
+    def group_of(self, item: Text) -> Hashable:
+        return likeness(item.text)
+
+    # -- learning and measuring
+
+    @property
+    def keeps_start(self) -> bool:
+        return self.phrase_penalty > 0
+
+    def loss(
+        self,
+        model: Model,
+        batch: Minibatch,
+        whole: Sequence[Example],
+        training: TrainingConfig,
+        initial: Model | None,
+    ) -> Losses:
+        settings = {"neighbours": self.neighbours, "penalty": self.phrase_penalty}
+        return text_losses(model, batch, whole, training, initial, **settings)
+
+    def measure(
+        self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
+    ) -> tuple[Figures, Answers]:
+        cases = self._cases(model, examples, source)
+        scores = mean_scores(cases.scores, cases.lengths, cases.counts)
+        answers = answers_of(np.split(scores, len(scores)), examples, source)
+        return text_figures(scores, answers.gold, labels), answers
+
+    def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
+        return {"calibration_error": self._cases(model, examples, source)}
+
+    def _cases(self, model: Model, examples: Sequence[Example], source: str) -> Cases:
+        """A case a text, with a row for each of its sentences."""
+        scores = scores_of(model, examples, source, sentences=True)
+        given = [example.trees[source] for example in examples]
+        return Cases(
+            np.concatenate(scores),
+            np.concatenate([one.forest.lengths for one in given]),
+            np.array(list(map(len, scores))),
+            np.concatenate([one.targets for one in given]),
+            np.arange(len(given)) % 2,
+        )
+
+    def measure_bundle(
+        self, predictor: Predictor, recipe: Recipe, datasets: Datasets
+    ) -> dict[str, Figures]:
+        """The figures from the words of sentences. A phrase is one sentence."""
+        texts, labels = datasets.items[1], recipe.model.labels
+        sentences = [sentence for text in texts for sentence in text.sentences]
+        roots = np.stack([each.scores[-1] for each in predictor.predict(sentences)])
+        counts = np.array([len(text.sentences) for text in texts])
+        scores = mean_scores(roots, np.array([len(words) for words in sentences]), counts)
+        gold = np.array([labels.index(text.label) for text in texts], np.int64)
+        return {"text": text_figures(scores, gold, labels)}
+
+    # -- reports
+
+    def rival(self, datasets: Datasets, labels: Sequence[str]) -> tuple[str, Figures]:
+        return NAME, plain_rival(*datasets.items, labels)
+
+    def report(
+        self,
+        results: Sequence[SeedResult],
+        over_seeds: Spreads,
+        rival: tuple[str, Figures] | None,
+        recipe: Recipe,
+        console: Console,
+    ) -> None:
+        """Print the figures of several seeds, and those of the best beside the rival's."""
+        if len(results) > 1:
+            show_seeds(results, over_seeds, recipe, console)
+        best = max(results, key=lambda result: result.selection)
+        (source,) = recipe.measured_trees
+        answers = best.answers[source]
+        assert rival is not None
+        assert answers is not None
+        show_texts(answers, best.dev[source], rival, recipe.model.labels, console)
+
+    def scale_lines(self, labels: Sequence[str]) -> Iterator[str]:
+        ends = f"{labels[0]} to {labels[-1]}"
+        if self.neighbours:
+            yield (
+                f"they are taken for a scale from {ends}: {self.neighbours:.0%} of each text's "
+                "target goes to the classes next to its own; if they are no scale, train with "
+                "--no-scale (in a recipe neighbours = 0)"
+            )
+        elif are_numbers(labels) and len(labels) > 2:
+            yield (
+                "they are numbers, and not taken for a scale; if they are one, such as stars, "
+                "train with --scale (in a recipe neighbours = 0.2)"
+            )
+        if {*labels} == {*NUMBERS} and Scale.of(labels):
+            yield f"0 to 4 are shown as the treebank's classes, {FIVE[0]} to {FIVE[-1]}"
+
+    # -- what `thinstack train TABLE` asks
+
+    def find_labels(
+        self, values: Sequence[str], source: str, scale: bool | None = None
+    ) -> tuple[str, ...]:
+        labels = find_labels(values, f"{source}, {self.label_column}")
+        if scale and len(labels) > 2 and not (in_order(labels) or are_numbers(labels)):
+            raise InputError(
+                f"--scale: the order of the classes is not known ({', '.join(labels):.200}); name "
+                "them in order, from one end to the other: --labels A,B,C (in Python labels=)"
+            )
+        return labels
+
+    def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
+        if scale and len(labels) < 3:
+            raise InputError(f"--scale: expected three classes or more, found {len(labels)}")
+        if scale is None:
+            scale = not own and in_order(labels)
+        settings = {"neighbours": NEIGHBOURS} if scale else {}
+        return self.model_copy(
+            update=settings | ({"phrase_penalty": PHRASE_PENALTY} if own else {})
+        )
+
+    def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
+        if recipe.init is None or "head" not in recipe.init.parts:
+            yield (
+                "this model scores whole sentences, not their phrases; to have both, train on the "
+                "classes of the start, in its order (--labels), or on labels of phrases (--spans)"
+            )
+        yield f'try it: thinstack predict --model {bundle} "Any text of yours."'

@@ -15,9 +15,7 @@ from thinstack.text.sentences import Sentence
 from thinstack.training.tasks._table import located
 
 if TYPE_CHECKING:
-    from thinstack.training.tasks.texts.task import Texts
-
-__all__ = ["Text", "read_texts", "span_words"]
+    from thinstack.training.tasks.texts import Texts
 
 AT_ONCE: Final = 1000
 """The number of texts that are cut into words at a time."""
@@ -72,8 +70,7 @@ def _text(row: TableRow, sentences: list[Sentence], task: "Texts", labels: Seque
 
 
 def span_words(text: str, sentence: Sentence, start: str, end: str) -> list[str]:
-    """The words of the characters [start, end) of a text that is one sentence. Raises DataError for
-    what is no phrase of whole words."""
+    """The words of the characters [start, end) of a text that is one sentence."""
     try:
         ends = int(start), int(end)
     except ValueError:

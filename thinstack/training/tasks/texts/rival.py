@@ -1,16 +1,21 @@
-"""Trains the plain rival of a model of texts: TF-IDF and logistic regression, by scikit-learn."""
+"""Trains the plain rival of a model of texts, TF-IDF and logistic regression by scikit-learn, and
+prints the figures of both."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from thinstack.evaluate.accuracy import text_figures
-from thinstack.evaluate.figures import Figures
+from thinstack.evaluate.accuracy import NAMES, confusion, text_figures
+from thinstack.evaluate.figures import Figures, figure_names, shown
+from thinstack.integrations.show.terminal import WIDEST, matrix
+from thinstack.training.loop.measuring import Answers
 from thinstack.training.tasks.texts.reading import Text
 
 NAME: Final = "TF-IDF, logistic regression"
@@ -52,3 +57,24 @@ def learn_plain(
 def _spaced(text: Text) -> str:
     """The words of a text with spaces between them."""
     return " ".join(word for sentence in text.sentences for word in sentence)
+
+
+def show_texts(
+    answers: Answers, own: Figures, rival: tuple[str, Figures], labels: Sequence[str], to: Console
+) -> None:
+    """Print the figures of a seed beside the rival's, and the confusion matrix of its answers."""
+    names = figure_names(NAMES, labels)
+    table = Table(title="beside a plain rival, percent", title_justify="left")
+    table.add_column("")
+    for name in names.values():
+        table.add_column(name, justify="right")
+    for title, figures in (("this model", own), rival):
+        table.add_row(title, *(shown(key, figures[key]) for key in names))
+    to.print(table)
+    accuracy, texts = own["accuracy"], own["texts"]
+    assert accuracy is not None
+    assert texts is not None
+    error = (accuracy * (100 - accuracy) / texts) ** 0.5
+    to.print(f"of {texts:,} texts: just by chance, an accuracy is off by some {error:.1f}")
+    if len(labels) <= WIDEST:
+        to.print(matrix(confusion(answers.predicted, answers.gold, len(labels)), labels))

@@ -1,30 +1,34 @@
 """The task of ratings of pairs of sentences."""
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 from rich.console import Console
+from rich.text import Text
 
 from thinstack.core.model.model import Model
 from thinstack.data.tables.table_rows import Classes
 from thinstack.data.trees.pairs import Pair
+from thinstack.errors import ConfigError, DataError, escaped
 from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.pair_figures import relatedness
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
-from thinstack.training.publish.class_report import say_ratings
-from thinstack.training.publish.measuring import Answers, answers_of
+from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks._pairs import Pairs
-from thinstack.training.tasks._table import Defaults
-from thinstack.training.tasks._table_report import say_what_is_odd
-from thinstack.training.tasks.relatedness.scale import find_scale, rating_of
+from thinstack.training.tasks._table import Defaults, say_what_is_odd
 
 __all__ = ["Relatedness", "by_overlap"]
+
+MOST: Final = 21
+"""The most whole numbers on a scale. A longer scale, such as 0 to 100, has too few pairs for
+each."""
 
 
 class Relatedness(Pairs):
@@ -67,11 +71,9 @@ class Relatedness(Pairs):
 
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
         labels = recipe.model.labels
-        if self.brings_trees:
-            say_ratings("1", str(len(labels)), console)
-        else:
-            say_ratings(labels[0], labels[-1], console)
-            say_what_is_odd(self, recipe, datasets, out, console)
+        least, greatest = (1, len(labels)) if self.brings_trees else (labels[0], labels[-1])
+        console.print(Text(escaped(f"ratings: from {least} to {greatest}")))
+        say_what_is_odd(self, recipe, datasets, out, console)
 
     def find_labels(
         self, values: Sequence[str], source: str, scale: bool | None = None
@@ -92,3 +94,60 @@ def by_overlap(train: Sequence[Pair], dev: Sequence[Pair]) -> tuple[str, Figures
 def _overlaps(pairs: Sequence[Pair]) -> NDArray[Any]:
     sides = [[{word.lower() for word in tree.words} for tree in pair.trees] for pair in pairs]
     return np.array([len(a & b) / len(a | b) for a, b in sides])
+
+
+def rating_of(text: str, column: str, labels: Sequence[str]) -> float:
+    """The rating of a score, from 1 to the number of `labels`. These are whole numbers, which the
+    scores of `column` go over."""
+    least, score = _least(labels), _number(text)
+    if score is None or not least <= score <= float(labels[-1]):
+        expected = f"a score from {labels[0]} to {labels[-1]} (model.labels) in {column}"
+        raise DataError(
+            f"expected {expected}, found {text!r:.60}; mend it, or give the whole scale, such as "
+            "--labels 0,1,2,3,4,5"
+        )
+    return score - least + 1
+
+
+def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
+    """The labels of a model of these scores: the whole numbers from the least to the greatest
+    score. Texts that are no number are ignored. `source` leads messages."""
+    least, greatest, text = math.inf, -math.inf, ""
+    for text in scores:
+        if (score := _number(text)) is not None:
+            least, greatest = min(least, score), max(greatest, score)
+    if least >= greatest:
+        found = f"only {least:g}" if least == greatest else f"no number, but {text!r:.60}"
+        if _number(text.replace(",", ".")) != _number(text):
+            found += " (write 1.5, not 1,5)"
+        raise DataError(
+            f"{source}: expected scores, numbers that differ, found {found}; name the column of "
+            "the scores with --score-column"
+        )
+    low, high = math.floor(least), math.ceil(greatest)
+    if high - low >= MOST:
+        raise DataError(
+            f"{source}: expected scores on a scale of 2 to {MOST} whole numbers, such as 0 to 5, 1 "
+            f"to 7 or 0 to 1, found {least:g} to {greatest:g}; divide them (0 to 100 by 20, which "
+            "gives 0 to 5), or mend the row that is out of the scale"
+        )
+    return tuple(str(number) for number in range(low, high + 1))
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _least(labels: Sequence[str]) -> float:
+    """The least score of a model, whose labels are whole numbers that go up by one."""
+    numbers = [_number(label) for label in labels]
+    if numbers[0] is None or numbers != [numbers[0] + step for step in range(len(labels))]:
+        raise ConfigError(
+            "model.labels: expected the whole numbers that the scores of the table go over, one by "
+            f"one (such as 0, 1, 2, 3, 4, 5), found {', '.join(labels)}"
+        )
+    return numbers[0]
