@@ -2,22 +2,16 @@
 that failed, and the neighbours keep their results. `None` and NaN are what pandas gives for an
 empty cell."""
 
-import json
-import threading
-from http.client import HTTPConnection
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import spacy
-from command_line import run_command
 from last_word_model import best, expected
 
 from thinstack.errors import InputError, ThinstackError
 from thinstack.integrations.corpora import score_batches
-from thinstack.integrations.serving.server import PageServer
-from thinstack.integrations.spark import SparkModel, scorer
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
@@ -103,20 +97,6 @@ def test_of_words(predictor, kind):
             predictor.predict(bad)
 
 
-def of_rows(values: list[Any], predictor: Predictor) -> list[dict[str, Any]]:
-    batch = pa.record_batch({"id": list(range(len(values))), "text": values})
-    return [row for one in score_batches([batch], predictor) for row in one.to_pylist()]
-
-
-def of_spark(values: list[Any], predictor: Predictor) -> list[dict[str, Any]]:
-    """As an executor calls it, without Spark."""
-    made = scorer("sst")
-    assert isinstance(made.model, SparkModel)
-    batch = pa.record_batch({"id": list(range(len(values))), "text": values})
-    return [row for one in made([batch]) for row in one.to_pylist()]
-
-
-@pytest.mark.parametrize("score", [of_rows, of_spark])
 @pytest.mark.parametrize(
     ("column", "kind"),
     [
@@ -129,43 +109,17 @@ def of_spark(values: list[Any], predictor: Predictor) -> list[dict[str, Any]]:
     ],
     ids=["null", "NaN as text", "bytes", "NaN", "list", "time"],
 )
-def test_of_arrow_rows(predictor, score, column, kind):
+def test_of_arrow_rows(predictor, column, kind):
     """A row that is no text has an error, and costs no other."""
-    rows = score(column, predictor)
+    batch = pa.record_batch({"id": ["0", "1", "2"], "text": column})
+    (found,) = score_batches([batch], predictor)
+    rows = found.to_pylist()
     assert [row["id"] for row in rows] == ["0", "1", "2"]
     assert rows[1]["error"]["kind"] == kind
     assert rows[1]["error"]["message"].startswith("row:2: expected ")
     if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
         assert [row["label"] is None for row in rows] == [False, True, False]
         assert rows[0]["scores"] == rows[2]["scores"]
-
-
-@pytest.mark.parametrize(
-    ("cell", "kind"),
-    [
-        ("null", "missing"),
-        ("NaN", "missing"),
-        ('"NaN"', "missing"),
-        ("[]", "not_text"),
-        ('"\\ud800"', "not_text"),
-        ('"\\u0000"', "not_text"),
-        ("9" * 5000, "row"),
-        ("[" * 100_000, "row"),
-    ],
-    ids=["null", "NaN", "NaN as text", "list", "half", "NUL", "digits", "deep"],
-)
-def test_of_a_corpus(last_word, tmp_path, monkeypatch, capsys, cell, kind):
-    lines = [f'{{"text": {text}}}' for text in ('"so good"', cell, '"so good"')]
-    given, out = tmp_path / "in.jsonl", tmp_path / "out"
-    given.write_text("\n".join(lines))
-    options = ["--input", given, "--out", out, "--model", last_word.path, "--jobs", "0"]
-    answer = run_command(monkeypatch, capsys, "predict", *options, "--fail-after", "1")
-    assert answer.code == 1
-    rows = [json.loads(line) for line in (out / "part-000000.jsonl").read_text().splitlines()]
-    assert [(row["id"], row["label"]) for row in rows] == [("1", GOOD), ("3", GOOD)]
-    (failed,) = map(json.loads, (out / "errors" / "part-000000.jsonl").read_text().splitlines())
-    assert (failed["id"], failed["kind"]) == ("2", kind)
-    assert f"{given}:2: expected" in failed["message"]
 
 
 @pytest.fixture(scope="module")
@@ -193,28 +147,3 @@ def test_of_the_component(nlp, kind):
         component.set_error_handler(spacy.util.raise_error)
     assert [max(doc.cats, key=doc.cats.__getitem__) for doc in found] == [GOOD, GOOD]
     assert [type(error) for error in told] == [InputError]
-
-
-@pytest.fixture(scope="module")
-def server(last_word):
-    with PageServer(0) as found:
-        found.predictor, found.name = Predictor(last_word, threads=1), "last word"
-        threading.Thread(target=found.serve_forever, daemon=True).start()
-        yield found
-        found.shutdown()
-
-
-@pytest.mark.parametrize(
-    "body",
-    ["null", "NaN", "1", "1.5", "[]", '"\\ud800"', "9" * 5000, "[" * 100_000],
-    ids=["null", "NaN", "whole", "number", "list", "half", "digits", "deep"],
-)
-def test_of_the_server(server, body):
-    for text, status in ((body, 400), ('"so good"', 200)):
-        connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
-        headers = {"Content-Type": "application/json"}
-        connection.request("POST", "/predict", f'{{"text": {text}}}', headers)
-        response = connection.getresponse()
-        answer = json.loads(response.read())
-        connection.close()
-        assert (response.status, "error" in answer) == (status, status == 400)

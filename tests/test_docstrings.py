@@ -49,6 +49,3 @@ def test_sentences_of_public_texts_are_short():
         for sentence in long_sentences(text)
     ]
     assert not found, "\n" + "\n".join(found)
-
-
-LONG = " ".join(["word"] * (MOST_WORDS + 1))

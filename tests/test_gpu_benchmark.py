@@ -1,6 +1,5 @@
 """`benchmarks/gpu.py`: all of its rows, on the CPU."""
 
-import copy
 import json
 import os
 import subprocess
@@ -11,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from numpy.typing import NDArray
 
 from thinstack.core import transitions as shapes
@@ -88,33 +86,6 @@ def test_every_row(data, tmp_path):
     assert lines[0] == found["title"]
     assert [line.split(" | ")[1] for line in lines[4:]] == list(rows)
     assert sum("not CUDA" in line for line in lines[4:]) == len(aims)
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_without_cuda_it_says_so_and_ends(data):
-    done = run("--data", data)
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("no CUDA here: torch ")
-    assert "--device cpu --small" in line
-
-
-def test_differences_are_found(modules, trees, monkeypatch):
-    _, parity, _ = modules
-
-    def otherwise(model: torch.nn.Module) -> torch.nn.Module:
-        """The same, but for the scores of roots."""
-        other = real(model)
-        forward = other.forward
-        other.forward = lambda inputs: (
-            (found := forward(inputs)) | {"root_scores": found["root_scores"] + 0.25}
-        )
-        return other
-
-    real = copy.deepcopy
-    monkeypatch.setattr(parity.copy, "deepcopy", otherwise)
-    (difference,) = parity.cell_parity("cpu", "rntn.v1 on SST nodes").values()
-    assert difference == pytest.approx(0.25)
 
 
 class Answers:

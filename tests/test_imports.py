@@ -13,18 +13,8 @@ ROOT = Path(__file__).parents[1]
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
     "importlinter"
 ]["contracts"]
-EXTRAS = (
-    "torch",
-    "spacy",
-    "thinc",
-    "onnxruntime",
-    "onnx",
-    "safetensors",
-    "nltk",
-    "pyarrow",
-    "pyspark",
-    "huggingface_hub",
-)
+EXTRAS = ["torch", "spacy", "thinc", "onnxruntime", "onnx", "safetensors", "nltk", "pyarrow"]
+EXTRAS += ["pyspark", "huggingface_hub"]
 
 
 def python(code: str) -> str:

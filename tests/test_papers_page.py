@@ -83,6 +83,3 @@ def test_links_lead_somewhere():
     links = re.findall(r"\]\(([^)#]+)", PAGE.read_text(encoding="utf-8"))
     assert len(links) > 10
     assert [link for link in links if not (PAGE.parent / link).is_file()] == []
-
-
-ITEM = {"results": "relatedness", "rows": ["mean", "lstm"], "columns": ["pearson", "mse"]}

@@ -21,18 +21,12 @@ def hook():
 
 LINKS = [  # link, page of the site, what it becomes
     ("trees.md#formats", "models.md", "trees.md#formats"),
-    ("#formats", "trees.md", "#formats"),
-    ("https://arxiv.org/abs/1503.02531", "teaching.md", "https://arxiv.org/abs/1503.02531"),
     ("../results/README.md", "figures.md", "results/README.md"),
     ("../docs/suite.md", "results/sentiment-rivals.md", "../suite.md"),
-    ("speed.md", "results/README.md", "speed.md"),
     ("sentiment-depth.svg", "results/sentiment.md", "sentiment-depth.svg"),
-    ("docs/data.md", "changelog.md", "data.md"),
     ("CONTRIBUTING.md", "changelog.md", "contributing.md"),
-    ("runtime.md", "api/index.md", "runtime.md"),
     ("data.sha256", "data.md", "data.sha256"),
     ("../recipes", "treebanks.md", f"{HOST}/tree/main/recipes"),
-    ("../recipes/sst.toml#L3", "teaching.md", f"{HOST}/blob/main/recipes/sst.toml#L3"),
     ("../results/sentiment.json", "figures.md", f"{HOST}/blob/main/results/sentiment.json"),
 ]
 

@@ -101,14 +101,6 @@ def test_sizes_are_compared_before_anything_is_downloaded(hub, files, tmp_path, 
     assert hub.downloaded() == ["manifest.json"]
 
 
-def test_a_manifest_that_is_too_large_is_not_downloaded(hub, tmp_path):
-    hub.repositories["user/films"].commit({"manifest.json": bytes((1 << 20) + 1)})
-    hub.requests.clear()
-    ((found, _, _),) = run(hub, tmp_path, ["open", FILMS])
-    assert f"{FILMS}: a manifest has at most 1,048,576 bytes" in found
-    assert hub.downloaded() == []
-
-
 def truncated(path: Path) -> None:
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size // 2)

@@ -12,8 +12,6 @@ import onnx
 import onnxruntime
 import pytest
 from google.protobuf.message import DecodeError
-from hypothesis import given
-from hypothesis import strategies as st
 from last_word_model import last_word_model
 from numpy.typing import NDArray
 from onnx import (
@@ -394,19 +392,3 @@ def test_damaged_files_are_refused_or_harmless():
             content = content or bytearray(1)
         read += look_at(bytes(content))
     assert 20 < read < 1900
-
-
-@given(
-    st.recursive(
-        st.binary(max_size=20),
-        lambda inner: st.lists(st.tuples(st.integers(1, 30), inner), max_size=5),
-    )
-)
-def test_any_messages_are_refused_or_harmless(tree):
-    look_at(field(7, encoded(tree)))
-
-
-def encoded(tree: Any) -> bytes:
-    if isinstance(tree, bytes):
-        return tree
-    return b"".join(field(number, encoded(inner)) for number, inner in tree)

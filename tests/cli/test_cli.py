@@ -6,7 +6,6 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 
 import pytest
 from command_line import Answer
@@ -14,10 +13,7 @@ from last_word_model import best, expected, own_parse, write_last_word_bundle
 
 import thinstack
 from thinstack.cli import main
-from thinstack.plugins.manager import PluginRecord, manager
 from thinstack.runtime.text import predict_text
-
-Cli = Callable[..., Answer]
 
 
 @pytest.fixture(scope="module")
@@ -175,12 +171,6 @@ def test_why_of_a_sentence_in_parts_is_not_told(cli, bundle):
     assert len(second["why"]) == 2
 
 
-def test_an_empty_text_keeps_its_neighbours(cli, bundle):
-    answer = cli("predict", "good", "", " \t\n", "awful", "--json", "--model", bundle)
-    assert [item["label"] for item in answer.json] == ["good", "bad"]
-    assert answer.err == "warning: text 1 has no words\nwarning: text 2 has no words\n"
-
-
 @pytest.mark.parametrize("texts", [[""], ["   "], [" \t\n\u00a0"], []])
 def test_without_words_there_is_nothing_to_predict(cli, bundle, texts):
     answer = cli("predict", *texts, "--model", bundle)
@@ -189,17 +179,6 @@ def test_without_words_there_is_nothing_to_predict(cli, bundle, texts):
 
 
 ODD = {"good": 1, "😀": 1, "🙃 good 👍!": 4, "xqzw vbnk": 2, "(good) [film]": 6, "!?": 1, "! ?": 2}
-ODD[" ".join(["good", "film"] * 5000)] = 10_000  # one sentence without a full stop
-
-
-@pytest.mark.parametrize(("text", "words"), ODD.items(), ids=range(len(ODD)))
-def test_odd_texts_have_a_tree_as_any(cli, bundle, text, words):
-    (found,) = cli("predict", text, "--json", "--model", bundle).json
-    assert found["text"] == text
-    assert len(found["nodes"]) == 2 * words - 1
-    assert sum(found["scores"].values()) == pytest.approx(1, abs=1e-5)
-    assert found["nodes"][-1]["text"] == text
-    assert cli("predict", text, "--model", bundle).code == 0
 
 
 def test_a_page_is_written(cli, bundle, tmp_path):
@@ -255,13 +234,6 @@ def test_the_agreement_of_own_parses_is_shown(cli, parsing, trees):
     assert "F1" not in cli(*evaluate, "--source", "self", "--text").out
 
 
-def test_own_parses_of_a_model_that_has_none_are_refused(cli, bundle, trees):
-    message = "no parser for the tree source 'self'; this model has balanced, left, right"
-    refused(cli("predict", "good", "--model", bundle, "--source", "self"), message)
-    refused(cli("evaluate", bundle, trees, "--source", "self"), message)
-    refused(cli("evaluate", bundle, trees, "--source", "self", "--text"), message)
-
-
 @pytest.fixture
 def bundled(tmp_path, monkeypatch):
     """A package that brings one model along, named sst."""
@@ -311,13 +283,6 @@ def test_figures_of_a_model_on_a_file(cli, bundle, trees, tmp_path):
     assert all(part in shown for part in ("100.00", "88.89", "sentences, binary", "phrases"))
 
 
-def test_the_file_is_named_as_it_is(cli, bundle, trees):
-    odd = trees.rename(trees.parent / "a [red] :bug:.txt")
-    assert f"on {odd}, source gold" in cli("evaluate", bundle, odd).out
-    odd.unlink()
-    refused(cli("evaluate", bundle, odd), f"{odd}: cannot be read")
-
-
 def test_a_file_alone_is_measured_with_sst(cli, bundled, trees):
     assert cli("evaluate", trees, "--json") == cli("evaluate", bundled / "sst", trees, "--json")
 
@@ -331,20 +296,6 @@ def test_sources_and_raw_text(cli, bundle, trees):
     refused(cli("evaluate", bundle, trees, "--text"), "raw text has no gold trees", "auto")
 
 
-@pytest.mark.parametrize(
-    ("content", "place", "message"),
-    [
-        (b"(1 film)\n(2 (2 good) (1 film)\n", ":2:21: ", "unbalanced"),
-        (b"(1 film)\n(5 good)\n", ":2: ", "label '5'; expected one of bad, so-so, good"),
-        (b"\n", ": ", "found no tree"),
-        (b"(1 caf\xe9)\n", ":1: ", "expected text in utf-8"),
-    ],
-)
-def test_a_bad_treebank_is_placed(cli, bundle, trees, content, place, message):
-    trees.write_bytes(content)
-    refused(cli("evaluate", bundle, trees), f"{trees}{place}", message)
-
-
 def test_plugins_are_listed(cli):
     records = cli("plugins", "--json").json
     own = [record for record in records if record["distribution"] == "thinstack"]
@@ -353,17 +304,6 @@ def test_plugins_are_listed(cli):
     shown = cli("plugins")
     assert shown.code == 0
     assert "nary_lstm" in shown.out
-
-
-def test_an_error_in_the_list_of_plugins_is_printed_as_it_is(cli, monkeypatch):
-    error = 'pip install "thinstack[train]" :bug: [/]'
-    named = {"distribution": "[red]", "version": "1", "kind": "cell", "name": "magic"}
-    record = PluginRecord(**named, status="unavailable", error=error)
-    monkeypatch.setattr(manager(), "records", lambda: [record])
-    monkeypatch.setenv("COLUMNS", "200")
-    shown = cli("plugins").out
-    assert error in shown
-    assert "[red]" in shown
 
 
 def test_the_version_is_printed(cli):

@@ -1,24 +1,11 @@
 """Texts that begin with a minus sign, and folders where a file is to be written."""
 
-from collections.abc import Callable
-
 import pytest
 from command_line import Answer
 
 from thinstack.data.files.writing import write_atomically
 
-Cli = Callable[..., Answer]
-TEXTS = [
-    "-1 stars, terrible",
-    "- a good film",
-    "--- what a film ---",
-    "-horrible from start to end",
-    "--jsn",
-    "-- a dash",
-    "-5",
-    "-moving and slow",
-    "-Just no.",
-]
+TEXTS = ["-1 stars, terrible", "- a good film", "--jsn", "-- a dash", "-5", "-Just no."]
 
 
 def said(answer: Answer) -> str:

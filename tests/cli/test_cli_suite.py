@@ -1,15 +1,10 @@
 """`thinstack evaluate --suite`: its table, its data, and what it refuses."""
 
-from collections.abc import Callable
-
 import pytest
-from command_line import Answer
 from last_word_model import write_last_word_bundle
 from test_cli import refused
 
 from thinstack.evaluate.suite import Case, halves, read_suite
-
-Cli = Callable[..., Answer]
 
 ROWS = [
     Case("a", "open", "no", "positive", "MFT", "-", "-", "No [red] good"),

@@ -2,19 +2,14 @@
 named, all of its rows, and say what to add where they cannot."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import tiny_texts
-from command_line import Answer
 
-from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.training.examples.table_data import table_data
 from thinstack.training.recipe import Recipe
-
-Cli = Callable[..., Answer]
 
 UP = "text,label\nThe film is good.,up\nThe film is bad.,down\n"
 DOWN = "text,label\nThe film is good.,down\nThe film is bad.,up\n"
@@ -94,15 +89,6 @@ def test_links_that_lead_nowhere_say_where(cli, tmp_path):
         assert "texts.csv" in answer.err
         assert "link to gone.csv" in answer.err
         assert len(answer.err.splitlines()) == 1
-
-
-def test_a_folder_that_is_linked_into_a_corpus_is_not_left_out(tmp_path):
-    (tmp_path / "far").mkdir()
-    (tmp_path / "near").mkdir()
-    (tmp_path / "near" / "a.txt").write_text("good\n")
-    (tmp_path / "near" / "more").symlink_to(tmp_path / "far")
-    with pytest.raises(InputError, match=r"more: .*far"):
-        open_corpus(tmp_path / "near")
 
 
 @pytest.fixture(scope="module")

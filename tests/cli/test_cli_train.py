@@ -62,9 +62,7 @@ def replace(folder: Path, name: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "parts"),
     [
-        ({"training": "epochs = 0"}, ["recipe.toml: training.epochs: ", "(found 0)"]),
         ({"training": "epoch = 3"}, ["recipe.toml: training.epoch: Extra inputs"]),
-        ({"training": "seeds = []"}, ["recipe.toml: training.seeds: "]),
         ({"training": "seeds = [-1]"}, ["recipe.toml: training.seeds.0: ", "(found -1)"]),
         ({"options": "arity = 3"}, ["error: model.cell: NaryLSTM has arity 3", "arity 2"]),
         ({"cell": "magic.v1"}, ["error: unknown cell 'magic.v1'; known: ", "nary_lstm.v1"]),
@@ -95,8 +93,6 @@ def test_a_recipe_that_cannot_be_trained(folder, refusal, settings, parts):
         ("dev.txt", "(0 awful)", "(2 (1 film) (7 good))", f"one of {', '.join(LABELS)} or a"),
         ("train.txt", "(0 awful)", "(2 (1 film) (2 good)", "train.txt:2:21: unbalanced"),
         ("vectors.txt", "0.25", "nan", "vectors.txt: the vector of 'good' is not finite"),
-        ("vectors.txt", "0.25", "inf", "vectors.txt: the vector of 'good' is not finite"),
-        ("vectors.txt", "0.25", "-inf", "vectors.txt: the vector of 'good' is not finite"),
     ],
 )
 def test_a_file_that_cannot_be_used(folder, refusal, name, old, new, part):

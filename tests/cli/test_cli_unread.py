@@ -1,11 +1,6 @@
 """`thinstack predict` warns about texts most of whose words the model does not know."""
 
-from collections.abc import Callable
-
 import pytest
-from command_line import Answer
-
-Cli = Callable[..., Answer]
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,12 @@
 """`--classes` and `--abstain` on the command line, and the calibration error of `evaluate`."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from command_line import Answer
 
 import thinstack
 from thinstack.data.trees.treebank import read_labelled
 from thinstack.evaluate.calibration import calibration_error
 from thinstack.runtime.text import predict_text
-
-Cli = Callable[..., Answer]
 
 TREES = """(4 (2 It) (4 (2 is) (4 superb)))
 (1 (2 It) (1 (2 is) (1 bad)))

@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from thinstack.errors import DeviceError
 from thinstack.plugins.manager import manager
 from thinstack.runtime import reference
 
-Cli = Callable[..., Answer]
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1" / "words"
 
 

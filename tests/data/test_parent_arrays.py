@@ -104,9 +104,7 @@ CPARENTS = [
     ("4 4 5 5", 8, "5 parents, of 3 words and 2 phrases, found 4"),
     *(("4 4 5 5 0 0", 11, "5 parents, .* found 6"), ("4 4 5 6 0", 7, "from 1 to 5, .* '6'")),
     *(("4 4 5 0 0", 9, "one root"), ("4 4 4 5 0", 7, "phrase 4: .* 2 children, found 3")),
-    ("5 5 4 5 0", 7, "phrase 4: .* 2 children, found 1"),
     ("2 4 5 5 0", 3, "word 2: expected 0 children, found 1"),
-    ("2 3 4 5 0", 3, "word 2: expected 0 children, found 1"),
     *(("0 4 4 5 5", 3, "node 2 to lead to a cycle"), ("4 5 4 5 0", 7, "phrase 4: .* side by side")),
 ]
 
@@ -166,7 +164,6 @@ def test_constituency_trees_are_written_by_parents(files):
     ("tokens", "labels", "place", "message"),
     [
         (["New York", "is"], ["a", "b"], 0, "word 1 .* 'New York'"),
-        (["is", ""], ["a", "b"], 0, "word 2 .* ''"),
         (["is", None], ["a", "b"], 0, "word 2 .* None"),
         (["is", "it"], ["a", "b c"], 2, "label 2 .* 'b c'"),
         (["is", "it"], [None, "b"], 2, "label 1 .* None"),

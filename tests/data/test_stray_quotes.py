@@ -92,20 +92,6 @@ def test_what_a_writer_quotes_comes_back(tmp_path, name, quoting, columns):
     assert read(path, columns.split()) == (rows, [])
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv"])
-def test_one_column_of_texts_of_several_lines(tmp_path, name):
-    path = tmp_path / name
-    path.write_text('text\nplain\n"a\nb\nc"\n"say ""no"""\n', encoding="utf-8")
-    assert read(path, ["text"]) == ([("plain",), ("a\nb\nc",), ('say "no"',)], [])
-
-
-def test_a_table_of_two_rows_keeps_both(tmp_path):
-    """No row without quote marks tells what a row looks like."""
-    rows: Rows = [('"Hello, he said.', "pos"), ('Come in."', "neg")]
-    columns = ("text", "label")
-    assert read(plain(tmp_path / "t.tsv", columns, rows), columns) == (rows, [])
-
-
 def test_lines_of_talk_in_one_column_between_tabs_stay_apart(tmp_path):
     rows: Rows = [('"Hello," he said.',), ('"Come in.',), ('Sit down."',), ("No.",)]
     assert read(plain(tmp_path / "t.tsv", ["text"], rows), ["text"]) == (rows, [])

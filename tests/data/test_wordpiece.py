@@ -84,14 +84,6 @@ def test_ids_are_the_pieces_of_all_words_and_their_counts():
     assert [array.dtype for array in VOCABULARY.ids([])] == [np.int64, np.int64]
 
 
-def test_text_round_trip(tmp_path):
-    VOCABULARY.save(tmp_path / "pieces.txt")
-    again = WordpieceVocabulary.load(tmp_path / "pieces.txt")
-    assert again == VOCABULARY
-    assert again.digest() == VOCABULARY.digest()
-    assert len(again) == len(PIECES)
-
-
 def test_a_vocabulary_without_the_unknown_piece_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"needs the piece \[UNK\]"):
         WordpieceVocabulary(["a", "##b"])

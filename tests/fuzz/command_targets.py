@@ -36,17 +36,8 @@ COMMANDS = (
     "--version",
 )
 WORDS = ("--model", "--json", "--jsonl", "--device", "cuda", "--threads", "0", "-1", "--", "-h", "")
-WORDS += (
-    "--source",
-    "self",
-    "nothing",
-    "texts.txt",
-    "table.csv",
-    "words",
-    "--text",
-    "--id",
-    "--why",
-)
+WORDS += ("--source", "self", "nothing", "texts.txt", "table.csv", "words")
+WORDS += ("--text", "--id", "--why")
 WORDS += ("--encoding", "utf-16", "hf://a/b", "--classes", "3", "--abstain", "nan", "--max-words")
 
 

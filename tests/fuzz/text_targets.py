@@ -29,20 +29,8 @@ TEXTS = (
     "See https://a.b/c?d=e, me@x.org :-) <3 What?!? 👍🏽👍 日本語 naïve d'état … – --- [x] {y}",
     "1. Buy milk.\n\n2. Eat\r\nJ. R. R. Tolkien, e.g. No. 5 etc. The end.\u2029New",
 )
-WORDS = (
-    "n't",
-    "'s",
-    "...",
-    ". . .",
-    "``",
-    "''",
-    "-LRB-",
-    "\\/",
-    "Mr.",
-    "U.S.",
-    "http://",
-    "\u0307",
-)
+WORDS = ("n't", "'s", "...", ". . .", "``", "''", "-LRB-", "\\/", "Mr.", "U.S.", "http://")
+WORDS += ("\u0307",)
 PIECES = WordpieceVocabulary(["[UNK]", "film", "##s", "the", "good", "##ly", "!", "-", "日", "i"])
 
 

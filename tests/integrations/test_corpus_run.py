@@ -18,12 +18,9 @@ from pyarrow import parquet
 
 from thinstack.data.files.lock import locked
 from thinstack.data.files.signals import Stopped
-from thinstack.integrations.corpora import run as running
 from thinstack.integrations.corpora import shards
 from thinstack.integrations.corpora.rows import Row
-from thinstack.integrations.corpora.shards import Shard
 
-Cli = Callable[..., Answer]
 TEXTS = [f"{'very ' * (i % 4)}good film. It is awful" if i % 5 else "" for i in range(10)]
 
 
@@ -212,16 +209,6 @@ def test_a_folder_with_the_name_of_a_file_is_refused(predict, cli, texts, tmp_pa
     assert "(10 before)" in predict(texts, "--out", out).err
 
 
-def test_ids_of_a_folder_have_the_names_of_its_files(predict, tmp_path):
-    folder, out = tmp_path / "in", tmp_path / "out"
-    (folder / "b").mkdir(parents=True)
-    (folder / "b" / "c.txt").write_bytes(b"good\n\nawful\n")
-    (folder / "a.csv").write_text("text\ngood\n\n\nawful\n")
-    assert predict(folder).code == 0
-    found = [row["id"] for row in rows_in(out)]
-    assert found == ["a.csv:2", "a.csv:5", "b/c.txt:1", "b/c.txt:2", "b/c.txt:3"]
-
-
 def test_repeated_ids_are_refused_unless_they_are_allowed(predict, texts, tmp_path):
     path = tmp_path / "texts.csv"
     path.write_text("id,text\na,good\nb,film\na,awful\nc,\nb,film\nd,ok\n")
@@ -311,11 +298,6 @@ def test_the_lock_of_a_dead_process_is_taken_over(predict, texts, tmp_path):
         stopped(predict(texts), f"another run writes there (process {process.pid} on ")
         process.send_signal(signal.SIGKILL)
     assert predict(texts).code == 0
-
-
-def test_input_that_changes_meanwhile_is_told(predict, texts, monkeypatch):
-    monkeypatch.setattr(running, "shards_of", lambda rows: [Shard(0, [Row("a", "good")])])
-    stopped(predict(texts), "the input has changed", "of its rows from 1 on, some are others")
 
 
 def test_shards_are_bounded_by_characters_too(monkeypatch):

@@ -4,14 +4,14 @@ characters of the text."""
 import copy
 import pickle
 from collections.abc import Callable
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import pytest
 import spacy
 from last_word_model import pipeline
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, DocBin
 
 import thinstack
 from thinstack.errors import DataError, InputError
@@ -262,43 +262,3 @@ def test_contributions_name_the_tokens_of_now():
         assert now["text"] == then["text"]
         assert now["contribution"] == then["contribution"]
         assert now["text"] in doc[now["start"] : now["end"]].text
-
-
-@pytest.mark.parametrize("place", ["before", "after"])
-@pytest.mark.parametrize("merger", ["merge_entities", "merge_subtokens", "split"])
-def test_components_that_merge_may_stand_anywhere(place, merger):
-    nlp = spacy.blank("en")
-    patterns = [{"label": "PERSON", "pattern": "Meryl Streep"}]
-    nlp.add_pipe("entity_ruler").add_patterns(patterns)  # type: ignore[attr-defined]
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tree_sentiment")
-    if merger == "split":
-        Language.component("split_superb", func=_splitting)
-    if merger == "merge_subtokens":
-        Language.component("subtokens", func=_subtokens)
-        nlp.add_pipe("subtokens", first=True)
-    name = "split_superb" if merger == "split" else merger
-    nlp.add_pipe(name, **{place: "tree_sentiment"})  # type: ignore[arg-type]
-    for doc in nlp.pipe([" Meryl Streep is superb, but dull. \n", "Meryl Streep. It is superb "]):
-        phrases = {phrase["text"]: phrase["label"] for phrase in doc._.sentiment_phrases}
-        assert phrases["superb"] == "very positive"
-        assert phrases["."] == "neutral"
-        for one in (token for token in doc if not token.is_space):
-            span: Span = doc[one.i : one.i + 1]
-            if span._.sentiment_exact:
-                assert span._.sentiment_label == phrases[span.text.strip()]
-        assert all(a.end <= b.start for a, b in pairwise(doc.sents))
-
-
-def _splitting(doc: Doc) -> Doc:
-    for token in [token for token in doc if token.text == "superb"]:
-        with doc.retokenize() as retokenizer:
-            retokenizer.split(token, ["su", "perb"], heads=[token, token])
-    return doc
-
-
-def _subtokens(doc: Doc) -> Doc:
-    for token in doc[:-1]:
-        if token.text == "Meryl":
-            token.dep_, token.head = "subtok", doc[token.i + 1]
-    return doc

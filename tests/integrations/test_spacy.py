@@ -1,22 +1,15 @@
 """The spaCy component, with a real bundle whose scores can be computed by hand."""
 
-import sys
 from typing import Any
 
 import pytest
 import spacy
-from last_word_model import LABELS, TABLE, expected, mean_of, pipeline, write_last_word_bundle
+from last_word_model import LABELS, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from thinstack.errors import (
-    BundleError,
-    DeviceError,
-    InputError,
-    MissingExtraError,
-    UnknownNameError,
-)
+from thinstack.errors import BundleError, DeviceError, InputError, UnknownNameError
 from thinstack.integrations.spacy import requirements
 from thinstack.integrations.spacy.component import predictions
 
@@ -130,16 +123,6 @@ def test_scores_for_nlp_evaluate(nlp):
     assert set(figures["cats_f_per_type"]) == set(LABELS)
 
 
-def test_two_components_stand_side_by_side(nlp, tmp_path):
-    table = TABLE[::-1].copy()
-    other = write_last_word_bundle(tmp_path / "other", tree_source="left", table=table).path
-    nlp.add_pipe("tree_sentiment", name="second", config={"model": str(other)})
-    doc = nlp("what a good film")
-    assert doc[0:3]._.sentiment_label is not None  # the later one holds
-    assert doc.cats == pytest.approx(expected("film", 2, table), abs=1e-6)
-    assert doc.cats != pytest.approx(expected("film", 2), abs=0.1)
-
-
 def stumble(monkeypatch: pytest.MonkeyPatch, nlp: Language) -> list[int]:
     """Make the model fail on every call that holds the word `boom`; returns a list that gets the
     size of each call."""
@@ -238,13 +221,6 @@ def test_added_again_it_is_read_again(nlp, bundle, monkeypatch):
     monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["CPUExecutionProvider"])
     with pytest.raises(DeviceError, match="cuda"):
         nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "device": "cuda"})
-
-
-def test_without_onnxruntime_the_extra_is_named(bundle, monkeypatch):
-    for name in ("onnxruntime", "torch"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match="pip install onnxruntime,"):
-        pipeline(bundle)
 
 
 def test_in_training_it_warns_once_that_it_does_not_learn(nlp):

@@ -14,7 +14,6 @@ from spacy.cli.package import get_meta
 
 from thinstack.bundle import open_bundle, write_bundle
 from thinstack.errors import BundleError
-from thinstack.integrations.spacy.component import TreeSentiment
 
 TEXT = "A good film. It was awful"
 
@@ -86,14 +85,6 @@ def test_a_missing_model_is_told_when_it_is_needed(moved, source):
     bare = type(nlp).from_config(config, meta=nlp.meta)  # saved bytes may follow
     with pytest.raises(BundleError, match="no such folder"):
         bare("")
-
-
-def test_what_is_saved_is_a_bundle(moved):
-    folder = moved[1] / "tree_sentiment"
-    assert open_bundle(folder).config.labels == LABELS
-    component = TreeSentiment(model=str(folder))
-    component.load()
-    assert component.labels == LABELS
 
 
 def test_a_changed_bundle_is_refused(moved):

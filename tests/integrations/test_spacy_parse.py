@@ -1,11 +1,9 @@
 """The spaCy component with a model that makes trees of its own."""
 
 import re
-import shutil
 from typing import Any
 
 import pytest
-import spacy
 from last_word_model import LABELS, best, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.tokens import Doc, Span
 
@@ -47,17 +45,6 @@ def test_everything_is_about_the_own_parse(parsing, source):
     assert doc.cats == pytest.approx(mean_of(("really", 1)), abs=1e-6)
 
 
-def test_the_phrases_of_a_span_are_those_inside(parsing):
-    nlp = pipeline(parsing.path)
-    doc = nlp("what a good film")
-    inside = [item["text"] for item in doc[0:3]._.sentiment_phrases]
-    assert inside == ["what", "a", "good", "a good", "what a good"]
-    assert [item["text"] for item in doc[3:4]._.sentiment_phrases] == ["film"]
-    assert [item["text"] for item in doc[2:4]._.sentiment_phrases] == [*inside, "film", doc.text]
-    assert [len(sent._.sentiment_phrases) for sent in nlp(TEXTS[1]).sents] == [2 * 3 - 1, 2 * 5 - 1]
-    assert nlp.make_doc("what a film")[0:2]._.sentiment_phrases is None
-
-
 @pytest.fixture
 def benepar():
     """Parses from elsewhere, of four words, for every sentence but `boom`."""
@@ -84,23 +71,6 @@ def test_parses_from_elsewhere_can_be_asked_for(parsing):
         assert doc.text == text
         assert [found.transitions.tolist() for found in predictions(doc)] == [[0, 0, 0, 0, 1, 1, 1]]
         assert doc.cats == pytest.approx(expected(text.split()[-1], 4), abs=1e-6)
-
-
-def test_a_saved_pipeline_parses(parsing, tmp_path):
-    folder = shutil.copytree(parsing.path, tmp_path / "gone")
-    nlp = pipeline(folder, source="self")
-    nlp.to_disk(tmp_path / "saved")
-    data, alone = nlp.to_bytes(), [stored(nlp(text)) for text in TEXTS]
-    shutil.rmtree(folder)
-    again = [
-        spacy.load(tmp_path / "saved"),
-        spacy.blank("en").from_config(nlp.config, meta=nlp.meta).from_bytes(data),
-    ]
-    for loaded in again:
-        assert [stored(doc) for doc in loaded.pipe(TEXTS)] == alone
-    # What the name leads to may have become a model that does not parse: the saved one holds.
-    write_last_word_bundle(folder)
-    assert [stored(doc) for doc in spacy.load(tmp_path / "saved").pipe(TEXTS)] == alone
 
 
 def test_a_model_without_a_parser_is_refused_when_it_is_added(last_word):

@@ -1,15 +1,13 @@
 """What the component leaves on a Doc: kept through serialisation, read by the extension
 attributes."""
 
-import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 import spacy
-from last_word_model import LABELS, best, expected, mean_of, pipeline, random_tree
+from last_word_model import LABELS, best, expected, mean_of, pipeline
 from spacy.tokens import Doc, DocBin, Span
 from spacy.tokens.underscore import Underscore
 
@@ -18,8 +16,7 @@ from thinstack.data.words.ptb import unescape
 from thinstack.errors import ConfigError, InputError, NoSentencesWarning
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
 from thinstack.integrations.spacy.doc_results import register_extensions
-from thinstack.integrations.spacy.splitter import sentences_of
-from thinstack.integrations.spacy.stored import Annotated, store, stored_of
+from thinstack.integrations.spacy.stored import stored_of
 from thinstack.runtime.documents import document_scores
 
 TEXT = "  A good (film).\n\n It was n't awful !"
@@ -86,98 +83,6 @@ def test_a_span_without_words_has_nothing(doc):
     for span in (doc[0:1], doc[3:3], doc[7:8]):
         assert [span._.get(f"sentiment_{name}") for name in names] == [None] * 6
         assert span._.sentiment_exact is False
-
-
-def scored_at_random(doc: Doc, rng: random.Random) -> Doc:
-    found = []
-    for sentence in sentences_of(doc):
-        tree = random_tree(len(sentence.words), rng)
-        scores = [rng.choices([0.1, 0.3, 0.6], k=len(LABELS)) for _ in tree]
-        found.append(Annotated(sentence, tree, np.array(scores, np.float32)))
-    store(doc, found, LABELS)
-    return doc
-
-
-Found = tuple[list[float], bool] | None
-
-
-def rows_by_definition(doc: Doc) -> Iterator[tuple[Span, Found]]:
-    """Every span of a Doc with the scores of the smallest node around it, or the mean of sentences,
-    and whether that has just its words; by a stack of (first word, end)."""
-    nodes: dict[tuple[int, int, int], list[float]] = {}
-    places = []
-    for number, record in enumerate(doc._.tree_sentiment["sentences"]):
-        stack, shifted = [], 0
-        for step, row in zip(record["transitions"], record["scores"], strict=True):
-            if step == 0:
-                stack.append((shifted, shifted + 1))
-                shifted += 1
-            else:
-                right, left = stack.pop(), stack.pop()
-                stack.append((left[0], right[1]))
-            nodes[(number, *stack[-1])] = row
-        places += [(number, word, set(range(*x))) for word, x in enumerate(record["tokens"])]
-    for start, end in combinations(range(len(doc) + 1), 2):
-        read = {token.i for token in doc[start:end] if not token.is_space}
-        touched = [(number, word) for number, word, tokens in places if tokens & read]
-        if not touched:
-            yield doc[start:end], None
-            continue
-        (low, first), (high, last) = touched[0], touched[-1]
-        fits = [
-            (b - a, n, a, b) for n, a, b in nodes if n == low == high and a <= first and last < b
-        ]
-        if fits:
-            _, number, a, b = min(fits)
-            inside = [x for n, word, x in places if n == number and a <= word < b]
-            row = nodes[(number, a, b)]
-        else:
-            numbers = range(low, high + 1)
-            roots = [max((n[2] - n[1], n) for n in nodes if n[0] == number) for number in numbers]
-            inside = [x for n, _, x in places if low <= n <= high]
-            total = sum(words for words, _ in roots)
-            columns = zip(*([x * words for x in nodes[key]] for words, key in roots), strict=True)
-            row = [sum(column) / total for column in columns]
-        yield doc[start:end], (row, set.union(*inside) == read)
-
-
-TEXTS = [
-    "",
-    " ",
-    "good",
-    " \n good",
-    "A good film. It was awful !",
-    TEXT,
-    "a b c d e f g h i j k l",
-]
-TEXTS += ["a well-made, New York film  here \n\n . ( good ) It is ''so'' good!  \n  ", "a b. " * 4]
-
-
-@pytest.mark.parametrize("saved", [False, True])
-@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
-def test_any_span_of_random_trees_has_what_the_node_around_it_has(text, saved):
-    rng, nlp = random.Random(text), spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    for _ in range(8):
-        doc = nlp(text)
-        if "York" in text:  # a token of two words
-            place = [token.text for token in doc].index("New")
-            with doc.retokenize() as retokenizer:
-                retokenizer.merge(doc[place : place + 2])
-        for _ in range(2):  # what is read is always what was stored last
-            doc = scored_at_random(doc, rng)
-            doc = Doc(nlp.vocab).from_bytes(doc.to_bytes()) if saved else doc
-            for span, found in rows_by_definition(doc):
-                if found is None:
-                    assert (span._.sentiment_scores, span._.sentiment_exact) == (None, False)
-                    continue
-                row, exact = found
-                scores = span._.sentiment_scores
-                assert scores == pytest.approx(dict(zip(LABELS, row, strict=True)), abs=1e-9)
-                assert span._.sentiment_exact == exact
-                assert span._.sentiment_label == best(scores)
-                if span._.sentiment_tree:
-                    assert span._.sentiment_phrases[-1]["scores"] == scores
 
 
 def test_the_tree_of_a_span_is_in_labelled_brackets(doc):
@@ -257,22 +162,13 @@ def test_a_span_reads_its_own_sentence_only(nlp):
 
 
 def test_what_is_stored_is_as_described(doc):
-    plain, stored = doc._.tree_sentiment, stored_of(doc)
-    assert stored is not None
+    plain = doc._.tree_sentiment
     assert (plain["labels"], plain["aggregation"]) == (list(LABELS), "words")
     first, second = plain["sentences"]
     assert (first["start"], first["end"], second["start"], second["end"]) == (0, 7, 7, 13)
     assert second["transitions"] == [0, 0, 1, 0, 1, 0, 1, 0, 1]
     assert first["tokens"] == [[i, i + 1] for i in range(1, 7)]
     assert second["scores"][-1] == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
-    first, second = stored["sentences"]
-    assert list(second["transitions"]) == [0, 0, 1, 0, 1, 0, 1, 0, 1]
-    places = np.frombuffer(first["characters"], "<i4").reshape(-1, 2).tolist()
-    assert [TEXT[start:end] for start, end in places] == ["A", "good", "(", "film", ")", "."]
-    assert first["start_char"] == 0
-    assert second["end_char"] == len(TEXT)
-    scores = np.frombuffer(second["scores"], "<f4").reshape(9, 3)
-    assert scores[-1].tolist() == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
 
 
 def test_a_doc_that_the_component_did_not_see_has_nothing(nlp, doc):

@@ -96,7 +96,6 @@ def test_a_token_of_several_words_becomes_a_phrase(parsed):
     ("parse", "message"),
     [
         ("(S (A a) (B b))", "at 2 expected 'c', found None"),
-        ("(S (A a) (B b) (C c) (D d))", "at 3 expected None, found 'd'"),
         ("(S (A a) (X x) (C c))", "at 1 expected 'b', found 'x'"),
         ("(S (A a) (B b) (C c)", "unbalanced"),
         ("", "holds no tree"),
@@ -202,9 +201,7 @@ def test_a_root_without_a_relation_has_no_label():
     ("doc", "message"),
     [
         (Doc(VOCAB, words=["a", "b"]), "'a b' has no dependency parse"),
-        (Doc(VOCAB, words=["a"]), "has no dependency parse"),
         (Doc(VOCAB), "has no words"),
-        (parsed_doc(" /0/ROOT"), "has no words"),
         (parsed_doc("a/0/ROOT", "b/1/ROOT"), "2 roots, .*'a', 'b'"),
         (parsed_doc("a/1/x", " /1/ROOT", "b/1/y"), "2 roots, .*'a', 'b'"),
         (parsed_doc("a/1/x", "b/0/y"), "go in a circle"),
