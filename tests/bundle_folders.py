@@ -1,5 +1,4 @@
-"""Bundles that tests write, and ways to damage one: a manifest's own digest fits what it is changed
-to."""
+"""Bundles that tests write, and ways to damage one, whose manifest's digest fits the change."""
 
 import hashlib
 import json
@@ -41,8 +40,7 @@ def reseal(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def sealed(raw: dict[str, Any]) -> bytes:
-    """A manifest with the digest and the form that belong to it, by the rule that `Manifest`
-    states."""
+    """A manifest with the digest and the form that belong to it, as `Manifest` states."""
     covered = {key: value for key, value in raw.items() if key != "digest"}
     form: dict[str, Any] = {"sort_keys": True, "ensure_ascii": False}
     canonical = json.dumps(covered, separators=(",", ":"), **form)

@@ -7,8 +7,7 @@ from thinstack.text.english import rules
 
 
 def check_covered(text: str, found: Sequence[Sentence], *, split: bool) -> None:
-    """Every character of the text that is read, but white space, is in one word of one sentence, in
-    order."""
+    """Every character that is read but white space is in one word of one sentence, in order."""
     assert len(found) <= 1 or split
     place, covered = 0, []
     for sentence in found:
@@ -29,8 +28,7 @@ def check_covered(text: str, found: Sequence[Sentence], *, split: bool) -> None:
 
 
 def read_of(text: str) -> set[int]:
-    """The places of the characters that are read, but white space: not those of tags, and none of
-    no width."""
+    """The places of characters that are read: no white space, tags, or what has no width."""
     plain = rules().typed.plain(text)
     if plain is None:
         return {place for place, char in enumerate(text) if not char.isspace()}

@@ -88,8 +88,7 @@ def best(scores: dict[str, float]) -> str:
 
 
 def mean_of(*sentences: tuple[str, int]) -> dict[str, float]:
-    """The mean over sentences, each given by its last word and its weight; all have more than one
-    word."""
+    """The mean over sentences of several words, given by their last word and their weight."""
     total = sum(weight for _, weight in sentences)
     return {
         label: sum(expected(word, 2)[label] * weight for word, weight in sentences) / total

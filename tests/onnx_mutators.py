@@ -13,16 +13,8 @@ Random = np.random.Generator
 NUMBERS = (0, 1, -1, 2, -2, 3, 7, 64, 1 << 20, 1 << 31, (1 << 31) - 1, -(1 << 31), 1 << 40)
 NUMBERS += (1 << 62, (1 << 63) - 1, -(1 << 63))
 FLOATS = (0.0, -1.0, 1e-30, 7e30, -7e30, 3e38, float("inf"), float("-inf"), float("nan"), 0.5)
-OTHERS = (
-    "RandomUniformLike",
-    "RandomNormal",
-    "Scan",
-    "Tile",
-    "Pad",
-    "OneHot",
-    "Resize",
-    "Softplus",
-)
+OTHERS = ["RandomUniformLike", "RandomNormal", "Scan", "Tile", "Pad", "OneHot", "Resize"]
+OTHERS += ["Softplus"]
 TYPES = tuple(TensorProto.DataType.values())
 
 
@@ -236,18 +228,7 @@ def change_version(model: ModelProto, graph: GraphProto, random: Random) -> None
 
 def change_metadata(model: ModelProto, graph: GraphProto, random: Random) -> None:
     entry = _pick(random, model.metadata_props) if model.metadata_props else None
-    values = (
-        "",
-        "[]",
-        "9" * 5000,
-        "null",
-        "roots",
-        "nodes",
-        "true",
-        "int8",
-        "\ud7ff",
-        "a" * 100_000,
-    )
+    values = ("", "[]", "9" * 5000, "null", "roots", "nodes", "true", "int8", "\ud7ff", "a" * 10**5)
     if entry is None or random.random() < 0.3:
         model.metadata_props.add(key=_pick(random, ["max_pieces", "reads", ""]), value="1" * 4)
     else:
@@ -265,27 +246,9 @@ def exchange_graphs(model: ModelProto, graph: GraphProto, random: Random) -> Non
 
 Change = Callable[[ModelProto, GraphProto, Random], None]
 CHANGES: tuple[Change, ...] = (
-    drop_node,
-    duplicate_node,
-    move_node,
-    insert_node,
-    insert_node,
-    change_operator,
-    change_operator,
-    change_input,
-    change_input,
-    drop_input,
-    change_output,
-    change_attribute,
-    change_attribute,
-    change_attribute,
-    add_attribute,
-    drop_attribute,
-    change_weight,
-    change_weight,
-    change_values,
-    change_version,
-    change_metadata,
-    exchange_graphs,
+    *(drop_node, duplicate_node, move_node, insert_node, insert_node, change_operator),
+    *(change_operator, change_input, change_input, drop_input, change_output, change_attribute),
+    *(change_attribute, change_attribute, add_attribute, drop_attribute, change_weight),
+    *(change_weight, change_values, change_version, change_metadata, exchange_graphs),
 )
 """Those that files survive most often are there twice or thrice."""

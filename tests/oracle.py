@@ -1,5 +1,4 @@
-"""What whole encoders and models give, one node at a time, straight from their definitions: the
-recursion of `thinstack.testing.recursion` layer by layer and head by head."""
+"""What encoders and models give by `thinstack.testing.recursion`, layer by layer, head by head."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -141,8 +140,7 @@ def slow_scores(model: Model, inputs: Arrays) -> dict[str, NDArray[Any]]:
 
 
 class Nodes(NamedTuple):
-    """What SPINN gives: outputs (N, H), scores of SHIFT and REDUCE (N, 2) and so on, in node
-    order."""
+    """What SPINN gives in node order: outputs (N, H), scores of transitions (N, 2) and so on."""
 
     outputs: Tensor
     roots: Tensor

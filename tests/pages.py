@@ -10,8 +10,7 @@ BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(page: str, *languages: str) -> list[str]:
-    """The code blocks of a page in these languages (`""`: that name none); `page` is its path in
-    the repository."""
+    """The code blocks of a page, given by its path, in these languages (`""`: that name none)."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return [block for language, block in BLOCK.findall(text) if language in languages]
 

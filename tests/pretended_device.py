@@ -1,5 +1,4 @@
-"""A pretended GPU: its tensors lie in the memory of the host but say that they do not. Transfers
-are counted, and what would make the host wait for a GPU is refused."""
+"""A pretended GPU in the memory of the host: counts transfers, and refuses what would wait."""
 
 import copy
 from typing import Any, TypeVar

@@ -45,8 +45,7 @@ PLAIN: dict[str, Any] = {
 def write_sentence_bundle(
     path: Path, head: str = "root_classifier.v1", *, tells: bool = True, **more: Any
 ) -> SentenceModel:
-    """`tells`: whether the ONNX file tells what the head reads; older ones do not. `more`: of the
-    configuration."""
+    """`tells`: whether the ONNX file tells what the head reads. `more`: of the configuration."""
     config = ModelConfig.parse(
         {
             "labels": LABELS,

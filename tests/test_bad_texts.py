@@ -1,6 +1,4 @@
-"""What is no text, through every way of giving texts: the same typed error with its place, or a row
-that failed, and the neighbours keep their results. `None` and NaN are what pandas gives for an
-empty cell."""
+"""What is no text is an error with its place or a failed row; its neighbours keep their results."""
 
 from typing import Any
 

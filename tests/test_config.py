@@ -129,8 +129,7 @@ def test_a_tracker_and_its_defaults():
     ],
 )
 def test_the_trees_of_raw_words_are_the_models_own_if_it_parses(data, expected):
-    """Whether the encoder comes as plain data or as what was made of it, and once more after a
-    round trip."""
+    """Whether the encoder comes as plain data or as what was made of it."""
     config = ModelConfig.parse(data, source="config.json")
     assert config.tree_source == expected
     assert ModelConfig(**{**data, "encoder": config.encoder}) == config

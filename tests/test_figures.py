@@ -24,8 +24,7 @@ def rows(text: str) -> dict[str, list[str]]:
 
 
 def same(shown: str, whole: str) -> bool:
-    """Whether the figures of a cell are those of another one, rounded; its deviation and the
-    paper's figure may be left out."""
+    """Whether a cell rounds the figures of another, of which the first alone must be there."""
     pattern = r"([\d.]+)(?: ± ([\d.]+))?(?: \(([\d.]+))?"
     found = [re.match(pattern, cell.replace("**", "")) for cell in (shown, whole)]
     if None in found:

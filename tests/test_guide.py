@@ -1,5 +1,4 @@
-"""The guides to writing a cell and a task: their files are those of the examples, and their
-commands work; `.ci/jobs/guides` follows all of them."""
+"""Guides to writing a cell and a task: the files of the examples, and commands that work."""
 
 import os
 import re

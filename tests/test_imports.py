@@ -1,5 +1,4 @@
-"""What the contracts of import-linter (pyproject.toml) cannot say: what imports cost, and who names
-the unstable parts of torch."""
+"""What import-linter cannot say: what imports cost, and who names unstable parts of torch."""
 
 import re
 import subprocess

@@ -1,5 +1,4 @@
-"""The pages of docs/: their Python runs, their commands exist, their counts are those of the
-code."""
+"""The pages of docs/: their Python runs, and their commands exist."""
 
 import random
 import re
@@ -105,8 +104,7 @@ def test_the_thin_stack(capsys):
 
 
 def commands() -> list[tuple[str, str]]:
-    """Each call of `thinstack` in a code block or in a line of the README and of docs/, with its
-    page."""
+    """Each call of `thinstack` in the README and in docs/, with its page."""
     found = []
     for page in ["README.md", *(f"docs/{name}" for name in PAGES)]:
         for block in blocks(page, "", "sh"):

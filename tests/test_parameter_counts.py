@@ -81,8 +81,7 @@ FIRST_LAYER, NEXT_LAYER, SOFTMAX = (
 
 
 def tracking(size: int, *, parses: bool) -> int:
-    """e as an input of (1); the tracking LSTM over h_s^2, h_s^1 and h_b^1 with one bias a gate;
-    (5)."""
+    """e as an input of (1); the tracking LSTM over h_s^2, h_s^1, h_b^1, one bias a gate; (5)."""
     lstm = 3 * D * 4 * size + size * 4 * size + 4 * size
     return size * 5 * D + lstm + (size * 2 + 2 if parses else 0)
 

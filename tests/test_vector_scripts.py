@@ -1,5 +1,4 @@
-"""The scripts that make vector files: `make_wordpiece_vectors.py`, on a model of twelve pieces,
-`make_bundled_vectors.py` and `cut_vectors.py`."""
+"""Scripts that make vector files: make_wordpiece_vectors, make_bundled_vectors, cut_vectors."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -80,18 +79,11 @@ def test_bad_input_is_named(run, model, tmp_path, capsys):
 
     refused("expected a name that ends with .npz", out="out.txt")
     refused("--scaled 100, --columns 200, 5 in the table")
-    refused("--scaled 3, --columns 2, 5 in the table", "--columns", "2", "--scaled", "3")
     refused("gone.txt: cannot be read", "--columns", "4", "--scaled", "4", trees="gone.txt")
     write_table(model, TABLE[:11])
     refused("a row of the table for each line of vocab.txt, found 11 rows for 12 pieces")
-    write_table(model, name="")
-    refused("model.safetensors: expected one tensor *word_embeddings.weight, found 0")
-    (model / "model.safetensors").write_bytes(b"no tensors")
-    refused("model.safetensors: cannot be read")
     (model / "model.safetensors").unlink()
     refused("expected one file *.safetensors, found none")
-    (model / "vocab.txt").unlink()
-    refused("vocab.txt: cannot be read as a vocabulary")
 
 
 def test_the_vectors_of_the_recipes_are_made_so(data_dir, tmp_path):

@@ -1,5 +1,4 @@
-"""What the workflows run is what was looked at: actions by their commits, tools by their
-versions."""
+"""Workflows run what was looked at: actions by their commits, tools by their versions."""
 
 import re
 import tomllib

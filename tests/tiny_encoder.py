@@ -46,8 +46,7 @@ def write_encoder(folder: Path, *, cased: bool = False, kind: str = "Bert", **ch
 
 
 def contextual_recipe(options: dict[str, Any] | None = None, **sections: Any) -> Recipe:
-    """A recipe over `tiny_recipe.write_data` that starts from the encoder in the folder
-    `encoder`."""
+    """A recipe over `tiny_recipe.write_data` that starts from the encoder in `encoder`."""
     embedding = {"name": "transformer.v1", "size": WIDTH, "options": OPTIONS | (options or {})}
     nested = {"embedding": embedding, "data": {"encoder": "encoder"}}
     for name in nested:

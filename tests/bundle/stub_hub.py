@@ -1,5 +1,4 @@
-"""A Hugging Face hub on this machine: repositories in memory behind the parts of its HTTP interface
-that `huggingface_hub` calls to download and to upload small files."""
+"""A hub on this machine: repositories behind what `huggingface_hub` asks of its HTTP interface."""
 
 import base64
 import hashlib
@@ -109,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             parts = [*path.removeprefix("/api/models/").split("/", 3), "revision", "main"]
             repository, (kind, revision), file = "/".join(parts[:2]), parts[2:4], None
-        found = self._commit(repository, revision)
+        found = self._revision(repository, revision)
         if found is None:
             return
         commit, files = found
@@ -129,33 +128,21 @@ class _Handler(BaseHTTPRequestHandler):
             self._error(401, "", "Invalid username or password.")
         elif path == "/api/repos/create":
             asked = json.loads(body)
-            name = (
-                asked["name"]
-                if not asked.get("organization")
-                else f"{asked['organization']}/{asked['name']}"
-            )
+            name = "/".join(filter(None, (asked.get("organization"), asked["name"])))
             taken = name in self.state.repositories
             repository = self.state.repositories.setdefault(name, Repository())
             if not taken:
-                repository.private = (
-                    asked.get("private") is True or asked.get("visibility") == "private"
+                repository.private = asked.get("visibility") == "private" or bool(
+                    asked.get("private")
                 )
                 repository.commit({".gitattributes": b""})
             self._json({"url": f"{self.state.url}/{name}", "id": name}, 409 if taken else 200)
         elif path == "/api/validate-yaml":
             self._json({"errors": [], "warnings": []})
         else:
-            repository, kind, branch = self._target(path)
-            act = {
-                "branch": self._branch,
-                "preupload": self._preupload,
-                "commit": self._commit_upload,
-            }
-            act[kind](repository, branch, body)
-
-    def _target(self, path: str) -> tuple[Repository, str, str]:
-        user, name, kind, branch = path.removeprefix("/api/models/").split("/", 3)
-        return self.state.repositories[f"{user}/{name}"], kind, branch
+            user, name, kind, branch = path.removeprefix("/api/models/").split("/", 3)
+            repository = self.state.repositories[f"{user}/{name}"]
+            getattr(self, f"_{kind}")(repository, branch, body)
 
     def _branch(self, repository: Repository, branch: str, body: bytes) -> None:
         taken = branch in repository.branches
@@ -167,17 +154,15 @@ class _Handler(BaseHTTPRequestHandler):
         modes = [{"path": name, "uploadMode": "regular", "shouldIgnore": False} for name in names]
         self._json({"files": modes})
 
-    def _commit_files(self, body: bytes) -> dict[str, bytes]:
+    def _commit(self, repository: Repository, branch: str, body: bytes) -> None:
         lines = [json.loads(line) for line in body.splitlines() if line]
         files = [line["value"] for line in lines if line["key"] == "file"]
-        return {one["path"]: base64.b64decode(one["content"]) for one in files}
-
-    def _commit_upload(self, repository: Repository, branch: str, body: bytes) -> None:
-        commit = repository.commit(self._commit_files(body), branch)
+        contents = {one["path"]: base64.b64decode(one["content"]) for one in files}
+        commit = repository.commit(contents, branch)
         url = f"{self.state.url}/user/films/commit/{commit}"
         self._json({"commitOid": commit, "commitUrl": url, "success": True})
 
-    def _commit(self, name: str, revision: str) -> tuple[str, dict[str, bytes]] | None:
+    def _revision(self, name: str, revision: str) -> tuple[str, dict[str, bytes]] | None:
         repository = self.state.repositories.get(name)
         if repository is None:
             return self._error(401, "RepoNotFound", "Repository not found")
@@ -234,8 +219,8 @@ print(json.dumps(answers))
 
 
 def run(hub: Hub, home: Path, *commands: list[str], **more: str) -> list[tuple[Any, str, str]]:
-    """Exit code (or an error), output and errors of commands in one process that has this hub and
-    the cache of `home`; ["open", ADDRESS] opens a bundle and prints its folder."""
+    """Exit code or error, output and errors of commands in a process with this hub and the cache
+    of `home`; ["open", ADDRESS] prints the folder of a bundle."""
     settings = {"HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0"}
     settings |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
     settings |= {"NO_PROXY": "127.0.0.1", "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}

@@ -86,8 +86,7 @@ class Steps:
 def ends_at_each_step(
     folder: Path, error: BaseException, *, forever: bool
 ) -> list[tuple[bytes, bool]]:
-    """Of a writer that ends at its first, second, ... step: the bundle that is found, and whether
-    it ended early."""
+    """Of a writer that ends at each of its steps: the bundle found, and whether it ended early."""
     found = []
     for allowed in range(200):
         path = folder / str(allowed) / "model"

@@ -1,5 +1,4 @@
-"""Bundles that are damaged, or made to do harm: refused at once, in little memory, and no code of
-theirs runs."""
+"""Damaged and hostile bundles: refused at once, in little memory, and no code of theirs runs."""
 
 import json
 import os

@@ -47,8 +47,7 @@ NOT_EVERYWHERE = {
 
 @pytest.mark.parametrize("name", NOT_EVERYWHERE)
 def test_names_that_some_system_cannot_hold_are_refused(folder, name):
-    """Windows has devices of such names, drops a last dot and knows no case; no system has a file
-    and a folder of one name."""
+    """Windows has devices of such names, drops a last dot and knows no case."""
     reseal(folder, lambda raw: raw["files"].update({name: record(b"x")}))
     with pytest.raises(BundleError, match=rf"manifest\.json: files: .*{NOT_EVERYWHERE[name]}"):
         open_bundle(folder)

@@ -1,5 +1,4 @@
-"""ONNX files read without onnx: what is refused before a runtime sees it, and the rest as onnx
-itself reads it."""
+"""ONNX files read without onnx: what is refused, and the rest as onnx itself reads it."""
 
 import re
 import time
@@ -355,8 +354,7 @@ def local(tensor: TensorProto) -> bool:
 
 
 def look_at(content: bytes) -> bool:
-    """Read a damaged file: it is refused, or onnx finds nothing in it that should have been.
-    Whether it is read."""
+    """Whether a damaged file is read; then onnx finds nothing in it that should be refused."""
     with suppress(BundleError):
         initializers(content)
     try:

@@ -1,5 +1,4 @@
-"""What the gate is certain of about the forms of values holds where they are computed, in random
-graphs."""
+"""What the gate is certain of about forms of values holds where random graphs are computed."""
 
 import random
 from typing import Any

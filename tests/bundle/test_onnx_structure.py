@@ -1,5 +1,4 @@
-"""ONNX files whose nodes do not fit together, or that have what no model needs: refused
-before a runtime sees them."""
+"""ONNX files that do not fit together or have what no model needs: no runtime sees them."""
 
 import itertools
 import os

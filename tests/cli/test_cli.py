@@ -1,5 +1,4 @@
-"""The command line: what it prints, and that every bad input ends in one message and exit code
-2."""
+"""What commands print; every bad input ends in one message and exit code 2."""
 
 import errno
 import io
@@ -9,7 +8,7 @@ import sys
 
 import pytest
 from command_line import Answer
-from last_word_model import best, expected, own_parse, write_last_word_bundle
+from last_word_model import best, expected, write_last_word_bundle
 
 import thinstack
 from thinstack.cli import main
@@ -67,13 +66,6 @@ def test_lines_of_json_are_there_before_what_cannot_be_read(cli, bundle):
     refused(cli("predict", "good", "--jsonl", "--json"), "--jsonl cannot be combined")
 
 
-def test_a_document_abstains_by_its_own_scores(cli, bundle):
-    answer = cli("predict", "good. awful", "--jsonl", "--abstain", "0.6", "--model", bundle)
-    document = json.loads(answer.out.splitlines()[0])["document"]
-    assert max(document["scores"].values()) < 0.6
-    assert document["label"] is None
-
-
 @pytest.mark.parametrize(
     ("encoding", "data"),
     [("latin-1", b"caf\xe9\r\n"), ("utf-8", b"\xef\xbb\xbfcaf\xc3\xa9"), ("utf-16", None)],
@@ -102,14 +94,6 @@ def test_the_drawing_has_the_label_the_probabilities_and_the_words(cli, bundle):
     assert f"{100 * expected('awful', 4)['bad']:.0f}" in answer.out
     assert all(word in answer.out for word in ("The", "film", "is", "awful"))
     assert "\x1b" not in answer.out
-
-
-def test_several_texts_and_the_lines_of_standard_input_are_the_same(cli, bundle):
-    texts = ["good film", "Awful. Good!", "naïve – “film”"]
-    options = ("--json", "--model", bundle)
-    several = cli("predict", *texts, *options).json
-    assert [item["text"] for item in several] == ["good film", "Awful.", "Good!", "naïve – “film”"]
-    assert cli("predict", *options, stdin="\n".join(texts).encode()).json == several
 
 
 def test_a_long_sentence_is_read_in_parts(cli, bundle, tmp_path):
@@ -181,17 +165,6 @@ def test_without_words_there_is_nothing_to_predict(cli, bundle, texts):
 ODD = {"good": 1, "😀": 1, "🙃 good 👍!": 4, "xqzw vbnk": 2, "(good) [film]": 6, "!?": 1, "! ?": 2}
 
 
-def test_a_page_is_written(cli, bundle, tmp_path):
-    page = tmp_path / "page.html"
-    assert cli("predict", "An <awful> film", "--html", page, "--model", bundle) == Answer(0, "", "")
-    html = page.read_text(encoding="utf-8")
-    assert html.lower().startswith("<!doctype html>")
-    assert "&lt;" in html
-    assert "so-so" in html
-    assert len(cli("predict", "awful", "--html", page, "--json", "--model", bundle).json) == 1
-    assert page.read_text(encoding="utf-8") != html
-
-
 @pytest.mark.parametrize("args", [["--json"], []])
 def test_an_output_of_ascii_only_holds_any_text(bundle, monkeypatch, args):
     output, command = io.BytesIO(), ["thinstack", "predict", "naïve 😀 film", *args]
@@ -212,15 +185,6 @@ def test_what_is_no_unicode_is_refused(cli, bundle):
     refused(answer, "text 1: no Unicode text, character 3")
     answer = cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n")
     refused(answer, "standard input:2: expected text in utf-8, found the byte 0xe9", "--encoding")
-
-
-def test_own_parses_are_the_default_of_a_model_that_has_them(cli, parsing):
-    options = ("predict", "What a good film", "--json", "--model", parsing.path)
-    (own,) = cli(*options, "--source", "self").json
-    assert cli(*options).json == [own]
-    assert own["transitions"] == own_parse(4)
-    (left,) = cli(*options, "--source", "left").json
-    assert left["transitions"] == [0, 0, 1, 0, 1, 0, 1]
 
 
 def test_the_agreement_of_own_parses_is_shown(cli, parsing, trees):
@@ -250,14 +214,6 @@ def test_the_model_is_sst_unless_another_is_named(cli, bundled):
 def test_an_unknown_model_is_refused_with_the_known_ones(cli, bundled):
     refused(cli("predict", "good", "--model", "stt"), "unknown model 'stt'; known: sst")
     refused(cli("evaluate", "stt", "trees.txt"), "unknown model 'stt'; known: sst")
-
-
-@pytest.mark.parametrize("name", ["onnx/model.onnx", "manifest.json"])
-def test_a_damaged_bundle_is_refused(cli, bundled, name):
-    path = bundled / "sst" / name
-    path.write_bytes(path.read_bytes()[:-1] + b"?")
-    for answer in (cli("predict", "good"), cli("evaluate", "trees.txt")):
-        refused(answer, str(path), "export, copy or install the bundle again")
 
 
 @pytest.fixture

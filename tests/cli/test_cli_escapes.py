@@ -1,5 +1,4 @@
-"""Names of files, models and classes that hold control characters or markup, in what commands
-print: shown escaped, and taken as they are."""
+"""Names that hold control characters or markup are shown escaped, and taken as they are."""
 
 from shutil import copytree
 
@@ -7,7 +6,6 @@ import pytest
 from command_line import Answer, run_command
 from rich.console import Console
 
-from thinstack.evaluate.suite import SUITES
 from thinstack.integrations.show.as_text import as_text
 
 ODD = "\x1b[31mX\u202e\u200f[/b]"
@@ -78,20 +76,6 @@ def test_of_what_doctor_finds(cli):
     assert answer.code == 1
     assert SHOWN in answer.out
     assert "\x1b" not in answer.out
-
-
-def test_of_a_suite(cli, tmp_path):
-    header, row, *_ = (SUITES / "polarity.tsv").read_text().splitlines()
-    path = tmp_path / "suite.tsv"
-    cells = dict(zip(header.split("\t"), row.split("\t"), strict=True))
-    cells |= {"half": "open", "id": "a\x1b[31m", "kind": "k\x1b[31m", "test": "MFT"}
-    cells |= {"partner": "-", "moves": "-", "polarity": "neutral", "text": "Superb\x1b[31m!"}
-    path.write_text(f"{header}\n" + "\t".join(cells.values()) + "\n")
-    answer = cli("evaluate", "--suite", path, "--half", "open", "--list-wrong")
-    assert answer.code == 0, answer.err
-    assert "\x1b" not in answer.out
-    assert r"a\x1b[31m, expected neutral: Superb\x1b[31m!" in answer.out
-    assert r"k\x1b[31m" in answer.out
 
 
 def test_markup_is_text(capsys):

@@ -1,5 +1,4 @@
-"""Tables that are links, have no header, or another separator: the commands read the file that was
-named, all of its rows, and say what to add where they cannot."""
+"""Tables that are links, have no header, or another separator, and what to add for them."""
 
 import json
 from pathlib import Path

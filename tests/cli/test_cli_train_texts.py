@@ -1,5 +1,4 @@
-"""`thinstack train TABLE`: what goes wrong before training ends in one message and exit code 2; and
-from the table to predictions, by every way that a user has."""
+"""`thinstack train TABLE`: bad tables end in one message, good ones in predictions."""
 
 import csv
 import json

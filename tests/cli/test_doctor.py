@@ -227,10 +227,6 @@ def test_a_plugin_that_fails_is_wrong(cli, tmp_path):
     assert plugins["mend"] == "pip install --upgrade broken-cell"
 
 
-def test_usage_that_cannot_be_is_2(cli):
-    assert cli("doctor", "--modle", "sst").code == 2
-
-
 @pytest.mark.parametrize(
     ("status", "needed", "code"),
     [("ok", True, 0), ("missing", False, 0), ("missing", True, 1), ("wrong", False, 1)],

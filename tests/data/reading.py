@@ -1,5 +1,4 @@
-"""What the tests of several readers share: random dependency trees, and the check of a file that is
-malformed at one place."""
+"""What tests of readers share: random dependency trees, and files malformed at one place."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -74,8 +74,7 @@ def preorder(tree: NltkTree) -> list[tuple[str, int] | str]:
 
 @pytest.mark.parametrize("shape", ["chain", "left", "right"])
 def test_trees_of_any_depth(shape):
-    """Every phrase around the one before it: alone, with a leaf behind it, or with a word in front
-    of it."""
+    """Every phrase around the one before it: alone, before a leaf, or behind a word."""
     written = NltkTree("N", ["a"])
     for _ in range(DEEP):
         left = [written, NltkTree("N", ["b"])]

@@ -1,5 +1,4 @@
-"""Marks of missing values, names that mean the same, and rows that are no rows: what no table of
-classes holds."""
+"""Marks of missing values, names that mean the same, and rows that are no rows."""
 
 import math
 from decimal import Decimal

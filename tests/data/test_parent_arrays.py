@@ -29,8 +29,7 @@ NESTED = st.recursive(WORDS, lambda below: st.lists(below, min_size=2, max_size=
 
 
 def write(folder: Path, **lines: list) -> list[Path]:
-    """One file a keyword, a byte order mark at its start; each line is a string or a list of
-    entries."""
+    """One file a keyword, with a byte order mark; each line is a string or a list of entries."""
     paths = []
     for name, content in lines.items():
         texts = [line if isinstance(line, str) else " ".join(map(str, line)) for line in content]

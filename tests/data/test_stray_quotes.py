@@ -1,5 +1,4 @@
-"""Quote marks in tables: those of quoted cells go, those of texts stay, and none takes rows
-along."""
+"""Quote marks in tables: of cells they go, of texts they stay, and none takes rows along."""
 
 import csv
 import random

@@ -35,8 +35,7 @@ class Fault(NamedTuple):
 
 
 def outcome(use: Use, content: bytes, folder: Path) -> Outcome:
-    """What comes of an input. An error that is no ThinstackError is a fault, and so is a broken
-    invariant (AssertionError)."""
+    """What comes of an input. An error that is no ThinstackError is a fault."""
     try:
         return Outcome("answered", (str(use(content, folder)),))
     except ThinstackError as error:

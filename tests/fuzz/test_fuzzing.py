@@ -1,5 +1,4 @@
-"""Changed files, models, texts, requests and arguments are answered, or refused with an error of
-thinstack; and the program that tries them finds what is not."""
+"""Changed inputs are answered or refused; the program that tries them finds what is not."""
 
 import sys
 from pathlib import Path

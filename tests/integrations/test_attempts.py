@@ -15,8 +15,7 @@ def shard(size: int) -> Shard:
 
 
 def solved(one: OpenShard, poison: set[str], chance: float = 0.0) -> tuple[Shard, int]:
-    """The shard that is written in the end, and the number of tries. Rows of `poison` kill, others
-    by chance."""
+    """The shard written in the end, and the tries. Rows of `poison` kill, others by chance."""
     generator = random.Random(0)
     for tries in range(1, 10_000):
         attempt = one.attempt

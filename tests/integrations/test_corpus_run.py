@@ -2,7 +2,6 @@
 
 import errno
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from command_line import Answer
 from last_word_model import TABLE, write_last_word_bundle
 from pyarrow import parquet
 
-from thinstack.data.files.lock import locked
 from thinstack.data.files.signals import Stopped
 from thinstack.integrations.corpora import shards
 from thinstack.integrations.corpora.rows import Row
@@ -268,14 +266,6 @@ def test_what_is_scored_of_parquet_is_parquet(predict, tmp_path):
     assert predict(path, "--text", "body", "--id", "key").code == 0
     assert [path.name for path in (tmp_path / "out").glob("part*")] == ["part-000000.parquet"]
     assert [row["id"] for row in rows_in(tmp_path / "out")] == ["7", "8"]
-
-
-def test_one_run_writes_to_a_folder(predict, texts, tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
-    with locked(out):
-        stopped(predict(texts), f"another run writes there (process {os.getpid()} on ")
-    assert predict(texts).code == 0
 
 
 PROGRAM = """

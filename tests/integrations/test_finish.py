@@ -40,8 +40,7 @@ print(json.dumps([doc.cats for doc in spacy.load(sys.argv[2]).pipe(json.loads(sy
 
 @pytest.fixture(scope="module")
 def trained(start, tmp_path_factory):
-    """The folder of a run of `spacy train` over the example's configuration, after `init
-    labels`."""
+    """The folder of `spacy train` over the example's configuration, after `init labels`."""
     folder = tmp_path_factory.mktemp("trained")
     nlp = pipeline(start)
     for part, seed in (("train", 0), ("dev", 1)):

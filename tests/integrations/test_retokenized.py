@@ -1,5 +1,4 @@
-"""Tokens that are merged or split after the component has run: every answer is still about the same
-characters of the text."""
+"""Tokens are merged or split after the component: answers are about the same characters."""
 
 import copy
 import pickle

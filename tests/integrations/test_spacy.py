@@ -74,19 +74,6 @@ def test_a_document_without_words_has_no_probabilities(nlp, text):
     assert doc[:]._.sentiment_label is None
 
 
-ODD = [("good", "good", 1), ("  good  ", "good", 1), ("🙂", "🙂", 1), ("🙂🙃 👨‍👩‍👧", "👧", 2)]
-ODD += [("zzyx qwfp", "qwfp", 2), ("film " * 399 + "awful", "awful", 2)]
-
-
-@pytest.mark.parametrize(("text", "last", "words"), ODD, ids=range(len(ODD)))
-def test_odd_documents(nlp, text, last, words):
-    plain = nlp("A good film.")
-    first, doc, third = nlp.pipe(["A good film.", text, "A good film."])
-    assert doc.text == text
-    assert doc.cats == pytest.approx(expected(last, words), abs=1e-6)
-    assert first.cats == third.cats == plain.cats
-
-
 @pytest.mark.parametrize(
     ("settings", "phrase"),
     [
@@ -124,8 +111,7 @@ def test_scores_for_nlp_evaluate(nlp):
 
 
 def stumble(monkeypatch: pytest.MonkeyPatch, nlp: Language) -> list[int]:
-    """Make the model fail on every call that holds the word `boom`; returns a list that gets the
-    size of each call."""
+    """Make the model fail on the word `boom`; returns a list that gets the size of each call."""
     predictor, calls = nlp.get_pipe("tree_sentiment").predictor, []
     real = predictor.trees_and_scores
 

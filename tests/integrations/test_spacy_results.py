@@ -1,5 +1,4 @@
-"""What the component leaves on a Doc: kept through serialisation, read by the extension
-attributes."""
+"""What the component leaves on a Doc, read by the extension attributes."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -119,15 +118,6 @@ def test_a_token_of_several_words_and_a_word_of_several_tokens(nlp):
     assert [doc[a:b]._.sentiment_exact for a, b in ((1, 4), (1, 2), (0, 2))] == [True, False, False]
     assert doc[0:2]._.sentiment_span.text == "a well-made"
     assert doc[0:5]._.sentiment_scores == pytest.approx(expected("film", 3), abs=1e-6)
-
-
-def test_results_survive_serialisation(nlp, doc):
-    binned = DocBin().from_bytes(DocBin(docs=[doc], store_user_data=True).to_bytes())
-    whole = Doc(nlp.vocab).from_bytes(doc.to_bytes())
-    for copy in (whole, *binned.get_docs(nlp.vocab), doc.copy()):
-        assert copy._.sentiment_phrases == doc._.sentiment_phrases
-        trees, own = ([sent._.sentiment_tree for sent in one.sents] for one in (copy, doc))
-        assert trees == own
 
 
 def test_predictions_of_a_docbin_need_no_component(doc):

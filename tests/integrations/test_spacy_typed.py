@@ -57,12 +57,3 @@ def test_one_long_token_becomes_several_words(nlp):
     (sentence,) = sentences_of(doc)
     assert sentence.words == ["x", *["a_" * (LONGEST // 2)] * 2, "y"]
     assert sentence.tokens.tolist() == [[0, 1], [1, 2], [1, 2], [2, 3]]
-
-
-def test_merged_tokens_stay_phrases_of_words(nlp):
-    doc = nlp("We did'nt see New York and ﬁne food")
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[3:5])
-    (sentence,) = sentences_of(doc)
-    assert sentence.words == ["We", "did", "n't", "see", "New", "York", "and", "fine", "food"]
-    assert sentence.tokens.tolist()[4:6] == [[3, 4], [3, 4]]

@@ -1,5 +1,4 @@
-"""Spark itself, with two worker processes: rows that fail, workers that are killed, tasks that are
-tried again. `.ci/jobs/spark` runs it."""
+"""Spark itself, with two workers: failing rows, killed workers, repeated tasks; job `spark`."""
 
 import os
 import re

@@ -1,5 +1,4 @@
-"""Texts that splitting, tokenising and scoring are compared on: what the repository has, treebanks
-where they are given, and random ones that want to do harm."""
+"""Texts to compare on: of the repository, of treebanks where they are given, and random ones."""
 
 import json
 import os
@@ -74,8 +73,7 @@ def hostile(count: int, seed: int = 1) -> list[str]:
 
 
 def treebank(name: str) -> list[str]:
-    """The sentences of a file of the Stanford Sentiment Treebank as text; none where it is not
-    given."""
+    """The sentences of a file of the Stanford Sentiment Treebank; none where it is not given."""
     path = DATA / "sst" / name
     trees = read_trees(path, labelled=True) if path.is_file() else ()
     return [detokenize(tree.words) for tree in trees]
