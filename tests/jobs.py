@@ -77,7 +77,7 @@ JOBS = {
         "bundle/test_golden.py::test_every_bundled_model_of_the_history_answers_as_it_did",
         "data/test_conllu.py::test_english_web_treebank",
         "text/test_raw_text.py::test_most_treebank_sentences_survive_the_way_through_raw_text",
-        "data/test_sick.py::test_the_published_splits",
+        "data/test_pairs.py::test_the_published_splits",
         "data/test_wordpiece.py::test_parity_on_every_word_of_the_sentiment_treebank",
         "export/test_onnx_model.py::test_the_trees_of_the_whole_development_file",
         "text/test_english.py::test_treebank_sentences_survive_the_way_through_raw_text",

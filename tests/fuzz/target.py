@@ -32,3 +32,10 @@ def reading(name: str, read: Callable[[Path], object]) -> Use:
         return read(folder / name)
 
     return use
+
+
+def of_file(
+    name: str, read: Callable[[Path], object], change: Change, inputs: int, *seeds: bytes
+) -> Target:
+    """A kind of file of this name."""
+    return Target(lambda: seeds, change, reading(name, read), inputs)

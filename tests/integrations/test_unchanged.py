@@ -30,6 +30,11 @@ def small_shards(monkeypatch):
     monkeypatch.setattr(shards, "SHARD_ROWS", 8)
 
 
+@pytest.fixture
+def model(last_word):
+    return ModelSource(str(last_word.path))
+
+
 def written(path: Path, word: str = "good", rows: int = 40) -> Path:
     path.write_text("".join(f"{'x' * LONG}{row} {word}\n" for row in range(rows)))
     return path
@@ -90,12 +95,8 @@ CHANGES: list[Change] = [with_its_time, longer, shorter, cut_last_line_end, repl
 
 @pytest.mark.parametrize("at", [0, 16, 40])
 @pytest.mark.parametrize("change", CHANGES)
-def test_an_input_that_changes_ends_the_run(change, at, last_word, tmp_path):
-    path, out, model = (
-        written(tmp_path / "in.txt"),
-        tmp_path / "out",
-        ModelSource(str(last_word.path)),
-    )
+def test_an_input_that_changes_ends_the_run(change, at, model, tmp_path):
+    path, out = written(tmp_path / "in.txt"), tmp_path / "out"
     with pytest.raises(StoppedError, match=r"the input has changed .*--out"):
         run(path, out, model, {at: lambda: change(path)})
     assert not finished(out)
@@ -107,18 +108,18 @@ def test_an_input_that_changes_ends_the_run(change, at, last_word, tmp_path):
     assert parts_in(out) == parts_in(tmp_path / "other") == parts_in(out) | parts
 
 
-def test_a_change_that_is_undone_is_found(last_word, tmp_path):
-    path, model = written(tmp_path / "in.txt"), ModelSource(str(last_word.path))
+def test_a_change_that_is_undone_is_found(model, tmp_path):
+    path = written(tmp_path / "in.txt")
     changes = {8: lambda: with_its_time(path), 40: lambda: written(path)}
     with pytest.raises(StoppedError, match=r"rows from [0-9]+ on"):
         run(path, tmp_path / "out", model, changes)
 
 
-def test_no_row_of_another_input_is_in_a_run_that_goes_on(last_word, tmp_path):
+def test_no_row_of_another_input_is_in_a_run_that_goes_on(model, tmp_path):
     def kill() -> None:
         raise KeyboardInterrupt
 
-    path, model = written(tmp_path / "in.txt"), ModelSource(str(last_word.path))
+    path = written(tmp_path / "in.txt")
     with pytest.raises((StoppedError, KeyboardInterrupt)):
         run(path, tmp_path / "out", model, {8: lambda: with_its_time(path), 32: kill})
     written(path)
@@ -129,7 +130,7 @@ def test_no_row_of_another_input_is_in_a_run_that_goes_on(last_word, tmp_path):
 
 @pytest.mark.parametrize("jobs", [0, 2])
 @pytest.mark.parametrize("change", ["b.txt is new", "c.txt is gone", "a.txt has another", "d.md"])
-def test_a_folder_that_changes(change, jobs, last_word, tmp_path):
+def test_a_folder_that_changes(change, jobs, model, tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
     files = {name: written(folder / f"{name}.txt", rows=8) for name in "ac"}
@@ -141,19 +142,12 @@ def test_a_folder_that_changes(change, jobs, last_word, tmp_path):
         "has another": lambda: with_its_time(files["a"]),
     }
     with pytest.raises(StoppedError, match=f"the input has changed .*{name}"):
-        run(
-            folder,
-            tmp_path / "out",
-            ModelSource(str(last_word.path)),
-            {16: changed[what]},
-            jobs=jobs,
-        )
+        run(folder, tmp_path / "out", model, {16: changed[what]}, jobs=jobs)
     assert not finished(tmp_path / "out")
 
 
-def test_what_is_kept_of_standard_input_is_compared_too(last_word, tmp_path):
+def test_what_is_kept_of_standard_input_is_compared_too(model, tmp_path):
     out, content = tmp_path / "out", written(tmp_path / "in.txt").read_bytes()
-    model = ModelSource(str(last_word.path))
     with pytest.raises(StoppedError, match=r"the input has changed .*'standard-input'"):
         run(BytesIO(content), out, model, {40: lambda: longer(out / "standard-input")})
     assert not finished(out)
@@ -206,12 +200,8 @@ def test_a_process_that_starts_takes_no_other_model(changed, tmp_path):
     assert len(parts_in(tmp_path / "out")) == 3
 
 
-def test_a_part_that_is_gone_at_the_end_is_told(last_word, tmp_path):
-    path, out, model = (
-        written(tmp_path / "in.txt"),
-        tmp_path / "out",
-        ModelSource(str(last_word.path)),
-    )
+def test_a_part_that_is_gone_at_the_end_is_told(model, tmp_path):
+    path, out = written(tmp_path / "in.txt"), tmp_path / "out"
     with pytest.raises(StoppedError, match=r"40 rows .*\[1\]"):
         run(path, out, model, {32: (out / "part-000001.jsonl").unlink})
     (out / "errors").mkdir()
@@ -220,9 +210,8 @@ def test_a_part_that_is_gone_at_the_end_is_told(last_word, tmp_path):
     assert not finished(out)
 
 
-@pytest.mark.parametrize("jobs", [0])
 @pytest.mark.parametrize("lost", ["the first", "the last", "a problem"])
-def test_a_row_that_is_lost_is_told(lost, jobs, last_word, tmp_path, monkeypatch):
+def test_a_row_that_is_lost_is_told(lost, model, tmp_path, monkeypatch):
     def losing(self: TextScorer, rows: Any) -> Any:
         found, problems = call(self, rows)
         kept = np.flatnonzero(found.text != (0 if lost == "the first" else 7))
@@ -233,5 +222,5 @@ def test_a_row_that_is_lost_is_told(lost, jobs, last_word, tmp_path, monkeypatch
     path = tmp_path / "in.txt"
     path.write_bytes(b"good\n" * 3 + b"bad \xff\n" + b"good\n" * 20)
     with pytest.raises(StoppedError, match="8 rows"):
-        run(path, tmp_path / "out", ModelSource(str(last_word.path)), jobs=jobs)
+        run(path, tmp_path / "out", model)
     assert not parts_in(tmp_path / "out")

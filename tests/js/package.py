@@ -1,11 +1,18 @@
 """The npm package, asked from Python by `js/test/answer.mjs`."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 JS = Path(__file__).parents[2] / "js"
+needs_package = pytest.mark.skipif(
+    not (shutil.which("node") and (JS / "dist" / "node.js").is_file()),
+    reason="needs Node.js and the built package: npm ci && npm run build in js/",
+)
 
 
 def asked(call: str, **question: Any) -> Any:

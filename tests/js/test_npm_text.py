@@ -1,20 +1,16 @@
 """The npm package cuts texts into the sentences, words and pieces that Python finds."""
 
-import shutil
 from typing import Any
 
 import pytest
-from js.package import JS, asked, utf16
+from js.package import JS, asked, needs_package, utf16
 from js.texts import KNOWN, all_texts
 
 from thinstack.bundle import open_bundle
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.text.english import EnglishSplitter
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("node") and (JS / "dist" / "node.js").is_file()),
-    reason="needs Node.js and the built package: npm ci && npm run build in js/",
-)
+pytestmark = needs_package
 
 ODD = ["unwatchably", "naïve", "İstanbul", "ΣΊΣΥΦΟΣ", "don't-care", "##ing", "[UNK]", "-LRB-", "``"]
 ODD += ["x" * 100, "x" * 101, "𝒳" * 51, "𝒳" * 101, " \t", "", "-lſb-", "\\/\\*", "a\ud800b", "''"]

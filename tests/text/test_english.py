@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 import sys
 from time import process_time
 
@@ -159,73 +157,6 @@ def test_the_rules_agree_with_the_rest_of_the_package():
     space = re.compile(rules().expanded("[<space>]"))
     characters = map(chr, range(sys.maxunicode + 1))
     assert [char for char in characters if char.isspace() != bool(space.match(char))] == []
-
-
-JAVASCRIPT = """
-const [data, texts] = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const classes = {starters: data.starters.join("|"), shouted: data.starters.join("|").toUpperCase()};
-const expanded = (pattern) => pattern.replace(/<([a-z]+)>/g, (_, name) => classes[name]);
-for (const [name, pattern] of Object.entries(data.classes)) classes[name] = expanded(pattern);
-const scan = expanded(" ?(?:" + data.tokens.map((rule) => `(${rule.pattern})`).join("|") + ")");
-const patterns = [data.followed, data.closers, data.text_ends, ...Object.values(data.ends)];
-for (const kind of data.abbreviations) patterns.push(kind.pattern ?? "", kind.when ?? "");
-const found = texts.map((text) => {
-  const points = [0];  // by place in UTF-16
-  for (const char of text) points.push(...Array(char.length).fill(points.at(-1) + 1));
-  const tokens = [...text.matchAll(new RegExp(scan, "gu"))].map((match) => {
-    const number = match.findIndex((group, i) => i && group !== undefined);
-    const end = match.index + match[0].length;
-    return [number, points[end - match[number].length], points[end]];
-  });
-  const ends = patterns.map((pattern) => {
-    const places = [];
-    const sticky = new RegExp(expanded(pattern), "uy");
-    for (let i = 0; i <= text.length; i += text.codePointAt(i) > 0xffff ? 2 : 1) {
-      sticky.lastIndex = i;
-      places.push(sticky.test(text) ? points[sticky.lastIndex] : -1);
-    }
-    return places;
-  });
-  return [tokens, ends];
-});
-console.log(JSON.stringify(found));
-"""
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-def test_patterns_mean_the_same_in_javascript():
-    characters = "".join(
-        map(chr, [*range(0x3100), *range(0xFE00, 0x10000), *range(0x1F000, 0x1FB00)])
-    )
-    texts = [*(text for text, _ in WORDS), *SENTENCES, " ".join(characters)]
-    texts += [f"a{unit * 9} A" for unit in HOSTILE]
-    done = subprocess.run(
-        ["node", "-e", JAVASCRIPT],
-        input=json.dumps([DATA, texts]),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    own = rules()
-    kinds = (
-        pattern
-        for kind in DATA["abbreviations"]
-        for pattern in (kind.get("pattern", ""), kind.get("when", ""))
-    )
-    patterns = [
-        DATA["followed"],
-        DATA["closers"],
-        DATA["text_ends"],
-        *DATA["ends"].values(),
-        *kinds,
-    ]
-    compiled = [re.compile(own.expanded(pattern)) for pattern in patterns]
-    for text, (tokens, ends) in zip(texts, json.loads(done.stdout), strict=True):
-        numbers = ((match.lastindex, match) for match in own.scan.finditer(text))
-        assert tokens == [[number, *match.span(number)] for number, match in numbers]
-        for pattern, places in zip(compiled, ends, strict=True):
-            matches = (pattern.match(text, i) for i in range(len(text) + 1))
-            assert places == [match.end() if match else -1 for match in matches]
 
 
 def share_read_back(sentences: list[list[str]], joined: int) -> float:
