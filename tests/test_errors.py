@@ -56,7 +56,6 @@ def test_errors_survive_pickling(error, again):
     ("place", "lead"),
     [
         ({}, ""),
-        ({"source": "dev.txt"}, "dev.txt: "),
         ({"source": "dev.txt", "line": 3}, "dev.txt:3: "),
         ({"source": "dev.txt", "line": 3, "column": 14}, "dev.txt:3:14: "),
         ({"line": 3, "column": 14}, "3:14: "),

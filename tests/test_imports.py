@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
-    "importlinter"
-]["contracts"]
+TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+CONTRACTS = TOOLS["importlinter"]["contracts"]
 EXTRAS = ["torch", "spacy", "thinc", "onnxruntime", "onnx", "safetensors", "nltk", "pyarrow"]
 EXTRAS += ["pyspark", "huggingface_hub"]
 
@@ -40,17 +39,9 @@ def test_importing_thinstack_is_light():
     assert python(code) == "[]"
 
 
-def test_the_command_line_reads_nothing_of_training_before_it_trains():
-    code = "import sys, thinstack.cli; print('thinstack.training.recipe.recipe' in sys.modules)"
-    assert python(code) == "False"
-
-
-def test_the_command_line_reads_nothing_of_tables_before_it_meets_one():
-    names = [
-        "thinstack.data.tables.table",
-        "thinstack.data.tables.json_tables",
-        "thinstack.data.tables.separated",
-    ]
+def test_the_command_line_reads_nothing_of_training_and_tables_before_it_needs_them():
+    names = [f"thinstack.data.tables.{name}" for name in ("table", "json_tables", "separated")]
+    names += ["thinstack.training.recipe.recipe"]
     code = f"import sys, thinstack.cli; print([name for name in {names} if name in sys.modules])"
     assert python(code) == "[]"
 

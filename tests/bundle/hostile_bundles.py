@@ -65,14 +65,11 @@ def zipped(size: int) -> bytes:
 
 def cases(outside: Path) -> dict[str, Damage]:
     """Hostile bundles by name; their pickles would make the folder `outside`."""
-    pickled = [pickle.dumps(Creating(outside), protocol) for protocol in (0, 5)]
     contents = {
-        "a pickle": pickled[1],
-        "a pickle of text": pickled[0],
+        "a pickle": pickle.dumps(Creating(outside)),
         "a zip bomb": zipped(30 << 20),
         "a gzip bomb": gzip.compress(bytes(30 << 20)),
         "deep JSON": b"[" * 200_000,
-        "deeper JSON": b'{"a":' * 40_000,
         "a huge number": b"9" * 200_000,
     }
     nested = "[" * 250 + "1," * 400_000 + "1" + "]" * 250
@@ -92,28 +89,18 @@ def cases(outside: Path) -> dict[str, Damage]:
         **found,
         **sizes,
         "1,100 files": listed({f"file{number}": 0 for number in range(1100)}),
-        "files of 12 GB together": listed({f"file{number}": 4 << 30 for number in range(3)}),
         "a wide configuration": replaced("config.json", b'{"labels": [' + b"1," * 120_000 + b"1]}"),
         "an infinite number": replaced(
             "distances.json", b'{"schema_version": 1, "window": 3, "words": [], "weights": [1e999]}'
         ),
-        "a number too large for a float": replaced(
-            "distances.json",
-            b'{"schema_version": 1, "window": 3, "words": [], "weights": [1%s]}' % (b"0" * 400),
-        ),
-        "many lists": replaced("distances.json", b"[" + b"[]," * 2_500_000 + b"[]]"),
         "many numbers": replaced("distances.json", b"[" + b"1," * 4_000_000 + b"1]"),
         "many entries": replaced("vocabulary.txt", b"a\n" * 15_000_000),
-        "a deep manifest": manifest("[" * 1_000_000),
         "a wide manifest": manifest("{" + wide + "}"),
         "a manifest that grows when it is written": manifest(
             f'{{"digest": "", "files": {{}}, "schema_version": 1, "metrics": {nested}}}'
         ),
         "many wrong records": resealed(
             lambda raw: raw["files"].update({str(number): {} for number in range(990)})
-        ),
-        "many wrong keys": resealed(
-            lambda raw: raw.update(dict.fromkeys(map(str, range(60_000)), 1))
         ),
         **{f"constants {nodes}": replaced("onnx/model.onnx", onnx_bomb(nodes)) for nodes in bombs},
     }

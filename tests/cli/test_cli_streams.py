@@ -16,7 +16,6 @@ COMMANDS = {
     "predict": 2,
     "predict --jsonl 'A good film.' ' '": 0,
     "predict --input - --out out": 0,
-    "plugins": 0,
     "train missing.csv --out out": 2,
     "nothing": 2,
 }

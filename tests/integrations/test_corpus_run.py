@@ -251,7 +251,6 @@ def test_standard_input_is_lines_or_json_lines(predict, texts, tmp_path):
     [
         b'key,text\n7,"good, or ""so"""\n8,awful\n',
         b"key\ttext\n7\tgood\n8\tawful\n",
-        b'[{"key": 7, "text": "good"}, {"key": 8, "text": "awful"}]',
         "key;text\r\n7;good\r\n8;awful\r\n".encode("utf-16"),
     ],
 )
