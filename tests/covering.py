@@ -1,12 +1,9 @@
 """What holds of the words of any text."""
 
-from collections.abc import Sequence
-
-from thinstack.runtime.text import Sentence
 from thinstack.text.english import rules
 
 
-def check_covered(text: str, found: Sequence[Sentence], *, split: bool) -> None:
+def check_covered(text, found, *, split):
     """Every character that is read but white space is in one word of one sentence, in order."""
     assert len(found) <= 1 or split
     place, covered = 0, []
@@ -27,7 +24,7 @@ def check_covered(text: str, found: Sequence[Sentence], *, split: bool) -> None:
     assert all(a <= b and not any(place in read for place in range(a, b)) for a, b in gaps)
 
 
-def read_of(text: str) -> set[int]:
+def read_of(text):
     """The places of characters that are read: no white space, tags, or what has no width."""
     plain = rules().typed.plain(text)
     if plain is None:

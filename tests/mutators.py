@@ -16,7 +16,7 @@ VALUES: Final[tuple[Any, ...]] = (
 )
 
 
-def mutated_bytes(content: bytes, random: Random) -> bytes:
+def mutated_bytes(content, random):
     """Flipped, lost, doubled, foreign and cut bytes."""
     made = bytearray(content)
     for _ in range(int(random.integers(1, 5))):
@@ -37,7 +37,7 @@ def mutated_bytes(content: bytes, random: Random) -> bytes:
     return bytes(made)
 
 
-def mutated_json(content: bytes, random: Random) -> bytes:
+def mutated_json(content, random):
     """Another value, a lost or a new one, anywhere in it."""
     try:
         data = json.loads(content)
@@ -63,7 +63,7 @@ def mutated_json(content: bytes, random: Random) -> bytes:
     return text.encode()
 
 
-def _inside(data: Any) -> Any:
+def _inside(data):
     """Every place in it: a list or mapping, and a key of it."""
     keys = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
     for key in list(keys):
@@ -71,7 +71,7 @@ def _inside(data: Any) -> Any:
         yield from _inside(data[key])
 
 
-def mutated_lines(content: bytes, random: Random) -> bytes:
+def mutated_lines(content, random):
     """Lost, doubled, exchanged, empty, long and undecodable lines."""
     lines = content.split(b"\n")
     for _ in range(int(random.integers(1, 4))):
@@ -89,7 +89,7 @@ def mutated_lines(content: bytes, random: Random) -> bytes:
     return b"\n".join(lines)
 
 
-def mutated_safetensors(content: bytes, random: Random) -> bytes:
+def mutated_safetensors(content, random):
     """Another header, of a length that fits or not, or other bytes."""
     size = int.from_bytes(content[:8], "little")
     if random.random() < 0.4 or size > len(content):

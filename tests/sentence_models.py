@@ -1,7 +1,5 @@
 """Bundles of models that score sentences alone, and what torch makes of the same sentences."""
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,9 +22,7 @@ class SentenceModel(NamedTuple):
     model: Model
 
     @torch.no_grad()
-    def scores(
-        self, words: Sequence[str], transitions: Sequence[int] = ()
-    ) -> NDArray[np.floating[Any]]:
+    def scores(self, words, transitions=()):
         """The scores (C,) of a sentence, by torch."""
         ids = WordVocabulary(WORDS).fields(list(words))
         sizes = {"sizes": np.array([len(words)]), "lengths": np.array([len(words)])}
@@ -42,9 +38,7 @@ PLAIN: dict[str, Any] = {
 """What makes it a model of plain sentences."""
 
 
-def write_sentence_bundle(
-    path: Path, head: str = "root_classifier.v1", *, tells: bool = True, **more: Any
-) -> SentenceModel:
+def write_sentence_bundle(path, head="root_classifier.v1", *, tells=True, **more):
     """`tells`: whether the ONNX file tells what the head reads. `more`: of the configuration."""
     config = ModelConfig.parse(
         {

@@ -68,7 +68,7 @@ def test_a_text_that_the_model_fails_on_is_told_too(last_word, monkeypatch):
     predictor, told = Predictor(last_word, threads=1), list[int]()
     real = predictor.trees_and_scores
 
-    def failing(words: list[list[str]], trees: Any) -> Any:
+    def failing(words, trees):
         if ["awful"] in words:
             raise InputError("too long")
         return real(words, trees)

@@ -1,7 +1,6 @@
 """Configurations: what they take, what they refuse and how they say so."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -69,7 +68,7 @@ sources = ["self"]
 def recipe(tmp_path):
     """Write a recipe, with a piece of text replaced."""
 
-    def write(old: str = "", new: str = "") -> Path:
+    def write(old="", new=""):
         assert old in RECIPE
         path = tmp_path / "recipe.toml"
         path.write_text(RECIPE.replace(old, new) if old else RECIPE, encoding="utf-8")
@@ -78,7 +77,7 @@ def recipe(tmp_path):
     return write
 
 
-def changed(**fields: object) -> dict:
+def changed(**fields):
     return {**MODEL, **fields}
 
 
@@ -102,7 +101,7 @@ def test_defaults():
     assert encoder.readout == ("up", "down", "leaves")
 
 
-def with_tracker(tracker: dict | None = None, **fields: object) -> dict:
+def with_tracker(tracker=None, **fields):
     return {**SMALL, "encoder": {"tracker": {"size": 3, **(tracker or {})}}, **fields}
 
 

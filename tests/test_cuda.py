@@ -11,7 +11,6 @@ from core.configured import build
 
 import thinstack
 from thinstack.bundle.weights import load_model
-from thinstack.core import Forest
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
 from thinstack.core.model.model import Model
@@ -44,7 +43,7 @@ def _no_waits():
     torch.cuda.set_sync_debug_mode("default")
 
 
-def forest_of(model: Model) -> Forest:
+def forest_of(model):
     trees = [shapes.left(9), shapes.balanced(20)]
     return join(sample_trees(model, trees, np.random.default_rng(0)))
 

@@ -4,19 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from thinstack.core import transitions as shapes
 from thinstack.data.trees.treebank import read_trees
 from thinstack.runtime.predictor import Scored
-
-Words = Sequence[Sequence[str]]
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "gpu.py"
 TREES = [
@@ -52,7 +48,7 @@ def modules():
         yield gpu, gpu_parity, gpu_speed
 
 
-def run(*options: object) -> "subprocess.CompletedProcess[str]":
+def run(*options):
     command = list(map(str, [sys.executable, SCRIPT, *options]))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
@@ -91,13 +87,13 @@ def test_every_row(data, tmp_path):
 class Answers:
     """In the place of a predictor."""
 
-    def __init__(self, added: float, shape: Callable[[int], NDArray[np.int8]]):
+    def __init__(self, added, shape):
         self.added, self.shape = added, shape
 
-    def node_scores(self, words: Words, trees: object) -> list[NDArray[np.float64]]:
+    def node_scores(self, words, trees):
         return [np.full((2 * len(each) - 1, 5), len(each) + self.added) for each in words]
 
-    def trees_and_scores(self, words: Words, source: str) -> list[Scored]:
+    def trees_and_scores(self, words, source):
         assert source == "self"
         return [Scored(self.shape(len(each)), np.zeros(0)) for each in words]
 

@@ -15,7 +15,7 @@ EXTRAS = ["torch", "spacy", "thinc", "onnxruntime", "onnx", "safetensors", "nltk
 EXTRAS += ["pyspark", "huggingface_hub"]
 
 
-def python(code: str) -> str:
+def python(code):
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
     )
@@ -23,7 +23,7 @@ def python(code: str) -> str:
     return done.stdout.strip()
 
 
-def modules() -> dict[str, Path]:
+def modules():
     """Every module of the package, by its dotted name."""
     found = {}
     for path in sorted((ROOT / "thinstack").rglob("*.py")):

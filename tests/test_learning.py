@@ -33,7 +33,7 @@ def data(tmp_path_factory):
     return folder
 
 
-def write_pairs(folder: Path, pairs: int) -> None:
+def write_pairs(folder, pairs):
     folder.mkdir(parents=True)
     sides = {"toks": ("the dog runs", "bad dog runs"), "parents": ("2 3 0",) * 2}
     sides |= {"rels": ("det nsubj root",) * 2, "cparents": ("4 4 5 5 0",) * 2}
@@ -44,13 +44,13 @@ def write_pairs(folder: Path, pairs: int) -> None:
     (folder / "sim.txt").write_text("1\n4.5\n" * (pairs // 2), encoding="utf-8")
 
 
-def learn(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def learn(data, *arguments):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, str(SCRIPT), "--data", str(data), "--trees", "40", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
-def cells(markdown: str) -> list[list[str]]:
+def cells(markdown):
     """The rows of the table, without its heading."""
     lines = [line for line in markdown.splitlines() if line.startswith("|")]
     rows = [line.strip("|").replace("\\|", "/").split("|") for line in lines[2:]]

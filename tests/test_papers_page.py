@@ -27,7 +27,7 @@ def script():
     return run_path(str(ROOT / "scripts" / "papers_page.py"))
 
 
-def papers() -> list[dict[str, Any]]:
+def papers():
     text = (ROOT / "scripts" / "papers.toml").read_text(encoding="utf-8")
     found: list[dict[str, Any]] = tomllib.loads(text)["papers"]
     return found

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -27,7 +26,7 @@ NO_TEXT = ("pre", "code", "script", "style", "h1", "h2", "h3", "h4", "label")
 class Html(HTMLParser):
     """What a page links to, fetches, can be linked at, and says."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path):
         super().__init__()
         self.path = path
         self.links: list[str] = []
@@ -39,7 +38,7 @@ class Html(HTMLParser):
         self._within: list[str] = []
         self.feed(path.read_text(encoding="utf-8"))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         for name, value in attrs:
             if name == "id":
                 self.anchors.add(value or "")
@@ -54,11 +53,11 @@ class Html(HTMLParser):
         if tag in NO_TEXT:
             self._within.append(tag)
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         if self._within and tag == self._within[-1]:
             self._within.pop()
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if not self._within:
             self.text.append(data)
 
@@ -84,7 +83,7 @@ def pages(site):
     return {path: Html(path) for path in site.rglob("*.html")}
 
 
-def public_names(module: str) -> list[str]:
+def public_names(module):
     """`__all__` of a module, as its file says, or what stands in it without an underscore."""
     path = ROOT / module.replace(".", "/")
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")

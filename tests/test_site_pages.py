@@ -3,10 +3,8 @@
 import re
 import tomllib
 from collections.abc import Callable
-from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from pages import ROOT
@@ -67,7 +65,7 @@ def test_a_page(hook):
     assert found == expected.replace("python use.py", 'python title="use.py"')
 
 
-def links_of(folder: Path, hook: dict[str, Any]) -> list[tuple[str, str]]:
+def links_of(folder, hook):
     read: Callable[[str], str] = hook["place_in_site"]
     return [
         (match[3], read(path.relative_to(ROOT).as_posix()))

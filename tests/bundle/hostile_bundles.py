@@ -17,7 +17,7 @@ import warnings
 import zipfile
 from pathlib import Path
 
-from bundle_folders import Damage, claimed, listed, manifest, replaced, resealed
+from bundle_folders import claimed, listed, manifest, replaced, resealed
 from onnx import parser
 from peak_memory import peak_memory
 
@@ -32,14 +32,14 @@ READ = ["config.json", "vocabulary.txt", "distances.json", "onnx/model.onnx"]
 class Creating:
     """Pickled, it makes a file when it is loaded."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path):
         self.path = path
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self):
         return os.mkdir, (str(self.path),)
 
 
-def use(folder: Path) -> None:
+def use(folder):
     """All that a user does with a bundle without torch."""
     bundle = open_bundle(folder)
     bundle.vocabulary()
@@ -47,7 +47,7 @@ def use(folder: Path) -> None:
     Predictor(bundle, threads=1, isolated=False).predict([["the", "film"]])
 
 
-def onnx_bomb(nodes: str) -> bytes:
+def onnx_bomb(nodes):
     """A model that turns a few constants into terabytes while it is loaded."""
     made = (
         "s = Constant<value=int64[1] {1099511627776}>() v0 = Constant<value=float[2] {0.0, 1.0}>()"
@@ -56,14 +56,14 @@ def onnx_bomb(nodes: str) -> bytes:
     return parser.parse_model(text).SerializeToString()
 
 
-def zipped(size: int) -> bytes:
+def zipped(size):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("archive/data.pkl", bytes(size))
     return file.getvalue()
 
 
-def cases(outside: Path) -> dict[str, Damage]:
+def cases(outside):
     """Hostile bundles by name; their pickles would make the folder `outside`."""
     contents = {
         "a pickle": pickle.dumps(Creating(outside)),
@@ -106,7 +106,7 @@ def cases(outside: Path) -> dict[str, Damage]:
     }
 
 
-def main(golden: Path, work: Path) -> None:
+def main(golden, work):
     slowest = 0.0
     outside = work / "outside"
     for number, (name, damage) in enumerate(cases(outside).items()):

@@ -84,7 +84,7 @@ def test_a_vocabulary_has_a_bounded_number_of_entries(folder, monkeypatch):
         bundle.vocabulary()
 
 
-def header_of(tensors: int) -> bytes:
+def header_of(tensors):
     """A safetensors file of so many tensors of one number."""
     header = {
         f"t{i}": {"dtype": "F32", "shape": [1], "data_offsets": [4 * i, 4 * i + 4]}

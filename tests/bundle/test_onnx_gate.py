@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -13,17 +12,7 @@ import pytest
 from google.protobuf.message import DecodeError
 from last_word_model import last_word_model
 from numpy.typing import NDArray
-from onnx import (
-    AttributeProto,
-    ModelProto,
-    NodeProto,
-    TensorProto,
-    TrainingInfoProto,
-    ValueInfoProto,
-    helper,
-    numpy_helper,
-    parser,
-)
+from onnx import AttributeProto, TensorProto, TrainingInfoProto, helper, numpy_helper, parser
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.gate.onnx_gate import DEEPEST, MOST_FIELDS, check_onnx, initializers
@@ -34,9 +23,7 @@ FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 node = helper.make_node
 
 
-def proto(
-    nodes: list[NodeProto], weights: dict[str, NDArray[Any]] | None = None, result: str = "y"
-) -> ModelProto:
+def proto(nodes, weights=None, result="y"):
     """A model of these nodes, weights, and the input `x`."""
     graph = helper.make_graph(
         nodes,
@@ -48,34 +35,34 @@ def proto(
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
 
 
-def refusal(model: ModelProto | bytes) -> str:
+def refusal(model):
     """What check_onnx says of a model that it must refuse."""
     with pytest.raises(BundleError, match=r"^a file: no ONNX file that ") as caught:
         check(model)
     return str(caught.value)
 
 
-def check(model: ModelProto | bytes) -> None:
+def check(model):
     content = model if isinstance(model, bytes) else model.SerializeToString()
     check_onnx(content, source="a file")
 
 
-def of_weight(tensor: TensorProto) -> ModelProto:
+def of_weight(tensor):
     """A model of one weight."""
     model = proto([node("Identity", ["w"], ["y"])])
     model.graph.initializer.append(tensor)
     return model
 
 
-def ones() -> TensorProto:
+def ones():
     return numpy_helper.from_array(np.ones(2, np.float32), "w")
 
 
-def value(name: str) -> ValueInfoProto:
+def value(name):
     return helper.make_tensor_value_info(name, FLOAT, None)
 
 
-def nested(depth: int, innermost: list[NodeProto]) -> ModelProto:
+def nested(depth, innermost):
     """A model whose innermost nodes are so many `If` deep."""
     nodes = innermost
     for level in range(depth):
@@ -85,7 +72,7 @@ def nested(depth: int, innermost: list[NodeProto]) -> ModelProto:
     return proto(nodes, {"c": np.array(True), "w": np.ones(2, np.float32)}, nodes[-1].output[0])
 
 
-def external(tensor: TensorProto, location: str = "secret.bin") -> TensorProto:
+def external(tensor, location="secret.bin"):
     """The tensor, with its data in another file."""
     tensor.ClearField("raw_data")
     tensor.data_location = TensorProto.EXTERNAL
@@ -130,23 +117,23 @@ def test_weights_of_every_type_are_decoded(dtype, shape, raw):
     np.testing.assert_array_equal(found, array)
 
 
-def cast(**more: Any) -> ModelProto:
+def cast(**more):
     return proto([node("Cast", ["x"], ["y"], to=FLOAT, **more)])
 
 
-def constant(**value: Any) -> ModelProto:
+def constant(**value):
     """A model of one constant, its attributes as they are given to the protocol buffer."""
     made = node("Constant", [], ["y"])
     made.attribute.append(AttributeProto(**value))
     return proto([made])
 
 
-def with_field(model: ModelProto, name: str, item: Any) -> ModelProto:
+def with_field(model, name, item):
     getattr(model, name).append(item)
     return model
 
 
-def hostile() -> dict[str, list[ModelProto]]:
+def hostile():
     """Models by what is said of them, wherever it is that they hold what must not be there."""
     undeclared = ones()
     undeclared.external_data.add(key="location", value="secret.bin")
@@ -198,12 +185,12 @@ def test_what_is_like_it_passes():
         check(of_weight(numpy_helper.from_array(np.array([np.inf, -np.inf, 1], dtype), "w")))
 
 
-def field(number: int, content: bytes) -> bytes:
+def field(number, content):
     """A field of bytes, on the wire."""
     return varint(number << 3 | 2) + varint(len(content)) + content
 
 
-def varint(value: int) -> bytes:
+def varint(value):
     digits = []
     while value > 127:
         digits.append(value & 127 | 128)
@@ -330,7 +317,7 @@ def test_what_is_no_model_is_refused(content):
             initializers(content)
 
 
-def harmless(model: ModelProto) -> Iterator[bool]:
+def harmless(model):
     """Of everything in a model as onnx reads it, whether it may be there."""
     yield (
         not model.functions
@@ -349,11 +336,11 @@ def harmless(model: ModelProto) -> Iterator[bool]:
                 graphs += [attribute.g, *attribute.graphs]
 
 
-def local(tensor: TensorProto) -> bool:
+def local(tensor):
     return tensor.data_location == TensorProto.DEFAULT and not tensor.external_data
 
 
-def look_at(content: bytes) -> bool:
+def look_at(content):
     """Whether a damaged file is read; then onnx finds nothing in it that should be refused."""
     with suppress(BundleError):
         initializers(content)

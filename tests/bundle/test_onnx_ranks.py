@@ -36,14 +36,14 @@ OPERATORS = {
 class Attribute:
     """As the gate reads one."""
 
-    def __init__(self, value: int):
+    def __init__(self, value):
         self.value = value
 
-    def integer(self, field: int) -> int:
+    def integer(self, field):
         return self.value
 
 
-def node(rng: random.Random, names: list[str]) -> tuple[str, list[str], dict[str, int]]:
+def node(rng, names):
     operator = rng.choice([*OPERATORS, "Squeeze", "Shape", "Unsqueeze"])
     inputs = [rng.choice(names) for _ in range(OPERATORS[operator])]
     attributes: dict[str, int] = {}
@@ -61,7 +61,7 @@ def node(rng: random.Random, names: list[str]) -> tuple[str, list[str], dict[str
     return operator, inputs, attributes
 
 
-def found(operator: str, values: list[Any], attributes: dict[str, int]) -> Any:
+def found(operator, values, attributes):
     """What the node computes, None if it fails."""
     names = [f"i{place}" for place in range(len(values))]
     made = helper.make_node(operator, names, ["y"], **attributes)
@@ -77,7 +77,7 @@ def found(operator: str, values: list[Any], attributes: dict[str, int]) -> Any:
         return None
 
 
-def value_of(array: Any) -> Value:
+def value_of(array):
     from thinstack.bundle.gate.onnx_tensor import Tensor
     from thinstack.bundle.gate.protobuf import ProtobufReader
 

@@ -4,10 +4,8 @@ import itertools
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
 from onnx import helper, numpy_helper, parser
 
@@ -19,21 +17,21 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="how it ends depends 
 HEAD = '<ir_version: 8, opset_import: ["" : 18]>'
 
 
-def model(nodes: str, output: str = "float[m] y") -> onnx.ModelProto:
+def model(nodes, output="float[m] y"):
     return parser.parse_model(f"{HEAD} g (int64[n] x) => ({output}) {{{nodes}}}")
 
 
-def refusal(made: onnx.ModelProto) -> str:
+def refusal(made):
     with pytest.raises(BundleError) as caught:
         check_onnx(made.SerializeToString(), source="a file")
     return str(caught.value)
 
 
-def passes(made: onnx.ModelProto) -> None:
+def passes(made):
     check_onnx(made.SerializeToString(), source="a file")
 
 
-def split(parts: int, outputs: int) -> onnx.ModelProto:
+def split(parts, outputs):
     """A Split of a vector of known size, into more or fewer parts than it says."""
     names = ", ".join(["y", *(f"y{number}" for number in range(1, outputs))])
     made = "s = Constant<value=int64[1] {4}>() v = ConstantOfShape(s)"
@@ -47,7 +45,7 @@ def test_a_split_makes_as_many_parts_as_it_says():
         assert message in refusal(split(parts, outputs))
 
 
-def exit_code(made: onnx.ModelProto, path: Path) -> int:
+def exit_code(made, path):
     """How a process ends that runs a model on three numbers, and takes errors."""
     path.write_bytes(made.SerializeToString())
     program = f"""
@@ -61,7 +59,7 @@ with contextlib.suppress(Exception):
 
 
 @LINUX
-def test_such_a_split_would_end_the_process(tmp_path: Path) -> None:
+def test_such_a_split_would_end_the_process(tmp_path):
     """Else the test above is about nothing."""
     assert exit_code(split(2, 2), tmp_path / "good.onnx") == 0
     assert exit_code(split(2, 4), tmp_path / "model.onnx") != 0
@@ -87,7 +85,7 @@ LOOP = """
     }}>"""
 
 
-def loop(inputs: str, carried: str = "", outputs: str = "bool on, float made") -> onnx.ModelProto:
+def loop(inputs, carried="", outputs="bool on, float made"):
     told = "c = Constant<value=bool {1}>() k = Constant<value=int64 {3}>()"
     big = f"big = Constant<value=int64 {{{MOST_STEPS + 1}}}>()"
     body = LOOP.format(inputs=inputs, carried=carried, outputs=outputs)
@@ -104,7 +102,7 @@ def test_a_loop_has_a_number_of_steps_and_a_body_that_fits():
     assert "2 inputs and 2 outputs; expected 3 and 2" in refusal(loop("k, c, n"))
 
 
-def going(steps: str, on: str, given: str = "") -> onnx.ModelProto:
+def going(steps, on, given=""):
     """A loop whose number of steps, and the truth value by which it goes on, are computed so."""
     start = f"z = ReduceMax<keepdims=0>(x) c = Constant<value=bool {{1}}>() none = Shape(z) {given}"
     body = f"on = {on} made = Cast<to=1>(i)"
@@ -169,7 +167,7 @@ def test_a_loop_that_may_go_on_by_no_number_is_refused(name):
 
 @LINUX
 @pytest.mark.parametrize("name", ["steps", "condition"])
-def test_such_a_loop_would_end_the_process(name: str, tmp_path: Path) -> None:
+def test_such_a_loop_would_end_the_process(name, tmp_path):
     """By signal 11, in onnxruntime 1.31."""
     steps, on, _ = WITHOUT_NUMBER[name]
     assert exit_code(going("Size(x)", "Identity(go)"), tmp_path / "good.onnx") == 0
@@ -177,7 +175,7 @@ def test_such_a_loop_would_end_the_process(name: str, tmp_path: Path) -> None:
 
 
 def test_what_starts_as_one_number_remains_one():
-    def counting(after: str) -> onnx.ModelProto:
+    def counting(after):
         body = f"next = {after} on = Less(count, k)"
         return model(
             "n = Size(x) k = Constant<value=int64 {3}>() c = Constant<value=bool {1}>() "
@@ -251,7 +249,7 @@ def test_an_attribute_occurs_once():
 
 
 def test_the_nodes_of_all_graphs_are_counted():
-    def chain(length: int) -> onnx.ModelProto:
+    def chain(length):
         names = ["f", *(f"f{number}" for number in range(1, length)), "y"]
         made = model("f = Cast<to=1>(x) y = Abs(f)")
         del made.graph.node[1:]

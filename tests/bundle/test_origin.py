@@ -58,7 +58,7 @@ def asked(monkeypatch):
     for module in (predictor, reference):
         real = module.open_session
 
-        def recorded(*given: Any, real: Any = real, **more: Any) -> Any:
+        def recorded(*given, real=real, **more):
             found.append(more.get("isolated", False))
             return real(*given, **more)
 
@@ -156,7 +156,7 @@ def test_a_pickle_is_decided_anew(foreign, notes):
     assert not pickle.loads(outright).isolated
 
 
-def component(model: str, isolated: bool | None) -> None:
+def component(model, isolated):
     nlp = spacy.blank("en")
     nlp.add_pipe("tree_sentiment", config={"model": model, "isolated": isolated})
     sent = spacy.blank("en")
@@ -165,14 +165,14 @@ def component(model: str, isolated: bool | None) -> None:
     )
 
 
-def classifier(model: str, isolated: bool | None) -> None:
+def classifier(model, isolated):
     nlp = spacy.blank("en")
     made = nlp.add_pipe("tree_classifier", config={"isolated": isolated})
     assert isinstance(made, TreeClassifier)
     pickle.loads(pickle.dumps(made.from_disk(model)))
 
 
-def on_spark(model: str, isolated: bool | None) -> None:
+def on_spark(model, isolated):
     session: Any = SimpleNamespace(
         sparkContext=SimpleNamespace(broadcast=lambda value: SimpleNamespace(value=value))
     )
@@ -185,7 +185,7 @@ def on_spark(model: str, isolated: bool | None) -> None:
     spark._loaded.cache_clear()
 
 
-def corpus(model: str, isolated: bool | None) -> None:
+def corpus(model, isolated):
     settings = Settings(format="jsonl")
     by_path = ModelSource(model, isolated=isolated).scorer(settings).predictor
     ModelSource(str(by_path.bundle.path), isolated=isolated).scorer(settings)
@@ -250,7 +250,7 @@ def test_every_command_has_the_same(command, said, foreign, asked, tmp_path, mon
     assert asked == [said != "--no-isolated"]
 
 
-def _scored(path: str, answer: Any) -> None:
+def _scored(path, answer):
     found = thinstack.load(path, threads=1)
     answer.put((found.isolated, found.predict([["good"]])[0].label))
 

@@ -141,7 +141,7 @@ def fetched(last_word, monkeypatch):
     """Every address leads to one bundle; returns those that were asked for."""
     asked: list[str] = []
 
-    def fetch(address: str) -> Path:
+    def fetch(address):
         asked.append(address)
         return last_word.path
 
@@ -169,7 +169,7 @@ def test_spacy_notes_the_address_and_a_saved_pipeline_needs_no_hub(fetched, monk
         spacy.load(tmp_path / "pipeline").config["components"]["tree_sentiment"]["model"] == FILMS
     )
 
-    def gone(address: str) -> Path:
+    def gone(address):
         raise AssertionError("nothing is to be fetched")
 
     monkeypatch.setattr(reading, "fetch", gone)

@@ -20,7 +20,7 @@ def bundle(last_word):
     return last_word.path
 
 
-def refused(answer: Answer, *parts: str) -> None:
+def refused(answer, *parts):
     """One message on the error output, none of it on the other, and exit code 2."""
     assert (answer.code, answer.out) == (2, "")
     message = answer.err.removeprefix("error: ")
@@ -110,7 +110,7 @@ def test_a_long_sentence_is_read_in_parts(cli, bundle, tmp_path):
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(cli, bundle, tmp_path, monkeypatch):
-    def full(_: object) -> None:
+    def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)

@@ -3,7 +3,7 @@
 from shutil import copytree
 
 import pytest
-from command_line import Answer, run_command
+from command_line import run_command
 from rich.console import Console
 
 from thinstack.integrations.show.as_text import as_text
@@ -19,7 +19,7 @@ def cli(monkeypatch, capsys, tmp_path):
     return lambda *args: run_command(monkeypatch, capsys, *args)
 
 
-def check(answer: Answer, code: int) -> None:
+def check(answer, code):
     said = answer.out + answer.err
     assert answer.code == code, said
     assert SHOWN in said.replace("\n", "").replace("│", "").replace("  ", "")

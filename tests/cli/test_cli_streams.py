@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from itertools import product
-from pathlib import Path
 
 import pytest
 from command_line import PATIENCE
@@ -22,7 +21,7 @@ COMMANDS = {
 CLOSED = ("<&-", ">&-", "2>&-", "<&- >&- 2>&-")
 
 
-def run(command: str, closed: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+def run(command, closed, folder):
     return subprocess.run(
         ["/bin/sh", "-c", f'exec "$0" -m thinstack {command} {closed}', sys.executable],
         cwd=folder,

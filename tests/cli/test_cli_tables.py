@@ -15,7 +15,7 @@ DOWN = "text,label\nThe film is good.,down\nThe film is bad.,up\n"
 PAIRS = "text_a,text_b,label\nIt is good.,It is fine.,{}\nIt is good.,It is bad.,{}\n"
 
 
-def linked(folder: Path, right: str, other: str) -> list[Path]:
+def linked(folder, right, other):
     """Links to a file with the content `right`, each of a kind; beside that file lies, under the
     name of each link, one with the content `other`."""
     (folder / "archive").mkdir()

@@ -1,7 +1,5 @@
 """`thinstack train`: what goes wrong before training ends in one message and exit code 2."""
 
-from pathlib import Path
-
 import pytest
 from last_word_model import LABELS
 
@@ -33,9 +31,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def write_recipe(
-    folder: Path, *, cell: str = "nary_lstm.v1", options: str = "", training: str = "epochs = 1"
-) -> None:
+def write_recipe(folder, *, cell="nary_lstm.v1", options="", training="epochs = 1"):
     text = RECIPE.format(cell=cell, options=options, training=training)
     (folder / "recipe.toml").write_text(text, encoding="utf-8")
 
@@ -44,7 +40,7 @@ def write_recipe(
 def refusal(folder, cli):
     """Calls `thinstack train` and gives the message that it ends with."""
 
-    def call(*options: str, recipe: str = "recipe.toml") -> str:
+    def call(*options, recipe="recipe.toml"):
         answer = cli("train", folder / recipe, "--out", folder / "out", "--data", folder, *options)
         assert answer.code == 2
         assert not (folder / "out" / "model-best").exists()
@@ -53,7 +49,7 @@ def refusal(folder, cli):
     return call
 
 
-def replace(folder: Path, name: str, old: str, new: str) -> None:
+def replace(folder, name, old, new):
     text = (folder / name).read_text(encoding="utf-8")
     assert old in text
     (folder / name).write_text(text.replace(old, new), encoding="utf-8")

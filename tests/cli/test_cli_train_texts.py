@@ -2,7 +2,6 @@
 
 import csv
 import json
-from pathlib import Path
 
 import pytest
 import tiny_texts
@@ -12,7 +11,7 @@ from thinstack.bundle.weights import load_model
 from thinstack.errors import InputError
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
+def rows_of(path):
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 

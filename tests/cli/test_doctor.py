@@ -3,17 +3,14 @@
 import json
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnxruntime
 import pytest
 from bundle_folders import replaced
-from command_line import Answer
 
-from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.bundle.reading import BUNDLED
 from thinstack.cli.checks import Check, exit_code
 from thinstack.errors import DeviceError
@@ -35,7 +32,7 @@ def golden(tmp_path):
     return shutil.copytree(GOLDEN, tmp_path / "model")
 
 
-def found(answer: Answer) -> dict[str, dict[str, Any]]:
+def found(answer):
     """The checks of `--json`, by name."""
     listed = json.loads(answer.out)
     assert listed["exit_code"] == answer.code
@@ -58,7 +55,7 @@ def test_what_it_says_of_the_bundled_model_is_so(cli):
     assert 0 < prediction["largest"] < 1e-6
 
 
-def differences(bundle: Bundle) -> Iterator[np.ndarray]:
+def differences(bundle):
     """By onnxruntime alone: how far each output is from that of its case; none exceeds 1 by far."""
     session = onnxruntime.InferenceSession(bundle.read("onnx/model.onnx"))
     for case in json.loads(bundle.read("cases.json"))["cases"]:
@@ -146,13 +143,13 @@ def test_products_in_8_bits_are_allowed_more_on_average(golden, monkeypatch):
     real = reference.open_session
 
     class Rough:
-        def __init__(self, *given: Any, **more: Any):
+        def __init__(self, *given, **more):
             self.session, _ = real(*given, **more)
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name):
             return getattr(self.session, name)
 
-        def get_modelmeta(self) -> Any:
+        def get_modelmeta(self):
             told = {"quantization": "int8"}
             return type("Metadata", (), {"custom_metadata_map": told})
 
@@ -193,7 +190,7 @@ def test_other_trees_of_products_in_8_bits_are_not_compared(monkeypatch):
 
 
 def test_cuda_that_does_not_work_is_missing_and_no_fault(cli, golden, monkeypatch):
-    def check(bundle: Bundle, *, device: str, isolated: bool) -> Any:
+    def check(bundle, *, device, isolated):
         if device == "cuda":
             raise DeviceError("no driver")
         return reference.check_cases(bundle)

@@ -9,7 +9,6 @@ from types import ModuleType
 import pytest
 
 from thinstack import __version__
-from thinstack.cli.checks import Check
 from thinstack.cli.checks import packages as module
 from thinstack.cli.checks.packages import package_checks
 
@@ -30,12 +29,12 @@ def install(monkeypatch):
     """Say which distributions there are, with their versions, and which packages."""
     versions: dict[str, str] = {}
 
-    def version(name: str) -> str:
+    def version(name):
         if name in versions:
             return versions[name]
         raise metadata.PackageNotFoundError(name)
 
-    def given(*packages: str, **found: str) -> None:
+    def given(*packages, **found):
         versions.clear()
         named = {name.replace("_", "-"): value for name, value in found.items()}
         versions.update({"thinstack": __version__} | named)
@@ -48,7 +47,7 @@ def install(monkeypatch):
     return given
 
 
-def checks() -> dict[str, Check]:
+def checks():
     return {one.name: one for one in package_checks()}
 
 

@@ -13,12 +13,12 @@ EMPTY = "expected a word or children before ')'"
 OPEN = "unbalanced brackets: {} '(' without a ')', the last at {}"
 
 
-def parse(text: str, **options) -> tuple[list, list, list]:
+def parse(text, **options):
     tree = from_brackets(text, **options)
     return tree.parents.tolist(), list(tree.tokens), list(tree.labels)
 
 
-def write(parents: list, tokens: list, labels: list, **options) -> str:
+def write(parents, tokens, labels, **options):
     tree = Tree(parents=np.array(parents), tokens=tuple(tokens), labels=tuple(labels))
     return to_brackets(tree, **options)
 

@@ -6,7 +6,6 @@ import io
 import lzma
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -32,7 +31,7 @@ TABLES = {
 ROWS = [["good", "a"], ["bad", "b"]]
 
 
-def rows(path: Path) -> list[list[str]]:
+def rows(path):
     return [list(row.values.values()) for row in Table(path).rows(["text", "label"])]
 
 

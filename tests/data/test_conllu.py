@@ -28,13 +28,13 @@ PLAIN = st.text("aé#_-.=1", min_size=1, max_size=3)
 LABELS = st.none() | TEXTS.filter(lambda text: text != "_")
 
 
-def rows(*words: str) -> str:
+def rows(*words):
     """A sentence of words given as `id form head deprel`."""
     lines = ("{}\t{}\t_\t_\t_\t_\t{}\t{}\t_\t_\n".format(*word.split(" ")) for word in words)
     return "".join(lines) + "\n"
 
 
-def read(text: str, **settings) -> list[Tree]:
+def read(text, **settings):
     with TemporaryDirectory() as folder:
         path = Path(folder, "trees.conllu")
         path.write_bytes(text.encode())
@@ -161,7 +161,7 @@ def test_english_web_treebank(data_dir):
 # -- with classes in comments and in MISC
 
 
-def labelled_rows(*words: str) -> str:
+def labelled_rows(*words):
     """A sentence of words given as `id form head misc`."""
     lines = ("{}\t{}\t_\t_\t_\t_\t{}\tdep\t_\t{}\n".format(*word.split(" ", 3)) for word in words)
     return "".join(lines) + "\n"

@@ -4,7 +4,6 @@ import io
 from collections import OrderedDict, namedtuple
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +32,7 @@ class Rows:
 
     column_names = ("label", "sentence")
 
-    def __iter__(self) -> Any:
+    def __iter__(self):
         return iter([{"label": "a", "sentence": "b"}])
 
 

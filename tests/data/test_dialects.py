@@ -1,8 +1,6 @@
 """Tables as other people write them: separators, headers, spaces, names and kinds."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,22 +14,17 @@ from thinstack.training.tasks.texts import Texts
 ROWS = [["Good, they say.", "1"], ["Bad.", "0"], ["Fine, fine.", "1"]]
 
 
-def write(path: Path, text: str) -> Path:
+def write(path, text):
     path.write_text(text, encoding="utf-8", newline="")
     return path
 
 
-def read(
-    path: Path,
-    columns: tuple[str, ...] = ("text", "label"),
-    skipped: list[DataError] | None = None,
-    **written: Any,
-) -> list[list[str]]:
+def read(path, columns=("text", "label"), skipped=None, **written):
     rows = Table(path, **written).rows(columns, skipped=skipped)
     return [list(row.values.values()) for row in rows]
 
 
-def table(separator: str, header: str = "text,label") -> str:
+def table(separator, header="text,label"):
     return "\n".join(separator.join(row) for row in [header.split(","), *ROWS]) + "\n"
 
 
@@ -260,7 +253,7 @@ def test_utf_16_without_a_mark_is_named(tmp_path, encoding):
     assert read(path, encoding=encoding) == ROWS
 
 
-def write_lines(folder: Path, text: str, encoding: str) -> Path:
+def write_lines(folder, text, encoding):
     path = folder / "lines.txt"
     path.write_bytes(text.encode(encoding))
     return path

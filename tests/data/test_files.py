@@ -19,7 +19,7 @@ PARTIAL = "{}.", ".partial"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files or locks")
 
 
-def names(folder: Path) -> list[str]:
+def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
@@ -48,7 +48,7 @@ def test_a_full_disk_leaves_the_old_file_and_is_told_of_it(tmp_path, monkeypatch
     path = tmp_path / "file"
     path.write_text("old")
 
-    def full(_: object) -> None:
+    def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
@@ -92,7 +92,7 @@ def test_a_file_that_is_taken_for_a_leftover_at_once_is_made_again(tmp_path, mon
     made = os.open
     removed: list[str] = []
 
-    def opened(path: Path, flags: int, mode: int = 0o777) -> int:
+    def opened(path, flags, mode=0o777):
         handle = made(path, flags, mode)
         if not flags & os.O_CREAT and not removed:
             removed.append(path.name)

@@ -22,11 +22,11 @@ NESTED = st.recursive(
 """A word, or a label and one to three of these."""
 
 
-def nltk_of(part: str | tuple) -> NltkTree | str:
+def nltk_of(part):
     return part if isinstance(part, str) else NltkTree(part[0], list(map(nltk_of, part[1])))
 
 
-def unlabelled_words_as_strings(part: str | tuple, siblings: bool) -> str | tuple:
+def unlabelled_words_as_strings(part, siblings):
     """With ("", ["a"]) beside others written as "a": a leaf without a label is one thing to us."""
     if isinstance(part, str):
         return part
@@ -61,7 +61,7 @@ def test_other_kinds_of_nltk_trees_are_read(kind):
     assert from_nltk(kind.fromstring(text)) == from_brackets(text)
 
 
-def preorder(tree: NltkTree) -> list[tuple[str, int] | str]:
+def preorder(tree):
     """Labels with numbers of children, and words; nltk compares by recursion."""
     found, todo = [], [tree]
     while todo:

@@ -1,7 +1,6 @@
 """Pairs of sentences: SNLI, SICK, and every format by the trees and the target asked for."""
 
 import json
-from pathlib import Path
 
 import pytest
 from data.reading import check_malformed
@@ -52,7 +51,7 @@ def snli(tmp_path):
     return tmp_path / "snli.jsonl"
 
 
-def write(path: Path, *changes: dict[str, object]) -> Path:
+def write(path, *changes):
     lines = (json.dumps({**LINE, **change}) + "\n" for change in changes)
     path.write_text("".join(lines), encoding="utf-8")
     return path
@@ -150,7 +149,7 @@ ROWS = (
 )
 
 
-def table(sick: Path, content: str, name: str = "SICK_trial.txt") -> Path:
+def table(sick, content, name="SICK_trial.txt"):
     path = sick.parent / name
     path.write_text(content, encoding="utf-8")
     return path

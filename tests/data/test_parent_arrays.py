@@ -28,7 +28,7 @@ WORDS = st.text(
 NESTED = st.recursive(WORDS, lambda below: st.lists(below, min_size=2, max_size=2), max_leaves=9)
 
 
-def write(folder: Path, **lines: list) -> list[Path]:
+def write(folder, **lines):
     """One file a keyword, with a byte order mark; each line is a string or a list of entries."""
     paths = []
     for name, content in lines.items():
@@ -38,7 +38,7 @@ def write(folder: Path, **lines: list) -> list[Path]:
     return paths
 
 
-def place_of(error: TreeError) -> tuple[str | None, int | None, int | None]:
+def place_of(error):
     return error.source, error.line, error.column
 
 

@@ -1,7 +1,6 @@
 """Reading questions with their class and parse."""
 
 import json
-from pathlib import Path
 
 import pytest
 from data.reading import check_malformed
@@ -17,7 +16,7 @@ GOOD = {
 }
 
 
-def written(folder: Path, *lines: object) -> Path:
+def written(folder, *lines):
     folder.mkdir(exist_ok=True)
     path = folder / "questions.jsonl"
     texts = (line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines)

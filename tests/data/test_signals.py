@@ -22,7 +22,7 @@ def handlers():
 def test_a_signal_is_an_error_with_the_code_of_shells(number, code):
     left: list[str] = []
 
-    def work() -> None:
+    def work():
         try:
             signal.raise_signal(number)
         except Exception:
@@ -43,7 +43,7 @@ def test_a_signal_is_an_error_with_the_code_of_shells(number, code):
 def test_the_second_signal_is_the_systems():
     found: list[object] = []
 
-    def work() -> None:
+    def work():
         try:
             signal.raise_signal(signal.SIGTERM)
         finally:

@@ -2,8 +2,6 @@
 
 import csv
 import random
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -15,21 +13,21 @@ Rows = list[tuple[str, ...]]
 WORDS = ("good", "bad", "film", "the,", "1,000", "it was.")
 
 
-def read(path: Path, columns: Sequence[str]) -> tuple[Rows, list[DataError]]:
+def read(path, columns):
     skipped: list[DataError] = []
     return [
         tuple(row.values.values()) for row in Table(path).rows(columns, skipped=skipped)
     ], skipped
 
 
-def plain(path: Path, columns: Sequence[str], rows: Rows, separator: str = "\t") -> Path:
+def plain(path, columns, rows, separator="\t"):
     """A table that quotes nothing."""
     lines = [separator.join(cells) for cells in (tuple(columns), *rows)]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 
 
-def texts(draw: random.Random, count: int) -> Iterator[str]:
+def texts(draw, count):
     for _ in range(count):
         text = " ".join(draw.choices(WORDS, k=draw.randint(1, 8)))
         chance = draw.random()
@@ -125,7 +123,7 @@ def test_quotes_that_stay_open_cost_time_in_proportion(tmp_path, monkeypatch, li
     taken = 0
     take = separated._Lines.take
 
-    def counted(self: separated._Lines) -> str | None:
+    def counted(self):
         nonlocal taken
         taken += 1
         return take(self)

@@ -5,8 +5,6 @@ import math
 import sys
 import tracemalloc
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +23,7 @@ ROWS = [
 ]
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+def write(path, rows):
     """A table of rows with equal keys, in the format of the path's suffix."""
     if path.suffix == ".parquet":
         parquet.write_table(
@@ -42,12 +40,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def values(
-    path: Path,
-    columns: list[str] = WANTED,
-    skipped: list[DataError] | None = None,
-    encoding: str = "utf-8",
-) -> list[list[str]]:
+def values(path, columns=WANTED, skipped=None, encoding="utf-8"):
     table = Table(path, encoding=encoding)
     return [list(row.values.values()) for row in table.rows(columns, skipped=skipped)]
 

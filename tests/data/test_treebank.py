@@ -1,7 +1,6 @@
 """Reading treebank files."""
 
 import re
-from pathlib import Path
 
 import pytest
 from data.reading import check_malformed
@@ -16,7 +15,7 @@ NAMES = ("very negative", "negative", "neutral", "positive", "very positive")
 
 @pytest.fixture
 def write(tmp_path):
-    def write_bytes(data: bytes) -> Path:
+    def write_bytes(data):
         path = tmp_path / "trees.txt"
         path.write_bytes(data)
         return path

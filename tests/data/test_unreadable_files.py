@@ -37,11 +37,11 @@ DIGITS = "9" * 5000
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
-def rows(path: Any, **settings: Any) -> list[Any]:
+def rows(path, **settings):
     return list(Table(path, **settings).rows(["text"]))
 
 
-def texts(path: Any) -> list[Any]:
+def texts(path):
     return list(doc_texts(path))
 
 
@@ -72,24 +72,24 @@ def test_names_that_no_file_has(reader, odd):
     assert repr(odd)[1:-1] in str(caught.value)
 
 
-def pipe(path: Path) -> None:
+def pipe(path):
     os.mkfifo(path)
 
 
-def socket_file(path: Path) -> None:
+def socket_file(path):
     os.mknod(path, stat.S_IFSOCK | 0o600)
 
 
-def device(path: Path) -> None:
+def device(path):
     path.symlink_to("/dev/zero")
 
 
-def linked_pipe(path: Path) -> None:
+def linked_pipe(path):
     os.mkfifo(path.with_name("pipe"))
     path.symlink_to("pipe")
 
 
-def named(value: object) -> str:
+def named(value):
     return getattr(value, "__name__", str(value))
 
 
@@ -215,7 +215,7 @@ def test_cells_that_are_no_text(value, found):
         list(read_mappings([{"text": value}], ["text"]))
 
 
-def bad_struct() -> pa.Array:
+def bad_struct():
     text = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"]).buffers())
     return pa.StructArray.from_arrays([text], ["a"])
 

@@ -19,13 +19,13 @@ PIECES = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 VALUES = np.array([[1.0, -2.5, 0.25], [0.0, 1e-3, 4.0]])
 
 
-def npz(folder: Path, **arrays: np.ndarray) -> Path:
+def npz(folder, **arrays):
     path = folder / "table.npz"
     np.savez(path, **arrays)
     return path
 
 
-def text(folder: Path, content: str) -> Path:
+def text(folder, content):
     path = folder / "table.txt"
     path.write_bytes(content.encode())
     return path
@@ -182,7 +182,7 @@ def test_text_in_another_encoding_and_missing_files_are_refused(tmp_path):
         read_vectors(tmp_path / "nowhere.npz")
 
 
-def archive(path: Path, members: dict[str, bytes], compression: int, **header: int) -> None:
+def archive(path, members, compression, **header):
     """A zip file of these members, with these fields in its directory."""
     with zipfile.ZipFile(path, "w", compression) as file:
         for name, content in members.items():
@@ -192,7 +192,7 @@ def archive(path: Path, members: dict[str, bytes], compression: int, **header: i
                 setattr(member, field, value)
 
 
-def npy(array: np.ndarray) -> bytes:
+def npy(array):
     file = io.BytesIO()
     np.save(file, array)
     return file.getvalue()

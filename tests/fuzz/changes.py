@@ -1,16 +1,13 @@
 """How inputs are changed, beside the ways of `mutators`."""
 
 import re
-from collections.abc import Callable, Sequence
 
-import numpy as np
 from mutators import Change as Change
 from mutators import mutated_bytes as mutated_bytes
 from mutators import mutated_json as mutated_json
 from mutators import mutated_lines as mutated_lines
 from mutators import mutated_safetensors as mutated_safetensors
 
-Random = np.random.Generator
 NUMBERS = (
     *("0", "-0", "-1", "1", "2", "007", "+1", "1.5", "1e999", "-1e999", "1e-400", "nan", "inf"),
     *("2147483648", "9223372036854775807", "9223372036854775808", "9" * 40, "9" * 5000, "1_0"),
@@ -23,17 +20,17 @@ CHARACTERS = (
 )
 
 
-def any_of(*changes: Change) -> Change:
+def any_of(*changes):
     """One of these changes, by chance."""
     return lambda content, random: changes[int(random.integers(len(changes)))](content, random)
 
 
-def mutated_text(*words: str, separators: str = r"\s+") -> Change:
+def mutated_text(*words, separators=r"\s+"):
     """Pieces of a text lost, doubled, exchanged, replaced by one of these words, by odd numbers or
     odd characters. `separators` stand between pieces."""
     pattern = re.compile(f"({separators})")
 
-    def change(content: bytes, random: Random) -> bytes:
+    def change(content, random):
         pieces = pattern.split(content.decode(errors="surrogateescape"))
         for _ in range(int(random.integers(1, 5))):
             place, other = (int(random.integers(len(pieces))) for _ in range(2))
@@ -60,25 +57,13 @@ def mutated_text(*words: str, separators: str = r"\s+") -> Change:
     return change
 
 
-def _chosen(random: Random, items: Sequence[str]) -> str:
+def _chosen(random, items):
     return items[int(random.integers(len(items)))]
 
 
-def mutated_json_lines(content: bytes, random: Random) -> bytes:
+def mutated_json_lines(content, random):
     """One of the lines as `mutated_json` changes it."""
     lines = content.split(b"\n")
     place = int(random.integers(len(lines)))
     lines[place] = mutated_json(lines[place], random)
     return b"\n".join(lines)
-
-
-def mutated_parts(separator: bytes, change: Callable[[bytes, Random], bytes]) -> Change:
-    """One of the parts, between separators, changed so."""
-
-    def changed(content: bytes, random: Random) -> bytes:
-        parts = content.split(separator)
-        place = int(random.integers(len(parts)))
-        parts[place] = change(parts[place], random)
-        return separator.join(parts)
-
-    return changed

@@ -24,7 +24,7 @@ from reproduce.table import Table as RecipeTable
 from thinstack.core.transitions import spans_of
 from thinstack.data.tables.table import Table
 from thinstack.data.words.vectors import read_vectors
-from thinstack.data.words.vocabulary import Vocabulary, WordVocabulary
+from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import DataError
 from thinstack.evaluate.suite import halves, read_suite
@@ -63,7 +63,7 @@ MANIFESTED = RunManifest(
 )
 
 
-def rows(path: Path) -> int:
+def rows(path):
     """The rows of a table, and those that are left where bad ones are skipped."""
     skipped: list[DataError] = []
     _ = Table(path).columns
@@ -78,7 +78,7 @@ def rows(path: Path) -> int:
     return min(len(found), 9)
 
 
-def corpus(path: Path) -> int:
+def corpus(path):
     """The rows of a corpus: every one has a text, or says why not."""
     columns = None if path.suffix == ".txt" else Columns("text", "id")
     found = list(open_corpus(path, columns).rows())
@@ -86,7 +86,7 @@ def corpus(path: Path) -> int:
     return min(len(found), 9)
 
 
-def vectors(path: Path) -> int:
+def vectors(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of words that are there twice
         found = read_vectors(path)
@@ -95,7 +95,7 @@ def vectors(path: Path) -> int:
     return found.vectors.shape[1]
 
 
-def vocabulary(kind: type[Vocabulary], path: Path) -> int:
+def vocabulary(kind, path):
     """The entries come back, and every word has ids in range."""
     found = kind.load(path)
     assert kind.load(path) == found
@@ -108,18 +108,18 @@ def vocabulary(kind: type[Vocabulary], path: Path) -> int:
     return min(len(found), 9)
 
 
-def recipe(path: Path) -> str:
+def recipe(path):
     found = Recipe.read(path)
     assert Recipe.parse(found.model_dump(mode="json"), source="itself") == found
     return found.task.name
 
 
-def distances(content: bytes, folder: Path) -> int:
+def distances(content, folder):
     table = DistanceTable.from_bytes(content, source="distances")
     return len(spans_of(table.transitions(["the", "film", "is", "good"])))
 
 
-def manifest(path: Path) -> int:
+def manifest(path):
     found = read_run_manifest(path.parent)
     assert found is not None
     found.check_same(found, path.parent)
@@ -128,7 +128,7 @@ def manifest(path: Path) -> int:
     return min(found.rows, 9)
 
 
-def out_folder(content: bytes, folder: Path) -> int:
+def out_folder(content, folder):
     """A folder of these files, a name a line; after `/` stands what is in them."""
     where = folder / "out"
     for path in sorted(where.rglob("*"), reverse=True):
@@ -145,13 +145,13 @@ def out_folder(content: bytes, folder: Path) -> int:
     return len(found.done()) + sum(map(found.failed, found.done()))
 
 
-def npz(**arrays: object) -> bytes:
+def npz(**arrays):
     file = io.BytesIO()
     np.savez(file, **arrays)
     return file.getvalue()
 
 
-def parquet_file(**columns: list[object]) -> bytes:
+def parquet_file(**columns):
     file = io.BytesIO()
     parquet.write_table(table(columns), file)
     return file.getvalue()

@@ -1,10 +1,7 @@
 """Files of trees and pairs, which come back from where they are written."""
 
 import json
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 from fuzz.changes import any_of, mutated_bytes, mutated_json_lines, mutated_lines, mutated_text
 from fuzz.target import Target, of_file
@@ -58,7 +55,7 @@ PAIRS = ("1\n2\n", "4.5\n1\n", "pair_ID\tx\tentailment_judgment\n1\ta\tNEUTRAL\n
 STRUCTURE = ("(", ")", "()", "((", "))", "( (", ") )", "-LRB-", "(3", "(3 (2 a) (2 b))")
 
 
-def brackets(content: bytes, folder: Path, *, labelled: bool) -> int:
+def brackets(content, folder, *, labelled):
     """One tree, there and back."""
     tree = from_brackets(content.decode(errors="replace"), labelled=labelled)
     try:
@@ -71,7 +68,7 @@ def brackets(content: bytes, folder: Path, *, labelled: bool) -> int:
     return min(len(tree), 9)
 
 
-def trees_of(read: Callable[..., list[Any]], path: Path) -> int:
+def trees_of(read, path):
     """The items of a file. With `skipped`, they are the same where none is bad."""
     skipped: list[TreeError] = []
     rest = read(path, skipped=skipped)
@@ -84,7 +81,7 @@ def trees_of(read: Callable[..., list[Any]], path: Path) -> int:
     return min(len(found), 9) - min(len(skipped), 9)
 
 
-def conllu(path: Path) -> int:
+def conllu(path):
     """The sentences of a file, which come back from a written one."""
     found = trees_of(read_conllu, path)
     trees: list[Tree] = []
@@ -100,7 +97,7 @@ def conllu(path: Path) -> int:
     return found
 
 
-def sick(content: bytes, folder: Path) -> int:
+def sick(content, folder):
     """The files of a folder of SICK, between lines `=====`; a missing one is left out."""
     (folder / "train").mkdir(exist_ok=True)
     parts = content.split(PART)
@@ -118,7 +115,7 @@ def sick(content: bytes, folder: Path) -> int:
     return len(found[0])
 
 
-def lines_of(*records: object) -> bytes:
+def lines_of(*records):
     return "".join(f"{json.dumps(record)}\n" for record in records).encode()
 
 
@@ -135,7 +132,7 @@ _PAIRS = lines_of(SNLI, {**SNLI, "gold_label": "-"})
 LABELS = ("0", "1", "2", "3", "4")
 
 
-def with_classes(path: Path) -> int:
+def with_classes(path):
     return len(read_labelled(path, LABELS, relabel={"2": ""}, skipped=[]))
 
 

@@ -3,7 +3,6 @@
 import itertools
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
 from thinstack.integrations.corpora.rows import Problem, Row
-from thinstack.integrations.corpora.scoring import NOTHING, Output, TextScorer
+from thinstack.integrations.corpora.scoring import NOTHING, TextScorer
 from thinstack.runtime.documents import document_data
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
@@ -27,12 +26,12 @@ def predictor(parsing):
     return Predictor(parsing, threads=1, max_words=4, abstain=0.5)
 
 
-def batch(texts: Any, ids: Any = None, **more: Any) -> pa.RecordBatch:
+def batch(texts, ids=None, **more):
     ids = list(range(len(texts))) if ids is None else ids
     return pa.record_batch({"id": ids, "text": texts, **more})
 
 
-def rows(found: Iterator[pa.RecordBatch]) -> list[dict[str, Any]]:
+def rows(found):
     return list(itertools.chain.from_iterable(one.to_pylist() for one in found))
 
 
@@ -67,10 +66,8 @@ def test_the_schema_is_the_one_that_is_told(predictor):
     assert scored_schema(("bad",), "phrases").names == [*FIELDS[:4], "node", "parent", *FIELDS[4:]]
 
 
-def fail_of_poison(
-    predictor: Predictor, monkeypatch: pytest.MonkeyPatch, how: str = "the model failed"
-) -> None:
-    def fail(words: Sequence[Sequence[str]], *rest: object) -> Any:
+def fail_of_poison(predictor, monkeypatch, how="the model failed"):
+    def fail(words, *rest):
         if any("poison" in sentence for sentence in words):
             raise BundleError(how)
         return score(words, *rest)
@@ -122,7 +119,7 @@ def test_no_batch_is_read_before_the_one_before_is_scored(predictor, monkeypatch
     monkeypatch.setattr(batches, "BATCH_ROWS", 128)
     taken: list[int] = []
 
-    def given() -> Iterator[pa.RecordBatch]:
+    def given():
         for number in range(3):
             taken.append(number)
             yield batch(["good"] * 300)
@@ -175,7 +172,7 @@ def test_it_needs_neither_torch_nor_an_engine():
 # -- columns
 
 
-def expected(predictor: Predictor, output: Output) -> list[tuple[Any, ...]]:
+def expected(predictor, output):
     """Text, sentence, the text of the row, label and scores; of phrases the parent's text too."""
     rows: list[tuple[Any, ...]] = []
     for place, sentences in enumerate(predict_text(predictor, TEXTS)):

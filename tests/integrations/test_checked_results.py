@@ -1,10 +1,8 @@
 """What no component can have left on a Doc is a DataError, however it came there."""
 
 import copy
-from typing import Any
 
 import pytest
-from spacy.language import Language
 from spacy.tokens import Doc
 
 from thinstack.errors import DataError
@@ -14,14 +12,14 @@ KEY = ("._.", "tree_sentiment_by_name", None, None)
 TEXT = "good film. awful film"
 
 
-def read(nlp: Language, kept: Any) -> Doc:
+def read(nlp, kept):
     """A Doc as spaCy reads it, with other results than it was written with."""
     doc = nlp(TEXT)
     doc.user_data[KEY] = kept
     return Doc(nlp.vocab).from_bytes(doc.to_bytes())
 
 
-def first(**changes: Any) -> Any:
+def first(**changes):
     """Changes of the first sentence."""
     return lambda value: value["sentences"][0].update(changes)
 

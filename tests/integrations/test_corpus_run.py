@@ -5,8 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -32,7 +30,7 @@ def texts(tmp_path):
     return written(tmp_path / "texts.jsonl", TEXTS)
 
 
-def written(path: Path, texts: Sequence[object]) -> Path:
+def written(path, texts):
     lines = (json.dumps({"id": f"r{i}", "text": text}) for i, text in enumerate(texts))
     path.write_text("".join(f"{line}\n" for line in lines))
     return path
@@ -40,7 +38,7 @@ def written(path: Path, texts: Sequence[object]) -> Path:
 
 @pytest.fixture
 def predict(cli, last_word, tmp_path):
-    def call(input: Path | str, *options: object, **how: Any) -> Answer:
+    def call(input, *options, **how):
         where = () if "--out" in options else ("--out", tmp_path / "out")
         jobs = () if "--jobs" in options else ("--jobs", 0)
         arguments = ("--input", input, *where, *jobs, "--model", last_word.path, *options)
@@ -49,7 +47,7 @@ def predict(cli, last_word, tmp_path):
     return call
 
 
-def rows_in(out: Path) -> list[dict[str, Any]]:
+def rows_in(out):
     found: list[dict[str, Any]] = []
     for path in sorted(out.glob("part-*")):
         if path.suffix == ".parquet":
@@ -59,14 +57,14 @@ def rows_in(out: Path) -> list[dict[str, Any]]:
     return found
 
 
-def failed_in(out: Path) -> dict[str | None, str]:
+def failed_in(out):
     lines = "".join(path.read_text("utf-8") for path in sorted(out.glob("errors/*")))
     records = [json.loads(line) for line in lines.splitlines()]
     assert all(list(record) == ["id", "kind", "message"] for record in records)
     return {record["id"]: record["kind"] for record in records}
 
 
-def stopped(answer: Answer, *parts: str, code: int = 2) -> None:
+def stopped(answer, *parts, code=2):
     assert answer.code == code
     assert answer.out == ""
     message = answer.err.removeprefix("error: ")
@@ -129,12 +127,10 @@ def test_too_many_failed_rows_stop_a_run_which_goes_on(predict, tmp_path):
     assert failed_in(out) == {"1": "missing", "12": "missing"}
 
 
-def breaking(
-    monkeypatch: pytest.MonkeyPatch, error: BaseException, number: int
-) -> Callable[[], None]:
+def breaking(monkeypatch, error, number):
     """Make the shard of this number fail as its rows are written."""
 
-    def opened(path: Path, *rest: Any, **others: Any) -> Any:
+    def opened(path, *rest, **others):
         if f"part-{number:06d}" in path.name:
             path.write_bytes(b"half")
             raise error

@@ -77,7 +77,7 @@ def test_each_span_of_a_group_is_a_row(path):
     assert len(skipped) == 1
 
 
-def packed(**changes: object) -> bytes:
+def packed(**changes):
     return zlib.compress(srsly.msgpack_dumps(changes))
 
 

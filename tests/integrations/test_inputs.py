@@ -1,7 +1,6 @@
 """Rows of files of texts, and what is wrong with those that are none."""
 
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -11,13 +10,13 @@ from spacy.tokens import DocBin
 
 from thinstack.errors import DataError, InputError
 from thinstack.integrations.corpora import rows
-from thinstack.integrations.corpora.inputs import Corpus, open_corpus
+from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.integrations.corpora.rows import Columns, Row
 
 TEXTS = ["A good film.", 'naïve – "film"', "", "awful"]
 
 
-def written(path: Path) -> Path:
+def written(path):
     """A file of TEXTS, whose ids are a to d."""
     ids = "abcd"
     if path.suffix == ".parquet":
@@ -39,7 +38,7 @@ def written(path: Path) -> Path:
     return path
 
 
-def read(corpus: Corpus) -> list[tuple[str | None, str]]:
+def read(corpus):
     found = list(corpus.rows())
     assert not any(row.problem for row in found)
     return [(row.id, row.text) for row in found]

@@ -1,7 +1,6 @@
 """Files of scored rows: both formats hold the same records."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from thinstack.integrations.corpora import part_files as parts
-from thinstack.integrations.corpora.part_files import PartFormat, failed_lines, open_part
+from thinstack.integrations.corpora.part_files import failed_lines, open_part
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 
@@ -38,7 +37,7 @@ RECORDS: list[dict[str, Any]] = [
 ]
 
 
-def records(path: Path, format: PartFormat) -> list[dict[str, Any]]:
+def records(path, format):
     if format == "jsonl":
         return [json.loads(line) for line in path.read_text("utf-8").removesuffix("\n").split("\n")]
     found = parquet.read_table(path).to_pylist()

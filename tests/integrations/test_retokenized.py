@@ -2,14 +2,12 @@
 
 import copy
 import pickle
-from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
 import pytest
 import spacy
 from last_word_model import pipeline
-from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 import thinstack
@@ -26,8 +24,8 @@ def nlp(last_word):
     return pipeline(last_word.path, source="balanced")
 
 
-def merged(*texts: str) -> Callable[[Doc], None]:
-    def change(doc: Doc) -> None:
+def merged(*texts):
+    def change(doc):
         with doc.retokenize() as retokenizer:
             for text in texts:
                 start = doc.text.index(text)
@@ -36,8 +34,8 @@ def merged(*texts: str) -> Callable[[Doc], None]:
     return change
 
 
-def split(text: str, *parts: str) -> Callable[[Doc], None]:
-    def change(doc: Doc) -> None:
+def split(text, *parts):
+    def change(doc):
         (token,) = [token for token in doc if token.text == text]
         with doc.retokenize() as retokenizer:
             retokenizer.split(token, list(parts), heads=[token] * len(parts))
@@ -45,8 +43,8 @@ def split(text: str, *parts: str) -> Callable[[Doc], None]:
     return change
 
 
-def both(*changes: Callable[[Doc], None]) -> Callable[[Doc], None]:
-    def change(doc: Doc) -> None:
+def both(*changes):
+    def change(doc):
         for each in changes:
             each(doc)
 
@@ -71,7 +69,7 @@ def change(request):
     return CHANGES[request.param]
 
 
-def placed(doc: Doc) -> list[tuple[Any, ...]]:
+def placed(doc):
     """The phrases of a Doc by their characters; their tokens are those around them."""
     for phrase in doc._.sentiment_phrases:
         span, start, end = doc[phrase["start"] : phrase["end"]], *spot(phrase)
@@ -83,11 +81,11 @@ def placed(doc: Doc) -> list[tuple[Any, ...]]:
     return [tuple(phrase[key] for key in keys) for phrase in doc._.sentiment_phrases]
 
 
-def spot(phrase: dict[str, Any]) -> tuple[int, int]:
+def spot(phrase):
     return phrase["start_char"], phrase["end_char"]
 
 
-def asked(doc: Doc) -> dict[tuple[int, int], tuple[Any, ...]]:
+def asked(doc):
     """What each stretch of tokens answers, by its characters."""
     found = {}
     for start, end in combinations(range(len(doc) + 1), 2):
@@ -194,7 +192,7 @@ def test_a_span_that_spacy_has_not_moved_is_refused(nlp):
     assert span_around(doc, spans[1].start_char, spans[1].end_char)._.sentiment_label == labels[1]
 
 
-def earlier(doc: Doc) -> dict[str, Any]:
+def earlier(doc):
     """The results of a Doc as earlier versions stored them."""
     kept = copy.deepcopy(dict(doc.user_data[KEY]))
     plain = doc._.tree_sentiment
@@ -208,7 +206,7 @@ def earlier(doc: Doc) -> dict[str, Any]:
     return kept
 
 
-def without_results(nlp: Language) -> Doc:
+def without_results(nlp):
     """The Doc as the components before this one leave it."""
     with nlp.select_pipes(disable=["tree_sentiment"]):
         return nlp(TEXT)

@@ -9,8 +9,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, closing
-from http.client import HTTPConnection, HTTPResponse
-from typing import Any
+from http.client import HTTPConnection
 from xml.etree import ElementTree
 
 import pytest
@@ -34,9 +33,7 @@ def server():
         found.shutdown()
 
 
-def ask(
-    server: PageServer, method: str, path: str, body: bytes = b"", **headers: str
-) -> tuple[HTTPResponse, bytes]:
+def ask(server, method, path, body=b"", **headers):
     given = {name.replace("_", "-"): value for name, value in headers.items()}
     with closing(HTTPConnection(HOST, server.port, timeout=PATIENCE)) as connection:
         connection.request(method, path, body or None, given)
@@ -44,7 +41,7 @@ def ask(
         return response, response.read()
 
 
-def predict(server: PageServer, text: str) -> dict[str, Any]:
+def predict(server, text):
     body = json.dumps({"text": text}).encode()
     response, answer = ask(server, "POST", "/predict", body, Content_Type="application/json")
     assert response.status == 200, answer
@@ -158,7 +155,7 @@ def test_answers_are_sent_at_once(server, monkeypatch):
     found = []
     finish = server.finish_request
 
-    def recorded(connection: socket.socket, address: object) -> None:
+    def recorded(connection, address):
         finish(connection, address)
         found.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
 

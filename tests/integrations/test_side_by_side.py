@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import started
@@ -15,7 +14,7 @@ from deadly_model import DeadlyModel, StillbornModel, UnloadableModel
 from thinstack.bundle import reading
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora import shards
-from thinstack.integrations.corpora.run import Progress, Request, score_corpus
+from thinstack.integrations.corpora.run import Request, score_corpus
 from thinstack.integrations.corpora.run_manifest import Settings
 from thinstack.integrations.corpora.work import ModelSource
 
@@ -29,14 +28,12 @@ def small_shards_and_no_process_left(monkeypatch):
     assert multiprocessing.active_children() == []
 
 
-def written(path: Path, texts: list[str]) -> Path:
+def written(path, texts):
     path.write_text("".join(f"{text}\n" for text in texts))
     return path
 
 
-def run(
-    texts: list[str], folder: Path, model: ModelSource, **how: Any
-) -> tuple[Progress, list[int]]:
+def run(texts, folder, model, **how):
     """How it ends, and the rows that were done whenever it told of them."""
     told: list[int] = []
     source = written(folder / "texts.txt", texts)
@@ -45,7 +42,7 @@ def run(
     return score_corpus(request, lambda now: told.append(now.done) if now.rows else None), told
 
 
-def ids_in(out: Path, folder: str = "") -> list[str]:
+def ids_in(out, folder=""):
     lines = [path.read_text("utf-8") for path in sorted((out / folder).glob("*.jsonl"))]
     return [json.loads(line)["id"] for line in "".join(lines).splitlines()]
 

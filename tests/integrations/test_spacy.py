@@ -110,12 +110,12 @@ def test_scores_for_nlp_evaluate(nlp):
     assert set(figures["cats_f_per_type"]) == set(LABELS)
 
 
-def stumble(monkeypatch: pytest.MonkeyPatch, nlp: Language) -> list[int]:
+def stumble(monkeypatch, nlp):
     """Make the model fail on the word `boom`; returns a list that gets the size of each call."""
     predictor, calls = nlp.get_pipe("tree_sentiment").predictor, []
     real = predictor.trees_and_scores
 
-    def trees_and_scores(words: list[list[str]], trees: Any) -> list[Any]:
+    def trees_and_scores(words, trees):
         calls.append(len(words))
         if any("boom" in sentence for sentence in words):
             raise RuntimeError("boom is too much")
@@ -147,7 +147,7 @@ def test_a_failing_document_harms_no_neighbour(bundle, monkeypatch, threads):
         nlp("boom")
     failed: list[tuple[str, list[str], str]] = []
 
-    def note(name: str, component: object, docs: list[Doc], error: Exception) -> None:
+    def note(name, component, docs, error):
         failed.append((name, [doc.text for doc in docs], str(error)))
 
     nlp.set_error_handler(note)

@@ -156,13 +156,13 @@ def test_a_package_requires_thinstack(moved):
 def test_saving_that_fails_leaves_the_old_bundle(moved, nlp, monkeypatch):
     folder = moved[1] / "tree_sentiment"
 
-    def found() -> dict[Path, tuple[bytes, int]]:
+    def found():
         files = (path for path in folder.rglob("*") if path.is_file())
         return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
     before, write = found(), Path.write_bytes
 
-    def full(path: Path, data: bytes) -> int:
+    def full(path, data):
         if path.name == "manifest.json":
             raise OSError("no space left on device")
         return write(path, data)

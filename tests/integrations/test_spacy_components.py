@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -36,11 +35,11 @@ def two(last_word, tmp_path_factory):
     return nlp
 
 
-def by_topic(scores: dict[str, float]) -> dict[str, float]:
+def by_topic(scores):
     return dict(zip(("sports", "so-so", "music"), scores.values(), strict=True))
 
 
-def topics(doc: Doc) -> dict[str, float]:
+def topics(doc):
     """The plain mean of both sentences, by the other table."""
     both = expected(".", 4, OTHER), expected("awful", 3, OTHER)
     return by_topic({label: (both[0][label] + both[1][label]) / 2 for label in LABELS})
@@ -119,7 +118,7 @@ def test_getters_go_to_worker_processes_that_are_not_forked(nlp):
     assert state[1]["sentiment_label"][2](nlp("so good")[:]) == "good"
 
 
-def scored_as(brackets: str, **more: Any) -> Doc:
+def scored_as(brackets, **more):
     """A Doc scored by labels in brackets, 0.6 each."""
     tree = thinstack.from_brackets(brackets)
     doc = Doc(spacy.blank("en").vocab, words=list(tree.words))

@@ -1,11 +1,10 @@
 """The spaCy component with a model that makes trees of its own."""
 
 import re
-from typing import Any
 
 import pytest
 from last_word_model import LABELS, best, expected, mean_of, pipeline, write_last_word_bundle
-from spacy.tokens import Doc, Span
+from spacy.tokens import Span
 
 from thinstack.errors import InputError
 from thinstack.integrations.spacy.component import TreeSentiment, predictions
@@ -13,7 +12,7 @@ from thinstack.integrations.spacy.component import TreeSentiment, predictions
 TEXTS = ["what a good film", "so good. A very awful film.", "", "a film (good) was awful !"]
 
 
-def stored(doc: Doc) -> Any:
+def stored(doc):
     return doc._.tree_sentiment
 
 
@@ -49,7 +48,7 @@ def test_everything_is_about_the_own_parse(parsing, source):
 def benepar():
     """Parses from elsewhere, of four words, for every sentence but `boom`."""
 
-    def parse_string(span: Span) -> str | None:
+    def parse_string(span):
         if span.text == "boom":
             return None
         return "(S (A {}) (B (C {}) (D (E {}) (F {}))))".format(*(token.text for token in span))

@@ -1,6 +1,5 @@
 """What the component leaves on a Doc, read by the extension attributes."""
 
-from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -40,7 +39,7 @@ PHRASES = {(i, i + 1) for i in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)}
 PHRASES |= {(1, i) for i in range(3, 8)} | {(8, i) for i in range(10, 14)}
 
 
-def around(words: Sequence[int]) -> list[tuple[int, int]]:
+def around(words):
     """The smallest phrase around these tokens, or the sentences that they stand in."""
     found = [(a, b) for a, b in PHRASES if a <= words[0] and words[-1] < b]
     return [min(found, key=lambda phrase: phrase[1] - phrase[0])] if found else [(1, 7), (8, 13)]
@@ -136,7 +135,7 @@ class _Watched(dict[str, Any]):
 
     read: ClassVar[list[int]] = []
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key):
         if key == "scores":
             self.read.append(self["start_char"])
         return super().__getitem__(key)
@@ -190,7 +189,7 @@ def test_an_attribute_of_someone_else_is_not_overwritten():
 TEXTS = "The acting is superb. It was filmed in a town by the sea. It was not bad at all."
 
 
-def shown(**settings: Any) -> Doc:
+def shown(**settings):
     return pipeline("sst", **settings)(TEXTS)
 
 
@@ -200,7 +199,7 @@ def test_a_view_shows_phrases_and_documents_by_sums(classes, places, most):
     own, doc = shown(max_words=most), shown(max_words=most, classes=classes)
     names = ["negative", "neutral", "positive"] if classes == 3 else ["negative", "positive"]
 
-    def sums(scores: dict[str, float]) -> dict[str, float]:
+    def sums(scores):
         masses = dict.fromkeys(names, 0.0)
         for place, score in zip(places, scores.values(), strict=True):
             if place is not None:

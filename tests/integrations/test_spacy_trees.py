@@ -27,13 +27,13 @@ def parsed():
     nlp.add_pipe("sentencizer")
     parses: list[object] = []
 
-    def parse_string(span: Span) -> object:
+    def parse_string(span):
         found = parses[[sent.start for sent in span.doc.sents].index(span.start)]
         if isinstance(found, Exception):
             raise found
         return found
 
-    def make(text: str, *found: object) -> Doc:
+    def make(text, *found):
         parses[:] = found
         return nlp(text)
 
@@ -42,7 +42,7 @@ def parsed():
     Span.remove_extension("parse_string")
 
 
-def tree(doc: Doc, number: int = 0) -> str:
+def tree(doc, number=0):
     """The tree that is made of a sentence's parse, in brackets without labels."""
     sentences = sentences_of(doc)
     steps = parses_of(doc, sentences)[number]
@@ -130,14 +130,14 @@ def test_the_tokens_of_each_word():
 VOCAB = spacy.blank("en").vocab
 
 
-def parsed_doc(*tokens: str) -> Doc:
+def parsed_doc(*tokens):
     """A Doc of tokens given as `word/head/dep`, heads counted from 0."""
     words, heads, deps = zip(*(token.rsplit("/", 2) for token in tokens), strict=True)
     return Doc(VOCAB, words=words, heads=[int(head) for head in heads], deps=deps)
 
 
 @st.composite
-def heads_and_spaces(draw: st.DrawFn) -> tuple[list[int], list[bool]]:
+def heads_and_spaces(draw):
     """Heads of tokens, the root its own, and which of them are white space; at least one is not."""
     place = draw(st.permutations(range(draw(st.integers(1, 8)))))
     heads = list(range(len(place)))
@@ -156,7 +156,7 @@ def test_dependency_trees_of_words(drawn):
     found = dependency_tree(doc)
     words = [i for i, space in enumerate(spaces) if not space]
 
-    def above(token: int) -> int:
+    def above(token):
         head = heads[token]
         return above(head) if spaces[head] else head
 
@@ -252,7 +252,7 @@ def nlp():
     return spacy.blank("en")
 
 
-def words(doc: Doc) -> list[str]:
+def words(doc):
     (sentence,) = sentences_of(doc)
     return sentence.words
 

@@ -2,9 +2,7 @@
 
 import pickle
 import sys
-from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -24,7 +22,7 @@ BATCH = pa.record_batch({"id": ["a", "b"], "text": ["So good. Very awful film!",
 class Broadcast:
     """Spark's, but for the way to executors."""
 
-    def __init__(self, value: Any):
+    def __init__(self, value):
         self.value = value
 
 
@@ -52,7 +50,7 @@ def _no_model_is_loaded():
     spark._loaded.cache_clear()
 
 
-def rows(found: Iterator[pa.RecordBatch]) -> list[dict[str, Any]]:
+def rows(found):
     return pa.Table.from_batches(found).to_pylist()
 
 

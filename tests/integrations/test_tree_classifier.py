@@ -29,7 +29,7 @@ def nlp(start):
     return nlp
 
 
-def weights(nlp: Language) -> dict[str, torch.Tensor]:
+def weights(nlp):
     learner = nlp.get_pipe("tree_classifier").model
     return {name: value.clone() for name, value in state_of(learner._learner.model).items()}
 
@@ -128,7 +128,7 @@ def test_what_is_no_example_is_left_out(nlp):
 
 
 def test_classes_are_found_or_given(start):
-    def found(labels: list[str] | None, *added: str) -> tuple[str, ...]:
+    def found(labels, *added):
         nlp = pipeline(start)
         component, given = nlp.get_pipe("tree_classifier"), examples(nlp)
         assert [component.add_label(label) for label in added] == [1] * len(added)

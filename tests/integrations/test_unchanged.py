@@ -2,11 +2,10 @@
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from last_word_model import TABLE, write_last_word_bundle
 
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora import shards
-from thinstack.integrations.corpora.run import Progress, Request, score_corpus
+from thinstack.integrations.corpora.run import Request, score_corpus
 from thinstack.integrations.corpora.run_manifest import Settings, read_run_manifest
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.integrations.corpora.work import ModelSource
@@ -35,58 +34,51 @@ def model(last_word):
     return ModelSource(str(last_word.path))
 
 
-def written(path: Path, word: str = "good", rows: int = 40) -> Path:
+def written(path, word="good", rows=40):
     path.write_text("".join(f"{'x' * LONG}{row} {word}\n" for row in range(rows)))
     return path
 
 
-def run(
-    input: Path | BinaryIO,
-    out: Path,
-    model: ModelSource,
-    changes: Mapping[int, Callable[[], object]] = MappingProxyType({}),
-    *,
-    jobs: int = 0,
-) -> Progress:
+def run(input, out, model, changes=MappingProxyType({}), *, jobs=0):
     """Score a corpus. Each change is made once so many rows are done."""
 
-    def tell(now: Progress) -> None:
+    def tell(now):
         if now.rows is not None and now.done in changes:
             changes[now.done]()
 
     return score_corpus(Request(input, out, Settings(), model, jobs=jobs, fail_after=0.5), tell)
 
 
-def finished(out: Path) -> bool:
+def finished(out):
     found = read_run_manifest(out)
     assert found is not None
     return found.finished is not None
 
 
-def parts_in(out: Path) -> dict[str, bytes]:
+def parts_in(out):
     return {path.name: path.read_bytes() for path in out.glob("part*")}
 
 
-def with_its_time(path: Path) -> None:
+def with_its_time(path):
     before = path.stat()
     path.write_text(path.read_text().replace("good", "film"))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def longer(path: Path) -> None:
+def longer(path):
     with path.open("a") as file:
         file.write("good\n")
 
 
-def shorter(path: Path) -> None:
+def shorter(path):
     os.truncate(path, path.stat().st_size // 2)
 
 
-def cut_last_line_end(path: Path) -> None:
+def cut_last_line_end(path):
     os.truncate(path, path.stat().st_size - 1)
 
 
-def replaced(path: Path) -> None:
+def replaced(path):
     written(path.with_suffix(".new"), "film").rename(path)
 
 
@@ -116,7 +108,7 @@ def test_a_change_that_is_undone_is_found(model, tmp_path):
 
 
 def test_no_row_of_another_input_is_in_a_run_that_goes_on(model, tmp_path):
-    def kill() -> None:
+    def kill():
         raise KeyboardInterrupt
 
     path = written(tmp_path / "in.txt")
@@ -162,7 +154,7 @@ def test_a_model_that_changes_ends_the_run(what, jobs, tmp_path):
     write_last_word_bundle(folder)
     path = written(tmp_path / "in.txt")
 
-    def change() -> None:
+    def change():
         folder.rename(tmp_path / "old")
         if what == "another bundle":
             write_last_word_bundle(folder, table=TABLE + 1)
@@ -187,7 +179,7 @@ def test_a_process_that_starts_takes_no_other_model(changed, tmp_path):
     lines[30] = f"once {tmp_path / 'mark'}\n"  # which kills its process
     path.write_text("".join(lines))
 
-    def change() -> None:
+    def change():
         if changed:
             write_last_word_bundle(folder, table=TABLE + 1)
 
@@ -212,7 +204,7 @@ def test_a_part_that_is_gone_at_the_end_is_told(model, tmp_path):
 
 @pytest.mark.parametrize("lost", ["the first", "the last", "a problem"])
 def test_a_row_that_is_lost_is_told(lost, model, tmp_path, monkeypatch):
-    def losing(self: TextScorer, rows: Any) -> Any:
+    def losing(self, rows):
         found, problems = call(self, rows)
         kept = np.flatnonzero(found.text != (0 if lost == "the first" else 7))
         return (found, {}) if lost == "a problem" else (found.at(kept), problems)

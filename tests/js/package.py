@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,7 @@ needs_package = pytest.mark.skipif(
 )
 
 
-def asked(call: str, **question: Any) -> Any:
+def asked(call, **question):
     """The answer of the built package to a call."""
     done = subprocess.run(
         ["node", str(JS / "test" / "answer.mjs")],
@@ -28,7 +27,7 @@ def asked(call: str, **question: Any) -> Any:
     return json.loads(done.stdout)
 
 
-def utf16(text: str) -> list[int]:
+def utf16(text):
     """For each place in a text, the UTF-16 units before it."""
     found = [0]
     for char in text:

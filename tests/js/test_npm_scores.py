@@ -1,8 +1,5 @@
 """The npm package gives the trees, scores and drawings of Python."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import onnx
 import pytest
@@ -14,7 +11,6 @@ import thinstack
 from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.runtime.documents import document_data
-from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.text import predict_text
 
 ROOT = JS.parent
@@ -25,7 +21,7 @@ GOLDEN = ROOT / "tests" / "golden" / "schema-1"
 pytestmark = needs_package
 
 
-def assert_same(found: dict[str, Any], expected: Prediction, tolerance: float = 1e-6) -> None:
+def assert_same(found, expected, tolerance=1e-6):
     assert found["words"] == list(expected.words)
     assert found["transitions"] == expected.transitions.tolist()
     np.testing.assert_allclose(found["scores"], expected.scores, rtol=0, atol=tolerance)
@@ -38,9 +34,7 @@ def assert_same(found: dict[str, Any], expected: Prediction, tolerance: float = 
         assert found["brackets"] == expected.brackets
 
 
-def compare(
-    bundle: Path, texts: list[str], options: dict[str, Any] | None = None, *, entry: str = "node"
-) -> None:
+def compare(bundle, texts, options=None, *, entry="node"):
     """Python's and the package's answers on texts, in one call each."""
     options = options or {}
     settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
@@ -56,7 +50,7 @@ def compare(
             assert text["label"] == known["label"]
 
 
-def some(count: int) -> list[str]:
+def some(count):
     """Sentences of the suite, and random texts."""
     return [*own()[:count], *hostile(count, seed=3), "", " \n"]
 
@@ -174,7 +168,7 @@ def test_the_json_form():
 # -- drawings, byte for byte
 
 
-def compare_drawn(bundle: Path, texts: list[str], options: dict[str, Any] | None = None) -> None:
+def compare_drawn(bundle, texts, options=None):
     predictor = thinstack.load(bundle, threads=1, **(options or {}))
     found = asked("drawn", bundle=str(bundle), texts=texts, options=options or {})
     for (tree, text), sentences in zip(found, predict_text(predictor, texts), strict=True):

@@ -1,7 +1,5 @@
 """The npm package cuts texts into the sentences, words and pieces that Python finds."""
 
-from typing import Any
-
 import pytest
 from js.package import JS, asked, needs_package, utf16
 from js.texts import KNOWN, all_texts
@@ -23,7 +21,7 @@ def texts():
     return found
 
 
-def described(text: str, *, split: bool) -> list[dict[str, Any]]:
+def described(text, *, split):
     """The sentences that Python finds, in UTF-16 units."""
     (found,) = EnglishSplitter(sentences=split)([text])
     places = utf16(text)

@@ -12,19 +12,18 @@ from hypothesis import strategies as st
 
 from thinstack.data.trees.treebank import read_trees
 from thinstack.data.words import ptb
-from thinstack.runtime.text import Sentence
 from thinstack.text.english import RULES, EnglishSplitter, rules
 from thinstack.text.raw_text import detokenize
 
 DATA = json.loads(RULES.read_text(encoding="utf-8"))
 
 
-def sentences(text: str) -> list[Sentence]:
+def sentences(text):
     (found,) = EnglishSplitter()([text])
     return found
 
 
-def words(text: str) -> list[str]:
+def words(text):
     """Of a text that is one sentence."""
     (found,) = EnglishSplitter(sentences=False)([text])
     return found[0].words
@@ -141,7 +140,7 @@ HOSTILE = UNITS.split("|")
 def test_hostile_text_is_read_in_linear_time(unit):
     """Four times the text takes some four times the CPU time, not sixteen."""
 
-    def seconds(length: int) -> float:
+    def seconds(length):
         text = f"b. {unit * (length // len(unit))}b"
         start = process_time()
         assert sentences(text)[-1].text.endswith("b")
@@ -159,7 +158,7 @@ def test_the_rules_agree_with_the_rest_of_the_package():
     assert [char for char in characters if char.isspace() != bool(space.match(char))] == []
 
 
-def share_read_back(sentences: list[list[str]], joined: int) -> float:
+def share_read_back(sentences, joined):
     """The share of sentences that come back word for word out of texts of so many sentences."""
     texts = [detokenize(words) for words in sentences]
     found = EnglishSplitter()(" ".join(texts[i : i + joined]) for i in range(0, len(texts), joined))

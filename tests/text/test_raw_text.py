@@ -15,7 +15,7 @@ def tokenizer():
     return spacy.blank("en").tokenizer
 
 
-def words_of(tokenizer, text: str) -> list[str]:
+def words_of(tokenizer, text):
     doc = tokenizer(text)
     return treebank_words(
         [token.text for token in doc], [bool(token.whitespace_) for token in doc]

@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import thinstack
-from thinstack.runtime.text import Sentence, predict_text
+from thinstack.runtime.text import predict_text
 from thinstack.text.english import LONGEST, RULES, EnglishSplitter, rules
 
 DATA = json.loads(RULES.read_text(encoding="utf-8"))["typed"]
 
 
-def read(text: str) -> list[Sentence]:
+def read(text):
     (found,) = EnglishSplitter()([text])
     return found
 
 
-def words(text: str) -> list[str]:
+def words(text):
     return [word for sentence in read(text) for word in sentence.words]
 
 
