@@ -56,7 +56,6 @@ JOBS = {
     ),
     "publish": (
         "cli/test_cli_tables.py::test_no_header_from_training_to_scores",
-        "cli/test_cli_tables.py::test_training_on_a_link_learns_from_its_rows",
         "cli/test_cli_train_texts.py::test_a_scale_of_names_can_be_switched_off_and_marks_can_be_classes",
         "cli/test_cli_train_texts.py::test_classes_and_rows_that_repeat_are_said",
         "cli/test_cli_train_texts.py::test_from_a_table_to_predictions",

@@ -61,19 +61,6 @@ def test_linked_pairs(tmp_path):
         assert (task.name, rows) == ("entailment.v1", ["same", "not"])
 
 
-def test_training_on_a_link_learns_from_its_rows(cli, tmp_path):
-    bundle, out = tiny_texts.start(tmp_path / "start"), tmp_path / "out"
-    (tmp_path / "archive").mkdir()
-    content = tiny_texts.table(tmp_path / "archive" / "2024.csv", 40).read_text()
-    wrong = content.replace("up\n", "wrong\n")
-    (tmp_path / "archive" / "today.csv").write_text(wrong)
-    (tmp_path / "today.csv").symlink_to("archive/2024.csv")
-    answer = cli("train", tmp_path / "today.csv", "--out", out, "--init", bundle)
-    assert (answer.code, answer.err) == (0, "")
-    recipe = Recipe.read(out / "recipe.toml")
-    assert (recipe.data.train, recipe.model.labels) == ("today.csv", ("down", "up"))
-
-
 def test_links_that_lead_nowhere_say_where(cli, tmp_path):
     link = tmp_path / "texts.csv"
     link.symlink_to("gone.csv")

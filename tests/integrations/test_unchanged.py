@@ -120,8 +120,10 @@ def test_no_row_of_another_input_is_in_a_run_that_goes_on(model, tmp_path):
     assert parts_in(tmp_path / "out") == parts_in(tmp_path / "other")
 
 
-@pytest.mark.parametrize("jobs", [0, 2])
-@pytest.mark.parametrize("change", ["b.txt is new", "c.txt is gone", "a.txt has another", "d.md"])
+@pytest.mark.parametrize(
+    ("change", "jobs"),
+    [("b.txt is new", 0), ("c.txt is gone", 0), ("a.txt has another", 2), ("d.md", 0)],
+)
 def test_a_folder_that_changes(change, jobs, model, tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
@@ -147,8 +149,9 @@ def test_what_is_kept_of_standard_input_is_compared_too(model, tmp_path):
     assert finished(out)
 
 
-@pytest.mark.parametrize("jobs", [0, 1])
-@pytest.mark.parametrize("what", ["another bundle", "damaged", "no such folder"])
+@pytest.mark.parametrize(
+    ("what", "jobs"), [("another bundle", 0), ("damaged", 1), ("no such folder", 0)]
+)
 def test_a_model_that_changes_ends_the_run(what, jobs, tmp_path):
     folder, out = tmp_path / "model", tmp_path / "out"
     write_last_word_bundle(folder)
