@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-from typing import Any
 
 from thinstack.bundle import write_bundle
 from thinstack.core.config import CellConfig, EmbeddingConfig, HeadConfig, ModelConfig
@@ -40,7 +39,7 @@ def reseal(folder, change):
 def sealed(raw):
     """A manifest with the digest and the form that belong to it, as `Manifest` states."""
     covered = {key: value for key, value in raw.items() if key != "digest"}
-    form: dict[str, Any] = {"sort_keys": True, "ensure_ascii": False}
+    form = {"sort_keys": True, "ensure_ascii": False}
     canonical = json.dumps(covered, separators=(",", ":"), **form)
     raw["digest"] = hashlib.sha256(canonical.encode()).hexdigest()
     text = json.dumps(raw, indent=2, **form)

@@ -2,11 +2,9 @@
 whether it is one word. A model may parse; its tree is one that no fixed source makes."""
 
 import random
-from typing import Any
 
 import numpy as np
 import spacy
-from numpy.typing import NDArray
 from onnx import TensorProto, checker, helper, numpy_helper, parser
 
 from thinstack.bundle import write_bundle
@@ -209,7 +207,7 @@ def last_word_model(
 def _made(graph, table, metadata):
     proto = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {graph}')
     whole = np.int64 if "int64[n0]" in graph else np.int32
-    constants: dict[str, NDArray[Any]] = {
+    constants = {
         "table": table,
         "phrase": PHRASE[None],
         "no_row": np.zeros((1, len(LABELS)), np.float32),
@@ -226,5 +224,4 @@ def _made(graph, table, metadata):
         proto.graph.initializer.append(numpy_helper.from_array(constants[name], name))
     helper.set_model_props(proto, metadata or {})
     checker.check_model(proto)
-    content: bytes = proto.SerializeToString()
-    return content
+    return proto.SerializeToString()

@@ -62,7 +62,7 @@ def sample(options):
 def tests_by_line(root, data_file, ids):
     """The tests that execute a line; or their files, of fixtures, on which other tests may rely."""
     data, known = coverage.CoverageData(data_file), set(ids)
-    found: dict[tuple[str, int], set[str]] = defaultdict(set)
+    found = defaultdict(set)
     data.read()
     for file in data.measured_files():
         for line, contexts in data.contexts_by_lineno(file).items():
@@ -152,7 +152,7 @@ class Runner:
                 start_new_session=True,
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY)),
             )
-        code: int | str | None = None
+        code = None
         while code is None:
             time.sleep(0.1)
             # user, system time, and those of its children, before `poll` takes them away

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 # Statements and calls that are no code of the program.
 IDLE = re.compile(
@@ -61,7 +61,7 @@ def mutants_of(root):
             for kind, node, new in changes(statement, inside, droppable):
                 seen[scope, text, kind] += 1
                 # The defaults of parameters run at import, but it is the calls that they change.
-                run: Any = statement if isinstance(statement, ast.FunctionDef) else node
+                run = statement if isinstance(statement, ast.FunctionDef) else node
                 start = starts[node.lineno - 1] + node.col_offset
                 stop = starts[node.end_lineno - 1] + node.end_col_offset
                 place = (run.lineno, run.end_lineno, start, stop)
@@ -149,7 +149,7 @@ def changes(statement, inside, droppable):
                 name, new = type(old).__name__, copy.copy(node)
                 if name not in SWAPS:
                     continue
-                swapped: Any = getattr(ast, SWAPS[name])()
+                swapped = getattr(ast, SWAPS[name])()
                 if isinstance(new, ast.Compare):
                     new.ops = [*new.ops[:place], swapped, *new.ops[place + 1 :]]
                 else:
@@ -171,11 +171,7 @@ def find(wanted, root):
             ("", *rest) if len(mutant.statement) > 25 else (),
         ]
 
-    tables: list[dict[Any, list[Mutant]]] = [
-        defaultdict(list),
-        defaultdict(list),
-        defaultdict(list),
-    ]
+    tables = [defaultdict(list), defaultdict(list), defaultdict(list)]
     for mutant in mutants_of(root):
         for table, key in zip(tables, keys(mutant), strict=True):
             table[key].append(mutant)

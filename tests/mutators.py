@@ -1,15 +1,14 @@
 """How the fuzzer changes the files of a bundle."""
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
 
 import numpy as np
 from onnx_mutators import mutated_onnx
 
 Random = np.random.Generator
 MANIFEST = "manifest.json"
-VALUES: Final[tuple[Any, ...]] = (
+VALUES = (
     *(None, True, False, 0, 1, -1, 2, 1 << 31, 1 << 63, -(1 << 64), 1e308, -0.5, 1e-300),
     *("", "a", "sst", "\0", "é" * 300, "../x", "/etc/passwd", "int8", "self", "sequence"),
     *([], {}, [[]], [1, 2], ["a"], {"a": 1}, [None], {"": {}}),
@@ -100,7 +99,7 @@ def mutated_safetensors(content, random):
 
 
 Change = Callable[[bytes, Random], bytes]
-KINDS: Final[Mapping[str, tuple[str, Change]]] = {
+KINDS = {
     "onnx structure": ("onnx/model.onnx", mutated_onnx),
     "onnx bytes": ("onnx/model.onnx", mutated_bytes),
     "config": ("config.json", mutated_json),

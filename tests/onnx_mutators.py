@@ -1,10 +1,8 @@
 """ONNX files that are like a given one but for a few changes of their structure."""
 
-from collections.abc import Callable
-
 import numpy as np
 import onnx
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
+from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, helper
 
 from thinstack.bundle.gate.operators import OPERATORS
 
@@ -243,8 +241,7 @@ def exchange_graphs(model, graph, random):
         _pick(random, inner).CopyFrom(other)
 
 
-Change = Callable[[ModelProto, GraphProto, Random], None]
-CHANGES: tuple[Change, ...] = (
+CHANGES = (
     *(drop_node, duplicate_node, move_node, insert_node, insert_node, change_operator),
     *(change_operator, change_input, change_input, drop_input, change_output, change_attribute),
     *(change_attribute, change_attribute, add_attribute, drop_attribute, change_weight),

@@ -3,7 +3,6 @@
 import linecache
 import re
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -25,6 +24,6 @@ def execute(block, name, names):
 def run(page, word):
     """Run the one block of a page that holds `word`; returns its names."""
     (block,) = [block for block in blocks(page, "python") if word in block]
-    found: dict[str, Any] = {"__name__": "page"}
+    found = {"__name__": "page"}
     execute(block, f"<{page}, {word}>", found)
     return found

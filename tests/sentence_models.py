@@ -1,12 +1,11 @@
 """Bundles of models that score sentences alone, and what torch makes of the same sentences."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import onnx
 import torch
 from last_word_model import LABELS, WORDS
-from numpy.typing import NDArray
 
 from thinstack.bundle import Bundle, write_bundle
 from thinstack.core.config import ModelConfig
@@ -27,11 +26,10 @@ class SentenceModel(NamedTuple):
         ids = WordVocabulary(WORDS).fields(list(words))
         sizes = {"sizes": np.array([len(words)]), "lengths": np.array([len(words)])}
         forest = Forest(**ids, **sizes, transitions=np.array(transitions, np.int64))
-        found: NDArray[Any] = self.model(self.model.inputs(forest))["root_scores"].numpy()[0]
-        return found
+        return self.model(self.model.inputs(forest))["root_scores"].numpy()[0]
 
 
-PLAIN: dict[str, Any] = {
+PLAIN = {
     "trees": "sequence",
     "cell": {"name": "nary_lstm.v1", "hidden_size": 4, "options": {"arity": 1}},
 }

@@ -38,7 +38,7 @@ def encode_spinn(cell, tracker, words, lengths, transitions=None):
     """
     nodes = SpinnNodes([], [], [], [])
     for sentence in torch.split(words, lengths.tolist()):
-        stack: list[list[Tensor]] = []
+        stack = []
         buffer = [cell.leaf(word) for word in torch.split(sentence, 1)]
         hidden = memory = words.new_zeros([1, tracker.size])
         for _ in range(2 * len(sentence) - 1):

@@ -8,14 +8,14 @@ import pytest
 import spacy
 from last_word_model import best, expected
 
-from thinstack.errors import InputError, ThinstackError
+from thinstack.errors import InputError
 from thinstack.integrations.corpora import score_batches
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
 GOOD = best(expected("good", 2))
 
-NO_TEXTS: dict[str, tuple[object, str]] = {
+NO_TEXTS = {
     "None": (None, "expected a text, found None"),
     "NaN": (float("nan"), "expected a text, found nan"),
     "NaN of numpy": (np.float32("nan"), "expected a text, found .*nan"),
@@ -26,7 +26,7 @@ NO_TEXTS: dict[str, tuple[object, str]] = {
     "digits": (10**5000, "expected a text, found int .cannot be printed"),
     "half": ("a \ud800", r"no Unicode text, character 2 is '\\ud800'"),
 }
-TEXTS: dict[str, tuple[str, int]] = {
+TEXTS = {
     "empty": ("", 0),
     "blank": (" \t\n", 0),
     "NUL": ("\0", 1),
@@ -44,12 +44,12 @@ def predictor(last_word):
 @pytest.mark.parametrize("kind", NO_TEXTS)
 def test_of_predict_text(predictor, kind):
     bad, said = NO_TEXTS[kind]
-    texts: list[Any] = ["so good", bad, "so good", bad]
+    texts = ["so good", bad, "so good", bad]
     found = predict_text(predictor, texts)
     assert [each.label for each in next(found)] == [GOOD]
     with pytest.raises(InputError, match=f"^text 1: {said}"):
         next(found)
-    told: list[tuple[int, ThinstackError]] = []
+    told = []
     read = list(predict_text(predictor, texts, on_error=lambda *each: told.append(each)))
     assert [[each.label for each in one] for one in read] == [[GOOD], [], [GOOD], []]
     assert [(place, type(error)) for place, error in told] == [(1, InputError), (3, InputError)]
@@ -84,7 +84,7 @@ def test_a_text_that_the_model_fails_on_is_told_too(last_word, monkeypatch):
 @pytest.mark.parametrize("kind", NO_TEXTS)
 def test_of_words(predictor, kind):
     """Half of a surrogate pair is a word that no vocabulary has."""
-    bad: Any = NO_TEXTS[kind][0]
+    bad = NO_TEXTS[kind][0]
     if kind != "half":
         with pytest.raises(InputError, match=r"^sentence 1: "):
             predictor.predict([["good"], ["a", bad]])
@@ -132,7 +132,7 @@ def nlp(last_word):
 @pytest.mark.parametrize("kind", NO_TEXTS)
 def test_of_the_component(nlp, kind):
     """What is no Doc goes to the error handler. Texts are for spaCy: it makes the Docs."""
-    bad: Any = NO_TEXTS[kind][0]
+    bad = NO_TEXTS[kind][0]
     component, told = nlp.get_pipe("tree_sentiment"), list[Any]()
     split = nlp.get_pipe("sentencizer")
     docs = [split(nlp.make_doc("so good")), bad, split(nlp.make_doc("so good"))]

@@ -1,6 +1,5 @@
 """What runs on CUDA gives what it gives on the CPU; skipped where there is no GPU."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -13,13 +12,12 @@ import thinstack
 from thinstack.bundle.weights import load_model
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
-from thinstack.core.model.model import Model
 from thinstack.errors import DeviceError
 from thinstack.export.samples import sample_trees
 
 SENTENCES = [["A", "wonderful", "film"], ["Dull"], ["The", "plot", "never", "comes", "alive", "."]]
 GOLDEN = Path(__file__).parent / "golden" / "schema-1"
-MODELS: dict[str, Callable[[], Model]] = {
+MODELS = {
     "words": partial(load_model, GOLDEN / "words"),
     "transitions": partial(load_model, GOLDEN / "wordpiece-parser"),
     "distances": partial(build, parser={"name": "distances.v1"}),

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +60,7 @@ def test_every_row(data, tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["title"].startswith("not CUDA, but the CPU, small; torch ")
-    rows: dict[str, dict[str, Any]] = {row["what"]: row for row in found["rows"]}
+    rows = {row["what"]: row for row in found["rows"]}
     differences = ["nary_lstm.v1 on SST nodes", "the treebank's trees"]
     rivals = ["itself, scheduled on the device", "itself on two CPU cores", "the CPU recursion"]
     rates = [f"{nodes:,} nodes a batch" for nodes in (2**12, 2**15, 2**17, 2**19)]

@@ -3,7 +3,6 @@
 import re
 import tomllib
 from runpy import run_path
-from typing import Any
 
 import pytest
 from pages import ROOT
@@ -29,8 +28,7 @@ def script():
 
 def papers():
     text = (ROOT / "scripts" / "papers.toml").read_text(encoding="utf-8")
-    found: list[dict[str, Any]] = tomllib.loads(text)["papers"]
-    return found
+    return tomllib.loads(text)["papers"]
 
 
 def test_the_page_is_what_the_script_writes(script):

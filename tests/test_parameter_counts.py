@@ -36,7 +36,7 @@ def test_table_1_of_tai(variant, task):
     d, expected = TAI[variant][task == "sentiment"]
     options = {"bias": "double", "output_gate": task == "sentiment"}
     cell = {"name": "nary_lstm.v1", "hidden_size": d, "options": options}
-    config: dict[str, object] = {}
+    config = {}
     if variant == "constituency Tree-LSTM":
         options["leaf"] = "own"
     elif variant == "dependency Tree-LSTM":

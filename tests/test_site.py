@@ -29,13 +29,13 @@ class Html(HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.path = path
-        self.links: list[str] = []
-        self.fetched: list[str] = []
-        self.anchors: set[str] = {""}
-        self.classes: set[str] = set()
-        self.components: set[str] = set()
-        self.text: list[str] = []
-        self._within: list[str] = []
+        self.links = []
+        self.fetched = []
+        self.anchors = {""}
+        self.classes = set()
+        self.components = set()
+        self.text = []
+        self._within = []
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):

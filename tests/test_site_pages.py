@@ -2,7 +2,6 @@
 
 import re
 import tomllib
-from collections.abc import Callable
 from runpy import run_path
 from types import SimpleNamespace
 
@@ -66,7 +65,7 @@ def test_a_page(hook):
 
 
 def links_of(folder, hook):
-    read: Callable[[str], str] = hook["place_in_site"]
+    read = hook["place_in_site"]
     return [
         (match[3], read(path.relative_to(ROOT).as_posix()))
         for path in folder.rglob("*.md")

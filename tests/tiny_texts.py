@@ -2,7 +2,6 @@
 
 import csv
 import random
-from typing import Any
 
 import torch
 from bundle_folders import write
@@ -55,7 +54,7 @@ def table(path, count=24, *, seed=0, subjects=SUBJECTS):
 
 def recipe(bundle, *, data=None, **training):
     """A recipe over `table` that starts from a bundle, or from the vectors of thinstack."""
-    model: dict[str, Any] = {
+    model = {
         "labels": ["down", "up"],
         "embedding": {"kind": "wordpieces", "size": 4},
         "cell": {"name": "nary_lstm.v1", "hidden_size": 5},
@@ -69,7 +68,7 @@ def recipe(bundle, *, data=None, **training):
         "learning_rate": 0.1,
         **training,
     }
-    whole: dict[str, Any] = {"name": "tiny", "model": model, "training": settings}
+    whole = {"name": "tiny", "model": model, "training": settings}
     files = {"train": "texts.csv", "dev_share": 0.25, "task": "texts"}
     if bundle is None:
         files |= {"vectors": "wordpieces"}

@@ -39,8 +39,8 @@ class Hub:
     """Repositories by name, and the requests that came, as "METHOD path"."""
 
     def __init__(self):
-        self.repositories: dict[str, Repository] = {}
-        self.requests: list[str] = []
+        self.repositories = {}
+        self.requests = []
         self.url = ""
         self.silent = False
         """Whether it accepts connections and never answers."""

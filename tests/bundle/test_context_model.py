@@ -85,7 +85,7 @@ def test_a_sentence_scores_the_same_beside_others(predictor, data_dir):
 
 
 def test_a_batch_has_so_many_pieces_at_most(predictor, monkeypatch):
-    sizes: list[int] = []
+    sizes = []
     run = Predictor._run
 
     def watch(self, forest, *more):

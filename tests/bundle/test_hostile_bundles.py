@@ -12,7 +12,7 @@ from bundle_folders import FILES, claimed, listed, replaced, resealed, write
 from command_line import run_program
 from hostile_bundles import Creating, zipped
 
-from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.bundle.limits import check_safetensors
 from thinstack.bundle.manifest import Manifest
 from thinstack.bundle.weights import load_model
@@ -119,7 +119,7 @@ def test_hard_links_are_read_and_never_written_through(tmp_path):
 
 
 def test_a_change_through_another_name_of_a_file_is_found(tmp_path):
-    bundle: Bundle = write(tmp_path / "model")
+    bundle = write(tmp_path / "model")
     os.link(tmp_path / "model" / "README.md", tmp_path / "elsewhere")
     (tmp_path / "elsewhere").write_bytes(bytes(len(FILES["README.md"])))
     for read in (lambda: open_bundle(tmp_path / "model"), lambda: bundle.read("README.md")):

@@ -121,7 +121,7 @@ def parted(path):
 
 
 Damage = Callable[[Path], None]
-DAMAGES: dict[str, tuple[Damage, list[str]]] = {
+DAMAGES = {
     "truncated": (truncated, ["onnx/model.onnx"]),
     "flipped": (flipped, ["vocabulary.txt"]),
     "gone": (Path.unlink, ["config.json"]),

@@ -1,11 +1,10 @@
 """What the gate is certain of about forms of values holds where random graphs are computed."""
 
 import random
-from typing import Any
 
 import numpy as np
 import pytest
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from thinstack.bundle.gate.onnx_ranks import form_of
@@ -46,7 +45,7 @@ class Attribute:
 def node(rng, names):
     operator = rng.choice([*OPERATORS, "Squeeze", "Shape", "Unsqueeze"])
     inputs = [rng.choice(names) for _ in range(OPERATORS[operator])]
-    attributes: dict[str, int] = {}
+    attributes = {}
     if operator == "Squeeze" and rng.random() < 0.6:
         inputs = inputs[:1]
     elif "queeze" in operator:
@@ -68,7 +67,7 @@ def found(operator, values, attributes):
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, None) for name in names]
     output = helper.make_tensor_value_info("y", TensorProto.INT64, None)
     opsets = [helper.make_opsetid("", 18)]
-    model: ModelProto = helper.make_model(
+    model = helper.make_model(
         helper.make_graph([made], "g", inputs, [output]), opset_imports=opsets
     )
     try:
@@ -89,7 +88,7 @@ def value_of(array):
 def test_what_is_certain_holds(seed):
     rng, certain = random.Random(seed), 0
     for _ in range(25):
-        arrays: dict[str, Any] = dict(CONSTANTS)
+        arrays = dict(CONSTANTS)
         values = {name: value_of(array) for name, array in arrays.items()}
         arrays["x"], values["x"] = rng.choice(GIVEN).astype(np.int64), Value()
         for place in range(12):
@@ -98,7 +97,7 @@ def test_what_is_certain_holds(seed):
             if made is None:
                 continue
             told = {name: Attribute(value) for name, value in attributes.items()}
-            known: Any = told
+            known = told
             form = form_of(operator, [values[name] for name in inputs], known)
             array = np.asarray(made, np.int64)
             case = operator, [arrays[name] for name in inputs], attributes, form, array.shape

@@ -4,10 +4,8 @@ import multiprocessing
 import pickle
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -54,7 +52,7 @@ def foreign(last_word, tmp_path):
 @pytest.fixture
 def asked(monkeypatch):
     """Whether each session that is opened was to be isolated."""
-    found: list[bool] = []
+    found = []
     for module in (predictor, reference):
         real = module.open_session
 
@@ -168,12 +166,11 @@ def component(model, isolated):
 def classifier(model, isolated):
     nlp = spacy.blank("en")
     made = nlp.add_pipe("tree_classifier", config={"isolated": isolated})
-    assert isinstance(made, TreeClassifier)
     pickle.loads(pickle.dumps(made.from_disk(model)))
 
 
 def on_spark(model, isolated):
-    session: Any = SimpleNamespace(
+    session = SimpleNamespace(
         sparkContext=SimpleNamespace(broadcast=lambda value: SimpleNamespace(value=value))
     )
     with pytest.MonkeyPatch.context() as patch:
@@ -191,7 +188,7 @@ def corpus(model, isolated):
     ModelSource(str(by_path.bundle.path), isolated=isolated).scorer(settings)
 
 
-DOORS: dict[str, Callable[[str, bool | None], object]] = {
+DOORS = {
     "load": lambda model, isolated: thinstack.load(model, isolated=isolated),
     "score_batches": lambda model, isolated: list(score_batches([BATCH], model, isolated=isolated)),
     "check_cases": lambda model, isolated: check_cases(open_bundle(model), isolated=isolated),
@@ -258,7 +255,7 @@ def _scored(path, answer):
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_a_daemon_may_isolate(foreign, method):
     """Python lets it have no processes of `multiprocessing`."""
-    context: Any = multiprocessing.get_context(method)
+    context = multiprocessing.get_context(method)
     answer = context.Queue()
     context.Process(target=_scored, args=(str(foreign.path), answer), daemon=True).start()
     assert answer.get(timeout=60) == (True, "good")

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
@@ -139,7 +138,7 @@ def test_addresses():
 @pytest.fixture
 def fetched(last_word, monkeypatch):
     """Every address leads to one bundle; returns those that were asked for."""
-    asked: list[str] = []
+    asked = []
 
     def fetch(address):
         asked.append(address)
@@ -188,5 +187,5 @@ def test_without_the_library_the_extra_is_named(monkeypatch):
 def test_only_an_address_imports_the_library():
     code = "import sys, thinstack; thinstack.load('sst').predict([['good']]); "
     code += "print('huggingface_hub' in sys.modules)"
-    done: Any = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout == b"False\n"

@@ -27,7 +27,7 @@ REQUIRED = [
 @pytest.fixture
 def install(monkeypatch):
     """Say which distributions there are, with their versions, and which packages."""
-    versions: dict[str, str] = {}
+    versions = {}
 
     def version(name):
         if name in versions:

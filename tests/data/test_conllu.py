@@ -233,7 +233,7 @@ def test_what_is_malformed_is_placed_and_can_be_skipped(file, text, line, column
         line,
         column,
     )
-    skipped: list[TreeError] = []
+    skipped = []
     (tree,) = read_labelled_conllu(file, skipped=skipped)
     assert (tree.labels, len(skipped)) == ((None, "fine"), 1)
 

@@ -90,7 +90,7 @@ def test_what_a_living_writer_has_begun_is_left_alone(tmp_path, folder):
 def test_a_file_that_is_taken_for_a_leftover_at_once_is_made_again(tmp_path, monkeypatch):
     """Between its making and its locking."""
     made = os.open
-    removed: list[str] = []
+    removed = []
 
     def opened(path, flags, mode=0o777):
         handle = made(path, flags, mode)

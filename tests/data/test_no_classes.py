@@ -98,7 +98,7 @@ def test_a_header_in_the_middle_is_no_row(tmp_path):
     path.write_text(HEADER_AGAIN, encoding="utf-8")
     with pytest.raises(DataError, match=r"t\.csv:3: "):
         list(Table(path).rows(["text", "label"]))
-    skipped: list[DataError] = []
+    skipped = []
     kept = [row.line for row in Table(path).rows(["text", "label"], skipped=skipped)]
     assert (kept, len(skipped)) == ([2, 4], 1)
     rows = [dict(zip(("text", "label"), row, strict=True)) for row in
@@ -121,7 +121,7 @@ def test_numbers_that_are_missing_stay_missing_where_marks_are_meant():
 @pytest.mark.parametrize("text", ["text,label\nA,NA\nB,?\n", 'text,label\n"a \\"b\\"",1\n'])
 def test_a_table_of_bad_rows_only_says_what_is_wrong_with_them(tmp_path, text):
     (tmp_path / "t.csv").write_text(text, "utf-8")
-    skipped: list[DataError] = []
+    skipped = []
     table = Table(tmp_path / "t.csv")
     rows = table.rows(["text", "label"], skipped=skipped, classes=Classes("label"))
     with pytest.raises(DataError, match=r": .*t\.csv:2: "):

@@ -143,7 +143,7 @@ def test_files_of_different_lengths_are_refused(tmp_path, short):
 def test_malformed_trees_are_skipped_and_reported(tmp_path):
     columns = {"heads": ["0", "2 2", "0 1", ""], "rels": ["x", "x y", "x", ""]}
     toks, heads, rels = write(tmp_path, toks=["a", "b c", "d e", " "], **columns)
-    skipped: list[TreeError] = []
+    skipped = []
     trees = read_dependency_trees(toks, heads, rels, skipped=skipped)
     assert trees == [Tree.from_parents([-1], ["a"], ["x"])]
     places = [(str(heads), 2, 1), (str(rels), 3, 2), (str(toks), 4, 2)]

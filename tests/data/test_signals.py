@@ -20,7 +20,7 @@ def handlers():
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_is_an_error_with_the_code_of_shells(number, code):
-    left: list[str] = []
+    left = []
 
     def work():
         try:
@@ -41,7 +41,7 @@ def test_a_signal_is_an_error_with_the_code_of_shells(number, code):
 
 
 def test_the_second_signal_is_the_systems():
-    found: list[object] = []
+    found = []
 
     def work():
         try:

@@ -9,12 +9,11 @@ from thinstack.data.tables import separated
 from thinstack.data.tables.table import Table
 from thinstack.errors import DataError
 
-Rows = list[tuple[str, ...]]
 WORDS = ("good", "bad", "film", "the,", "1,000", "it was.")
 
 
 def read(path, columns):
-    skipped: list[DataError] = []
+    skipped = []
     return [
         tuple(row.values.values()) for row in Table(path).rows(columns, skipped=skipped)
     ], skipped
@@ -84,13 +83,13 @@ def test_what_a_writer_quotes_comes_back(tmp_path, name, quoting, columns):
     path = tmp_path / name
     with path.open("w", encoding="utf-8", newline="") as file:
         separator = "\t" if name == "t.tsv" else ","
-        writer = csv.writer(file, delimiter=separator, quoting=quoting)  # type: ignore[arg-type]
+        writer = csv.writer(file, delimiter=separator, quoting=quoting)
         writer.writerows([columns.split(), *rows])
     assert read(path, columns.split()) == (rows, [])
 
 
 def test_lines_of_talk_in_one_column_between_tabs_stay_apart(tmp_path):
-    rows: Rows = [('"Hello," he said.',), ('"Come in.',), ('Sit down."',), ("No.",)]
+    rows = [('"Hello," he said.',), ('"Come in.',), ('Sit down."',), ("No.",)]
     assert read(plain(tmp_path / "t.tsv", ["text"], rows), ["text"]) == (rows, [])
 
 
@@ -133,7 +132,7 @@ def test_quotes_that_stay_open_cost_time_in_proportion(tmp_path, monkeypatch, li
     path = tmp_path / "t.csv"
     count = 3000
     path.write_text("id,text,label\n" + f"{line}\n" * count, encoding="utf-8")
-    skipped: list[DataError] = []
+    skipped = []
     with pytest.raises(DataError, match="bad ones only"):
         list(Table(path).rows(["text"], skipped=skipped))
     assert 0 < len(skipped) <= count

@@ -145,7 +145,7 @@ def test_a_bad_row_says_where_it_is_and_can_be_left_out(tmp_path, name, bad, mes
     assert next(found).values["text"] == "good"
     with pytest.raises(DataError, match=f"^{path}{message}") as caught:
         next(found)
-    skipped: list[DataError] = []
+    skipped = []
     assert values(path, skipped=skipped) == [["good", "a"]] * 2
     assert [str(error) for error in skipped] == [str(caught.value)]
 
@@ -156,7 +156,7 @@ def test_bad_rows_of_parquet(tmp_path, kind):
     texts = texts.dictionary_encode() if kind == "dictionary" else texts.cast(kind, safe=False)
     labels = pa.array([1.0, 2.0, math.nan, None])
     parquet.write_table(pa.table({"text": texts, "label": labels}), tmp_path / "t.parquet")
-    skipped: list[DataError] = []
+    skipped = []
     assert values(tmp_path / "t.parquet", skipped=skipped) == [["a", "1"]]
     found = [str(error).partition("t.parquet:")[2] for error in skipped]
     assert [line[:2] for line in found] == ["2:", "3:", "4:"]
@@ -164,7 +164,7 @@ def test_bad_rows_of_parquet(tmp_path, kind):
 
 
 def test_bad_rows_of_mappings():
-    skipped: list[DataError] = []
+    skipped = []
     rows = [("a", "b"), {"text": "a", "label": 1}, {"text": "a"}]
     read = read_mappings(rows, WANTED, source="reviews", skipped=skipped)
     assert [row.line for row in read] == [2]

@@ -79,7 +79,7 @@ def test_a_word_of_unusual_white_space_is_a_tree(write):
 
 
 def test_trees_on_lines_that_are_all_indented(write):
-    skipped: list[TreeError] = []
+    skipped = []
     path = write(b"  (2 a)\n  (2 (1 b) (1 c)\n (2 d)\n (2 e))\n (2 f)\n")
     assert [tree.words[0] for tree in read_trees(path, skipped=skipped)] == ["a", "d", "f"]
     assert [(error.line, error.column) for error in skipped] == [(2, 17), (4, 7)]

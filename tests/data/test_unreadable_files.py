@@ -3,10 +3,8 @@
 import os
 import stat
 import sys
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -45,7 +43,7 @@ def texts(path):
     return list(doc_texts(path))
 
 
-READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
+READERS = {
     "trees": (read_trees, "a.txt"),
     "conllu": (read_conllu, "a.conllu"),
     "labelled conllu": (read_labelled_conllu, "a.conllu"),
@@ -93,7 +91,7 @@ def named(value):
     return getattr(value, "__name__", str(value))
 
 
-NO_FILES: list[tuple[Callable[[Path], object], str]] = [
+NO_FILES = [
     (pipe, "a pipe"),
     (linked_pipe, "a pipe"),
     (socket_file, "a socket"),
@@ -233,7 +231,7 @@ def bad_struct():
 def test_values_that_python_has_not_cost_one_row(column, tmp_path):
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"text": pa.concat_arrays([column, column])}), path)
-    skipped: list[DataError] = []
+    skipped = []
     with pytest.raises(DataError, match=r"a\.parquet: "):
         list(Table(path).rows(["text"], skipped=skipped))
     assert [str(error).split(": expected")[0] for error in skipped] == [f"{path}:1", f"{path}:2"]

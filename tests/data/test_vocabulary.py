@@ -41,7 +41,7 @@ def test_ids_are_the_lookups_also_once_seen():
 
 
 def test_the_cache_is_bounded_and_keeps_no_long_words():
-    calls: list[str] = []
+    calls = []
     cache = Cache(lambda word: calls.append(word) or len(word), limit=3)
     words = ["a", "bb", "a", "c", "d", "e", "x" * 200, "x" * 200]
     assert [cache[word] for word in words] == list(map(len, words))

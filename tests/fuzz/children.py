@@ -11,18 +11,18 @@ import time
 import traceback
 import warnings
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from fuzz.outcomes import Fault, Outcome, Run, outcome
 
-MOST_SECONDS: Final = 5.0
+MOST_SECONDS = 5.0
 """Of processor time, for one input."""
-MOST_BYTES: Final = 1 << 30
+MOST_BYTES = 1 << 30
 """Of memory that the process may have, and of addresses beyond those after its imports."""
-PATIENCE: Final = 300.0
+PATIENCE = 300.0
 """Seconds by the clock after which an input that computes nothing hangs. Others use the machine."""
-LONGEST: Final = 1 << 17
+LONGEST = 1 << 17
 """Bytes of an input."""
 
 ANSWERED, REFUSED, LENGTH, SLOWEST, PEAK = range(5)

@@ -59,7 +59,7 @@ def command(content, folder):
         return 0
     printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     sys.argv, sys.stdin = ["thinstack", *arguments], io.TextIOWrapper(io.BytesIO(b"fine\n"))
-    code: object = 0
+    code = 0
     with redirect_stdout(printed), redirect_stderr(printed):
         try:
             main()

@@ -3,14 +3,13 @@
 import zlib
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from fuzz.changes import mutated_bytes
 from fuzz.children import LONGEST, run_in_child
 from fuzz.outcomes import Run
 
-CORPUS: Final = Path(__file__).with_name("corpus")
+CORPUS = Path(__file__).with_name("corpus")
 """Inputs that once were faults or stand at a boundary, in a folder for each kind."""
 
 _POOL, _LARGE = 300, 1 << 14  # inputs that are changed further, and the bytes of one

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from typing import Any
 
 from fuzz import children
 from fuzz.exploring import explore
@@ -11,7 +10,7 @@ from fuzz.target import Target
 
 from thinstack.errors import DataError
 
-HELD: list[Any] = []
+HELD = []
 
 
 def dies(content, folder):

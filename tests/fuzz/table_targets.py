@@ -65,7 +65,7 @@ MANIFESTED = RunManifest(
 
 def rows(path):
     """The rows of a table, and those that are left where bad ones are skipped."""
-    skipped: list[DataError] = []
+    skipped = []
     _ = Table(path).columns
     rest = list(Table(path).rows(["text", "label"], skipped=skipped))
     try:

@@ -6,7 +6,6 @@ from functools import partial
 from fuzz.changes import any_of, mutated_bytes, mutated_json_lines, mutated_lines, mutated_text
 from fuzz.target import Target, of_file
 
-from thinstack.core import Tree
 from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.data.trees.conllu import read_conllu, to_conllu, write_conllu
 from thinstack.data.trees.labelled_conllu import read_labelled_conllu
@@ -70,7 +69,7 @@ def brackets(content, folder, *, labelled):
 
 def trees_of(read, path):
     """The items of a file. With `skipped`, they are the same where none is bad."""
-    skipped: list[TreeError] = []
+    skipped = []
     rest = read(path, skipped=skipped)
     try:
         found, told = read(path), []
@@ -84,7 +83,7 @@ def trees_of(read, path):
 def conllu(path):
     """The sentences of a file, which come back from a written one."""
     found = trees_of(read_conllu, path)
-    trees: list[Tree] = []
+    trees = []
     for tree in read_conllu(path, skipped=[]):
         try:
             to_conllu(tree)

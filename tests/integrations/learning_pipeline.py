@@ -37,7 +37,7 @@ def learn(nlp, given, passes=1):
     """Updates in batches of eight; the loss of each pass."""
     found = []
     for _ in range(passes):
-        losses: dict[str, float] = {}
+        losses = {}
         for at in range(0, len(given), 8):
             nlp.update(given[at : at + 8], annotates=["sentencizer"], losses=losses)
         found.append(losses["tree_classifier"])

@@ -3,7 +3,6 @@
 import itertools
 import subprocess
 import sys
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -117,7 +116,7 @@ def test_rows_are_numbered_through_all_batches(predictor):
 
 def test_no_batch_is_read_before_the_one_before_is_scored(predictor, monkeypatch):
     monkeypatch.setattr(batches, "BATCH_ROWS", 128)
-    taken: list[int] = []
+    taken = []
 
     def given():
         for number in range(3):
@@ -174,7 +173,7 @@ def test_it_needs_neither_torch_nor_an_engine():
 
 def expected(predictor, output):
     """Text, sentence, the text of the row, label and scores; of phrases the parent's text too."""
-    rows: list[tuple[Any, ...]] = []
+    rows = []
     for place, sentences in enumerate(predict_text(predictor, TEXTS)):
         if not sentences:
             rows.append((place, NOTHING, TEXTS[place], None, None))
@@ -213,7 +212,6 @@ def test_phrases_have_their_place_in_the_tree(predictor):
     for number, sentence in enumerate(next(predict_text(predictor, TEXTS))):
         rows = np.flatnonzero(first & (found.sentence == number))
         tree = sentence.tree
-        assert tree is not None
         assert found.node[rows].tolist() == list(range(len(rows)))
         assert found.parent[rows].tolist() == tree.parents.tolist()
     assert found.parent[found.text == 1].tolist() == [NOTHING]

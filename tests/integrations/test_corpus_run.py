@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -48,7 +47,7 @@ def predict(cli, last_word, tmp_path):
 
 
 def rows_in(out):
-    found: list[dict[str, Any]] = []
+    found = []
     for path in sorted(out.glob("part-*")):
         if path.suffix == ".parquet":
             found += parquet.read_table(path).to_pylist()
@@ -278,7 +277,6 @@ def test_the_lock_of_a_dead_process_is_taken_over(predict, texts, tmp_path):
     out.mkdir()
     command = [sys.executable, "-c", PROGRAM, str(out)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"locked\n"
         stopped(predict(texts), f"another run writes there (process {process.pid} on ")
         process.send_signal(signal.SIGKILL)

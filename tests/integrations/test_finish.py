@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
@@ -60,7 +59,7 @@ def trained(start, tmp_path_factory):
     text = CONFIG.read_text(encoding="utf-8")
     config = spacy.util.Config().from_str(text, interpolate=False, overrides=settings)
     config.to_disk(folder / "config.cfg")
-    context: Any = type("Context", (), {"args": []})()
+    context = type("Context", (), {"args": []})()
     init_labels_cli(context, folder / "config.cfg", folder / "labels", None, False, -1)
     path = folder / "labels" / "tree_classifier.json"
     assert json.loads(path.read_text("utf-8")) == ["down", "up"]

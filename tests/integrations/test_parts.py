@@ -1,7 +1,6 @@
 """Files of scored rows: both formats hold the same records."""
 
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +24,7 @@ ROWS = ScoredRows(
     node=np.array([0, 2, NOTHING, 0]),
     parent=np.array([2, NOTHING, NOTHING, 2]),
 )
-RECORDS: list[dict[str, Any]] = [
+RECORDS = [
     {"id": "a", "sentence": 0, "start": 0, "end": 2, "node": 0, "parent": 2}
     | {"label": LABELS[1], "scores": {"bad": 0.25, LABELS[1]: 0.75}},
     {"id": "a", "sentence": 1, "start": 3, "end": 9, "node": 2, "parent": None}

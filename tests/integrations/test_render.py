@@ -23,8 +23,8 @@ class Marked(HTMLParser):
 
     def __init__(self, markup):
         super().__init__()
-        self.open: list[int] = []
-        self.found: list[list[object]] = []
+        self.open = []
+        self.found = []
         self.text = ""
         self.feed(re.sub("<style>.*?</style>", "", markup, flags=re.DOTALL))
         assert self.open == []
@@ -42,7 +42,7 @@ class Marked(HTMLParser):
     def handle_data(self, data):
         self.text += data
         for place in self.open:
-            self.found[place][3] += data  # type: ignore[operator]
+            self.found[place][3] += data
 
 
 def test_a_text_marks_phrases_that_differ_from_what_is_around():
@@ -107,7 +107,7 @@ def test_what_cannot_be_drawn(given, message):
     with pytest.raises(InputError, match=message):
         thinstack.render(given)
     with pytest.raises(InputError, match="'tree', 'text', 'list'"):
-        thinstack.render(BRACKETS, "svg")  # type: ignore[arg-type]
+        thinstack.render(BRACKETS, "svg")
     with pytest.raises(TreeError):
         thinstack.render("(2 (1 a) (1 b) (1 c))")
 

@@ -3,7 +3,6 @@
 import copy
 import pickle
 from itertools import combinations
-from typing import Any
 
 import pytest
 import spacy
@@ -16,7 +15,7 @@ from thinstack.integrations.spacy.doc_results import predictions
 from thinstack.integrations.spacy.places import span_around
 
 TEXT = "  A good Meryl Streep film, isn't it? \n\n Awful end. So good "
-KEY: Any = ("._.", "tree_sentiment_by_name", None, None)
+KEY = ("._.", "tree_sentiment_by_name", None, None)
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +250,7 @@ def test_plain_results_are_told_by_the_tokens_of_now(nlp):
 def test_contributions_name_the_tokens_of_now():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    component: Any = nlp.add_pipe("tree_sentiment")
+    component = nlp.add_pipe("tree_sentiment")
     doc = nlp("Meryl Streep is superb, but the plot is dull.")
     before = component.why(doc)
     merged("Meryl Streep", "the plot")(doc)

@@ -191,7 +191,6 @@ def test_the_command_ends_while_it_scores(threads, clients):
         started([*command, "--threads", threads], stderr=subprocess.PIPE) as process,
         ExitStack() as stack,
     ):
-        assert process.stdout is not None
         port = int(process.stdout.readline().split("/")[2].split(":")[1])
         body = json.dumps({"text": "It is not a bad film, though it is too long. " * 20_000})
         headers = {"Content-Type": "application/json"}
@@ -207,7 +206,6 @@ def test_the_command_ends_while_it_scores(threads, clients):
 def test_the_command_serves_until_it_is_interrupted():
     command = [sys.executable, "-m", "thinstack", "serve", "--port", "0", "--no-open"]
     with started(command, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
         said = process.stdout.readline()
         port = int(said.split("/")[2].split(":")[1])
         with closing(HTTPConnection(HOST, port, timeout=PATIENCE)) as connection:

@@ -35,7 +35,7 @@ def written(path, texts):
 
 def run(texts, folder, model, **how):
     """How it ends, and the rows that were done whenever it told of them."""
-    told: list[int] = []
+    told = []
     source = written(folder / "texts.txt", texts)
     options = {"jobs": 2, "fail_after": 0.5, **how}
     request = Request(source, folder / "out", Settings(), model, **options)
@@ -56,7 +56,7 @@ def test_an_address_is_asked_for_once_for_all_processes(last_word, tmp_path, mon
 
 def test_processes_write_what_one_writes(cli, last_word, tmp_path):
     texts = written(tmp_path / "texts.txt", [f"{'very ' * (i % 7)}good" for i in range(30)])
-    written_by: dict[int, list[bytes]] = {}
+    written_by = {}
     for jobs in (0, 1, 2):
         where = ("--out", tmp_path / str(jobs), "--model", last_word.path)
         answer = cli("predict", "--input", texts, "--jobs", jobs, *where)
@@ -129,7 +129,6 @@ def test_processes_end_with_their_parent(last_word, tmp_path):
     paths = os.pathsep.join(map(str, (ROOT, Path(__file__).parent)))
     command = [sys.executable, program, tmp_path, last_word.path]
     with started(command, env={**os.environ, "PYTHONPATH": paths}) as process:
-        assert process.stdout is not None
         for line in process.stdout:
             if line == "16 24\n":  # all that can be; one process waits for ever
                 break

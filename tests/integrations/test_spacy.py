@@ -1,7 +1,5 @@
 """The spaCy component, with a real bundle whose scores can be computed by hand."""
 
-from typing import Any
-
 import pytest
 import spacy
 from last_word_model import LABELS, expected, mean_of, pipeline, write_last_word_bundle
@@ -145,7 +143,7 @@ def test_a_failing_document_harms_no_neighbour(bundle, monkeypatch, threads):
         list(nlp.pipe(TEXTS))
     with pytest.raises(RuntimeError, match="boom is too much"):
         nlp("boom")
-    failed: list[tuple[str, list[str], str]] = []
+    failed = []
 
     def note(name, component, docs, error):
         failed.append((name, [doc.text for doc in docs], str(error)))
@@ -231,7 +229,7 @@ def test_in_training_it_warns_once_that_it_does_not_learn(nlp):
 )
 def test_a_package_of_the_pipeline_requires_thinstack(monkeypatch, device, known, expected):
     monkeypatch.setattr(requirements, "__version__", "2.3.4")
-    meta: dict[str, Any] = {"requirements": known} if known else {}
+    meta = {"requirements": known} if known else {}
     for _ in range(2):
         requirements.note_requirement(meta, device)
     assert meta["requirements"] == expected

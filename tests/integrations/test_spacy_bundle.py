@@ -4,7 +4,6 @@ import pickle
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
@@ -119,7 +118,7 @@ def test_bytes_that_are_no_bundle_are_refused(nlp):
     files = srsly.msgpack_loads(component.to_bytes())
     less = {name: content for name, content in files.items() if name != "vocabulary.txt"}
     wrong = {**files, "onnx/model.onnx": files["onnx/model.onnx"][:-1] + b"?"}
-    bad: list[Any] = [[], {"manifest.json": 3}, {}, less, {**files, "../escaped": b"x"}, wrong]
+    bad = [[], {"manifest.json": 3}, {}, less, {**files, "../escaped": b"x"}, wrong]
     bad += [{**files, key: b"x"} for key in (1, None, b"x", "README.md/x", "x" * 50_000)]
     for data in (b"", b"\xc1", b"PK", *map(srsly.msgpack_dumps, bad)):
         with pytest.raises(BundleError, match=r"^the saved tree_sentiment: ") as caught:

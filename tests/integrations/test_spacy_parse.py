@@ -61,7 +61,7 @@ def benepar():
 @pytest.mark.usefixtures("benepar")
 def test_parses_from_elsewhere_can_be_asked_for(parsing):
     nlp = pipeline(parsing.path, source="benepar")
-    failed: list[str] = []
+    failed = []
     nlp.set_error_handler(lambda name, component, docs, error: failed.append(docs[0].text))
     texts = ["what a good film", "boom", "a very awful one"]
     docs = list(nlp.pipe(texts))
@@ -82,7 +82,7 @@ def test_a_model_without_a_parser_is_refused_when_it_is_added(last_word):
 
 def test_a_parse_that_is_no_tree_goes_to_the_error_handler(tmp_path):
     nlp = pipeline(write_last_word_bundle(tmp_path / "broken", parser="shifts").path)
-    failed: list[str] = []
+    failed = []
     nlp.set_error_handler(
         lambda name, component, docs, error: failed.append(f"{docs[0].text}: {error}")
     )

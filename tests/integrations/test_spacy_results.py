@@ -144,7 +144,6 @@ class _Watched(dict[str, Any]):
 def test_a_span_reads_its_own_sentence_only(nlp):
     doc = nlp("So good. Very awful. " * 50)
     stored = stored_of(doc)
-    assert stored is not None
     stored["sentences"][:] = map(_Watched, stored["sentences"])
     assert [sent._.sentiment_label for sent in doc.sents] == [best(expected(".", 3))] * 100
     assert _Watched.read == [sent.start_char for sent in doc.sents]

@@ -25,7 +25,7 @@ def parsed():
     """Makes a Doc, its sentences having these parses by their position."""
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    parses: list[object] = []
+    parses = []
 
     def parse_string(span):
         found = parses[[sent.start for sent in span.doc.sents].index(span.start)]

@@ -30,7 +30,7 @@ class Broadcast:
 def session(monkeypatch):
     """Something like a session, and a pyspark in which none is active."""
     module = ModuleType("pyspark.sql")
-    module.SparkSession = SimpleNamespace(getActiveSession=lambda: None)  # type: ignore[attr-defined]
+    module.SparkSession = SimpleNamespace(getActiveSession=lambda: None)
     monkeypatch.setitem(sys.modules, "pyspark", ModuleType("pyspark"))
     monkeypatch.setitem(sys.modules, "pyspark.sql", module)
     return SimpleNamespace(sparkContext=SimpleNamespace(broadcast=Broadcast))
@@ -71,7 +71,7 @@ def test_columns_are_named(installed):
 
 def test_the_model_is_loaded_once_in_a_process(installed, monkeypatch):
     sent = pickle.dumps(scorer("tiny"))
-    loads: list[int] = []
+    loads = []
     start = Predictor._start
     monkeypatch.setattr(Predictor, "_start", lambda self: (loads.append(1), start(self))[1])
     for _ in range(3):  # each task unpickles it anew

@@ -4,7 +4,6 @@ import importlib
 import pickle
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
@@ -179,7 +178,7 @@ def test_classes_that_are_none_are_named_unless_they_are_given(start, odd):
 def test_labels_that_are_no_list_of_strings(start, labels):
     nlp = pipeline(start)
     given = [Example.from_dict(nlp.make_doc("It is"), {"cats": {"up": 1.0}})]
-    component: Any = nlp.get_pipe("tree_classifier")
+    component = nlp.get_pipe("tree_classifier")
     with pytest.raises(
         InputError, match=r"(strings, found (0|True|None)|list of labels, found 'up')"
     ):

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -18,8 +17,6 @@ from thinstack.integrations.corpora.run import Request, score_corpus
 from thinstack.integrations.corpora.run_manifest import Settings, read_run_manifest
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.integrations.corpora.work import ModelSource
-
-Change = Callable[[Path], object]
 
 LONG = 30_000  # letters of a text: a shard is then more than what is read ahead
 
@@ -51,7 +48,6 @@ def run(input, out, model, changes=MappingProxyType({}), *, jobs=0):
 
 def finished(out):
     found = read_run_manifest(out)
-    assert found is not None
     return found.finished is not None
 
 
@@ -82,7 +78,7 @@ def replaced(path):
     written(path.with_suffix(".new"), "film").rename(path)
 
 
-CHANGES: list[Change] = [with_its_time, longer, shorter, cut_last_line_end, replaced, Path.unlink]
+CHANGES = [with_its_time, longer, shorter, cut_last_line_end, replaced, Path.unlink]
 
 
 @pytest.mark.parametrize("at", [0, 16, 40])
@@ -129,7 +125,7 @@ def test_a_folder_that_changes(change, jobs, model, tmp_path):
     folder.mkdir()
     files = {name: written(folder / f"{name}.txt", rows=8) for name in "ac"}
     name, what = change.split(" ", 1) if " " in change else (change, "new")
-    changed: dict[str, Callable[[], object]] = {
+    changed = {
         "is new": lambda: written(folder / name),
         "new": lambda: (folder / name).touch(),
         "is gone": files["c"].unlink,
