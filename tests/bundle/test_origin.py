@@ -26,7 +26,6 @@ from thinstack.integrations.corpora.run_manifest import Settings
 from thinstack.integrations.corpora.work import ModelSource
 from thinstack.integrations.push import _with
 from thinstack.integrations.serving.server import PageServer
-from thinstack.integrations.spacy_training.component import TreeClassifier
 from thinstack.plugins.manager import manager
 from thinstack.runtime import predictor, reference
 from thinstack.runtime.isolation.isolated import IsolatedSession

@@ -5,7 +5,6 @@ from js.package import JS, asked, needs_package, utf16
 from js.texts import KNOWN, all_texts
 
 from thinstack.bundle import open_bundle
-from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.text.english import EnglishSplitter
 
 pytestmark = needs_package
