@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import torch
 from bundle_folders import record, sealed
-from fuzz.changes import any_of, mutated_bytes, mutated_json, mutated_safetensors
+from fuzz.changes import any_of, mutated_bytes, mutated_json, mutated_lines, mutated_safetensors
+from fuzz.onnx_changes import mutated_onnx
 from fuzz.target import Target
 from fuzz.text_targets import GOLDEN
-from mutators import KINDS, MANIFEST
-from onnx_mutators import mutated_onnx
 
 import thinstack
 from thinstack.bundle import open_bundle
@@ -24,6 +23,21 @@ from thinstack.runtime.reference import check_cases
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 
 SENTENCES = [["the", "film"], ["The", "film", "is", "not", "good", "."]]
+MANIFEST = "manifest.json"
+KINDS = {
+    "onnx structure": ("onnx/model.onnx", mutated_onnx),
+    "onnx bytes": ("onnx/model.onnx", mutated_bytes),
+    "config": ("config.json", mutated_json),
+    "config bytes": ("config.json", mutated_bytes),
+    "manifest": (MANIFEST, mutated_json),
+    "manifest bytes": (MANIFEST, mutated_bytes),
+    "vocabulary": ("vocabulary.txt", mutated_lines),
+    "vocabulary bytes": ("vocabulary.txt", mutated_bytes),
+    "distances": ("distances.json", mutated_json),
+    "distances bytes": ("distances.json", mutated_bytes),
+    "safetensors": ("model.safetensors", mutated_safetensors),
+}
+"""The file that each kind changes, and how."""
 INPUTS = {"onnx structure": 60, "onnx bytes": 60, "safetensors": 60}
 
 

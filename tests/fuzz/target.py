@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fuzz.changes import Change
+import numpy as np
 from fuzz.outcomes import Use
+
+Change = Callable[[bytes, np.random.Generator], bytes]
 
 
 class Target(NamedTuple):
