@@ -51,10 +51,8 @@ def test_the_card_names_its_sources_and_their_terms(bundle):
     ("text", "positive"),
     [
         ("It wasn't bad.", True),
-        ("I was not disappointed.", True),
         ("There is nothing wrong with it.", True),
         ("It wasn't good.", False),
-        ("I was not impressed.", False),
         ("There is nothing good about it.", False),
     ],
 )

@@ -236,9 +236,7 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path):
         (TensorProto(name="w", data_type=INT64, dims=[-1, -1], raw_data=b"12345678"), "shape"),
         (TensorProto(name="w", data_type=INT64, dims=[1] * 65, int64_data=[1]), "65 numbers"),
         (TensorProto(name="w", data_type=TensorProto.STRING, dims=[1 << 40]), "type 8"),
-        (TensorProto(name="w", data_type=99, dims=[1], raw_data=b"1"), "type 99"),
         (numpy_helper.from_array(np.array([1, np.nan], np.float32), "w"), "weight 'w' holds NaN"),
-        (numpy_helper.from_array(np.array([1, np.nan], np.float16), "w"), "holds NaN"),
         (helper.make_tensor("w", TensorProto.DOUBLE, [1], [np.nan]), "holds NaN"),
     ],
 )
@@ -252,7 +250,6 @@ DOUBLED = "".join(f"v{i + 1} = Concat<axis=0>(v{i}, v{i})" for i in range(40))
 SMALL = "".join(f"y{i} = ConstantOfShape(s)" for i in range(50))
 BOMBS = {
     "ConstantOfShape": ("y = ConstantOfShape(s)", {"s": HUGE}),
-    "several dimensions": ("y = ConstantOfShape(s)", {"s": np.array([1 << 10] * 4)}),
     "Expand": ("y = Expand(x, s)", {"s": HUGE}),
     "Range": ("y = Range(a, s, b)", {"a": 0 * ONE, "b": ONE, "s": HUGE[0]}),
     "Range of floats": (

@@ -24,7 +24,6 @@ def rows_of(path):
         ("text,label\nA.,x\nB.,\n", (), "t.csv:3: "),
         ("text,label\nA.,x\nB.,y\n", ("--labels", "x,z"), "t.csv:3: expected one of .*x, z"),
         ("text,label\nA.,x\nB.,y\n", ("--init", "nosuch"), "unknown .*'nosuch'"),
-        ("text,label\nA.,x\nB.,y\n", ("--dev", "gone.csv"), "gone.csv: cannot be read"),
         ("text,label\nA.,x\nB.,y\n", (), "two texts or more of some class"),
         ("text,label\nA.,x\nB.,y\n", ("--spans",), "column 'start'"),
         ("text,label\nA.,x\nB.,<NA>\n", (), "t.csv:3: .*'<NA>'.*--skip-bad.*--labels"),

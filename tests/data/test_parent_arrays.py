@@ -164,7 +164,6 @@ def test_constituency_trees_are_written_by_parents(files):
     [
         (["New York", "is"], ["a", "b"], 0, "word 1 .* 'New York'"),
         (["is", None], ["a", "b"], 0, "word 2 .* None"),
-        (["is", "it"], ["a", "b c"], 2, "label 2 .* 'b c'"),
         (["is", "it"], [None, "b"], 2, "label 1 .* None"),
     ],
 )

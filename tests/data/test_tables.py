@@ -65,7 +65,6 @@ def test_every_format_gives_the_same_rows(tmp_path, suffix):
     [
         ("\ufefftext,label\r\ncaf\xe9,a\r\n\r\nb,b", "utf-8", ["caf\xe9", "b"]),
         ("text,label\ncaf\xe9,a\n", "latin-1", ["caf\xe9"]),
-        ("text,label\n5\u20ac,a\n", "cp1252", ["5\u20ac"]),
         ("text,label\ncaf\xe9,a\n", "utf-16", ["caf\xe9"]),
         ("text,label\rold,a\r", "utf-8", ["old"]),
         (",text,label,\n0,\u2028 a,b,\n", "utf-8", ["\u2028 a"]),
@@ -126,7 +125,6 @@ BAD_JSON = [
     (b'{"text": "\\ud83d", "label": 1}\n', r":2: .*found the character '\\ud83d'"),
     (b'{"text": "\xe9", "label": 1}\n', ":2: expected text in utf-8, found the byte 0xe9"),
     (b'["a", "b"]\n', r':2: expected a JSON object, found \["a"'),
-    (b'{"text": \n', ":2: expected a JSON object: Expecting value"),
     (b"[" * 100_000 + b"\n", ":2: expected a JSON object: .*recursion"),
 ]
 

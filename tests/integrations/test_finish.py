@@ -166,12 +166,11 @@ def test_finishing_again_replaces_the_pipeline_and_leaves_what_is_finished(finis
     assert spacy.load(tmp_path / "again")(TEXTS[0]).cats == spacy.load(finished)(TEXTS[0]).cats
 
 
-@pytest.mark.parametrize("name", ["finished.zip", "model.JSON"])
-def test_a_pipeline_is_not_written_to_the_name_of_a_file(tmp_path, name):
+def test_a_pipeline_is_not_written_to_the_name_of_a_file(tmp_path):
     trained = tmp_path / "trained"
     trained.mkdir()
     for file in ("config.cfg", "meta.json"):
         (trained / file).touch()
-    with pytest.raises(InputError, match=name):
-        finish_pipeline(trained, tmp_path / name, quantize="none", console=Console())
-    assert not (tmp_path / name).exists()
+    with pytest.raises(InputError, match=r"model\.JSON"):
+        finish_pipeline(trained, tmp_path / "model.JSON", quantize="none", console=Console())
+    assert not (tmp_path / "model.JSON").exists()

@@ -42,7 +42,6 @@ WORDS = [
     ('"5" x 5" " x " y', "`` 5 '' x 5 '' `` x '' y"),
     ("“‘b’ c” «d» ``e'' „f”", "`` ` b ' c '' `` d '' `` e '' `` f ''"),
     ("word—word x--y a – b ---- c", "word -- word x -- y a -- b -- c"),
-    ("1990–1995, anti- or pre-war", "1990-1995 , anti- or pre-war"),
     ("so...... so… no . . . yes", "so ... so ... no ... yes"),
     ("[x] {y} (z) a *** b*", r"-LSB- x -RSB- -LCB- y -RCB- -LRB- z -RRB- a \*\*\* b \*"),
     ("$3.50, US$5, £5, 5%, -5, .5", "$ 3.50 , US$ 5 , £ 5 , 5 % , -5 , .5"),
@@ -51,15 +50,12 @@ WORDS = [
     ("See https://a.b/c?d=e, www.x.org.", r"See https:\/\/a.b\/c?d=e , www.x.org ."),
     ("me@x.org, @you #tag #1 foo.com", "me@x.org , @you #tag # 1 foo.com"),
     ("good :) or :-( and <3", "good :-RRB- or :--LRB- and <3"),
-    ("What?!? Really!! 👍🏽👍 no", "What ?!? Really !! 👍🏽 👍 no"),
     (
         "e.g. U.S. a.m. Ph.D. b.s. J.R.R. Mr. X, etc., et al.",
         "e.g. U.S. a.m. Ph.D. b.s. J.R.R. Mr. X , etc. , et al.",
     ),
     ("naïve æon Привет 日本語 x", "naïve æon Привет 日本語 x"),
-    ("It is I.", "It is I ."),
     ("n" * 600, "n" * 600),
-    ("two  spaces\n\nand\tmore ", "two spaces and more"),
 ]
 SENTENCES = [
     "Dr. Smith and Mrs. Jones left. | It was late.",
@@ -68,14 +64,12 @@ SENTENCES = [
     "It ends at 5 p.m. | Then we go, e.g. home, vs. them, i.e. us.",
     "No. 5 is best. | I said no. | He paid $3.50 on Sept. 3. | Nothing.",
     "Apples, pears, etc. are fruit. | Apples, pears, etc. | They are.",
-    "Acme Inc. makes it. | Acme Inc. | The end.",
     "He left. | \"She came.\" | 'Why?' | (He knew.) | “So.”\t| [Yes.] | Fine.",
     '"Really?" he asked. | "No!" said she. | He said "no." and left.',
     "Well... it is. | It ... well, is. | It ... | Is it? | Wait… so? | ... a film. | ... The end.",
     "What?! | No!! | So: yes; no. | ok. | lower case.",
     "Version 3.11 of foo.com is at http://x.y/z.html. | See me@x.org. | Bye.",
     "1. Buy milk. | 2. Eat.",
-    "So good! :) | Next. | Good.:-) | 10.",
     "It ended. | It began.| It went on?| Yes.",
     "one\ntwo | \n\n | three\r\nfour | \r\n \r\n | five | \u2029 | six",
 ]
