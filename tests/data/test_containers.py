@@ -48,6 +48,7 @@ WRONG = [
     (pa.Table.from_pandas(FRAME), r"frame\['text'\]\.to_pylist\(\)"),
     (pa.array(["so good"]), r"to_pylist\(\)"),
     (np.array([["so good", "awful"]]), r"\(1, 2\)"),
+    (np.array("so good"), r"\(\)"),
     ({1: "so good"}, r"a dict: give list\(d\.values\(\)\)"),
     (OrderedDict(text=["so good"]), r"OrderedDict: give d\['text'\]"),
     (MappingProxyType({"train": FRAME}), r"d\['train'\]\['text'\]"),

@@ -62,6 +62,7 @@ def test_the_words_are_those_of_the_parse_however_it_cut_and_quoted_them(tmp_pat
         ("[1]\n", r":2: .* the fields sentence, label, parse, found \[1\]"),
         ({"sentence": "Who", "label": "HUM"}, ":2: .* 'parse', found 'no such field'"),
         ({**GOOD, "label": 3}, ":2: .* 'label', found 3"),
+        ({**GOOD, "label": ""}, ":2: .* 'label', found an empty text"),
         ({**GOOD, "parse": "(ROOT (WP Who"}, ":2: parse, character 14: unbalanced brackets"),
         ({**GOOD, "sentence": "Who is it ?"}, r":2: .* 'Who is it \?', .* 'Who was it \?'"),
     ],

@@ -88,6 +88,12 @@ def test_what_a_writer_quotes_comes_back(tmp_path, name, quoting, columns):
     assert read(path, columns.split()) == (rows, [])
 
 
+def test_one_column_of_texts_of_several_lines(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('text\nplain\n"a\nb\nc"\n"say ""no"""\n', encoding="utf-8")
+    assert read(path, ["text"]) == ([("plain",), ("a\nb\nc",), ('say "no"',)], [])
+
+
 def test_lines_of_talk_in_one_column_between_tabs_stay_apart(tmp_path):
     rows = [('"Hello," he said.',), ('"Come in.',), ('Sit down."',), ("No.",)]
     assert read(plain(tmp_path / "t.tsv", ["text"], rows), ["text"]) == (rows, [])
