@@ -23,6 +23,7 @@ JOBS = {
         "cli/test_cli_export.py",
     ),
     "fuzz": (
+        "fuzz/test_fuzzing.py::test_planted_faults_are_found",
         "fuzz/test_fuzzing.py::test_a_turn_of_all_kinds_finds_nothing",
         "runtime/test_steadiness.py",
     ),
@@ -67,7 +68,7 @@ JOBS = {
         "training/test_publish_own_trees.py",
     ),
     "site": ("test_site.py",),
-    "spacy": ("integrations/test_spacy_project.py",),
+    "spacy": ("integrations/test_finish.py", "integrations/test_spacy_project.py"),
     "spark": ("integrations/test_spark_local.py",),
     "treebanks": (
         "bundle/test_bundled_model.py::test_evaluate_gives_the_figures_of_its_manifest",
