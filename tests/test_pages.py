@@ -77,12 +77,6 @@ def test_start(capsys):
     np.testing.assert_array_equal(found["nodes"][-1:], found["roots"])
 
 
-def test_trees():
-    tree = run("docs/trees.md", "from_brackets")["tree"]
-    assert tree.words == ("A", "wonderful", "film")
-    assert tree.transitions.tolist() == [0, 0, 0, 1, 1]
-
-
 def test_the_thin_stack(capsys):
     """The trace is the paper's Table 1 (Bowman et al. 2016)."""
     names: dict[str, Any] = {"__name__": "page"}
