@@ -46,8 +46,7 @@ def run_program(program: Path, *args: object) -> dict[str, Any]:
 
 @contextmanager
 def started(command: Sequence[str | Path], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """A process whose output is read as text; one that a failed test leaves is killed, not waited
-    for."""
+    """A process whose output is read as text; what a failed test leaves is killed."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options) as process:
         try:
             yield process

@@ -1,14 +1,10 @@
 """What holds of the words of any text."""
 
-from collections.abc import Sequence
-
-from thinstack.runtime.text import Sentence
 from thinstack.text.english import rules
 
 
-def check_covered(text: str, found: Sequence[Sentence], *, split: bool) -> None:
-    """Every character of the text that is read, but white space, is in one word of one sentence, in
-    order."""
+def check_covered(text, found, *, split):
+    """Every character that is read but white space is in one word of one sentence, in order."""
     assert len(found) <= 1 or split
     place, covered = 0, []
     for sentence in found:
@@ -28,9 +24,8 @@ def check_covered(text: str, found: Sequence[Sentence], *, split: bool) -> None:
     assert all(a <= b and not any(place in read for place in range(a, b)) for a, b in gaps)
 
 
-def read_of(text: str) -> set[int]:
-    """The places of the characters that are read, but white space: not those of tags, and none of
-    no width."""
+def read_of(text):
+    """The places of characters that are read: no white space, tags, or what has no width."""
     plain = rules().typed.plain(text)
     if plain is None:
         return {place for place, char in enumerate(text) if not char.isspace()}

@@ -2,17 +2,12 @@
 whether it is one word. A model may parse; its tree is one that no fixed source makes."""
 
 import random
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import spacy
-from numpy.typing import NDArray
 from onnx import TensorProto, checker, helper, numpy_helper, parser
-from spacy.language import Language
 
-from thinstack.bundle import Bundle, write_bundle
+from thinstack.bundle import write_bundle
 from thinstack.core.config import ModelConfig
 from thinstack.data.words.ptb import escape
 
@@ -39,13 +34,13 @@ OUTPUTS = {
 many, of the wrong type, from end to start, misnamed."""
 
 
-def own_parse(words: int) -> list[int]:
+def own_parse(words):
     """Transitions of the tree that a model with a parser makes: all words but the last joined from
     the right, and the last one to that, (((a (b c)) d)."""
     return [0] if words == 1 else [0] * (words - 1) + [1] * (words - 2) + [0, 1]
 
 
-def random_tree(words: int, rng: random.Random) -> NDArray[np.int8]:
+def random_tree(words, rng):
     """Transitions of a random binary tree: while both are possible, SHIFT or REDUCE by a coin."""
     steps, stack, left = [], 0, words
     while left or stack > 1:
@@ -55,7 +50,7 @@ def random_tree(words: int, rng: random.Random) -> NDArray[np.int8]:
     return np.array(steps, np.int8)
 
 
-def random_sentences(kind: str, count: int) -> tuple[list[list[str]], list[NDArray[np.int8]]]:
+def random_sentences(kind, count):
     """Sentences of known words, and random trees over them."""
     rng = random.Random(0)
     lengths = [rng.choice([1, 2, 3, 8, 30]) for _ in range(count)]
@@ -63,7 +58,7 @@ def random_sentences(kind: str, count: int) -> tuple[list[list[str]], list[NDArr
     return words, [random_tree(length, rng) for length in lengths]
 
 
-def expected_rows(kind: str, words: Sequence[str], transitions: Sequence[int]) -> NDArray[Any]:
+def expected_rows(kind, words, transitions):
     """The scores (2L - 1, 3) of one sentence of known words."""
     rows, last = [], -1
     for step in transitions:
@@ -74,22 +69,19 @@ def expected_rows(kind: str, words: Sequence[str], transitions: Sequence[int]) -
     return np.array(rows)
 
 
-def expected(
-    last_word: str, words: int = 1, table: NDArray[np.float32] = TABLE
-) -> dict[str, float]:
+def expected(last_word, words=1, table=TABLE):
     """The scores of a phrase of so many words that ends in this word."""
     row = WORDS.index(escape(last_word)) + 1 if escape(last_word) in WORDS else 0
     powers = np.exp(table[row].astype(float) + (PHRASE if words > 1 else 0))
     return dict(zip(LABELS, (powers / powers.sum()).tolist(), strict=True))
 
 
-def best(scores: dict[str, float]) -> str:
+def best(scores):
     return max(scores, key=lambda label: scores[label])
 
 
-def mean_of(*sentences: tuple[str, int]) -> dict[str, float]:
-    """The mean over sentences, each given by its last word and its weight; all have more than one
-    word."""
+def mean_of(*sentences):
+    """The mean over sentences of several words, given by their last word and their weight."""
     total = sum(weight for _, weight in sentences)
     return {
         label: sum(expected(word, 2)[label] * weight for word, weight in sentences) / total
@@ -97,7 +89,7 @@ def mean_of(*sentences: tuple[str, int]) -> dict[str, float]:
     }
 
 
-def pipeline(bundle: Path | str, **settings: Any) -> Language:
+def pipeline(bundle, **settings):
     """A sentencizer and the component with these settings."""
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
@@ -106,16 +98,16 @@ def pipeline(bundle: Path | str, **settings: Any) -> Language:
 
 
 def write_last_word_bundle(
-    path: Path,
-    kind: str = "words",
+    path,
+    kind="words",
     *,
-    tree_source: str | None = None,
-    table: NDArray[np.float32] = TABLE,
-    parser: str | None = None,
-    onnx: bytes | None = None,
-    labels: tuple[str, ...] = LABELS,
-    more: dict[str, bytes] | None = None,
-) -> Bundle:
+    tree_source=None,
+    table=TABLE,
+    parser=None,
+    onnx=None,
+    labels=LABELS,
+    more=None,
+):
     """`parser`: the model parses, as `OUTPUTS` says, and that is its tree source unless another is
     named. `onnx`: another model in place of the one that fits. `more`: other files."""
     config = {
@@ -194,13 +186,8 @@ _SCORES = """
 
 
 def last_word_model(
-    kind: str = "words",
-    index: int = TensorProto.INT32,
-    *,
-    table: NDArray[np.float32] = TABLE,
-    metadata: dict[str, str] | None = None,
-    parser: str | None = None,
-) -> bytes:
+    kind="words", index=TensorProto.INT32, *, table=TABLE, metadata=None, parser=None
+):
     """The model: softmax of the last word's row of the table (the sum of its pieces' rows), to
     which PHRASE is added where there are several words. Its inputs are of type `index`."""
     name = {TensorProto.INT32: "int32", TensorProto.INT64: "int64"}[index]
@@ -217,10 +204,10 @@ def last_word_model(
     return _made(f"g ({declared}) => ({', '.join(outputs)}) {{{''.join(nodes)}}}", table, metadata)
 
 
-def _made(graph: str, table: NDArray[np.float32], metadata: dict[str, str] | None) -> bytes:
+def _made(graph, table, metadata):
     proto = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {graph}')
     whole = np.int64 if "int64[n0]" in graph else np.int32
-    constants: dict[str, NDArray[Any]] = {
+    constants = {
         "table": table,
         "phrase": PHRASE[None],
         "no_row": np.zeros((1, len(LABELS)), np.float32),
@@ -237,5 +224,4 @@ def _made(graph: str, table: NDArray[np.float32], metadata: dict[str, str] | Non
         proto.graph.initializer.append(numpy_helper.from_array(constants[name], name))
     helper.set_model_props(proto, metadata or {})
     checker.check_model(proto)
-    content: bytes = proto.SerializeToString()
-    return content
+    return proto.SerializeToString()

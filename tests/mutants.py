@@ -31,9 +31,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import coverage
 from mutations import Mutant, find, mutants_of
@@ -43,7 +41,7 @@ HANG, MEMORY = 150, 8 << 30  # seconds of a test; bytes of a run
 RESULT = re.compile(r"(tests/\S.*?) (?:(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b.*)?$")
 
 
-def sample(options: argparse.Namespace) -> list[Mutant]:
+def sample(options):
     """One mutant of a random statement in each of `count` equal parts of the rooms, shuffled."""
     by_statement = defaultdict(list)
     for mutant in mutants_of(options.root):
@@ -61,10 +59,10 @@ def sample(options: argparse.Namespace) -> list[Mutant]:
     return chosen
 
 
-def tests_by_line(root: Path, data_file: str, ids: list[str]) -> dict[tuple[str, int], set[str]]:
+def tests_by_line(root, data_file, ids):
     """The tests that execute a line; or their files, of fixtures, on which other tests may rely."""
     data, known = coverage.CoverageData(data_file), set(ids)
-    found: dict[tuple[str, int], set[str]] = defaultdict(set)
+    found = defaultdict(set)
     data.read()
     for file in data.measured_files():
         for line, contexts in data.contexts_by_lineno(file).items():
@@ -75,7 +73,7 @@ def tests_by_line(root: Path, data_file: str, ids: list[str]) -> dict[tuple[str,
     return found
 
 
-def order(mutant: Mutant, by_line: dict[tuple[str, int], set[str]], ids: list[str]) -> list[str]:
+def order(mutant, by_line, ids):
     """The tests that execute a mutant, or those of its room: each function once, then the rest."""
     lines = range(mutant.first, mutant.last + 1)
     covering = set().union(*(by_line.get((mutant.file, line), set()) for line in lines))
@@ -85,7 +83,7 @@ def order(mutant: Mutant, by_line: dict[tuple[str, int], set[str]], ids: list[st
     chosen = [test for test in ids if covering & {test, test.partition("::")[0]}]
     cases = Counter[str]()
 
-    def rank(test: str) -> tuple[bool, int, bool, bool]:
+    def rank(test):
         cases[test.partition("[")[0]] += 1
         case = min(cases[test.partition("[")[0]], 3)
         is_named = file.stem in Path(test.partition("::")[0]).stem
@@ -97,7 +95,7 @@ def order(mutant: Mutant, by_line: dict[tuple[str, int], set[str]], ids: list[st
 class Runner:
     """Runs mutants in a copy of the tree; `timeout` is in CPU seconds of all tests of one."""
 
-    def __init__(self, root: Path, folder: Path, timeout: float) -> None:
+    def __init__(self, root, folder, timeout):
         self.timeout, self.tree = timeout, folder / "mutant" / "tree"
         self.clean = folder / "clean" / "tree"
         ignored = shutil.ignore_patterns(".git", ".ci-venv", "__pycache__", ".*_cache", ".cov*")
@@ -109,7 +107,7 @@ class Runner:
         log, *_ = self.pytest(self.clean, ["--collect-only", "-q"], timeout)
         self.ids = [line for line in log if line.startswith("tests/") and "::" in line]
 
-    def run(self, mutant: Mutant, tests: Sequence[str]) -> dict[str, Any]:
+    def run(self, mutant, tests):
         """The outcome, the test that failed or hung, how many passed, and CPU seconds."""
         before = (self.tree / mutant.file).read_bytes()
         mutated = before[: mutant.start] + mutant.new.encode() + before[mutant.stop :]
@@ -138,7 +136,7 @@ class Runner:
         (self.tree / mutant.file).write_bytes(before)
         return {"outcome": outcome, "test": test, "passed": passed, "seconds": round(seconds)}
 
-    def pytest(self, tree: Path, options: list[str], timeout: float, tests: Any = ()) -> Any:
+    def pytest(self, tree, options, timeout, tests=()):
         """Lines of output, the exit code, "late" or "hung", and CPU seconds."""
         chosen, log = tree.parent / "tests.txt", tree.parent / "log.txt"
         chosen.write_text("".join(f"{test}\n" for test in tests), encoding="utf-8")
@@ -154,7 +152,7 @@ class Runner:
                 start_new_session=True,
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY)),
             )
-        code: int | str | None = None
+        code = None
         while code is None:
             time.sleep(0.1)
             # user, system time, and those of its children, before `poll` takes them away
@@ -169,7 +167,7 @@ class Runner:
         return log.read_text(encoding="utf-8", errors="replace").splitlines(), code, seconds
 
 
-def run(wanted: list[Mutant], options: argparse.Namespace) -> None:
+def run(wanted, options):
     """Run what has no result yet, and print the share caught."""
     results = json.loads(options.out.read_text()) if options.out.exists() else []
     finished = [Mutant(**result["mutant"])[2:6] for result in results]
@@ -189,11 +187,11 @@ def run(wanted: list[Mutant], options: argparse.Namespace) -> None:
     say(f"caught {caught} of {counted}: {100 * caught / max(counted, 1):.1f}% {dict(counts)}")
 
 
-def say(line: str) -> None:
+def say(line):
     sys.stderr.write(f"{line}\n")
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

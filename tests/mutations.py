@@ -5,9 +5,8 @@ import copy
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 # Statements and calls that are no code of the program.
 IDLE = re.compile(
@@ -48,7 +47,7 @@ class Mutant(NamedTuple):
     new: str
 
 
-def mutants_of(root: Path) -> Iterator[Mutant]:
+def mutants_of(root):
     """Every mutant of the code of a tree; those of one statement stand next to each other."""
     for file in sorted(root.glob("*/**/*.py")):
         name = str(file.relative_to(root))
@@ -62,7 +61,7 @@ def mutants_of(root: Path) -> Iterator[Mutant]:
             for kind, node, new in changes(statement, inside, droppable):
                 seen[scope, text, kind] += 1
                 # The defaults of parameters run at import, but it is the calls that they change.
-                run: Any = statement if isinstance(statement, ast.FunctionDef) else node
+                run = statement if isinstance(statement, ast.FunctionDef) else node
                 start = starts[node.lineno - 1] + node.col_offset
                 stop = starts[node.end_lineno - 1] + node.end_col_offset
                 place = (run.lineno, run.end_lineno, start, stop)
@@ -70,7 +69,7 @@ def mutants_of(root: Path) -> Iterator[Mutant]:
                 yield Mutant(name, node.lineno, scope, text, kind, nth, *place, new)
 
 
-def statements(node: Any, scope: str = "", around: Any = None, bound: Any = None) -> Iterator[Any]:
+def statements(node, scope="", around=None, bound=None):
     """Statements, the name of their function, if they are in one, and if it can do without them."""
     for child in (one for block in BLOCKS for one in getattr(node, block, [])):
         inner = (scope, around, bound)
@@ -100,18 +99,18 @@ def statements(node: Any, scope: str = "", around: Any = None, bound: Any = None
         yield from statements(child, *inner)
 
 
-def stored(node: ast.AST) -> set[str]:
+def stored(node):
     names = (one for one in ast.walk(node) if isinstance(one, ast.Name))
     return {one.id for one in names if isinstance(one.ctx, ast.Store)}
 
 
-def is_idle(statement: ast.stmt) -> bool:
+def is_idle(statement):
     """Docstrings, imports, assertions (they serve the types), type-only code, `__all__`, logs."""
     alone = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     return alone or IDLE.match(ast.unparse(statement)) is not None
 
 
-def header(statement: ast.AST) -> Any:
+def header(statement):
     """The statement without the statements in it."""
     found = copy.copy(statement)
     for block in BLOCKS:
@@ -120,7 +119,7 @@ def header(statement: ast.AST) -> Any:
     return found
 
 
-def expressions(node: ast.AST) -> Iterator[Any]:
+def expressions(node):
     """What is evaluated under a node, outermost first, but for types and f-strings."""
     yield node
     for child in ast.iter_child_nodes(node):
@@ -130,7 +129,7 @@ def expressions(node: ast.AST) -> Iterator[Any]:
             yield from expressions(child)
 
 
-def changes(statement: ast.stmt, inside: bool, droppable: bool) -> Iterator[tuple[str, Any, str]]:
+def changes(statement, inside, droppable):
     """The kind of each change, the node that it replaces, and the new text."""
     if droppable:
         yield "drop", statement, "pass"
@@ -150,7 +149,7 @@ def changes(statement: ast.stmt, inside: bool, droppable: bool) -> Iterator[tupl
                 name, new = type(old).__name__, copy.copy(node)
                 if name not in SWAPS:
                     continue
-                swapped: Any = getattr(ast, SWAPS[name])()
+                swapped = getattr(ast, SWAPS[name])()
                 if isinstance(new, ast.Compare):
                     new.ops = [*new.ops[:place], swapped, *new.ops[place + 1 :]]
                 else:
@@ -160,10 +159,10 @@ def changes(statement: ast.stmt, inside: bool, droppable: bool) -> Iterator[tupl
                 yield f"{name} -> {SWAPS[name]}", node, text
 
 
-def find(wanted: Sequence[Mutant], root: Path) -> list[Mutant | None]:
+def find(wanted, root):
     """The same mutants in a tree, if there is one of that name, else one of that long statement."""
 
-    def keys(mutant: Mutant) -> list[tuple[Any, ...]]:
+    def keys(mutant):
         function, *rest = mutant[2:6]
         short = function.rpartition(".")[2]
         return [
@@ -172,16 +171,12 @@ def find(wanted: Sequence[Mutant], root: Path) -> list[Mutant | None]:
             ("", *rest) if len(mutant.statement) > 25 else (),
         ]
 
-    tables: list[dict[Any, list[Mutant]]] = [
-        defaultdict(list),
-        defaultdict(list),
-        defaultdict(list),
-    ]
+    tables = [defaultdict(list), defaultdict(list), defaultdict(list)]
     for mutant in mutants_of(root):
         for table, key in zip(tables, keys(mutant), strict=True):
             table[key].append(mutant)
 
-    def one(mutant: Mutant) -> Mutant | None:
+    def one(mutant):
         for table, key in zip(tables, keys(mutant), strict=True):
             found = table[key] if key else []
             same = [other for other in found if Path(other.file).name == Path(mutant.file).name]

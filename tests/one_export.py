@@ -5,9 +5,7 @@ import hashlib
 import io
 import marshal
 import pickle
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 import torch
@@ -26,7 +24,7 @@ def key_of(name, wrapper, example):
 
 
 @contextmanager
-def exported_once(folder: Path) -> Iterator[None]:
+def exported_once(folder):
     """Answer `parts._export` of a module that was exported before from `folder`, which all
     processes of a run share; and keep the table of operators, which torch builds at every
     export."""

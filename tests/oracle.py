@@ -1,26 +1,17 @@
-"""What whole encoders and models give, one node at a time, straight from their definitions: the
-recursion of `thinstack.testing.recursion` layer by layer and head by head."""
+"""What encoders and models give by `thinstack.testing.recursion`, layer by layer, head by head."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from spinn_reference import encode_spinn
 from torch import Tensor
 
 from thinstack.core import Forest
-from thinstack.core.cell import Cell
-from thinstack.core.model.model import Model
-from thinstack.core.model.tree_encoder import TreeEncoder
-from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 from thinstack.testing import recursion
 
-Arrays = Mapping[str, NDArray[Any]]
 
-
-def gradients(parts: Sequence[Tensor], wanted: Sequence[Tensor]) -> list[Tensor]:
+def gradients(parts, wanted):
     """Of a sum with another weight for every number in `parts`, whose graph is kept."""
     weights = [torch.linspace(-1, 2, part.numel(), dtype=part.dtype) for part in parts]
     loss = sum((part.flatten() * weight).sum() for part, weight in zip(parts, weights, strict=True))
@@ -28,14 +19,7 @@ def gradients(parts: Sequence[Tensor], wanted: Sequence[Tensor]) -> list[Tensor]
     return list(found)
 
 
-def assert_agrees(
-    run: Callable[[], Sequence[Tensor]],
-    expected: Sequence[Tensor],
-    wanted: Sequence[Tensor],
-    *,
-    atol: float = 1e-12,
-    rtol_of_gradients: float = 0.0,
-) -> None:
+def assert_agrees(run, expected, wanted, *, atol=1e-12, rtol_of_gradients=0.0):
     """What `run` gives, with and without recording, and its gradients."""
     found = list(run())
     torch.testing.assert_close(found, list(expected), rtol=0, atol=atol)
@@ -48,13 +32,13 @@ def assert_agrees(
         )
 
 
-def outputs_top_down(cell: Cell, forest: Forest, inputs: Tensor) -> Tensor:
+def outputs_top_down(cell, forest, inputs):
     """(N, H), from the roots down."""
     states = recursion.encode_top_down(cell, forest, inputs)
     return _rows([cell.output(state) for state in states], cell.hidden_size, inputs)
 
 
-def encode(encoder: TreeEncoder, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor]:
+def encode(encoder, forest, words):
     """Outputs (N, H) and head words (N, W) in node order: each layer on what the one below gave."""
     leaves = torch.from_numpy(forest.leaves)
     up_reads = down_reads = words
@@ -79,20 +63,20 @@ def encode(encoder: TreeEncoder, forest: Forest, words: Tensor) -> tuple[Tensor,
     return outputs, heads
 
 
-def path(forest: Forest, node: int) -> list[int]:
+def path(forest, node):
     """The node, its parent and so on, up to the root."""
     parent = int(forest.parents[node])
     return [node] if parent < 0 else [node, *path(forest, parent)]
 
 
-def leaf_means(forest: Forest, values: Tensor) -> Tensor:
+def leaf_means(forest, values):
     """Mean of the values (N, W) of the leaves below each node."""
     paths = {int(leaf): path(forest, int(leaf)) for leaf in np.flatnonzero(forest.leaves)}
     below = [[leaf for leaf in paths if node in paths[leaf]] for node in range(len(values))]
     return _rows([values[leaf].mean(0, keepdim=True) for leaf in below], values.shape[1], values)
 
 
-def forest_of(inputs: Arrays) -> Forest:
+def forest_of(inputs):
     """The forest that a model's inputs describe."""
     if "parents" in inputs:
         parents, slots = inputs["parents"], inputs.get("slots", np.zeros_like(inputs["parents"]))
@@ -115,7 +99,7 @@ def forest_of(inputs: Arrays) -> Forest:
 
 
 @torch.no_grad()
-def slow_scores(model: Model, inputs: Arrays) -> dict[str, NDArray[Any]]:
+def slow_scores(model, inputs):
     """The outputs of a model of float64 in evaluation mode."""
     forest, head = forest_of(inputs), model.head
     words = model.embedding({name: torch.from_numpy(array) for name, array in inputs.items()})
@@ -141,8 +125,7 @@ def slow_scores(model: Model, inputs: Arrays) -> dict[str, NDArray[Any]]:
 
 
 class Nodes(NamedTuple):
-    """What SPINN gives: outputs (N, H), scores of SHIFT and REDUCE (N, 2) and so on, in node
-    order."""
+    """What SPINN gives in node order: outputs (N, H), scores of transitions (N, 2) and so on."""
 
     outputs: Tensor
     roots: Tensor
@@ -151,13 +134,7 @@ class Nodes(NamedTuple):
     transitions: Tensor
 
 
-def by_reference(
-    cell: Cell,
-    tracker: TrackingLSTM,
-    words: Tensor,
-    lengths: Tensor,
-    transitions: Tensor | None = None,
-) -> Nodes:
+def by_reference(cell, tracker, words, lengths, transitions=None):
     """Sentences by SPINN, one transition at a time."""
     found = encode_spinn(cell, tracker, words, lengths, transitions)
     outputs = _rows([cell.output(state) for state in found.states], cell.hidden_size, words)
@@ -167,7 +144,7 @@ def by_reference(
 
 
 @torch.no_grad()
-def slow_sentences(model: Model, inputs: Arrays, lengths: Sequence[int]) -> dict[str, NDArray[Any]]:
+def slow_sentences(model, inputs, lengths):
     """The outputs of a model of float64 in evaluation mode for sentences of so many words."""
     arrays = {name: torch.from_numpy(array) for name, array in inputs.items()}
     given = arrays["transitions"] if len(inputs.get("transitions", ())) else None
@@ -183,9 +160,9 @@ def slow_sentences(model: Model, inputs: Arrays, lengths: Sequence[int]) -> dict
     return {name: values.numpy() for name, values in (scores | parse).items()}
 
 
-def _rows(rows: Sequence[Tensor], width: int, like: Tensor) -> Tensor:
+def _rows(rows, width, like):
     return torch.cat([like.new_zeros(0, width), *rows])
 
 
-def _score(model: Model, rows: Sequence[Tensor]) -> NDArray[Any]:
+def _score(model, rows):
     return torch.cat([model.head.scores(row[None]) for row in rows]).numpy()

@@ -3,29 +3,27 @@
 import linecache
 import re
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks(page: str, *languages: str) -> list[str]:
-    """The code blocks of a page in these languages (`""`: that name none); `page` is its path in
-    the repository."""
+def blocks(page, *languages):
+    """The code blocks of a page, given by its path, in these languages (`""`: that name none)."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return [block for language, block in BLOCK.findall(text) if language in languages]
 
 
-def execute(block: str, name: str, names: dict[str, Any]) -> None:
+def execute(block, name, names):
     """Run a block, which finds and leaves its names in `names`."""
     # TorchScript reads the source.
     linecache.cache[name] = (len(block), None, block.splitlines(keepends=True), name)
     exec(compile(block, name, "exec"), names)
 
 
-def run(page: str, word: str) -> dict[str, Any]:
+def run(page, word):
     """Run the one block of a page that holds `word`; returns its names."""
     (block,) = [block for block in blocks(page, "python") if word in block]
-    found: dict[str, Any] = {"__name__": "page"}
+    found = {"__name__": "page"}
     execute(block, f"<{page}, {word}>", found)
     return found

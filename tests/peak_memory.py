@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 
-def peak_memory() -> int:
+def peak_memory():
     """Bytes of this very process, 0 where the system does not tell.
 
     On Linux `getrusage` starts from what the process that forked it held.

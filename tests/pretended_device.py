@@ -1,8 +1,7 @@
-"""A pretended GPU: its tensors lie in the memory of the host but say that they do not. Transfers
-are counted, and what would make the host wait for a GPU is refused."""
+"""A pretended GPU in the memory of the host: counts transfers, and refuses what would wait."""
 
 import copy
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -24,7 +23,7 @@ class There(Tensor):
     holds: Tensor
 
     @staticmethod
-    def __new__(cls, holds: Tensor) -> "There":
+    def __new__(cls, holds):
         made = torch.Tensor._make_wrapper_subclass(
             cls,
             holds.shape,
@@ -36,12 +35,12 @@ class There(Tensor):
         made.holds = holds
         return made
 
-    def tolist(self) -> list[Any]:
+    def tolist(self):
         """A number at a time, each a wait."""
         return [each.item() for each in self.unbind()]
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
         raise AssertionError(f"{func} of a tensor on the device, which is not there any more")
 
 
@@ -56,12 +55,12 @@ class PretendedDevice(TorchDispatchMode):
         waits: how often else the host waited.
     """
 
-    def __init__(self, *, may_wait: bool = False) -> None:
+    def __init__(self, *, may_wait=False):
         super().__init__()
         self.may_wait, self.sent, self.fetched, self.waits = may_wait, 0, 0, 0
 
     @staticmethod
-    def copy_of(module: M) -> M:
+    def copy_of(module):
         """The module, with its weights and buffers on the device."""
         moved = copy.deepcopy(module)
         for part in moved.modules():
@@ -69,7 +68,7 @@ class PretendedDevice(TorchDispatchMode):
                 kept.update({name: _wrapped(value) for name, value in kept.items()})
         return moved
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
         name = func.overloadpacket.__name__
         tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)]
@@ -92,16 +91,16 @@ class PretendedDevice(TorchDispatchMode):
         return tree_map(_wrapped, found) if to_device else found
 
 
-def held(value: Any) -> Any:
+def held(value):
     """The values of a tensor on the device; anything else as it is."""
     return value.holds if isinstance(value, There) else value
 
 
-def _wrapped(value: Any) -> Any:
+def _wrapped(value):
     return There(value.detach()) if isinstance(value, Tensor) else value
 
 
-def _by_mask(name: str, args: Any) -> bool:
+def _by_mask(name, args):
     """Whether rows are taken where a mask is true, so that their number depends on it."""
     indices = args[1] if name in ("index", "index_put", "index_put_") else []
     return any(each is not None and each.dtype == torch.bool for each in indices)

@@ -13,7 +13,7 @@ ITEM = re.compile(r"^ *(?:[-*]|\d+\.) ", re.MULTILINE)
 END = re.compile(r"(?<=[.?!])(?<! al\.)(?<!e\.g\.)(?<!i\.e\.)[\")*]*\s")
 
 
-def sentences(page: str) -> list[str]:
+def sentences(page):
     """The sentences of a page; `page` is its path in the repository. A span of code is one word,
     and an item of a list starts a sentence."""
     text = LEFT_OUT.sub("\n", (ROOT / page).read_text(encoding="utf-8"))
@@ -23,6 +23,6 @@ def sentences(page: str) -> list[str]:
     return [sentence for each in found for sentence in each if sentence]
 
 
-def words(sentence: str) -> int:
+def words(sentence):
     """How many words a sentence has: what holds a letter or a digit, between spaces."""
     return sum(re.search(r"\w", word) is not None for word in sentence.split())

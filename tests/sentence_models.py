@@ -1,14 +1,11 @@
 """Bundles of models that score sentences alone, and what torch makes of the same sentences."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import onnx
 import torch
 from last_word_model import LABELS, WORDS
-from numpy.typing import NDArray
 
 from thinstack.bundle import Bundle, write_bundle
 from thinstack.core.config import ModelConfig
@@ -24,29 +21,23 @@ class SentenceModel(NamedTuple):
     model: Model
 
     @torch.no_grad()
-    def scores(
-        self, words: Sequence[str], transitions: Sequence[int] = ()
-    ) -> NDArray[np.floating[Any]]:
+    def scores(self, words, transitions=()):
         """The scores (C,) of a sentence, by torch."""
         ids = WordVocabulary(WORDS).fields(list(words))
         sizes = {"sizes": np.array([len(words)]), "lengths": np.array([len(words)])}
         forest = Forest(**ids, **sizes, transitions=np.array(transitions, np.int64))
-        found: NDArray[Any] = self.model(self.model.inputs(forest))["root_scores"].numpy()[0]
-        return found
+        return self.model(self.model.inputs(forest))["root_scores"].numpy()[0]
 
 
-PLAIN: dict[str, Any] = {
+PLAIN = {
     "trees": "sequence",
     "cell": {"name": "nary_lstm.v1", "hidden_size": 4, "options": {"arity": 1}},
 }
 """What makes it a model of plain sentences."""
 
 
-def write_sentence_bundle(
-    path: Path, head: str = "root_classifier.v1", *, tells: bool = True, **more: Any
-) -> SentenceModel:
-    """`tells`: whether the ONNX file tells what the head reads; older ones do not. `more`: of the
-    configuration."""
+def write_sentence_bundle(path, head="root_classifier.v1", *, tells=True, **more):
+    """`tells`: whether the ONNX file tells what the head reads. `more`: of the configuration."""
     config = ModelConfig.parse(
         {
             "labels": LABELS,

@@ -5,9 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from thinstack.core.cell import Cell
 from thinstack.core.transitions import REDUCE, SHIFT
-from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 from thinstack.testing.recursion import compose_node
 
 
@@ -27,13 +25,7 @@ class SpinnNodes(NamedTuple):
     free: list[bool]
 
 
-def encode_spinn(
-    cell: Cell,
-    tracker: TrackingLSTM,
-    words: Tensor,
-    lengths: Tensor,
-    transitions: Tensor | None = None,
-) -> SpinnNodes:
+def encode_spinn(cell, tracker, words, lengths, transitions=None):
     """SPINN as Bowman et al. 2016 tell it in 3.1-3.4: a stack and a buffer for each sentence, one
     transition after the other.
 
@@ -46,7 +38,7 @@ def encode_spinn(
     """
     nodes = SpinnNodes([], [], [], [])
     for sentence in torch.split(words, lengths.tolist()):
-        stack: list[list[Tensor]] = []
+        stack = []
         buffer = [cell.leaf(word) for word in torch.split(sentence, 1)]
         hidden = memory = words.new_zeros([1, tracker.size])
         for _ in range(2 * len(sentence) - 1):
@@ -72,14 +64,7 @@ def encode_spinn(
     return nodes
 
 
-def _track(
-    cell: Cell,
-    tracker: TrackingLSTM,
-    stack: list[list[Tensor]],
-    buffer: list[list[Tensor]],
-    hidden: Tensor,
-    memory: Tensor,
-) -> tuple[Tensor, Tensor]:
+def _track(cell, tracker, stack, buffer, hidden, memory):
     """Section 3.3: the LSTM reads the top two of the stack, the lower one first, and the next
     words; zeros for what is not there."""
     nothing = hidden.new_zeros([1, cell.hidden_size])

@@ -1,29 +1,21 @@
-"""What is no text, through every way of giving texts: the same typed error with its place, or a row
-that failed, and the neighbours keep their results. `None` and NaN are what pandas gives for an
-empty cell."""
+"""What is no text is an error with its place or a failed row; its neighbours keep their results."""
 
-import json
-import threading
-from http.client import HTTPConnection
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import spacy
-from command_line import run_command
 from last_word_model import best, expected
 
-from thinstack.errors import InputError, ThinstackError
+from thinstack.errors import InputError
 from thinstack.integrations.corpora import score_batches
-from thinstack.integrations.serving.server import PageServer
-from thinstack.integrations.spark import SparkModel, scorer
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
 GOOD = best(expected("good", 2))
 
-NO_TEXTS: dict[str, tuple[object, str]] = {
+NO_TEXTS = {
     "None": (None, "expected a text, found None"),
     "NaN": (float("nan"), "expected a text, found nan"),
     "NaN of numpy": (np.float32("nan"), "expected a text, found .*nan"),
@@ -34,7 +26,7 @@ NO_TEXTS: dict[str, tuple[object, str]] = {
     "digits": (10**5000, "expected a text, found int .cannot be printed"),
     "half": ("a \ud800", r"no Unicode text, character 2 is '\\ud800'"),
 }
-TEXTS: dict[str, tuple[str, int]] = {
+TEXTS = {
     "empty": ("", 0),
     "blank": (" \t\n", 0),
     "NUL": ("\0", 1),
@@ -52,12 +44,12 @@ def predictor(last_word):
 @pytest.mark.parametrize("kind", NO_TEXTS)
 def test_of_predict_text(predictor, kind):
     bad, said = NO_TEXTS[kind]
-    texts: list[Any] = ["so good", bad, "so good", bad]
+    texts = ["so good", bad, "so good", bad]
     found = predict_text(predictor, texts)
     assert [each.label for each in next(found)] == [GOOD]
     with pytest.raises(InputError, match=f"^text 1: {said}"):
         next(found)
-    told: list[tuple[int, ThinstackError]] = []
+    told = []
     read = list(predict_text(predictor, texts, on_error=lambda *each: told.append(each)))
     assert [[each.label for each in one] for one in read] == [[GOOD], [], [GOOD], []]
     assert [(place, type(error)) for place, error in told] == [(1, InputError), (3, InputError)]
@@ -76,7 +68,7 @@ def test_a_text_that_the_model_fails_on_is_told_too(last_word, monkeypatch):
     predictor, told = Predictor(last_word, threads=1), list[int]()
     real = predictor.trees_and_scores
 
-    def failing(words: list[list[str]], trees: Any) -> Any:
+    def failing(words, trees):
         if ["awful"] in words:
             raise InputError("too long")
         return real(words, trees)
@@ -92,7 +84,7 @@ def test_a_text_that_the_model_fails_on_is_told_too(last_word, monkeypatch):
 @pytest.mark.parametrize("kind", NO_TEXTS)
 def test_of_words(predictor, kind):
     """Half of a surrogate pair is a word that no vocabulary has."""
-    bad: Any = NO_TEXTS[kind][0]
+    bad = NO_TEXTS[kind][0]
     if kind != "half":
         with pytest.raises(InputError, match=r"^sentence 1: "):
             predictor.predict([["good"], ["a", bad]])
@@ -103,20 +95,6 @@ def test_of_words(predictor, kind):
             predictor.predict(bad)
 
 
-def of_rows(values: list[Any], predictor: Predictor) -> list[dict[str, Any]]:
-    batch = pa.record_batch({"id": list(range(len(values))), "text": values})
-    return [row for one in score_batches([batch], predictor) for row in one.to_pylist()]
-
-
-def of_spark(values: list[Any], predictor: Predictor) -> list[dict[str, Any]]:
-    """As an executor calls it, without Spark."""
-    made = scorer("sst")
-    assert isinstance(made.model, SparkModel)
-    batch = pa.record_batch({"id": list(range(len(values))), "text": values})
-    return [row for one in made([batch]) for row in one.to_pylist()]
-
-
-@pytest.mark.parametrize("score", [of_rows, of_spark])
 @pytest.mark.parametrize(
     ("column", "kind"),
     [
@@ -129,43 +107,17 @@ def of_spark(values: list[Any], predictor: Predictor) -> list[dict[str, Any]]:
     ],
     ids=["null", "NaN as text", "bytes", "NaN", "list", "time"],
 )
-def test_of_arrow_rows(predictor, score, column, kind):
+def test_of_arrow_rows(predictor, column, kind):
     """A row that is no text has an error, and costs no other."""
-    rows = score(column, predictor)
+    batch = pa.record_batch({"id": ["0", "1", "2"], "text": column})
+    (found,) = score_batches([batch], predictor)
+    rows = found.to_pylist()
     assert [row["id"] for row in rows] == ["0", "1", "2"]
     assert rows[1]["error"]["kind"] == kind
     assert rows[1]["error"]["message"].startswith("row:2: expected ")
     if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
         assert [row["label"] is None for row in rows] == [False, True, False]
         assert rows[0]["scores"] == rows[2]["scores"]
-
-
-@pytest.mark.parametrize(
-    ("cell", "kind"),
-    [
-        ("null", "missing"),
-        ("NaN", "missing"),
-        ('"NaN"', "missing"),
-        ("[]", "not_text"),
-        ('"\\ud800"', "not_text"),
-        ('"\\u0000"', "not_text"),
-        ("9" * 5000, "row"),
-        ("[" * 100_000, "row"),
-    ],
-    ids=["null", "NaN", "NaN as text", "list", "half", "NUL", "digits", "deep"],
-)
-def test_of_a_corpus(last_word, tmp_path, monkeypatch, capsys, cell, kind):
-    lines = [f'{{"text": {text}}}' for text in ('"so good"', cell, '"so good"')]
-    given, out = tmp_path / "in.jsonl", tmp_path / "out"
-    given.write_text("\n".join(lines))
-    options = ["--input", given, "--out", out, "--model", last_word.path, "--jobs", "0"]
-    answer = run_command(monkeypatch, capsys, "predict", *options, "--fail-after", "1")
-    assert answer.code == 1
-    rows = [json.loads(line) for line in (out / "part-000000.jsonl").read_text().splitlines()]
-    assert [(row["id"], row["label"]) for row in rows] == [("1", GOOD), ("3", GOOD)]
-    (failed,) = map(json.loads, (out / "errors" / "part-000000.jsonl").read_text().splitlines())
-    assert (failed["id"], failed["kind"]) == ("2", kind)
-    assert f"{given}:2: expected" in failed["message"]
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +132,7 @@ def nlp(last_word):
 @pytest.mark.parametrize("kind", NO_TEXTS)
 def test_of_the_component(nlp, kind):
     """What is no Doc goes to the error handler. Texts are for spaCy: it makes the Docs."""
-    bad: Any = NO_TEXTS[kind][0]
+    bad = NO_TEXTS[kind][0]
     component, told = nlp.get_pipe("tree_sentiment"), list[Any]()
     split = nlp.get_pipe("sentencizer")
     docs = [split(nlp.make_doc("so good")), bad, split(nlp.make_doc("so good"))]
@@ -193,28 +145,3 @@ def test_of_the_component(nlp, kind):
         component.set_error_handler(spacy.util.raise_error)
     assert [max(doc.cats, key=doc.cats.__getitem__) for doc in found] == [GOOD, GOOD]
     assert [type(error) for error in told] == [InputError]
-
-
-@pytest.fixture(scope="module")
-def server(last_word):
-    with PageServer(0) as found:
-        found.predictor, found.name = Predictor(last_word, threads=1), "last word"
-        threading.Thread(target=found.serve_forever, daemon=True).start()
-        yield found
-        found.shutdown()
-
-
-@pytest.mark.parametrize(
-    "body",
-    ["null", "NaN", "1", "1.5", "[]", '"\\ud800"', "9" * 5000, "[" * 100_000],
-    ids=["null", "NaN", "whole", "number", "list", "half", "digits", "deep"],
-)
-def test_of_the_server(server, body):
-    for text, status in ((body, 400), ('"so good"', 200)):
-        connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
-        headers = {"Content-Type": "application/json"}
-        connection.request("POST", "/predict", f'{{"text": {text}}}', headers)
-        response = connection.getresponse()
-        answer = json.loads(response.read())
-        connection.close()
-        assert (response.status, "error" in answer) == (status, status == 400)

@@ -1,7 +1,6 @@
 """Configurations: what they take, what they refuse and how they say so."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -69,7 +68,7 @@ sources = ["self"]
 def recipe(tmp_path):
     """Write a recipe, with a piece of text replaced."""
 
-    def write(old: str = "", new: str = "") -> Path:
+    def write(old="", new=""):
         assert old in RECIPE
         path = tmp_path / "recipe.toml"
         path.write_text(RECIPE.replace(old, new) if old else RECIPE, encoding="utf-8")
@@ -78,7 +77,7 @@ def recipe(tmp_path):
     return write
 
 
-def changed(**fields: object) -> dict:
+def changed(**fields):
     return {**MODEL, **fields}
 
 
@@ -102,7 +101,7 @@ def test_defaults():
     assert encoder.readout == ("up", "down", "leaves")
 
 
-def with_tracker(tracker: dict | None = None, **fields: object) -> dict:
+def with_tracker(tracker=None, **fields):
     return {**SMALL, "encoder": {"tracker": {"size": 3, **(tracker or {})}}, **fields}
 
 
@@ -123,16 +122,13 @@ def test_a_tracker_and_its_defaults():
     ("data", "expected"),
     [
         (with_tracker(), "self"),
-        (with_tracker({"feeds": False}), "self"),
         (with_tracker(tree_source="right"), "right"),
-        (with_tracker(tree_source="self"), "self"),
         (with_tracker({"parses": False}), "balanced"),
         (SMALL, "balanced"),
     ],
 )
 def test_the_trees_of_raw_words_are_the_models_own_if_it_parses(data, expected):
-    """Whether the encoder comes as plain data or as what was made of it, and once more after a
-    round trip."""
+    """Whether the encoder comes as plain data or as what was made of it."""
     config = ModelConfig.parse(data, source="config.json")
     assert config.tree_source == expected
     assert ModelConfig(**{**data, "encoder": config.encoder}) == config
@@ -154,23 +150,15 @@ def test_a_recipe_goes_through_toml_and_json(recipe):
     ("data", "field", "found"),
     [
         (changed(schema_version=2), "schema_version", "2"),
-        (changed(colour="red"), "colour", "'red'"),
         (changed(labels=["a", "b", "a"]), "labels must differ", "['a', 'b', 'a']"),
-        (changed(relations=["det", "det"]), "relations must differ", "['det', 'det']"),
         (changed(trees="binary"), "relations belong to dependency trees", "'binary'"),
         (changed(encoder={"layers": 0}), "encoder.layers", "0"),
-        (changed(encoder={"readout": ["up", "up"]}), "readout names a part twice", "['up', 'up']"),
         (changed(encoder={"top_down": {"name": "x.v1"}}), "encoder.top_down.CellConfig", "x.v1"),
         (changed(embedding={"kind": "characters", "size": 3}), "embedding.kind", "'characters'"),
-        (changed(embedding={**WORDS, "dropout": 1.0}), "embedding.dropout", "1.0"),
-        (changed(cell={"name": "x.v1", "hidden_size": 3, "arity": 2}), "cell.arity", "2"),
         (with_tracker({"beam": 2}), "encoder.tracker.beam", "found 2"),
-        (with_tracker({"width": 2}), "encoder.tracker.width", "2"),
         (with_tracker(encoder={**TRACKER, "layers": 2}), "goes with one layer", "2"),
-        (with_tracker(encoder={**TRACKER, "top_down": "shared"}), "and no top_down", "shared"),
         (with_tracker(trees="dependency"), "binary trees, found trees = 'dependency'", "size"),
         (with_tracker({"parses": False}, tree_source="self"), "needs a parser", "size"),
-        ({**SMALL, "tree_source": "self"}, "'self' needs a parser", "labels"),
         ({**SMALL, "id2label": {"0": "other"}}, "id2label must number the labels", "other"),
         ({"id2label": {}}, "labels: Field required", "{}"),
         ([], "it: Input should be", "[]"),
@@ -203,12 +191,6 @@ def test_all_problems_are_told_at_once():
         ModelConfig.parse(broken, source="config.json")
 
 
-def test_a_long_value_is_cut_in_the_message():
-    with pytest.raises(ConfigError) as caught:
-        ModelConfig.parse(changed(tree_source="x" * 10_000), source="config.json")
-    assert len(str(caught.value)) < 300
-
-
 def test_a_config_cannot_be_changed():
     config = ModelConfig.parse(MODEL, source="config.json")
     with pytest.raises(ValueError, match="frozen"):
@@ -221,17 +203,13 @@ def test_a_config_cannot_be_changed():
         ('name = "small"', "name = small", "not a readable TOML recipe: Invalid value .*line 2"),
         ("[training]", "[training", "not a readable TOML recipe: .*line 17"),
         ('name = "small"', 'name = "../small"', "name: String should match pattern"),
-        ("seeds = [1, 2]", "epochs = 0", "training.epochs: Input should be greater than 0"),
         ("seeds = [1, 2]", "seeds = [3, 1, 3]", r"training: .*seeds must differ, got \[3, 1, 3\]"),
         ("seeds = [1, 2]", "seeds = [9223372036854775808]", "training.seeds.0: .* less than"),
         ('["balanced"]', '["gold"]', "training.sources.0: .* \\(found 'gold'\\)"),
         ('dev = "sst/dev.txt"', "", r"data: .*\(dev\), or .* \(dev_size\)"),
-        ("vector_std = 0.3", "dev_size = 5", r"data: .*\(dev\), or .* \(dev_size\)"),
         ("[data]", '[data]\nrelabel = { "0" = 1 }', r"task.relabel.0: .* a valid string"),
-        ("[training]", '[training]\nrule = "sgd"', r"training.rule: .*'adamw' .*'sgd'\)"),
         ("[training]", '[training]\nlabels = "roots"', r"training: labels: .* reproduce table"),
         ("[training]", "[training]\ndecoupled_decay = true", "training: decoupled_decay: "),
-        ('["balanced"]', '["self"]', r".*'self' needs a model\.parser"),
         ('["balanced"]', '["distances"]', r".*'distances\.v1'"),
         (FROM_TRAINING, OF_NO_PARSER, r".*'self' needs a model\.parser"),
     ],

@@ -1,6 +1,5 @@
 """What runs on CUDA gives what it gives on the CPU; skipped where there is no GPU."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -11,16 +10,14 @@ from core.configured import build
 
 import thinstack
 from thinstack.bundle.weights import load_model
-from thinstack.core import Forest
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
-from thinstack.core.model.model import Model
 from thinstack.errors import DeviceError
 from thinstack.export.samples import sample_trees
 
 SENTENCES = [["A", "wonderful", "film"], ["Dull"], ["The", "plot", "never", "comes", "alive", "."]]
 GOLDEN = Path(__file__).parent / "golden" / "schema-1"
-MODELS: dict[str, Callable[[], Model]] = {
+MODELS = {
     "words": partial(load_model, GOLDEN / "words"),
     "transitions": partial(load_model, GOLDEN / "wordpiece-parser"),
     "distances": partial(build, parser={"name": "distances.v1"}),
@@ -44,7 +41,7 @@ def _no_waits():
     torch.cuda.set_sync_debug_mode("default")
 
 
-def forest_of(model: Model) -> Forest:
+def forest_of(model):
     trees = [shapes.left(9), shapes.balanced(20)]
     return join(sample_trees(model, trees, np.random.default_rng(0)))
 

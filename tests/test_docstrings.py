@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import thinstack
@@ -16,7 +15,7 @@ ENTRY = re.compile(r"\n[ \t]*(?=[-*] |[A-Za-z_][\w, /]*: )|\n\s*\n")
 END = re.compile(r"[.!?;][\"')]*\s+")
 
 
-def sentences(text: str) -> Iterator[str]:
+def sentences(text):
     """The sentences of a docstring. The end of a paragraph, or of an entry of a list or of
     `Attributes`, ends a sentence, and so does a semicolon. Code in backticks is one word, and
     equations, which are indented, are left out."""
@@ -24,11 +23,11 @@ def sentences(text: str) -> Iterator[str]:
         yield from filter(None, END.split(" ".join(part.split())))
 
 
-def long_sentences(text: str) -> list[str]:
+def long_sentences(text):
     return [each for each in sentences(text) if len(each.split()) > MOST_WORDS]
 
 
-def public_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def public_texts(tree):
     """Lines and texts: the docstrings of a module and its public names, and texts of options."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
@@ -49,6 +48,3 @@ def test_sentences_of_public_texts_are_short():
         for sentence in long_sentences(text)
     ]
     assert not found, "\n" + "\n".join(found)
-
-
-LONG = " ".join(["word"] * (MOST_WORDS + 1))

@@ -16,16 +16,15 @@ TABLES = {  # how the page's head row starts; the columns of results/NAME.md tha
 }
 
 
-def rows(text: str) -> dict[str, list[str]]:
+def rows(text):
     """The cells of the first table of a text, by the first cell of each row."""
     lines = re.search(r"(^\|.*\n)+", text, re.MULTILINE)[0].splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {first: rest for first, *rest in cells[2:]}
 
 
-def same(shown: str, whole: str) -> bool:
-    """Whether the figures of a cell are those of another one, rounded; its deviation and the
-    paper's figure may be left out."""
+def same(shown, whole):
+    """Whether a cell rounds the figures of another, of which the first alone must be there."""
     pattern = r"([\d.]+)(?: ± ([\d.]+))?(?: \(([\d.]+))?"
     found = [re.match(pattern, cell.replace("**", "")) for cell in (shown, whole)]
     if None in found:

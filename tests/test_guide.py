@@ -1,5 +1,4 @@
-"""The guides to writing a cell and a task: their files are those of the examples, and their
-commands work; `.ci/jobs/guides` follows all of them."""
+"""Guides to writing a cell and a task: the files of the examples, and commands that work."""
 
 import os
 import re
@@ -18,7 +17,7 @@ INSTALL = ("python3 -m venv", ". .venv", "pip wheel", "export PIP_FIND_LINKS", "
 class Guide:
     """A guide, and the example that it makes."""
 
-    def __init__(self, page: str, example: str):
+    def __init__(self, page, example):
         self.example = ROOT / "examples" / example
         text = (ROOT / "docs" / page).read_text(encoding="utf-8")
         blocks = re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
@@ -28,7 +27,7 @@ class Guide:
         ]
         self.commands = [line for line in lines if not line.startswith(INSTALL)]
 
-    def write(self, path: Path) -> Path:
+    def write(self, path):
         """The guide's files, and what `pip install -e .` would leave for Python to find them by."""
         for name, text in self.files.items():
             (path / name).write_text(text, encoding="utf-8")
@@ -53,7 +52,7 @@ def folder(tmp_path_factory):
     return CELL.write(tmp_path_factory.mktemp("guide"))
 
 
-def run(folder: Path, command: str) -> str:
+def run(folder, command):
     program, *rest = command.split(" ", 1)
     module = {"thinstack": "-m thinstack", "pytest": "-m pytest", "python": ""}[program]
     paths = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "COLUMNS": "200"}

@@ -40,7 +40,7 @@ for command in json.loads(sys.argv[2]):
 """
 
 
-def run(*commands: list[str], blocked: tuple[str, ...]) -> tuple[str, str]:
+def run(*commands, blocked):
     """Output and errors of commands in one process, where the packages `blocked` are missing."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, json.dumps(blocked), json.dumps(commands)],

@@ -1,5 +1,4 @@
-"""The pages of docs/: their Python runs, their commands exist, their counts are those of the
-code."""
+"""The pages of docs/: their Python runs, and their commands exist."""
 
 import random
 import re
@@ -78,12 +77,6 @@ def test_start(capsys):
     np.testing.assert_array_equal(found["nodes"][-1:], found["roots"])
 
 
-def test_trees():
-    tree = run("docs/trees.md", "from_brackets")["tree"]
-    assert tree.words == ("A", "wonderful", "film")
-    assert tree.transitions.tolist() == [0, 0, 0, 1, 1]
-
-
 def test_the_thin_stack(capsys):
     """The trace is the paper's Table 1 (Bowman et al. 2016)."""
     names: dict[str, Any] = {"__name__": "page"}
@@ -105,8 +98,7 @@ def test_the_thin_stack(capsys):
 
 
 def commands() -> list[tuple[str, str]]:
-    """Each call of `thinstack` in a code block or in a line of the README and of docs/, with its
-    page."""
+    """Each call of `thinstack` in the README and in docs/, with its page."""
     found = []
     for page in ["README.md", *(f"docs/{name}" for name in PAGES)]:
         for block in blocks(page, "", "sh"):

@@ -6,16 +6,15 @@ from pathlib import Path
 import pytest
 from core.configured import build
 
-from thinstack.core.model.model import Model
 from thinstack.plugins.manager import manager
 
 
-def model_of(cell: dict, head: dict | None = None, **config: object) -> Model:
+def model_of(cell, head=None, **config):
     fields = {"labels": ["1", "2", "3", "4", "5"], "embedding": {"kind": "words", "size": 300}}
     return build(cell, head, **fields | config)
 
 
-def count(*modules: object) -> int:
+def count(*modules):
     return sum(parameter.numel() for module in modules for parameter in module.parameters())
 
 
@@ -37,7 +36,7 @@ def test_table_1_of_tai(variant, task):
     d, expected = TAI[variant][task == "sentiment"]
     options = {"bias": "double", "output_gate": task == "sentiment"}
     cell = {"name": "nary_lstm.v1", "hidden_size": d, "options": options}
-    config: dict[str, object] = {}
+    config = {}
     if variant == "constituency Tree-LSTM":
         options["leaf"] = "own"
     elif variant == "dependency Tree-LSTM":
@@ -80,9 +79,8 @@ FIRST_LAYER, NEXT_LAYER, SOFTMAX = (
 )  # of (6)
 
 
-def tracking(size: int, *, parses: bool) -> int:
-    """e as an input of (1); the tracking LSTM over h_s^2, h_s^1 and h_b^1 with one bias a gate;
-    (5)."""
+def tracking(size, *, parses):
+    """e as an input of (1); the tracking LSTM over h_s^2, h_s^1, h_b^1, one bias a gate; (5)."""
     lstm = 3 * D * 4 * size + size * 4 * size + 4 * size
     return size * 5 * D + lstm + (size * 2 + 2 if parses else 0)
 
@@ -131,7 +129,7 @@ def test_the_lstm_of_bowman():
     assert lstm + FIRST_LAYER + NEXT_LAYER + SOFTMAX == 3_003_699
 
 
-def page_counts() -> dict[str, int]:
+def page_counts():
     """The count that a row of the tables of docs/models.md gives for each cell and task head."""
     found = {}
     page = Path(__file__).parents[1] / "docs" / "models.md"

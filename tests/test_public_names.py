@@ -29,7 +29,7 @@ IMPORT = re.compile(r"from (thinstack(?:\.[\w.]*)?) import \(?([\w, \n]+)")
 OTHER = {"thinstack.mjs", "thinstack.tree_sentiment_scorer"}  # a file, and a name in a registry
 
 
-def inside(text: str) -> list[str]:
+def inside(text):
     """What a text names or imports of thinstack and is not public."""
     names = set(NAME.findall(text)) - OTHER
     for home, imported in IMPORT.findall(text):
@@ -37,7 +37,7 @@ def inside(text: str) -> list[str]:
     return sorted(name for name in names if not is_public(name))
 
 
-def is_public(name: str) -> bool:
+def is_public(name):
     """Whether this is a public module, or begins with a name of one, such as a class."""
     home = max((each for each in PUBLIC if f"{name}.".startswith(f"{each}.")), key=len)
     first, *_ = name.removeprefix(home).strip(".").split(".")

@@ -1,7 +1,6 @@
 """The parts of `benchmarks/sentiment_rivals.py`, `plain_encoder.py` and `contextual_speed.py`."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -31,7 +30,7 @@ def folder(tmp_path_factory):
 
     torch.manual_seed(1)
     path = tmp_path_factory.mktemp("encoder")
-    sizes: dict[str, Any] = {"hidden_size": 16, "intermediate_size": 24, "vocab_size": 20}
+    sizes = {"hidden_size": 16, "intermediate_size": 24, "vocab_size": 20}
     config = transformers.BertConfig(num_hidden_layers=2, num_attention_heads=2, **sizes)
     transformers.BertModel(config).save_pretrained(path)
     return path

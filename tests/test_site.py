@@ -6,8 +6,7 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 from pages import ROOT
@@ -17,21 +16,9 @@ API = {
     for page in (ROOT / "docs" / "api").glob("*.md")
     for module in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
 }
-FETCHED = {  # attributes by which a page fetches something
-    ("audio", "src"),
-    ("embed", "src"),
-    ("iframe", "src"),
-    ("img", "src"),
-    ("img", "srcset"),
-    ("link", "href"),
-    ("object", "data"),
-    ("script", "src"),
-    ("source", "src"),
-    ("source", "srcset"),
-    ("track", "src"),
-    ("video", "poster"),
-    ("video", "src"),
-}
+# Attributes by which a page fetches something.
+FETCHED = "audio.src embed.src iframe.src img.src img.srcset link.href object.data script.src"
+FETCHED = f"{FETCHED} source.src source.srcset track.src video.poster video.src".split()
 UNFETCHED = ("canonical", "next", "prev")
 NO_TEXT = ("pre", "code", "script", "style", "h1", "h2", "h3", "h4", "label")
 
@@ -39,19 +26,19 @@ NO_TEXT = ("pre", "code", "script", "style", "h1", "h2", "h3", "h4", "label")
 class Html(HTMLParser):
     """What a page links to, fetches, can be linked at, and says."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path):
         super().__init__()
         self.path = path
-        self.links: list[str] = []
-        self.fetched: list[str] = []
-        self.anchors: set[str] = {""}
-        self.classes: set[str] = set()
-        self.components: set[str] = set()
-        self.text: list[str] = []
-        self._within: list[str] = []
+        self.links = []
+        self.fetched = []
+        self.anchors = {""}
+        self.classes = set()
+        self.components = set()
+        self.text = []
+        self._within = []
         self.feed(path.read_text(encoding="utf-8"))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         for name, value in attrs:
             if name == "id":
                 self.anchors.add(value or "")
@@ -61,16 +48,16 @@ class Html(HTMLParser):
                 self.classes |= set((value or "").split())
             elif name == "data-md-component":
                 self.components.add(value or "")
-            if (tag, name) in FETCHED and dict(attrs).get("rel") not in UNFETCHED:
+            if f"{tag}.{name}" in FETCHED and dict(attrs).get("rel") not in UNFETCHED:
                 self.fetched.append(value or "")
         if tag in NO_TEXT:
             self._within.append(tag)
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         if self._within and tag == self._within[-1]:
             self._within.pop()
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if not self._within:
             self.text.append(data)
 
@@ -96,7 +83,7 @@ def pages(site):
     return {path: Html(path) for path in site.rglob("*.html")}
 
 
-def public_names(module: str) -> list[str]:
+def public_names(module):
     """`__all__` of a module, as its file says, or what stands in it without an underscore."""
     path = ROOT / module.replace(".", "/")
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
@@ -106,24 +93,6 @@ def public_names(module: str) -> list[str]:
             return ast.literal_eval(each.value)
     kinds = (ast.FunctionDef, ast.ClassDef)
     return [each.name for each in body if isinstance(each, kinds) and each.name[0] != "_"]
-
-
-def test_every_internal_link_leads_to_a_page_and_an_anchor(pages):
-    checked = 0
-    for path, page in pages.items():
-        if path.name == "404.html":  # is shown at any address, so its links start at the root
-            continue
-        for link in page.links:
-            parts = urlsplit(link)
-            if parts.scheme or parts.netloc:
-                assert parts.scheme in ("http", "https", "mailto"), link
-                continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            assert target.is_file(), f"{path.name}: {link}"
-            if target in pages:
-                assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
-            checked += 1
-    assert checked > 1000
 
 
 def test_nothing_is_fetched_from_elsewhere(site, pages):
@@ -144,15 +113,6 @@ def test_every_public_name_of_the_api_is_there(pages):
     names = {f"{module}.{name}" for module in API for name in public_names(module)}
     assert len(names) > 150
     assert names <= anchors, sorted(names - anchors)
-
-
-def test_the_api_has_every_public_module():
-    rooms = ("runtime", "integrations", "integrations/spacy")
-    files = [path for room in rooms for path in (ROOT / "thinstack" / room).glob("*.py")]
-    found = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files}
-    whole = ("core", "corpora", "bundle", "plugins", "testing", "errors", "config")
-    expected = {each for each in found if not each.endswith("__init__")}
-    assert expected | {"thinstack", *(f"thinstack.{name}" for name in whole)} <= API
 
 
 def test_the_ten_commonest_tasks_are_one_click_away(site, pages):

@@ -9,13 +9,8 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
-SUBJECTS = {
-    "SPINN-PI-NT (by depth)",
-    "SPINN-PI (tracker 64)",
-    "SPINN (own parse)",
-    "nn.LSTM",
-    "node-by-node recursion",
-}
+SUBJECTS = {"SPINN-PI-NT (by depth)", "SPINN-PI (tracker 64)", "SPINN (own parse)", "nn.LSTM"}
+SUBJECTS |= {"node-by-node recursion"}
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
-"""What the workflows run is what was looked at: actions by their commits, tools by their
-versions."""
+"""Workflows run what was looked at, and every test is run by the gate or by a job."""
 
+import os
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
+from jobs import JOBS
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -38,3 +39,22 @@ def test_the_lowest_scikit_learn_is_past_its_advisory():
     )
     version = tuple(map(int, bound.partition(">=")[2].split(".")))
     assert version >= (1, 5)
+
+
+# -- jobs
+
+
+def test_every_job_is_a_program():
+    programs = {path.name: path for path in (ROOT / ".ci" / "jobs").iterdir()}
+    assert programs.keys() == JOBS.keys()
+    for name, path in programs.items():
+        assert os.access(path, os.X_OK)
+        assert f"pytest --job {name}\n" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("start", [start for starts in JOBS.values() for start in starts])
+def test_what_a_job_runs_is_there(start):
+    file, _, function = start.partition("::")
+    path = ROOT / "tests" / file
+    assert path.exists()
+    assert f"def {function}(" in path.read_text(encoding="utf-8") if function else True

@@ -1,12 +1,7 @@
 """A BERT of random weights, as transformers saves it, and recipes over it."""
 
-from pathlib import Path
-from typing import Any
-
 import torch
 from training import tiny_recipe
-
-from thinstack.training.recipe import Recipe
 
 WIDTH, HEADS, INSIDE, LAYERS, POSITIONS = 32, 4, 48, 2, 24
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -17,7 +12,7 @@ SIZES = {"layers": LAYERS, "heads": HEADS, "feed_forward": INSIDE, "positions": 
 OPTIONS = SIZES | {"first": PIECES.index("[CLS]"), "last": PIECES.index("[SEP]")}
 
 
-def write_encoder(folder: Path, *, cased: bool = False, kind: str = "Bert", **changes: Any) -> Any:
+def write_encoder(folder, *, cased=False, kind="Bert", **changes):
     """Save an encoder with its tokeniser; returns it, in evaluation mode."""
     import transformers
 
@@ -45,9 +40,8 @@ def write_encoder(folder: Path, *, cased: bool = False, kind: str = "Bert", **ch
     return encoder
 
 
-def contextual_recipe(options: dict[str, Any] | None = None, **sections: Any) -> Recipe:
-    """A recipe over `tiny_recipe.write_data` that starts from the encoder in the folder
-    `encoder`."""
+def contextual_recipe(options=None, **sections):
+    """A recipe over `tiny_recipe.write_data` that starts from the encoder in `encoder`."""
     embedding = {"name": "transformer.v1", "size": WIDTH, "options": OPTIONS | (options or {})}
     nested = {"embedding": embedding, "data": {"encoder": "encoder"}}
     for name in nested:

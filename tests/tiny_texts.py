@@ -2,9 +2,6 @@
 
 import csv
 import random
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import torch
 from bundle_folders import write
@@ -12,7 +9,6 @@ from bundle_folders import write
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.bundle.weights import weights_of
 from thinstack.core.config import ModelConfig
-from thinstack.core.model.model import Model
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.plugins.build import build_model
 from thinstack.training.recipe import Recipe
@@ -21,7 +17,7 @@ PIECES = ("[UNK]", "good", "fine", "bad", "dull", "the", "film", "plot", "is", "
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
 
 
-def start(folder: Path, *, labels: tuple[str, ...] = ("bad", "so-so", "good"), **more: Any) -> Path:
+def start(folder, *, labels=("bad", "so-so", "good"), **more):
     """A bundle of a model that parses, with weights at random."""
     config = ModelConfig.parse(
         {
@@ -43,9 +39,7 @@ def start(folder: Path, *, labels: tuple[str, ...] = ("bad", "so-so", "good"), *
 SUBJECTS = ("The film", "The plot", "It")
 
 
-def table(
-    path: Path, count: int = 24, *, seed: int = 0, subjects: Sequence[str] = SUBJECTS
-) -> Path:
+def table(path, count=24, *, seed=0, subjects=SUBJECTS):
     """Texts of one to three sentences, "up" if they say more good than bad."""
     draw = random.Random(seed)
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -58,9 +52,9 @@ def table(
     return path
 
 
-def recipe(bundle: Path | None, *, data: dict[str, Any] | None = None, **training: Any) -> Recipe:
+def recipe(bundle, *, data=None, **training):
     """A recipe over `table` that starts from a bundle, or from the vectors of thinstack."""
-    model: dict[str, Any] = {
+    model = {
         "labels": ["down", "up"],
         "embedding": {"kind": "wordpieces", "size": 4},
         "cell": {"name": "nary_lstm.v1", "hidden_size": 5},
@@ -74,7 +68,7 @@ def recipe(bundle: Path | None, *, data: dict[str, Any] | None = None, **trainin
         "learning_rate": 0.1,
         **training,
     }
-    whole: dict[str, Any] = {"name": "tiny", "model": model, "training": settings}
+    whole = {"name": "tiny", "model": model, "training": settings}
     files = {"train": "texts.csv", "dev_share": 0.25, "task": "texts"}
     if bundle is None:
         files |= {"vectors": "wordpieces"}
@@ -85,11 +79,11 @@ def recipe(bundle: Path | None, *, data: dict[str, Any] | None = None, **trainin
     return Recipe.parse({**whole, "data": files | (data or {})}, source="test")
 
 
-def drawn(recipe: Recipe) -> Model:
+def drawn(recipe):
     return _drawn(recipe.model, seed=1)
 
 
-def _drawn(config: ModelConfig, *, seed: int) -> Model:
+def _drawn(config, *, seed):
     torch.manual_seed(seed)
     model = build_model(config, entries=len(PIECES))
     with torch.no_grad():

@@ -17,7 +17,7 @@ import warnings
 import zipfile
 from pathlib import Path
 
-from bundle_folders import Damage, claimed, listed, manifest, replaced, resealed
+from bundle_folders import claimed, listed, manifest, replaced, resealed
 from onnx import parser
 from peak_memory import peak_memory
 
@@ -32,14 +32,14 @@ READ = ["config.json", "vocabulary.txt", "distances.json", "onnx/model.onnx"]
 class Creating:
     """Pickled, it makes a file when it is loaded."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path):
         self.path = path
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self):
         return os.mkdir, (str(self.path),)
 
 
-def use(folder: Path) -> None:
+def use(folder):
     """All that a user does with a bundle without torch."""
     bundle = open_bundle(folder)
     bundle.vocabulary()
@@ -47,7 +47,7 @@ def use(folder: Path) -> None:
     Predictor(bundle, threads=1, isolated=False).predict([["the", "film"]])
 
 
-def onnx_bomb(nodes: str) -> bytes:
+def onnx_bomb(nodes):
     """A model that turns a few constants into terabytes while it is loaded."""
     made = (
         "s = Constant<value=int64[1] {1099511627776}>() v0 = Constant<value=float[2] {0.0, 1.0}>()"
@@ -56,23 +56,20 @@ def onnx_bomb(nodes: str) -> bytes:
     return parser.parse_model(text).SerializeToString()
 
 
-def zipped(size: int) -> bytes:
+def zipped(size):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("archive/data.pkl", bytes(size))
     return file.getvalue()
 
 
-def cases(outside: Path) -> dict[str, Damage]:
+def cases(outside):
     """Hostile bundles by name; their pickles would make the folder `outside`."""
-    pickled = [pickle.dumps(Creating(outside), protocol) for protocol in (0, 5)]
     contents = {
-        "a pickle": pickled[1],
-        "a pickle of text": pickled[0],
+        "a pickle": pickle.dumps(Creating(outside)),
         "a zip bomb": zipped(30 << 20),
         "a gzip bomb": gzip.compress(bytes(30 << 20)),
         "deep JSON": b"[" * 200_000,
-        "deeper JSON": b'{"a":' * 40_000,
         "a huge number": b"9" * 200_000,
     }
     nested = "[" * 250 + "1," * 400_000 + "1" + "]" * 250
@@ -92,19 +89,12 @@ def cases(outside: Path) -> dict[str, Damage]:
         **found,
         **sizes,
         "1,100 files": listed({f"file{number}": 0 for number in range(1100)}),
-        "files of 12 GB together": listed({f"file{number}": 4 << 30 for number in range(3)}),
         "a wide configuration": replaced("config.json", b'{"labels": [' + b"1," * 120_000 + b"1]}"),
         "an infinite number": replaced(
             "distances.json", b'{"schema_version": 1, "window": 3, "words": [], "weights": [1e999]}'
         ),
-        "a number too large for a float": replaced(
-            "distances.json",
-            b'{"schema_version": 1, "window": 3, "words": [], "weights": [1%s]}' % (b"0" * 400),
-        ),
-        "many lists": replaced("distances.json", b"[" + b"[]," * 2_500_000 + b"[]]"),
         "many numbers": replaced("distances.json", b"[" + b"1," * 4_000_000 + b"1]"),
         "many entries": replaced("vocabulary.txt", b"a\n" * 15_000_000),
-        "a deep manifest": manifest("[" * 1_000_000),
         "a wide manifest": manifest("{" + wide + "}"),
         "a manifest that grows when it is written": manifest(
             f'{{"digest": "", "files": {{}}, "schema_version": 1, "metrics": {nested}}}'
@@ -112,14 +102,11 @@ def cases(outside: Path) -> dict[str, Damage]:
         "many wrong records": resealed(
             lambda raw: raw["files"].update({str(number): {} for number in range(990)})
         ),
-        "many wrong keys": resealed(
-            lambda raw: raw.update(dict.fromkeys(map(str, range(60_000)), 1))
-        ),
         **{f"constants {nodes}": replaced("onnx/model.onnx", onnx_bomb(nodes)) for nodes in bombs},
     }
 
 
-def main(golden: Path, work: Path) -> None:
+def main(golden, work):
     slowest = 0.0
     outside = work / "outside"
     for number, (name, damage) in enumerate(cases(outside).items()):

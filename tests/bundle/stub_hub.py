@@ -1,5 +1,4 @@
-"""A Hugging Face hub on this machine: repositories in memory behind the parts of its HTTP interface
-that `huggingface_hub` calls to download and to upload small files."""
+"""A hub on this machine: repositories behind what `huggingface_hub` asks of its HTTP interface."""
 
 import base64
 import hashlib
@@ -8,12 +7,10 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 TESTS = Path(__file__).parents[1]
@@ -29,7 +26,7 @@ class Repository:
     private: bool = False
     gated: bool = False
 
-    def commit(self, files: dict[str, bytes], branch: str = "main") -> str:
+    def commit(self, files, branch="main"):
         """Put files on top of a branch; returns the commit."""
         known = self.commits.get(self.branches.get(branch, ""), {})
         whole = known | files
@@ -41,15 +38,15 @@ class Repository:
 class Hub:
     """Repositories by name, and the requests that came, as "METHOD path"."""
 
-    def __init__(self) -> None:
-        self.repositories: dict[str, Repository] = {}
-        self.requests: list[str] = []
+    def __init__(self):
+        self.repositories = {}
+        self.requests = []
         self.url = ""
         self.silent = False
         """Whether it accepts connections and never answers."""
         self.ended = threading.Event()
 
-    def downloaded(self) -> list[str]:
+    def downloaded(self):
         """The files that were asked for."""
         paths = [
             line.split("/resolve/")[1]
@@ -60,7 +57,7 @@ class Hub:
 
 
 @contextmanager
-def running_hub() -> Iterator[Hub]:
+def running_hub():
     hub = Hub()
 
     class Handler(_Handler):
@@ -83,10 +80,10 @@ class _Handler(BaseHTTPRequestHandler):
     state: Hub
     protocol_version = "HTTP/1.1"
 
-    def log_message(self, *given: Any) -> None:
+    def log_message(self, *given):
         """Nothing."""
 
-    def parse_request(self) -> bool:
+    def parse_request(self):
         if self.state.silent:
             self.state.requests.append("SILENCE")
             self.state.ended.wait()
@@ -94,10 +91,10 @@ class _Handler(BaseHTTPRequestHandler):
             return False
         return super().parse_request()
 
-    def do_HEAD(self) -> None:
+    def do_HEAD(self):
         self.do_GET()
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         path = unquote(urlsplit(self.path).path)
         self.state.requests.append(f"{self.command} {path}")
         if "/resolve/" not in path and not path.startswith("/api/models/"):
@@ -109,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             parts = [*path.removeprefix("/api/models/").split("/", 3), "revision", "main"]
             repository, (kind, revision), file = "/".join(parts[:2]), parts[2:4], None
-        found = self._commit(repository, revision)
+        found = self._revision(repository, revision)
         if found is None:
             return
         commit, files = found
@@ -121,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._json([self._entry(name, content) for name, content in files.items()])
 
-    def do_POST(self) -> None:
+    def do_POST(self):
         path = unquote(urlsplit(self.path).path)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.state.requests.append(f"POST {path}")
@@ -129,55 +126,41 @@ class _Handler(BaseHTTPRequestHandler):
             self._error(401, "", "Invalid username or password.")
         elif path == "/api/repos/create":
             asked = json.loads(body)
-            name = (
-                asked["name"]
-                if not asked.get("organization")
-                else f"{asked['organization']}/{asked['name']}"
-            )
+            name = "/".join(filter(None, (asked.get("organization"), asked["name"])))
             taken = name in self.state.repositories
             repository = self.state.repositories.setdefault(name, Repository())
             if not taken:
-                repository.private = (
-                    asked.get("private") is True or asked.get("visibility") == "private"
+                repository.private = asked.get("visibility") == "private" or bool(
+                    asked.get("private")
                 )
                 repository.commit({".gitattributes": b""})
             self._json({"url": f"{self.state.url}/{name}", "id": name}, 409 if taken else 200)
         elif path == "/api/validate-yaml":
             self._json({"errors": [], "warnings": []})
         else:
-            repository, kind, branch = self._target(path)
-            act = {
-                "branch": self._branch,
-                "preupload": self._preupload,
-                "commit": self._commit_upload,
-            }
-            act[kind](repository, branch, body)
+            user, name, kind, branch = path.removeprefix("/api/models/").split("/", 3)
+            repository = self.state.repositories[f"{user}/{name}"]
+            getattr(self, f"_{kind}")(repository, branch, body)
 
-    def _target(self, path: str) -> tuple[Repository, str, str]:
-        user, name, kind, branch = path.removeprefix("/api/models/").split("/", 3)
-        return self.state.repositories[f"{user}/{name}"], kind, branch
-
-    def _branch(self, repository: Repository, branch: str, body: bytes) -> None:
+    def _branch(self, repository, branch, body):
         taken = branch in repository.branches
         repository.branches.setdefault(branch, repository.branches["main"])
         self._json({}, 409 if taken else 200)
 
-    def _preupload(self, repository: Repository, branch: str, body: bytes) -> None:
+    def _preupload(self, repository, branch, body):
         names = [one["path"] for one in json.loads(body)["files"]]
         modes = [{"path": name, "uploadMode": "regular", "shouldIgnore": False} for name in names]
         self._json({"files": modes})
 
-    def _commit_files(self, body: bytes) -> dict[str, bytes]:
+    def _commit(self, repository, branch, body):
         lines = [json.loads(line) for line in body.splitlines() if line]
         files = [line["value"] for line in lines if line["key"] == "file"]
-        return {one["path"]: base64.b64decode(one["content"]) for one in files}
-
-    def _commit_upload(self, repository: Repository, branch: str, body: bytes) -> None:
-        commit = repository.commit(self._commit_files(body), branch)
+        contents = {one["path"]: base64.b64decode(one["content"]) for one in files}
+        commit = repository.commit(contents, branch)
         url = f"{self.state.url}/user/films/commit/{commit}"
         self._json({"commitOid": commit, "commitUrl": url, "success": True})
 
-    def _commit(self, name: str, revision: str) -> tuple[str, dict[str, bytes]] | None:
+    def _revision(self, name, revision):
         repository = self.state.repositories.get(name)
         if repository is None:
             return self._error(401, "RepoNotFound", "Repository not found")
@@ -188,23 +171,23 @@ class _Handler(BaseHTTPRequestHandler):
             return self._error(404, "RevisionNotFound", f"Invalid rev id: {revision}")
         return commit, repository.commits[commit]
 
-    def _entry(self, name: str, content: bytes) -> dict[str, Any]:
+    def _entry(self, name, content):
         oid = hashlib.sha1(content).hexdigest()
         return {"type": "file", "path": name, "size": len(content), "oid": oid}
 
-    def _file(self, commit: str, content: bytes | None) -> None:
+    def _file(self, commit, content):
         if content is None:
             return self._error(404, "EntryNotFound", "Entry not found")
         etag = {"ETag": f'"{hashlib.sha1(content).hexdigest()}"', "X-Repo-Commit": commit}
         return self._answer(200, content, etag)
 
-    def _error(self, status: int, code: str, message: str) -> None:
+    def _error(self, status, code, message):
         self._answer(status, b"{}", {"X-Error-Code": code, "X-Error-Message": message})
 
-    def _json(self, data: Any, status: int = 200) -> None:
+    def _json(self, data, status=200):
         self._answer(status, json.dumps(data).encode(), {"Content-Type": "application/json"})
 
-    def _answer(self, status: int, content: bytes, headers: dict[str, str]) -> None:
+    def _answer(self, status, content, headers):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -233,9 +216,9 @@ print(json.dumps(answers))
 """
 
 
-def run(hub: Hub, home: Path, *commands: list[str], **more: str) -> list[tuple[Any, str, str]]:
-    """Exit code (or an error), output and errors of commands in one process that has this hub and
-    the cache of `home`; ["open", ADDRESS] opens a bundle and prints its folder."""
+def run(hub, home, *commands, **more):
+    """Exit code or error, output and errors of commands in a process with this hub and the cache
+    of `home`; ["open", ADDRESS] prints the folder of a bundle."""
     settings = {"HF_ENDPOINT": hub.url, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0"}
     settings |= {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
     settings |= {"NO_PROXY": "127.0.0.1", "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}

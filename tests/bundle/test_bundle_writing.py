@@ -2,9 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from bundle_folders import FILES, write
@@ -66,15 +63,13 @@ class Steps:
 
     NAMES = ("mkdir", "fsync", "rename", "replace", "unlink", "rmdir", "open")
 
-    def __init__(
-        self, monkeypatch: pytest.MonkeyPatch, allowed: int, error: BaseException, *, forever: bool
-    ):
+    def __init__(self, monkeypatch, allowed, error, *, forever):
         self.left, self.error, self.forever = allowed, error, forever
         for name in self.NAMES:
             monkeypatch.setattr(os, name, self.counted(getattr(os, name)))
 
-    def counted(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        def wrapper(*args: Any, **named: Any) -> Any:
+    def counted(self, call):
+        def wrapper(*args, **named):
             self.left -= 1
             if self.left < 0 and (self.forever or self.left == -1):
                 raise self.error
@@ -83,11 +78,8 @@ class Steps:
         return wrapper
 
 
-def ends_at_each_step(
-    folder: Path, error: BaseException, *, forever: bool
-) -> list[tuple[bytes, bool]]:
-    """Of a writer that ends at its first, second, ... step: the bundle that is found, and whether
-    it ended early."""
+def ends_at_each_step(folder, error, *, forever):
+    """Of a writer that ends at each of its steps: the bundle found, and whether it ended early."""
     found = []
     for allowed in range(200):
         path = folder / str(allowed) / "model"
@@ -131,7 +123,7 @@ def test_a_failed_write_leaves_nothing_beside_the_bundle(folder):
 def test_the_old_bundle_goes_back_if_the_new_one_cannot_take_its_place(folder, monkeypatch):
     rename = os.rename
 
-    def refuse_new(source: Path, target: Path) -> None:
+    def refuse_new(source, target):
         if source.suffix == ".thinstack-new":
             raise PermissionError("a file of it is open")
         rename(source, target)

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from bundle_folders import CONFIG, FILES, WRITTEN, Damage, replaced, write
+from bundle_folders import CONFIG, FILES, WRITTEN, replaced, write
 
 import thinstack
 from thinstack._version import __version__
@@ -83,11 +83,11 @@ def test_a_file_that_grows_is_refused(folder, monkeypatch):
     """After the bundle was opened, and after its size was looked at."""
     bundle, path, size_of = open_bundle(folder), folder / "onnx/model.onnx", reading._file_size
 
-    def append(path: Path) -> None:
+    def append(path):
         with path.open("ab") as file:
             file.write(b"x")
 
-    def size_before(path: Path) -> int:
+    def size_before(path):
         size = size_of(path)
         append(path)
         return size
@@ -115,19 +115,19 @@ def test_hidden_files_are_no_matter(folder):
     open_bundle(folder)
 
 
-def removed(name: str) -> Damage:
+def removed(name):
     return lambda folder: (folder / name).unlink()
 
 
-def linked(name: str) -> Damage:
-    def damage(folder: Path) -> None:
+def linked(name):
+    def damage(folder):
         elsewhere = (folder / name).rename(folder.parent / "elsewhere")
         (folder / name).symlink_to(elsewhere)
 
     return damage
 
 
-def piped(folder: Path) -> None:
+def piped(folder):
     (folder / "vocabulary.txt").unlink()
     os.mkfifo(folder / "vocabulary.txt")
 

@@ -1,13 +1,11 @@
 """The front matter of cards, as `huggingface_hub` reads it."""
 
-from typing import Any
-
 import pytest
 from bundle_folders import CONFIG
-from huggingface_hub import EvalResult, ModelCard
+from huggingface_hub import ModelCard
 
 from thinstack.bundle.hub.front_matter import CardConfig, front_matter, has_front_matter
-from thinstack.core.config import HeadConfig, ModelConfig
+from thinstack.core.config import HeadConfig
 from thinstack.plugins.specs import BundleSpec
 
 SENTIMENT = CONFIG.model_copy(update={"labels": ("negative", "positive")})
@@ -18,14 +16,14 @@ SHIPPED = {
 OVER_SEEDS = {"gold": {"pearson": {"mean": 0.86789, "std": 0.1}, "mse": {"mean": 1.5, "std": 0}}}
 
 
-def read(config: ModelConfig = CONFIG, **given: Any) -> Any:
+def read(config=CONFIG, **given):
     settings = {"card": CardConfig(), "shipped": {}, "over_seeds": {}} | given
     text = front_matter("films", config, reported="sst/dev.txt", **settings)
     assert has_front_matter(text)
     return ModelCard(f"{text}\n# films\n").data
 
 
-def figures(found: list[EvalResult]) -> list[tuple[str, str, float]]:
+def figures(found):
     return [(one.metric_type, one.metric_name, one.metric_value) for one in found]
 
 

@@ -4,15 +4,13 @@ import io
 import json
 import subprocess
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from thinstack.bundle import Bundle, manifest, open_bundle
+from thinstack.bundle import manifest, open_bundle
 from thinstack.bundle.weights import load_model
 from thinstack.core import config
 from thinstack.runtime.predictor import Predictor
@@ -32,7 +30,7 @@ def bundle(request):
     return open_bundle(request.param)
 
 
-def cases(bundle: Bundle) -> Iterator[tuple[dict[str, list[int]], dict[str, Any], float]]:
+def cases(bundle):
     """Inputs, expected outputs and tolerance of each stored case."""
     stored = json.loads(bundle.read("cases.json"))
     assert stored["labels"] == list(bundle.config.labels)
@@ -99,7 +97,6 @@ def test_its_cases_hold_in_torch(bundle):
 
 def test_its_distances_make_the_trees_that_they_made():
     table = open_bundle(GOLDEN / "schema-1" / "words").distances()
-    assert table is not None
     words = ["the", "film", "is", "not", "as", "good", "as", "the", "book"]
     assert table.transitions(words).tolist() == TREE
 
@@ -115,7 +112,7 @@ def test_a_bundle_of_the_first_version_predicts(path, isolated):
     assert [one.label for one in found] == ["very positive", "very negative"]
 
 
-def git(*arguments: str) -> bytes:
+def git(*arguments):
     """What git says of this clone. Skips without git or a clone."""
     root = Path(__file__).parents[2]
     try:

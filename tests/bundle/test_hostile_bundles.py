@@ -1,5 +1,4 @@
-"""Bundles that are damaged, or made to do harm: refused at once, in little memory, and no code of
-theirs runs."""
+"""Damaged and hostile bundles: refused at once, in little memory, and no code of theirs runs."""
 
 import json
 import os
@@ -13,7 +12,7 @@ from bundle_folders import FILES, claimed, listed, replaced, resealed, write
 from command_line import run_program
 from hostile_bundles import Creating, zipped
 
-from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.bundle.manifest import Manifest
 from thinstack.bundle.weights import check_safetensors, load_model
 from thinstack.errors import BundleError
@@ -84,7 +83,7 @@ def test_a_vocabulary_has_a_bounded_number_of_entries(folder, monkeypatch):
         bundle.vocabulary()
 
 
-def header_of(tensors: int) -> bytes:
+def header_of(tensors):
     """A safetensors file of so many tensors of one number."""
     header = {
         f"t{i}": {"dtype": "F32", "shape": [1], "data_offsets": [4 * i, 4 * i + 4]}
@@ -119,7 +118,7 @@ def test_hard_links_are_read_and_never_written_through(tmp_path):
 
 
 def test_a_change_through_another_name_of_a_file_is_found(tmp_path):
-    bundle: Bundle = write(tmp_path / "model")
+    bundle = write(tmp_path / "model")
     os.link(tmp_path / "model" / "README.md", tmp_path / "elsewhere")
     (tmp_path / "elsewhere").write_bytes(bytes(len(FILES["README.md"])))
     for read in (lambda: open_bundle(tmp_path / "model"), lambda: bundle.read("README.md")):

@@ -31,14 +31,11 @@ def test_names_that_lead_out_of_the_folder_are_refused(folder, name):
 
 NOT_EVERYWHERE = {
     "con": "every system allows",
-    "NUL.txt": "every system allows",
     "a/com1/b": "every system allows",
     "a./b": "every system allows",
     "readme.MD": "differ without case too",
     "README.md/x": "a file or a folder, found both",
-    "readme.md/x": "a file or a folder, found both",
     "MANIFEST.JSON": "MANIFEST.JSON and manifest.json: .*differ without case too",
-    "Manifest.json": "Manifest.json and manifest.json: .*differ without case too",
     "Config.json": "config.json.*differ without case too",
     "ONNX/more.onnx": "(?i:ONNX and onnx: ).*differ without case too",
     "manifest.JSON/x": "manifest.json: expected a file or a folder, found both",
@@ -47,8 +44,7 @@ NOT_EVERYWHERE = {
 
 @pytest.mark.parametrize("name", NOT_EVERYWHERE)
 def test_names_that_some_system_cannot_hold_are_refused(folder, name):
-    """Windows has devices of such names, drops a last dot and knows no case; no system has a file
-    and a folder of one name."""
+    """Windows has devices of such names, drops a last dot and knows no case."""
     reseal(folder, lambda raw: raw["files"].update({name: record(b"x")}))
     with pytest.raises(BundleError, match=rf"manifest\.json: files: .*{NOT_EVERYWHERE[name]}"):
         open_bundle(folder)
@@ -88,13 +84,11 @@ NO_JSON = ["", '{"digest": 1', "\x00", "[" * 100_000, '{"a": ' * 5000, "9" * 999
 OF_ANOTHER_FORM = {
     "extra": lambda raw: raw.update(extra=1),
     "schema_version": lambda raw: raw.update(schema_version="1"),
-    "schema_version: ": lambda raw: raw.update(schema_version=0),
     "files: ": lambda raw: raw.update(files=[]),
     r"files\.vocabulary\.txt\.size": lambda raw: raw.update(files={"vocabulary.txt": {}}),
     "greater than": lambda raw: raw["files"]["vocabulary.txt"].update(size=-1),
     "mode": lambda raw: raw["files"]["vocabulary.txt"].update(mode=1),
     r"producer\.extra": lambda raw: raw["producer"].update(extra=1),
-    "producer: ": lambda raw: raw.update(producer=None),
     r"vocabulary\.txt: not listed": lambda raw: raw["files"].pop("vocabulary.txt"),
     # Nothing but a version is told.
     r"schema 2, .* up to 1; a newer thinstack is needed: 9\.1 or later$": lambda raw: raw.update(

@@ -1,32 +1,16 @@
-"""ONNX files read without onnx: what is refused before a runtime sees it, and the rest as onnx
-itself reads it."""
+"""ONNX files read without onnx: what is refused, and the rest as onnx itself reads it."""
 
 import re
 import time
-from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 from google.protobuf.message import DecodeError
-from hypothesis import given
-from hypothesis import strategies as st
 from last_word_model import last_word_model
-from numpy.typing import NDArray
-from onnx import (
-    AttributeProto,
-    ModelProto,
-    NodeProto,
-    TensorProto,
-    TrainingInfoProto,
-    ValueInfoProto,
-    helper,
-    numpy_helper,
-    parser,
-)
+from onnx import AttributeProto, TensorProto, TrainingInfoProto, helper, numpy_helper, parser
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.gate.onnx_gate import DEEPEST, MOST_FIELDS, check_onnx, initializers
@@ -37,9 +21,7 @@ FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 node = helper.make_node
 
 
-def proto(
-    nodes: list[NodeProto], weights: dict[str, NDArray[Any]] | None = None, result: str = "y"
-) -> ModelProto:
+def proto(nodes, weights=None, result="y"):
     """A model of these nodes, weights, and the input `x`."""
     graph = helper.make_graph(
         nodes,
@@ -51,34 +33,34 @@ def proto(
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
 
 
-def refusal(model: ModelProto | bytes) -> str:
+def refusal(model):
     """What check_onnx says of a model that it must refuse."""
     with pytest.raises(BundleError, match=r"^a file: no ONNX file that ") as caught:
         check(model)
     return str(caught.value)
 
 
-def check(model: ModelProto | bytes) -> None:
+def check(model):
     content = model if isinstance(model, bytes) else model.SerializeToString()
     check_onnx(content, source="a file")
 
 
-def of_weight(tensor: TensorProto) -> ModelProto:
+def of_weight(tensor):
     """A model of one weight."""
     model = proto([node("Identity", ["w"], ["y"])])
     model.graph.initializer.append(tensor)
     return model
 
 
-def ones() -> TensorProto:
+def ones():
     return numpy_helper.from_array(np.ones(2, np.float32), "w")
 
 
-def value(name: str) -> ValueInfoProto:
+def value(name):
     return helper.make_tensor_value_info(name, FLOAT, None)
 
 
-def nested(depth: int, innermost: list[NodeProto]) -> ModelProto:
+def nested(depth, innermost):
     """A model whose innermost nodes are so many `If` deep."""
     nodes = innermost
     for level in range(depth):
@@ -88,7 +70,7 @@ def nested(depth: int, innermost: list[NodeProto]) -> ModelProto:
     return proto(nodes, {"c": np.array(True), "w": np.ones(2, np.float32)}, nodes[-1].output[0])
 
 
-def external(tensor: TensorProto, location: str = "secret.bin") -> TensorProto:
+def external(tensor, location="secret.bin"):
     """The tensor, with its data in another file."""
     tensor.ClearField("raw_data")
     tensor.data_location = TensorProto.EXTERNAL
@@ -133,23 +115,23 @@ def test_weights_of_every_type_are_decoded(dtype, shape, raw):
     np.testing.assert_array_equal(found, array)
 
 
-def cast(**more: Any) -> ModelProto:
+def cast(**more):
     return proto([node("Cast", ["x"], ["y"], to=FLOAT, **more)])
 
 
-def constant(**value: Any) -> ModelProto:
+def constant(**value):
     """A model of one constant, its attributes as they are given to the protocol buffer."""
     made = node("Constant", [], ["y"])
     made.attribute.append(AttributeProto(**value))
     return proto([made])
 
 
-def with_field(model: ModelProto, name: str, item: Any) -> ModelProto:
+def with_field(model, name, item):
     getattr(model, name).append(item)
     return model
 
 
-def hostile() -> dict[str, list[ModelProto]]:
+def hostile():
     """Models by what is said of them, wherever it is that they hold what must not be there."""
     undeclared = ones()
     undeclared.external_data.add(key="location", value="secret.bin")
@@ -201,12 +183,12 @@ def test_what_is_like_it_passes():
         check(of_weight(numpy_helper.from_array(np.array([np.inf, -np.inf, 1], dtype), "w")))
 
 
-def field(number: int, content: bytes) -> bytes:
+def field(number, content):
     """A field of bytes, on the wire."""
     return varint(number << 3 | 2) + varint(len(content)) + content
 
 
-def varint(value: int) -> bytes:
+def varint(value):
     digits = []
     while value > 127:
         digits.append(value & 127 | 128)
@@ -254,9 +236,7 @@ def test_a_file_of_onnxruntimes_own_format_is_none(tmp_path):
         (TensorProto(name="w", data_type=INT64, dims=[-1, -1], raw_data=b"12345678"), "shape"),
         (TensorProto(name="w", data_type=INT64, dims=[1] * 65, int64_data=[1]), "65 numbers"),
         (TensorProto(name="w", data_type=TensorProto.STRING, dims=[1 << 40]), "type 8"),
-        (TensorProto(name="w", data_type=99, dims=[1], raw_data=b"1"), "type 99"),
         (numpy_helper.from_array(np.array([1, np.nan], np.float32), "w"), "weight 'w' holds NaN"),
-        (numpy_helper.from_array(np.array([1, np.nan], np.float16), "w"), "holds NaN"),
         (helper.make_tensor("w", TensorProto.DOUBLE, [1], [np.nan]), "holds NaN"),
     ],
 )
@@ -268,9 +248,8 @@ HUGE = np.array([1 << 40])
 ONE = np.array(1)
 DOUBLED = "".join(f"v{i + 1} = Concat<axis=0>(v{i}, v{i})" for i in range(40))
 SMALL = "".join(f"y{i} = ConstantOfShape(s)" for i in range(50))
-BOMBS: dict[str, tuple[str, dict[str, NDArray[Any]]]] = {
+BOMBS = {
     "ConstantOfShape": ("y = ConstantOfShape(s)", {"s": HUGE}),
-    "several dimensions": ("y = ConstantOfShape(s)", {"s": np.array([1 << 10] * 4)}),
     "Expand": ("y = Expand(x, s)", {"s": HUGE}),
     "Range": ("y = Range(a, s, b)", {"a": 0 * ONE, "b": ONE, "s": HUGE[0]}),
     "Range of floats": (
@@ -333,7 +312,7 @@ def test_what_is_no_model_is_refused(content):
             initializers(content)
 
 
-def harmless(model: ModelProto) -> Iterator[bool]:
+def harmless(model):
     """Of everything in a model as onnx reads it, whether it may be there."""
     yield (
         not model.functions
@@ -352,13 +331,12 @@ def harmless(model: ModelProto) -> Iterator[bool]:
                 graphs += [attribute.g, *attribute.graphs]
 
 
-def local(tensor: TensorProto) -> bool:
+def local(tensor):
     return tensor.data_location == TensorProto.DEFAULT and not tensor.external_data
 
 
-def look_at(content: bytes) -> bool:
-    """Read a damaged file: it is refused, or onnx finds nothing in it that should have been.
-    Whether it is read."""
+def look_at(content):
+    """Whether a damaged file is read; then onnx finds nothing in it that should be refused."""
     with suppress(BundleError):
         initializers(content)
     try:
@@ -394,19 +372,3 @@ def test_damaged_files_are_refused_or_harmless():
             content = content or bytearray(1)
         read += look_at(bytes(content))
     assert 20 < read < 1900
-
-
-@given(
-    st.recursive(
-        st.binary(max_size=20),
-        lambda inner: st.lists(st.tuples(st.integers(1, 30), inner), max_size=5),
-    )
-)
-def test_any_messages_are_refused_or_harmless(tree):
-    look_at(field(7, encoded(tree)))
-
-
-def encoded(tree: Any) -> bytes:
-    if isinstance(tree, bytes):
-        return tree
-    return b"".join(field(number, encoded(inner)) for number, inner in tree)

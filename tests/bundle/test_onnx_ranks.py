@@ -1,12 +1,10 @@
-"""What the gate is certain of about the forms of values holds where they are computed, in random
-graphs."""
+"""What the gate is certain of about forms of values holds where random graphs are computed."""
 
 import random
-from typing import Any
 
 import numpy as np
 import pytest
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from thinstack.bundle.gate.onnx_values import Value, form_of
@@ -36,17 +34,17 @@ OPERATORS = {
 class Attribute:
     """As the gate reads one."""
 
-    def __init__(self, value: int):
+    def __init__(self, value):
         self.value = value
 
-    def integer(self, field: int) -> int:
+    def integer(self, field):
         return self.value
 
 
-def node(rng: random.Random, names: list[str]) -> tuple[str, list[str], dict[str, int]]:
+def node(rng, names):
     operator = rng.choice([*OPERATORS, "Squeeze", "Shape", "Unsqueeze"])
     inputs = [rng.choice(names) for _ in range(OPERATORS[operator])]
-    attributes: dict[str, int] = {}
+    attributes = {}
     if operator == "Squeeze" and rng.random() < 0.6:
         inputs = inputs[:1]
     elif "queeze" in operator:
@@ -61,14 +59,14 @@ def node(rng: random.Random, names: list[str]) -> tuple[str, list[str], dict[str
     return operator, inputs, attributes
 
 
-def found(operator: str, values: list[Any], attributes: dict[str, int]) -> Any:
+def found(operator, values, attributes):
     """What the node computes, None if it fails."""
     names = [f"i{place}" for place in range(len(values))]
     made = helper.make_node(operator, names, ["y"], **attributes)
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, None) for name in names]
     output = helper.make_tensor_value_info("y", TensorProto.INT64, None)
     opsets = [helper.make_opsetid("", 18)]
-    model: ModelProto = helper.make_model(
+    model = helper.make_model(
         helper.make_graph([made], "g", inputs, [output]), opset_imports=opsets
     )
     try:
@@ -77,7 +75,7 @@ def found(operator: str, values: list[Any], attributes: dict[str, int]) -> Any:
         return None
 
 
-def value_of(array: Any) -> Value:
+def value_of(array):
     from thinstack.bundle.gate.onnx_tensor import Tensor
     from thinstack.bundle.gate.protobuf import ProtobufReader
 
@@ -89,7 +87,7 @@ def value_of(array: Any) -> Value:
 def test_what_is_certain_holds(seed):
     rng, certain = random.Random(seed), 0
     for _ in range(25):
-        arrays: dict[str, Any] = dict(CONSTANTS)
+        arrays = dict(CONSTANTS)
         values = {name: value_of(array) for name, array in arrays.items()}
         arrays["x"], values["x"] = rng.choice(GIVEN).astype(np.int64), Value()
         for place in range(12):
@@ -98,7 +96,7 @@ def test_what_is_certain_holds(seed):
             if made is None:
                 continue
             told = {name: Attribute(value) for name, value in attributes.items()}
-            known: Any = told
+            known = told
             form = form_of(operator, [values[name] for name in inputs], known)
             array = np.asarray(made, np.int64)
             case = operator, [arrays[name] for name in inputs], attributes, form, array.shape

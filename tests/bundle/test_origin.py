@@ -4,10 +4,8 @@ import multiprocessing
 import pickle
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -28,7 +26,6 @@ from thinstack.integrations.corpora.run_manifest import Settings
 from thinstack.integrations.corpora.work import ModelSource
 from thinstack.integrations.push import _with
 from thinstack.integrations.serving.server import PageServer
-from thinstack.integrations.spacy_training.component import TreeClassifier
 from thinstack.plugins.manager import manager
 from thinstack.runtime import predictor, reference
 from thinstack.runtime.isolation.isolated import IsolatedSession
@@ -54,11 +51,11 @@ def foreign(last_word, tmp_path):
 @pytest.fixture
 def asked(monkeypatch):
     """Whether each session that is opened was to be isolated."""
-    found: list[bool] = []
+    found = []
     for module in (predictor, reference):
         real = module.open_session
 
-        def recorded(*given: Any, real: Any = real, **more: Any) -> Any:
+        def recorded(*given, real=real, **more):
             found.append(more.get("isolated", False))
             return real(*given, **more)
 
@@ -156,7 +153,7 @@ def test_a_pickle_is_decided_anew(foreign, notes):
     assert not pickle.loads(outright).isolated
 
 
-def component(model: str, isolated: bool | None) -> None:
+def component(model, isolated):
     nlp = spacy.blank("en")
     nlp.add_pipe("tree_sentiment", config={"model": model, "isolated": isolated})
     sent = spacy.blank("en")
@@ -165,15 +162,14 @@ def component(model: str, isolated: bool | None) -> None:
     )
 
 
-def classifier(model: str, isolated: bool | None) -> None:
+def classifier(model, isolated):
     nlp = spacy.blank("en")
     made = nlp.add_pipe("tree_classifier", config={"isolated": isolated})
-    assert isinstance(made, TreeClassifier)
     pickle.loads(pickle.dumps(made.from_disk(model)))
 
 
-def on_spark(model: str, isolated: bool | None) -> None:
-    session: Any = SimpleNamespace(
+def on_spark(model, isolated):
+    session = SimpleNamespace(
         sparkContext=SimpleNamespace(broadcast=lambda value: SimpleNamespace(value=value))
     )
     with pytest.MonkeyPatch.context() as patch:
@@ -185,13 +181,13 @@ def on_spark(model: str, isolated: bool | None) -> None:
     spark._loaded.cache_clear()
 
 
-def corpus(model: str, isolated: bool | None) -> None:
+def corpus(model, isolated):
     settings = Settings(format="jsonl")
     by_path = ModelSource(model, isolated=isolated).scorer(settings).predictor
     ModelSource(str(by_path.bundle.path), isolated=isolated).scorer(settings)
 
 
-DOORS: dict[str, Callable[[str, bool | None], object]] = {
+DOORS = {
     "load": lambda model, isolated: thinstack.load(model, isolated=isolated),
     "score_batches": lambda model, isolated: list(score_batches([BATCH], model, isolated=isolated)),
     "check_cases": lambda model, isolated: check_cases(open_bundle(model), isolated=isolated),
@@ -250,7 +246,7 @@ def test_every_command_has_the_same(command, said, foreign, asked, tmp_path, mon
     assert asked == [said != "--no-isolated"]
 
 
-def _scored(path: str, answer: Any) -> None:
+def _scored(path, answer):
     found = thinstack.load(path, threads=1)
     answer.put((found.isolated, found.predict([["good"]])[0].label))
 
@@ -258,7 +254,7 @@ def _scored(path: str, answer: Any) -> None:
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_a_daemon_may_isolate(foreign, method):
     """Python lets it have no processes of `multiprocessing`."""
-    context: Any = multiprocessing.get_context(method)
+    context = multiprocessing.get_context(method)
     answer = context.Queue()
     context.Process(target=_scored, args=(str(foreign.path), answer), daemon=True).start()
     assert answer.get(timeout=60) == (True, "good")

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
@@ -139,9 +138,9 @@ def test_addresses():
 @pytest.fixture
 def fetched(last_word, monkeypatch):
     """Every address leads to one bundle; returns those that were asked for."""
-    asked: list[str] = []
+    asked = []
 
-    def fetch(address: str) -> Path:
+    def fetch(address):
         asked.append(address)
         return last_word.path
 
@@ -169,7 +168,7 @@ def test_spacy_notes_the_address_and_a_saved_pipeline_needs_no_hub(fetched, monk
         spacy.load(tmp_path / "pipeline").config["components"]["tree_sentiment"]["model"] == FILMS
     )
 
-    def gone(address: str) -> Path:
+    def gone(address):
         raise AssertionError("nothing is to be fetched")
 
     monkeypatch.setattr(opening, "fetch", gone)
@@ -188,5 +187,5 @@ def test_without_the_library_the_extra_is_named(monkeypatch):
 def test_only_an_address_imports_the_library():
     code = "import sys, thinstack; thinstack.load('sst').predict([['good']]); "
     code += "print('huggingface_hub' in sys.modules)"
-    done: Any = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout == b"False\n"

@@ -1,16 +1,12 @@
 """Weights of a model, into a bundle and out of it."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from core.configured import CHILD_SUM, LEXICALIZED, RANKER, SPINN, build, config_of
 from safetensors.torch import load
 
-from thinstack.bundle import Bundle, write_bundle
+from thinstack.bundle import write_bundle
 from thinstack.bundle.weights import load_model, load_state, weights_of
-from thinstack.core.config import ModelConfig
-from thinstack.core.model.model import Model
 from thinstack.errors import BundleError
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.quantize import dequantised
@@ -33,20 +29,18 @@ CHANGES = {
 }
 
 
-def new_model(config: ModelConfig = CONFIG, seed: int = 0) -> Model:
+def new_model(config=CONFIG, seed=0):
     torch.manual_seed(seed)
     return build_model(config, entries=3)
 
 
-def bundle(
-    folder: Path, weights: bytes | None, config: ModelConfig = CONFIG, exported: bytes | None = None
-) -> Bundle:
+def bundle(folder, weights, config=CONFIG, exported=None):
     files = {"vocabulary.txt": WORDS, "model.safetensors": weights, "onnx/model.onnx": exported}
     there = {name: content for name, content in files.items() if content is not None}
     return write_bundle(folder, there, config=config)
 
 
-def assert_same_weights(found: Model, expected: Model) -> None:
+def assert_same_weights(found, expected):
     weights, wanted = found.state_dict(), expected.state_dict()
     assert weights.keys() == wanted.keys()
     assert all(torch.equal(weights[name], value) for name, value in wanted.items())

@@ -23,7 +23,7 @@ def run(cli):
     return partial(cli, "export")
 
 
-def scores(bundle: Path, run_file) -> list[np.ndarray]:
+def scores(bundle, run_file):
     """Differences of a file from the reference cases of the bundle."""
     cases = json.loads((bundle / "cases.json").read_text())["cases"]
     found = []
@@ -44,7 +44,7 @@ def scores(bundle: Path, run_file) -> list[np.ndarray]:
 def test_every_format_answers_as_the_bundle_does(run, tmp_path, name, options):
     bundle = GOLDEN / name
 
-    def onnx(path: Path, inputs: dict[str, list[int]]) -> dict[str, np.ndarray]:
+    def onnx(path, inputs):
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
         types = {item.name: item.type[7:-1] for item in session.get_inputs()}
         names = [item.name for item in session.get_outputs()]

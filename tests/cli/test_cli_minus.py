@@ -1,24 +1,13 @@
 """Texts that begin with a minus sign, and folders where a file is to be written."""
 
 import pytest
-from command_line import Answer
 
 from thinstack.data.files.writing import write_atomically
 
-TEXTS = [
-    "-1 stars, terrible",
-    "- a good film",
-    "--- what a film ---",
-    "-horrible from start to end",
-    "--jsn",
-    "-- a dash",
-    "-5",
-    "-moving and slow",
-    "-Just no.",
-]
+TEXTS = ["-1 stars, terrible", "- a good film", "--jsn", "-- a dash", "-5", "-Just no."]
 
 
-def said(answer: Answer) -> str:
+def said(answer):
     """What is in the box of the error, on one line."""
     return " ".join("".join(line.strip("│╭╰─╮╯") for line in answer.err.splitlines()).split())
 

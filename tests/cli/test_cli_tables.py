@@ -1,5 +1,4 @@
-"""Tables that are links, have no header, or another separator: the commands read the file that was
-named, all of its rows, and say what to add where they cannot."""
+"""Tables that are links, have no header, or another separator, and what to add for them."""
 
 import json
 from pathlib import Path
@@ -7,7 +6,6 @@ from pathlib import Path
 import pytest
 import tiny_texts
 
-from thinstack.errors import InputError
 from thinstack.integrations.corpora.inputs import open_corpus
 from thinstack.training.recipe import Recipe
 from thinstack.training.text_recipe import table_data
@@ -17,7 +15,7 @@ DOWN = "text,label\nThe film is good.,down\nThe film is bad.,up\n"
 PAIRS = "text_a,text_b,label\nIt is good.,It is fine.,{}\nIt is good.,It is bad.,{}\n"
 
 
-def linked(folder: Path, right: str, other: str) -> list[Path]:
+def linked(folder, right, other):
     """Links to a file with the content `right`, each of a kind; beside that file lies, under the
     name of each link, one with the content `other`."""
     (folder / "archive").mkdir()
@@ -63,19 +61,6 @@ def test_linked_pairs(tmp_path):
         assert (task.name, rows) == ("entailment.v1", ["same", "not"])
 
 
-def test_training_on_a_link_learns_from_its_rows(cli, tmp_path):
-    bundle, out = tiny_texts.start(tmp_path / "start"), tmp_path / "out"
-    (tmp_path / "archive").mkdir()
-    content = tiny_texts.table(tmp_path / "archive" / "2024.csv", 40).read_text()
-    wrong = content.replace("up\n", "wrong\n")
-    (tmp_path / "archive" / "today.csv").write_text(wrong)
-    (tmp_path / "today.csv").symlink_to("archive/2024.csv")
-    answer = cli("train", tmp_path / "today.csv", "--out", out, "--init", bundle)
-    assert (answer.code, answer.err) == (0, "")
-    recipe = Recipe.read(out / "recipe.toml")
-    assert (recipe.data.train, recipe.model.labels) == ("today.csv", ("down", "up"))
-
-
 def test_links_that_lead_nowhere_say_where(cli, tmp_path):
     link = tmp_path / "texts.csv"
     link.symlink_to("gone.csv")
@@ -90,15 +75,6 @@ def test_links_that_lead_nowhere_say_where(cli, tmp_path):
         assert "texts.csv" in answer.err
         assert "link to gone.csv" in answer.err
         assert len(answer.err.splitlines()) == 1
-
-
-def test_a_folder_that_is_linked_into_a_corpus_is_not_left_out(tmp_path):
-    (tmp_path / "far").mkdir()
-    (tmp_path / "near").mkdir()
-    (tmp_path / "near" / "a.txt").write_text("good\n")
-    (tmp_path / "near" / "more").symlink_to(tmp_path / "far")
-    with pytest.raises(InputError, match=r"more: .*far"):
-        open_corpus(tmp_path / "near")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """`thinstack train`: what goes wrong before training ends in one message and exit code 2."""
 
-from pathlib import Path
-
 import pytest
 from last_word_model import LABELS
 
@@ -33,9 +31,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def write_recipe(
-    folder: Path, *, cell: str = "nary_lstm.v1", options: str = "", training: str = "epochs = 1"
-) -> None:
+def write_recipe(folder, *, cell="nary_lstm.v1", options="", training="epochs = 1"):
     text = RECIPE.format(cell=cell, options=options, training=training)
     (folder / "recipe.toml").write_text(text, encoding="utf-8")
 
@@ -44,7 +40,7 @@ def write_recipe(
 def refusal(folder, cli):
     """Calls `thinstack train` and gives the message that it ends with."""
 
-    def call(*options: str, recipe: str = "recipe.toml") -> str:
+    def call(*options, recipe="recipe.toml"):
         answer = cli("train", folder / recipe, "--out", folder / "out", "--data", folder, *options)
         assert answer.code == 2
         assert not (folder / "out" / "model-best").exists()
@@ -53,7 +49,7 @@ def refusal(folder, cli):
     return call
 
 
-def replace(folder: Path, name: str, old: str, new: str) -> None:
+def replace(folder, name, old, new):
     text = (folder / name).read_text(encoding="utf-8")
     assert old in text
     (folder / name).write_text(text.replace(old, new), encoding="utf-8")
@@ -62,9 +58,7 @@ def replace(folder: Path, name: str, old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "parts"),
     [
-        ({"training": "epochs = 0"}, ["recipe.toml: training.epochs: ", "(found 0)"]),
         ({"training": "epoch = 3"}, ["recipe.toml: training.epoch: Extra inputs"]),
-        ({"training": "seeds = []"}, ["recipe.toml: training.seeds: "]),
         ({"training": "seeds = [-1]"}, ["recipe.toml: training.seeds.0: ", "(found -1)"]),
         ({"options": "arity = 3"}, ["error: model.cell: NaryLSTM has arity 3", "arity 2"]),
         ({"cell": "magic.v1"}, ["error: unknown cell 'magic.v1'; known: ", "nary_lstm.v1"]),
@@ -95,8 +89,6 @@ def test_a_recipe_that_cannot_be_trained(folder, refusal, settings, parts):
         ("dev.txt", "(0 awful)", "(2 (1 film) (7 good))", f"one of {', '.join(LABELS)} or a"),
         ("train.txt", "(0 awful)", "(2 (1 film) (2 good)", "train.txt:2:21: unbalanced"),
         ("vectors.txt", "0.25", "nan", "vectors.txt: the vector of 'good' is not finite"),
-        ("vectors.txt", "0.25", "inf", "vectors.txt: the vector of 'good' is not finite"),
-        ("vectors.txt", "0.25", "-inf", "vectors.txt: the vector of 'good' is not finite"),
     ],
 )
 def test_a_file_that_cannot_be_used(folder, refusal, name, old, new, part):

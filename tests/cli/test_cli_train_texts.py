@@ -1,9 +1,7 @@
-"""`thinstack train TABLE`: what goes wrong before training ends in one message and exit code 2; and
-from the table to predictions, by every way that a user has."""
+"""`thinstack train TABLE`: bad tables end in one message, good ones in predictions."""
 
 import csv
 import json
-from pathlib import Path
 
 import pytest
 import tiny_texts
@@ -13,7 +11,7 @@ from thinstack.bundle.weights import load_model
 from thinstack.errors import InputError
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
+def rows_of(path):
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -24,22 +22,14 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         ("text,label\nA.,x\nB.,x\n", (), "two classes or more, found only the class 'x'"),
         ("review,label\nA.,x\n", (), "column 'text', found 'review', 'label'"),
         ("text,label\nA.,x\nB.,\n", (), "t.csv:3: "),
-        ("text,label\nA.,x\nB.,X\n", (), "differ by case or spaces only"),
         ("text,label\nA.,x\nB.,y\n", ("--labels", "x,z"), "t.csv:3: expected one of .*x, z"),
         ("text,label\nA.,x\nB.,y\n", ("--init", "nosuch"), "unknown .*'nosuch'"),
-        ("text,label\nA.,x\nB.,y\n", ("--dev", "gone.csv"), "gone.csv: cannot be read"),
         ("text,label\nA.,x\nB.,y\n", (), "two texts or more of some class"),
         ("text,label\nA.,x\nB.,y\n", ("--spans",), "column 'start'"),
-        ("text,label\nCaf\xe9.,x\nB.,y\n", (), "t.csv:2: .*--encoding"),
         ("text,label\nA.,x\nB.,<NA>\n", (), "t.csv:3: .*'<NA>'.*--skip-bad.*--labels"),
-        ("text,label\nA.,x\nB.,y\nC.,-\n", (), "t.csv:4: .*'-'"),
-        ("text,label\nA.,x\nNULL,y\n", (), "t.csv:3: .*column 'text', found 'NULL'"),
-        ("text,label\nA.,x\ntext,label\nB.,y\n", (), "t.csv:3: .*names of the columns again"),
         ("text,label\nA.,2\nB.,2.0\n", (), "one number"),
         ("text,label\nA.,b\nB.,a\nC.,c\n", ("--scale",), "--scale: .*a, b, c.*--labels"),
-        ("text,label\nA.,1\nB.,2\n", ("--scale",), "--scale: expected three classes"),
         ("text,start,end,label\nA.,0,1,x\nB.,0,1,y\n", (), "'start' and 'end'.*--no-spans"),
-        ("text,Start,End ,label\nA.,0,1,x\nB.,0,1,y\n", (), "'Start' and 'End '.*--spans"),
         ("text_a,text_b,label\nA.,B.,x\nB.,C.,y\n", ("--scale",), "--scale: .*pairs"),
         ("", (), "t.csv: "),
     ],

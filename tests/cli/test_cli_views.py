@@ -1,4 +1,4 @@
-"""`--classes` and `--abstain` on the command line, and the calibration error of `evaluate`."""
+"""`--classes`, `--abstain`, the calibration error, and texts that the model cannot read."""
 
 import numpy as np
 import pytest
@@ -63,3 +63,20 @@ def test_the_calibration_error_is_shown(cli, tmp_path):
     assert f"calibration error, sentences │ {roots:.2f} │ 4 │" in out
     assert "calibration error, phrases" in out
     assert "calibration error" in cli("evaluate", table).out
+
+
+@pytest.mark.parametrize(
+    ("texts", "warned"),
+    [
+        (("\U0001f60d",), "text 0 such as \U0001f60d"),
+        (("A good film.", "\U0001f92f \U0001f4a9 ok!"), "text 1 such as \U0001f92f"),
+        (("\U0001f621", "\U0001f47f"), "2 texts, the first of them text 0, such as \U0001f621"),
+        (("A good film \U0001f60d.", "...", "terrific; zxqvyk"), ""),
+    ],
+)
+@pytest.mark.parametrize("how", [(), ("--jsonl",), ("--json",)])
+def test_texts_that_the_model_cannot_read_are_warned_about(cli, texts, warned, how):
+    answer = cli("predict", *how, *texts)
+    assert answer.code == 0
+    assert (warned in answer.err) if warned else (answer.err == "")
+    assert "warning" not in answer.out

@@ -3,17 +3,14 @@
 import json
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnxruntime
 import pytest
 from bundle_folders import replaced
-from command_line import Answer
 
-from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import BUNDLED
 from thinstack.cli.checks.packages import Check, exit_code
 from thinstack.errors import DeviceError
@@ -35,7 +32,7 @@ def golden(tmp_path):
     return shutil.copytree(GOLDEN, tmp_path / "model")
 
 
-def found(answer: Answer) -> dict[str, dict[str, Any]]:
+def found(answer):
     """The checks of `--json`, by name."""
     listed = json.loads(answer.out)
     assert listed["exit_code"] == answer.code
@@ -58,7 +55,7 @@ def test_what_it_says_of_the_bundled_model_is_so(cli):
     assert 0 < prediction["largest"] < 1e-6
 
 
-def differences(bundle: Bundle) -> Iterator[np.ndarray]:
+def differences(bundle):
     """By onnxruntime alone: how far each output is from that of its case; none exceeds 1 by far."""
     session = onnxruntime.InferenceSession(bundle.read("onnx/model.onnx"))
     for case in json.loads(bundle.read("cases.json"))["cases"]:
@@ -95,10 +92,9 @@ def test_a_model_that_answers_otherwise_is_wrong(cli, golden):
         (b"[]", "no reference cases of this model"),
         (b'{"labels": ["a", "b"], "tolerance": 1e-4, "cases": []}', "they are of the labels"),
         (b"\xff", "no reference cases of this model"),
-        (b"[" * 100_000, "no reference cases of this model"),
         (None, "no reference case could be compared"),
     ],
-    ids=["a list", "labels", "bytes", "nested", "empty"],
+    ids=["a list", "labels", "bytes", "empty"],
 )
 def test_cases_that_cannot_be_run_are_wrong(cli, golden, cases, problem):
     stored = json.loads((golden / "cases.json").read_bytes()) | {"cases": []}
@@ -146,13 +142,13 @@ def test_products_in_8_bits_are_allowed_more_on_average(golden, monkeypatch):
     real = reference.open_session
 
     class Rough:
-        def __init__(self, *given: Any, **more: Any):
+        def __init__(self, *given, **more):
             self.session, _ = real(*given, **more)
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name):
             return getattr(self.session, name)
 
-        def get_modelmeta(self) -> Any:
+        def get_modelmeta(self):
             told = {"quantization": "int8"}
             return type("Metadata", (), {"custom_metadata_map": told})
 
@@ -183,17 +179,15 @@ def test_other_trees_of_products_in_8_bits_are_not_compared(monkeypatch):
     )
     (case,) = [one for one in cases if len(one["outputs"]["parse"]) == 9][:1]
     same = reference._errors_of_case(session, case, rough=True)
-    assert same is not None
     assert same.max() < 1e-5
     case["outputs"]["parse"][2] ^= 1
     assert reference._errors_of_case(session, case, rough=True) is None
     exact = reference._errors_of_case(session, case, rough=False)
-    assert exact is not None
     assert exact.max() == 1
 
 
 def test_cuda_that_does_not_work_is_missing_and_no_fault(cli, golden, monkeypatch):
-    def check(bundle: Bundle, *, device: str, isolated: bool) -> Any:
+    def check(bundle, *, device, isolated):
         if device == "cuda":
             raise DeviceError("no driver")
         return reference.check_cases(bundle)
@@ -225,10 +219,6 @@ def test_a_plugin_that_fails_is_wrong(cli, tmp_path):
     assert (answer.code, plugins["status"]) == (1, "wrong")
     assert "no luck" in plugins["found"]
     assert plugins["mend"] == "pip install --upgrade broken-cell"
-
-
-def test_usage_that_cannot_be_is_2(cli):
-    assert cli("doctor", "--modle", "sst").code == 2
 
 
 @pytest.mark.parametrize(

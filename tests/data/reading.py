@@ -1,9 +1,4 @@
-"""What the tests of several readers share: random dependency trees, and the check of a file that is
-malformed at one place."""
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+"""What tests of readers share: random dependency trees, and files malformed at one place."""
 
 import pytest
 from hypothesis import strategies as st
@@ -13,7 +8,7 @@ from thinstack.errors import TreeError
 
 
 @st.composite
-def dependency_trees(draw, words: Any, labels: Any, max_nodes: int = 9) -> Tree:
+def dependency_trees(draw, words, labels, max_nodes=9):
     """Any tree with a word at every node, crossing edges included."""
     place = draw(st.permutations(range(draw(st.integers(1, max_nodes)))))
     parents = [-1] * len(place)
@@ -22,14 +17,12 @@ def dependency_trees(draw, words: Any, labels: Any, max_nodes: int = 9) -> Tree:
     return Tree.from_parents(parents, [draw(words) for _ in place], [draw(labels) for _ in place])
 
 
-def check_malformed(
-    read: Callable[..., list], path: Path, message: str, line: int, *, good: list
-) -> TreeError:
+def check_malformed(read, path, message, line, *, good):
     """Reading `path` raises an error of that line, which `skipped` takes; the others are `good`."""
     with pytest.raises(TreeError, match=message) as caught:
         read(path)
     assert (caught.value.source, caught.value.line) == (str(path), line)
-    skipped: list[TreeError] = []
+    skipped = []
     assert read(path, skipped=skipped) == good
     assert [str(error) for error in skipped] == [str(caught.value)]
     return caught.value

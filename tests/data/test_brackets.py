@@ -13,12 +13,12 @@ EMPTY = "expected a word or children before ')'"
 OPEN = "unbalanced brackets: {} '(' without a ')', the last at {}"
 
 
-def parse(text: str, **options) -> tuple[list, list, list]:
+def parse(text, **options):
     tree = from_brackets(text, **options)
     return tree.parents.tolist(), list(tree.tokens), list(tree.labels)
 
 
-def write(parents: list, tokens: list, labels: list, **options) -> str:
+def write(parents, tokens, labels, **options):
     tree = Tree(parents=np.array(parents), tokens=tuple(tokens), labels=tuple(labels))
     return to_brackets(tree, **options)
 
@@ -70,30 +70,21 @@ def test_a_word_is_a_tree_without_labels_and_a_bracket_around_it_another():
     ("labelled", "text", "place", "message"),
     [
         (True, "", "7:1", "expected a bracketed tree, found nothing"),
-        (True, "  \n ", "7:1", "expected a bracketed tree, found nothing"),
         (True, "word", "7:1", "expected '(', found 'word'"),
         (True, "  )", "7:3", "expected '(', found ')'"),
         *((True, text, f"7:{text.index(')', 1) + 1}", EMPTY) for text in ("()", "(3)")),
         (True, "(3 (2 a) ())", "7:11", EMPTY),
         (True, "(3 (2 a)", "7:9", OPEN.format(1, "7:1")),
-        (True, "(3 (2 (1 a) ", "7:12", OPEN.format(2, "7:4")),
         (True, "(3 a))", "7:6", "expected one tree, found ')' after its end"),
         (True, "(3 a) (3 b)", "7:7", "expected one tree, found '(' after its end"),
-        (True, "(3 a) b", "7:7", "expected one tree, found 'b' after its end"),
         (True, "(3 a b)", "7:6", "expected ')' after the word 'a', found the word 'b'"),
         (True, "(3 a (2 b))", "7:6", "expected ')' after the word 'a', found '('"),
-        (True, "(3 (2 a) (b", "7:12", OPEN.format(2, "7:10")),
         (True, "((2 a) b)", "7:8", "expected '(' or ')', found the word 'b'"),
-        (True, "(3 (2 a) b)", "7:10", "expected '(' or ')', found the word 'b'"),
         (True, "(3\n (2\n  x", "9:4", OPEN.format(2, "8:2")),
-        (False, "", "7:1", "expected a bracketed tree, found nothing"),
         (False, ")", "7:1", "expected '(', found ')'"),
         (False, "( a )\n ( )", "8:2", "expected one tree, found '(' after its end"),
-        (False, "a\nb", "8:1", "expected one tree, found 'b' after its end"),
         (False, "( a\n ( ) )", "8:4", EMPTY),
-        (False, "( a\n ( b ) ", "8:7", OPEN.format(1, "7:1")),
         (False, "( a\n ( b\xa0", "8:6", OPEN.format(2, "8:2")),
-        (False, "( a\n b ) )", "8:6", "expected one tree, found ')' after its end"),
     ],
 )
 def test_malformed_text_is_refused_where_it_is_wrong(labelled, text, place, message):
@@ -108,11 +99,8 @@ def test_malformed_text_is_refused_where_it_is_wrong(labelled, text, place, mess
     ("labelled", "tokens", "labels", "message"),
     [
         (True, ["a", "b", "c"], ["2", "2", "3"], "node 2 has both a word and children"),
-        (False, ["a", "b", "c"], [None] * 3, "node 2 has both a word and children"),
         (True, ["a", "b", None], ["2", None, "3"], "node 1 has no label"),
         (True, ["a", "b)", None], ["2", "2", "3"], "node 1 has the word 'b\\)'"),
-        (True, ["(", "b", None], ["2", "2", "3"], "node 0 has the word '\\('"),
-        (True, ["a", "New York", None], ["2", "2", "3"], "node 1 has the word 'New York'"),
         (False, ["a", "New York", None], ["a b"] * 3, "node 1 has the word 'New York'"),
         (True, ["", "b", None], ["2", "2", "3"], "node 0 has the word ''"),
         (True, ["a", "b", None], ["2", "2", "NP SBJ"], "node 2 has the label 'NP SBJ'"),

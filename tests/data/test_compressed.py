@@ -5,8 +5,6 @@ import gzip
 import io
 import lzma
 import zipfile
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -17,12 +15,7 @@ from thinstack.data.trees.treebank import read_trees
 from thinstack.errors import DataError
 from thinstack.integrations.corpora.inputs import open_corpus
 
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-    ".GZ": gzip.compress,
-}
+PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".GZ": gzip.compress}
 TABLES = {
     ".csv": b"text,label\ngood,a\nbad,b\n",
     ".tsv": b"text\tlabel\ngood\ta\nbad\tb\n",
@@ -32,7 +25,7 @@ TABLES = {
 ROWS = [["good", "a"], ["bad", "b"]]
 
 
-def rows(path: Path) -> list[list[str]]:
+def rows(path):
     return [list(row.values.values()) for row in Table(path).rows(["text", "label"])]
 
 

@@ -27,13 +27,13 @@ PLAIN = st.text("aé#_-.=1", min_size=1, max_size=3)
 LABELS = st.none() | TEXTS.filter(lambda text: text != "_")
 
 
-def rows(*words: str) -> str:
+def rows(*words):
     """A sentence of words given as `id form head deprel`."""
     lines = ("{}\t{}\t_\t_\t_\t_\t{}\t{}\t_\t_\n".format(*word.split(" ")) for word in words)
     return "".join(lines) + "\n"
 
 
-def read(text: str, **settings) -> list[Tree]:
+def read(text, **settings):
     with TemporaryDirectory() as folder:
         path = Path(folder, "trees.conllu")
         path.write_bytes(text.encode())
@@ -89,30 +89,21 @@ GOOD = rows("1 the 2 det", "2 dog 0 root")
 
 BAD = [
     (rows("1 a x root"), 1, 13, "from 1 to 1, .* 'x'"),
-    (rows("1 a 0 root", "2 b _ x"), 2, 13, "from 1 to 2, .* '_'"),
     (rows("1 a 0 root", "2 bcd 3 x"), 2, 15, "from 1 to 2, .* '3'"),
     *((rows(f"1 a {h} root"), 1, 13, f"found '{h}'") for h in ("-1", "00", "1.0", "²", "")),
     (rows(f"1 a {'9' * 5000} root"), 1, 13, "found '9999"),
     (rows("1 a 2 x", "2 b 1 y"), 1, 13, "one root .* found 0"),
-    (rows("1 a 0 x", "2 b 1 y", "3 c 0 z", "4 d 0 z"), 3, 13, "one root .* found 3"),
     (rows("1 a 0 x", "2 b 3 y", "3 c 2 z"), 2, 13, "node 2 to lead"),
-    (rows("1 a 0 x", "2 b 2 y"), 2, 13, "node 2 to lead"),
     (rows("1 a 0 x", "3 b 1 y"), 2, 1, r"word 2 \(2-n .* 1.n .*'3'"),
-    (rows("1 a 0 x", "1 b 1 y"), 2, 1, "expected word 2 .* found '1'"),
     *((rows(f"{n} a 0 x"), 1, 1, f"word 1 .* found '{n}'") for n in ("0", "x", "_", "", "01")),
     (rows(f"{'9' * 5000} a 0 x"), 1, 1, "expected word 1 .* found '9999"),
-    (rows("2-3 ab _ _", "1 a 0 x"), 1, 1, "expected word 1 .* found '2-3'"),
     (rows("1 a 0 x", "1-2 ab _ _", "2 b 1 y"), 2, 1, "expected word 2 .* found '1-2'"),
-    (rows("1 a 0 x", "2-1 b _ _", "2 b 1 y"), 2, 1, "expected word 2 .* found '2-1'"),
-    (rows("1.1 a _ _", "1 a 0 x"), 1, 1, "expected word 1 .* found '1.1'"),
     (rows("1 a 0 x", "0.1 a _ _"), 2, 1, "expected word 2 .* found '0.1'"),
     (rows("1-3 abc _ _", "1 a 0 x", "2-3 b _ _", "2 b 1 y"), 1, 1, "words up to 2, .*'1-3'"),
     (rows("0.1 a _ _"), 1, 1, "at least one word, found none"),
     (rows("1  0 x"), 1, 3, "expected a word, found an empty column"),
     (rows("1 a 0 "), 1, 15, "expected a relation, .* found an empty column"),
     ("1\ta\t_\t_\t_\t_\t0\troot\t_\n\n", 1, 21, "10 columns .* found 9"),
-    ("1\ta\t_\t_\t_\t_\t0\troot\t_\t_\tmore\n\n", 1, 24, "10 columns .* found 11"),
-    ("1  a  _  _  _  _  0  root  _  _\n\n", 1, 32, "10 columns .* found 1"),
     ("text\n\n", 1, 5, "10 columns .* found 1"),
 ]
 
@@ -166,7 +157,10 @@ def test_english_web_treebank(data_dir):
         )
 
 
-def noted(*words: str) -> str:
+# -- with classes in comments and in MISC
+
+
+def labelled_rows(*words):
     """A sentence of words given as `id form head misc`."""
     lines = ("{}\t{}\t_\t_\t_\t_\t{}\tdep\t_\t{}\n".format(*word.split(" ", 3)) for word in words)
     return "".join(lines) + "\n"
@@ -177,20 +171,20 @@ def file(tmp_path):
     return tmp_path / "trees.conllu"
 
 
-FILM = noted("1 good 2 _", "2 film 0 _")
+FILM = labelled_rows("1 good 2 _", "2 film 0 _")
 
 
 def test_labels_are_those_of_sentences_and_of_what_words_head(file):
     sentences = [
         "# sent_id = 1\n#Label=very  positive \n# text = x\n" + FILM,
-        noted(
+        labelled_rows(
             "1-2 an 0 SpaceAfter=No",
             "1 a 2 X=Label=no|Label=neg",
             "2 n 0 label = pos ",
             "2.1 o _ _",
         ),
         "# labels = x\n# label of = y\n" + FILM,
-        "# label = a\n" + noted("1 good 0 Gloss=g|Label=a"),
+        "# label = a\n" + labelled_rows("1 good 0 Gloss=g|Label=a"),
         "# the end\n\n",
     ]
     file.write_text("\n".join(sentences), encoding="utf-8")
@@ -206,12 +200,22 @@ def test_labels_are_those_of_sentences_and_of_what_words_head(file):
 
 MALFORMED = [
     ("# label =  \n" + FILM, 1, 1, "the name of a class after"),
-    (noted("1 good 2 Label=", "2 film 0 _"), 1, 24, "the name of a class after"),
+    (labelled_rows("1 good 2 Label=", "2 film 0 _"), 1, 24, "the name of a class after"),
     ("# label = a\n# text = b\n# label = c\n" + FILM, 3, 1, "each node, found 'c' beside 'a'"),
-    ("# label = a\n" + noted("1 b 2 _", "2 c 0 Label=d"), 3, 21, "each node, found 'd' beside 'a'"),
-    (noted("1 b 2 X=Y|Label=d|Label=e", "2 c 0 _"), 1, 21, "each node, found 'e' beside 'd'"),
-    (noted("1-2 bc 2 Label=d", "1 b 2 _", "2 c 0 _"), 1, 24, "words only, 1-2 is no word"),
-    (noted("1 b 0 _", "1.1 c _ Label=d"), 2, 23, "words only, 1.1 is no word"),
+    (
+        "# label = a\n" + labelled_rows("1 b 2 _", "2 c 0 Label=d"),
+        3,
+        21,
+        "each node, found 'd' beside 'a'",
+    ),
+    (
+        labelled_rows("1 b 2 X=Y|Label=d|Label=e", "2 c 0 _"),
+        1,
+        21,
+        "each node, found 'e' beside 'd'",
+    ),
+    (labelled_rows("1-2 bc 2 Label=d", "1 b 2 _", "2 c 0 _"), 1, 24, "words only, 1-2 is no word"),
+    (labelled_rows("1 b 0 _", "1.1 c _ Label=d"), 2, 23, "words only, 1.1 is no word"),
     ("# label = a\n\n", 1, 1, "a sentence below its label"),
     ("# label = a\n1\tb\t_\n\n", 2, 6, "10 columns"),
 ]
@@ -228,7 +232,7 @@ def test_what_is_malformed_is_placed_and_can_be_skipped(file, text, line, column
         line,
         column,
     )
-    skipped: list[TreeError] = []
+    skipped = []
     (tree,) = read_labelled_conllu(file, skipped=skipped)
     assert (tree.labels, len(skipped)) == ((None, "fine"), 1)
 

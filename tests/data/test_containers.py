@@ -1,11 +1,9 @@
 """What does not iterate over texts is refused, and the message has the code that gives them."""
 
 import io
-import tempfile
-from collections import OrderedDict, UserDict, namedtuple
+from collections import OrderedDict, namedtuple
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,38 +32,30 @@ class Rows:
 
     column_names = ("label", "sentence")
 
-    def __iter__(self) -> Any:
+    def __iter__(self):
         return iter([{"label": "a", "sentence": "b"}])
 
 
 WRONG = [
     ("so good", "put a single text in a list"),
     (b"so good", "decode"),
-    (bytearray(b"so good"), "decode"),
     (Path("texts.txt"), "texts.txt.*read the file"),
     (io.BytesIO(b"so good\n"), "binary file"),
-    (tempfile.SpooledTemporaryFile(mode="w+b"), "binary file"),  # noqa: SIM115
     (FRAME, r"a DataFrame: give frame\['text'\]"),
-    (OTHER, r"frame\['review'\].*'review', 7"),
-    (FRAME[["id"]], r"frame\['id'\]"),
     (FRAME.groupby("id"), "DataFrameGroupBy"),
     (Lazy(), r"a Lazy: give frame\['text'\]"),
     (Rows(), r"a Rows: give frame\['label'\].*'sentence'"),
     (pa.Table.from_pandas(FRAME), r"frame\['text'\]\.to_pylist\(\)"),
-    (pa.RecordBatch.from_pandas(OTHER[["review"]]), r"frame\['review'\]\.to_pylist\(\)"),
     (pa.array(["so good"]), r"to_pylist\(\)"),
-    (pa.chunked_array([["so good"]]), r"to_pylist\(\)"),
     (np.array([["so good", "awful"]]), r"\(1, 2\)"),
     (np.array("so good"), r"\(\)"),
     ({1: "so good"}, r"a dict: give list\(d\.values\(\)\)"),
     (OrderedDict(text=["so good"]), r"OrderedDict: give d\['text'\]"),
-    (UserDict(a="so good"), r"UserDict: give list\(d\.values\(\)\)"),
     (MappingProxyType({"train": FRAME}), r"d\['train'\]\['text'\]"),
     (nltk.Tree("S", ["so", "good"]), "from_nltk"),
     (from_brackets("(so good)"), r"predict_trees"),
     (Pair("so good", ["so", "good"]), "Pair of first, second"),
     (None, "None: give a list"),
-    (4.5, r"4\.5: give a list"),
 ]
 RIGHT = [
     [],
@@ -73,10 +63,8 @@ RIGHT = [
     ("so good",),
     {"so good"},
     {"so good": 1}.keys(),
-    {1: "so good"}.values(),
     (text for text in ["so good"]),
     FRAME["text"],
-    FRAME["text"].to_numpy(),
     np.array(["so good"]),
     io.StringIO("so good\nawful\n"),
 ]
@@ -102,7 +90,6 @@ def test_what_iterates_over_texts_is_taken(value):
         ({"text": ["so good"], "label": ["a"]}, r"zip\(\*d\.values\(\)\)"),
         ({"train": Rows()}, r"d\['train'\]"),
         ("texts.csv", "'texts.csv'.*thinstack train"),
-        (Path("texts.csv"), "texts.csv.*thinstack train"),
         (io.BytesIO(b""), "binary file"),
         (None, "None"),
     ],

@@ -1,8 +1,6 @@
 """Tables as other people write them: separators, headers, spaces, names and kinds."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,22 +14,17 @@ from thinstack.training.tasks.texts import Texts
 ROWS = [["Good, they say.", "1"], ["Bad.", "0"], ["Fine, fine.", "1"]]
 
 
-def write(path: Path, text: str) -> Path:
+def write(path, text):
     path.write_text(text, encoding="utf-8", newline="")
     return path
 
 
-def read(
-    path: Path,
-    columns: tuple[str, ...] = ("text", "label"),
-    skipped: list[DataError] | None = None,
-    **written: Any,
-) -> list[list[str]]:
+def read(path, columns=("text", "label"), skipped=None, **written):
     rows = Table(path, **written).rows(columns, skipped=skipped)
     return [list(row.values.values()) for row in rows]
 
 
-def table(separator: str, header: str = "text,label") -> str:
+def table(separator, header="text,label"):
     return "\n".join(separator.join(row) for row in [header.split(","), *ROWS]) + "\n"
 
 
@@ -40,7 +33,6 @@ def table(separator: str, header: str = "text,label") -> str:
 def test_the_separator_is_found_and_may_be_named(tmp_path, name, separator):
     path = write(tmp_path / name, table(separator))
     found = Table(path).dialect
-    assert found is not None
     assert found.separator == separator
     assert holds_table(path)
     assert read(path) == ROWS
@@ -72,7 +64,6 @@ def test_the_line_that_excel_writes(tmp_path, line):
     "text",
     [
         'id, text, label\n0, "Good, they say.", 1\n1, Bad., "0"\n2,  "Fine, fine.", 1\n',
-        'id,text,label\n0, "Good, they say.", "1"\n1, "Bad.", "0"\n2, "Fine, fine.", "1"\n',
         '"id"; "text"; "label"\n0; "Good, they say."; 1\n1; Bad.; 0\n2; Fine, fine.; 1\n',
     ],
 )
@@ -105,7 +96,7 @@ def test_a_table_without_a_header(tmp_path, name):
 
 def test_without_a_header_the_first_row_may_be_bad(tmp_path):
     path = write(tmp_path / "t.tsv", "only one\na\tx\nb\ty\n")
-    skipped: list[DataError] = []
+    skipped = []
     assert read(path, ("1", "2"), header=False, skipped=skipped) == [["a", "x"], ["b", "y"]]
     assert str(skipped[0]).startswith(f"{path}:1: expected 2 cells, as other rows have, found 1")
 
@@ -118,12 +109,6 @@ def test_without_a_header_the_first_row_may_be_bad(tmp_path):
 def test_numbers_in_order_are_a_header(tmp_path, text):
     header = text.partition("\n")[0].split(",")
     assert len(read(write(tmp_path / "t.csv", text), tuple(header[-2:]))) == 2
-
-
-def test_a_header_that_comes_again_is_no_sign_of_a_row(tmp_path):
-    path = write(tmp_path / "t.csv", "text,label\ngood,1\ntext,label\nbad,0\n")
-    with pytest.raises(DataError, match=r"t\.csv:3: .*the names of the columns again"):
-        read(path)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +178,6 @@ def test_recipes_keep_the_separator(told, kept):
     [
         "text\tlabel\n1\tGood\t1\n2\tBad, so\t0\n",
         '"text"\t"label"\n"7"\t"Good"\t"1"\n"3"\t"Bad, so"\t"0"\n',
-        "text;label\n10;Good;1\n20;Bad, so;0\n",
         '"text" "label"\n"1" "Good" 1\n"2" "Bad, so" 0\n',
     ],
 )
@@ -208,9 +192,7 @@ def test_r_numbers_rows_without_a_name_in_the_header(tmp_path, text, header):
     "text",
     [
         "text,label\nGood, so,1\nBad, so,0\n",  # commas that nobody quoted
-        "text,label\n1,Good,1\n1,Bad,0\n",  # one number twice
         "text,label\n1,Good,1\n",
-        'text,label\n1,"Good \\"so\\"",1\n2,"Bad \\"so\\"",0\n',
         'text,label\n1,"Good "so"",1\n2,Bad,0\nFine,1\n',
     ],
 )
@@ -264,6 +246,12 @@ def test_utf_16_without_a_mark_is_named(tmp_path, encoding):
     with pytest.raises(DataError, match=f"t.csv:1: .*--encoding {encoding}"):
         read(path)
     assert read(path, encoding=encoding) == ROWS
+
+
+def write_lines(folder, text, encoding):
+    path = folder / "lines.txt"
+    path.write_bytes(text.encode(encoding))
+    return path
 
 
 @pytest.mark.parametrize(

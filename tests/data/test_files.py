@@ -1,4 +1,4 @@
-"""Files that are whole wherever their writer ends."""
+"""Files that are whole wherever their writer ends; reading and writing text files."""
 
 import errno
 import os
@@ -8,14 +8,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from thinstack.data.files.writing import remove_leftovers, replacing, staging, write_atomically
+from thinstack.data.trees.text_files import read_lines, read_text, write_lines
+from thinstack.errors import DataError
 
 PARTIAL = "{}.", ".partial"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files or locks")
 
 
-def names(folder: Path) -> list[str]:
+def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
@@ -44,7 +48,7 @@ def test_a_full_disk_leaves_the_old_file_and_is_told_of_it(tmp_path, monkeypatch
     path = tmp_path / "file"
     path.write_text("old")
 
-    def full(_: object) -> None:
+    def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
@@ -86,9 +90,9 @@ def test_what_a_living_writer_has_begun_is_left_alone(tmp_path, folder):
 def test_a_file_that_is_taken_for_a_leftover_at_once_is_made_again(tmp_path, monkeypatch):
     """Between its making and its locking."""
     made = os.open
-    removed: list[str] = []
+    removed = []
 
-    def opened(path: Path, flags: int, mode: int = 0o777) -> int:
+    def opened(path, flags, mode=0o777):
         handle = made(path, flags, mode)
         if not flags & os.O_CREAT and not removed:
             removed.append(path.name)
@@ -141,3 +145,59 @@ def test_a_file_can_be_read_by_whom_the_umask_lets(tmp_path):
     finally:
         os.umask(before)
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640
+
+
+# -- text files
+
+
+LINES = st.lists(
+    st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), min_size=1
+)
+
+
+@given(LINES.filter(lambda lines: not any(line.endswith("\r") for line in lines)))
+def test_lines_come_back_as_written(tmp_path_factory, lines):
+    path = tmp_path_factory.getbasetemp() / "lines"
+    write_lines(path, lines)
+    assert read_lines(str(path)) == lines
+
+
+def test_a_mark_at_the_start_is_no_text_and_a_second_one_is(tmp_path):
+    path = tmp_path / "lines"
+    path.write_bytes("\ufeffa\r\nb".encode())
+    assert read_text(path) == "a\r\nb"
+    assert read_lines(path) == ["a", "b"]
+    write_lines(path, ["\ufeffa"])
+    assert path.read_bytes() == "\ufeff\ufeffa\n".encode()
+    write_lines(path, ["a", "\ufeff"])
+    assert path.read_bytes() == "a\n\ufeff\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "toks: cannot be read: No such file"),
+        ("\ufeff".encode(), "toks: .* found an empty file"),
+        (b"a\ncaf\xe9\n", "toks:2: .* utf-8, found the byte 0xe9 at position 5"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused(tmp_path, data, message):
+    if data is not None:
+        (tmp_path / "toks").write_bytes(data)
+    with pytest.raises(DataError, match=message):
+        read_lines(tmp_path / "toks")
+
+
+def test_other_encodings_are_read_when_named(tmp_path):
+    (tmp_path / "toks").write_bytes(b"a\ncaf\xe9\n")
+    assert read_text(tmp_path / "toks", "latin-1") == "a\ncafé\n"
+    with pytest.raises(DataError, match="toks: unknown encoding 'klingon'"):
+        read_text(tmp_path / "toks", "klingon")
+
+
+def test_files_that_cannot_be_written_are_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match=r"file/toks: .*File exists"):
+        write_lines(tmp_path / "file" / "toks", ["a"])
+    with pytest.raises(DataError, match=r"toks:2: '\\ud800'"):
+        write_lines(tmp_path / "toks", ["a", "b\ud800"])

@@ -1,7 +1,7 @@
 """Trees of nltk, against nltk's own reading and writing of brackets."""
 
 import pytest
-from core.random_trees import ANY, brackets_of, nodes_of, tree_of
+from core.random_trees import brackets_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tree import ImmutableTree, ParentedTree
@@ -22,11 +22,11 @@ NESTED = st.recursive(
 """A word, or a label and one to three of these."""
 
 
-def nltk_of(part: str | tuple) -> NltkTree | str:
+def nltk_of(part):
     return part if isinstance(part, str) else NltkTree(part[0], list(map(nltk_of, part[1])))
 
 
-def unlabelled_words_as_strings(part: str | tuple, siblings: bool) -> str | tuple:
+def unlabelled_words_as_strings(part, siblings):
     """With ("", ["a"]) beside others written as "a": a leaf without a label is one thing to us."""
     if isinstance(part, str):
         return part
@@ -43,15 +43,6 @@ def test_nltk_trees_come_back(nested):
     assert to_nltk(from_nltk(nltk_of(nested))) == expected
 
 
-@settings(max_examples=100)
-@given(ANY, st.data())
-def test_trees_come_back(nested, data):
-    size = len(nodes_of(nested))
-    labels = st.lists(st.sampled_from([None, "S", "NP"]), min_size=size, max_size=size)
-    tree = tree_of(nested).with_labels(data.draw(labels))
-    assert from_nltk(to_nltk(tree)) == tree
-
-
 @given(
     st.recursive(
         st.sampled_from("abc"), lambda below: st.lists(below, min_size=1, max_size=4), max_leaves=9
@@ -64,21 +55,13 @@ def test_both_read_and_write_the_same_brackets(nested):
     assert to_nltk(from_brackets(text)).pformat(margin=10**6) == text
 
 
-def test_a_leaf_without_a_label_and_without_siblings():
-    assert to_nltk(Tree.left(["a"])) == NltkTree("", ["a"])
-    ours = Tree.from_parents([1, -1], ["a", None], [None, "X"])
-    theirs = NltkTree("X", [NltkTree("", ["a"])])
-    assert (to_nltk(ours), from_nltk(theirs)) == (theirs, ours)
-    assert from_nltk(NltkTree("X", ["a"])) == Tree.from_parents([-1], ["a"], ["X"])
-
-
 @pytest.mark.parametrize("kind", [ImmutableTree, ParentedTree])
 def test_other_kinds_of_nltk_trees_are_read(kind):
     text = "(S (NP (D the) (N dog)) (V barks))"
     assert from_nltk(kind.fromstring(text)) == from_brackets(text)
 
 
-def preorder(tree: NltkTree) -> list[tuple[str, int] | str]:
+def preorder(tree):
     """Labels with numbers of children, and words; nltk compares by recursion."""
     found, todo = [], [tree]
     while todo:
@@ -91,8 +74,7 @@ def preorder(tree: NltkTree) -> list[tuple[str, int] | str]:
 
 @pytest.mark.parametrize("shape", ["chain", "left", "right"])
 def test_trees_of_any_depth(shape):
-    """Every phrase around the one before it: alone, with a leaf behind it, or with a word in front
-    of it."""
+    """Every phrase around the one before it: alone, before a leaf, or behind a word."""
     written = NltkTree("N", ["a"])
     for _ in range(DEEP):
         left = [written, NltkTree("N", ["b"])]
@@ -110,11 +92,8 @@ def test_trees_of_any_depth(shape):
         ("(S (NN dog))", "expected an nltk Tree, found str"),
         (Tree.left(["a"]), "expected an nltk Tree, found Tree <Tree of 1 nodes"),
         (NltkTree("S", []), "the node labelled 'S' has no children; expected a word or children"),
-        (NltkTree("S", ["a", NltkTree("X", [])]), "the node labelled 'X' has no children"),
         (NltkTree("S", [("dog", "NN"), ("barks", "VB")]), r"words .* tuple \('dog'"),
-        (NltkTree("S", [3]), "words that are strings, found int 3"),
         (NltkTree(3, ["a"]), "labels that are strings, found int 3"),
-        (NltkTree(None, ["a"]), "labels that are strings, found NoneType None"),
         (NltkTree("S", [["a"]]), r"words that are strings, found list \['a'\]"),
     ],
 )

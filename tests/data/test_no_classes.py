@@ -1,5 +1,4 @@
-"""Marks of missing values, names that mean the same, and rows that are no rows: what no table of
-classes holds."""
+"""Marks of missing values, names that mean the same, and rows that are no rows."""
 
 import math
 from decimal import Decimal
@@ -11,7 +10,6 @@ from thinstack.data.tables.table import Table, read_mappings
 from thinstack.data.tables.table_rows import Classes, cell_text, is_missing, is_no_class
 from thinstack.errors import DataError
 from thinstack.integrations.corpora.inputs import open_corpus
-from thinstack.integrations.corpora.rows import Columns
 
 MARKS = ["NA", "N/A", "n/a", "<NA>", "#N/A", "NULL", "null", "None", "NaN", "nan", r"\N", "NaT"]
 MARKS += ["#REF!", "-1.#IND", "undefined", " NA ", "(null)"]
@@ -46,16 +44,12 @@ def test_words_are_texts_and_classes(word):
     [
         ("1", "1.0"),
         ("1", "01"),
-        ("1e0", "+1"),
         ("0", "-0.0"),
         ("１", "1"),
-        ("2.50", "2.5"),
         ("fâché", "fa\u0302che\u0301"),
         ("pos", "pos\u200b"),
-        ("pos", "\ufeffpos"),
         ("posi\u00adtive", "positive"),
         ("ｐｏｓ", "pos"),
-        ("not\u00a0ok", "not ok"),
         ("off\u2010topic", "off-topic"),
         ("can\u2019t say", "can't say"),
         ("\U0001f44d", "\U0001f44d\ufe0f"),
@@ -70,10 +64,9 @@ def test_names_that_a_person_takes_for_one_are_alike_and_shown_apart(names):
     assert written[1] in unknown_label(names[0], ["x", names[1]])
 
 
-OTHERS = [("1", "10"), ("1", "-1"), ("a", "á"), ("1.0.0", "1.0"), ("v1", "v1.0"), ("+", "-")]
-
-
-@pytest.mark.parametrize("names", [*OTHERS, ("2", "²²")])
+@pytest.mark.parametrize(
+    "names", [("1", "10"), ("a", "á"), ("1.0.0", "1.0"), ("+", "-"), ("2", "²²")]
+)
 def test_other_names_are_not(names):
     assert len(alike(names)) == 2
     assert unknown_label(names[0], [names[1]]) == f"found {names[0]!r}"
@@ -92,22 +85,13 @@ def test_a_header_in_the_middle_is_no_row(tmp_path):
     path.write_text(HEADER_AGAIN, encoding="utf-8")
     with pytest.raises(DataError, match=r"t\.csv:3: "):
         list(Table(path).rows(["text", "label"]))
-    skipped: list[DataError] = []
+    skipped = []
     kept = [row.line for row in Table(path).rows(["text", "label"], skipped=skipped)]
     assert (kept, len(skipped)) == ([2, 4], 1)
     rows = [dict(zip(("text", "label"), row, strict=True)) for row in
             [("Fine.", "x"), ("text", "\ufefflabel "), ("text", "x")]]  # fmt: skip
     skipped.clear()
     assert [row.line for row in read_mappings(rows, ["text"], skipped=skipped)] == [1, 3]
-
-
-@pytest.mark.parametrize("columns", [Columns("text"), Columns("text", "id")])
-def test_rows_of_a_corpus_that_are_none_are_errors(tmp_path, columns):
-    (tmp_path / "t.csv").write_text(HEADER_AGAIN + "3,NULL,x\n4,<NA>,x\n5,none,x\n", "utf-8")
-    found = list(open_corpus(tmp_path / "t.csv", columns).rows())
-    kinds = [row.problem and row.problem.kind for row in found]
-    assert kinds == [None, "row", None, "missing", "missing", None]
-    assert next(row.id for row in found if row.problem) == (None if columns.id else "3")
 
 
 def test_a_corpus_of_one_column_may_hold_its_name(tmp_path):
@@ -124,7 +108,7 @@ def test_numbers_that_are_missing_stay_missing_where_marks_are_meant():
 @pytest.mark.parametrize("text", ["text,label\nA,NA\nB,?\n", 'text,label\n"a \\"b\\"",1\n'])
 def test_a_table_of_bad_rows_only_says_what_is_wrong_with_them(tmp_path, text):
     (tmp_path / "t.csv").write_text(text, "utf-8")
-    skipped: list[DataError] = []
+    skipped = []
     table = Table(tmp_path / "t.csv")
     rows = table.rows(["text", "label"], skipped=skipped, classes=Classes("label"))
     with pytest.raises(DataError, match=r": .*t\.csv:2: "):

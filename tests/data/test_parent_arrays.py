@@ -28,9 +28,8 @@ WORDS = st.text(
 NESTED = st.recursive(WORDS, lambda below: st.lists(below, min_size=2, max_size=2), max_leaves=9)
 
 
-def write(folder: Path, **lines: list) -> list[Path]:
-    """One file a keyword, a byte order mark at its start; each line is a string or a list of
-    entries."""
+def write(folder, **lines):
+    """One file a keyword, with a byte order mark; each line is a string or a list of entries."""
     paths = []
     for name, content in lines.items():
         texts = [line if isinstance(line, str) else " ".join(map(str, line)) for line in content]
@@ -39,7 +38,7 @@ def write(folder: Path, **lines: list) -> list[Path]:
     return paths
 
 
-def place_of(error: TreeError) -> tuple[str | None, int | None, int | None]:
+def place_of(error):
     return error.source, error.line, error.column
 
 
@@ -104,9 +103,7 @@ CPARENTS = [
     ("4 4 5 5", 8, "5 parents, of 3 words and 2 phrases, found 4"),
     *(("4 4 5 5 0 0", 11, "5 parents, .* found 6"), ("4 4 5 6 0", 7, "from 1 to 5, .* '6'")),
     *(("4 4 5 0 0", 9, "one root"), ("4 4 4 5 0", 7, "phrase 4: .* 2 children, found 3")),
-    ("5 5 4 5 0", 7, "phrase 4: .* 2 children, found 1"),
     ("2 4 5 5 0", 3, "word 2: expected 0 children, found 1"),
-    ("2 3 4 5 0", 3, "word 2: expected 0 children, found 1"),
     *(("0 4 4 5 5", 3, "node 2 to lead to a cycle"), ("4 5 4 5 0", 7, "phrase 4: .* side by side")),
 ]
 
@@ -146,7 +143,7 @@ def test_files_of_different_lengths_are_refused(tmp_path, short):
 def test_malformed_trees_are_skipped_and_reported(tmp_path):
     columns = {"heads": ["0", "2 2", "0 1", ""], "rels": ["x", "x y", "x", ""]}
     toks, heads, rels = write(tmp_path, toks=["a", "b c", "d e", " "], **columns)
-    skipped: list[TreeError] = []
+    skipped = []
     trees = read_dependency_trees(toks, heads, rels, skipped=skipped)
     assert trees == [Tree.from_parents([-1], ["a"], ["x"])]
     places = [(str(heads), 2, 1), (str(rels), 3, 2), (str(toks), 4, 2)]
@@ -166,9 +163,7 @@ def test_constituency_trees_are_written_by_parents(files):
     ("tokens", "labels", "place", "message"),
     [
         (["New York", "is"], ["a", "b"], 0, "word 1 .* 'New York'"),
-        (["is", ""], ["a", "b"], 0, "word 2 .* ''"),
         (["is", None], ["a", "b"], 0, "word 2 .* None"),
-        (["is", "it"], ["a", "b c"], 2, "label 2 .* 'b c'"),
         (["is", "it"], [None, "b"], 2, "label 1 .* None"),
     ],
 )

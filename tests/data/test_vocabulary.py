@@ -1,11 +1,14 @@
-"""Word vocabularies."""
+"""Word vocabularies and treebank escapes."""
 
 import hashlib
 import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from thinstack.data.words import ptb
 from thinstack.data.words.vocabulary import Cache, WordVocabulary, mean_unknown
 from thinstack.errors import DataError
 
@@ -38,7 +41,7 @@ def test_ids_are_the_lookups_also_once_seen():
 
 
 def test_the_cache_is_bounded_and_keeps_no_long_words():
-    calls: list[str] = []
+    calls = []
     cache = Cache(lambda word: calls.append(word) or len(word), limit=3)
     words = ["a", "bb", "a", "c", "d", "e", "x" * 200, "x" * 200]
     assert [cache[word] for word in words] == list(map(len, words))
@@ -85,3 +88,32 @@ def test_broken_files_are_refused_by_name(tmp_path, data, message):
     with pytest.raises(DataError, match=message) as caught:
         WordVocabulary.load(path)
     assert str(path) in str(caught.value)
+
+
+# -- escapes
+
+
+BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+OTHERS = {"-lrb-": "(", "-rcb-": "}", r"and\/or": "and/or", r"\*\*\*": "***", ":-RRB-": ":)"}
+
+
+@pytest.mark.parametrize(("word", "text"), (BRACKETS | OTHERS).items())
+def test_unescape(word, text):
+    assert ptb.unescape(word) == text
+
+
+@pytest.mark.parametrize("word", ["well-made", "``", ""])
+def test_other_words_have_no_escapes(word):
+    assert ptb.unescape(word) == word
+
+
+def test_plain_turns_treebank_quotes_into_double_quotes():
+    words = {"``": '"', "''": '"', "'": "'", "`": "`", "-LRB-": "(", "it": "it"}
+    assert [ptb.plain(word) for word in words] == list(words.values())
+
+
+@given(st.text(alphabet="ab.:'()[]{}/*"))
+def test_escape_is_undone_and_leaves_nothing_that_brackets_would_misread(text):
+    escaped = ptb.escape(text)
+    assert ptb.unescape(escaped) == text
+    assert not set(escaped) & set("()[]{}")

@@ -10,23 +10,21 @@ import tempfile
 import time
 import traceback
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from fuzz.outcomes import Fault, Outcome, Run, Use, outcome
+from fuzz.outcomes import Fault, Outcome, Run, outcome
 
-MOST_SECONDS: Final = 5.0
+MOST_SECONDS = 5.0
 """Of processor time, for one input."""
-MOST_BYTES: Final = 1 << 30
+MOST_BYTES = 1 << 30
 """Of memory that the process may have, and of addresses beyond those after its imports."""
-PATIENCE: Final = 300.0
+PATIENCE = 300.0
 """Seconds by the clock after which an input that computes nothing hangs. Others use the machine."""
-LONGEST: Final = 1 << 17
+LONGEST = 1 << 17
 """Bytes of an input."""
 
-Tried = Callable[[bytes], Outcome]
 ANSWERED, REFUSED, LENGTH, SLOWEST, PEAK = range(5)
 
 
@@ -40,7 +38,7 @@ class _Shared(NamedTuple):
     folder: Path
 
 
-def run_in_child(use: Use, work: Callable[[Tried], None]) -> Run:
+def run_in_child(use, work):
     """What inputs do in a process of their own, in which `work` calls its argument with each of
     them. Ends with the first one that kills the process or hangs."""
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
@@ -67,7 +65,7 @@ def run_in_child(use: Use, work: Callable[[Tried], None]) -> Run:
         return run
 
 
-def _child(shared: _Shared, use: Use, work: Callable[[Tried], None]) -> None:
+def _child(shared, use, work):
     """Everything that the process does. It never returns."""
     status = 1
     try:
@@ -80,7 +78,7 @@ def _child(shared: _Shared, use: Use, work: Callable[[Tried], None]) -> None:
         os._exit(status)
 
 
-def _limit(shared: _Shared) -> None:
+def _limit(shared):
     quiet = os.open(os.devnull, os.O_RDWR)
     for number, file in enumerate((quiet, quiet, shared.printed)):
         os.dup2(file, number)
@@ -92,7 +90,7 @@ def _limit(shared: _Shared) -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # it ends the process, whatever that is doing
 
 
-def _one(shared: _Shared, use: Use, content: bytes) -> Outcome:
+def _one(shared, use, content):
     """What comes of an input, told to the other process too."""
     shared.content[: len(content)] = content
     shared.numbers[LENGTH] = len(content)
@@ -114,7 +112,7 @@ def _one(shared: _Shared, use: Use, content: bytes) -> Outcome:
     return found
 
 
-def _waited(process: int, numbers: np.ndarray) -> tuple[int, bool]:
+def _waited(process, numbers):
     """How the process ended, and whether it was killed because it was silent."""
     heard, seen, silent = time.monotonic(), b"", False
     while True:
@@ -129,7 +127,7 @@ def _waited(process: int, numbers: np.ndarray) -> tuple[int, bool]:
         time.sleep(0.02)
 
 
-def _told(shared: _Shared) -> Run:
+def _told(shared):
     """What the process has told so far."""
     numbers = shared.numbers.tolist()
     run = Run(numbers[ANSWERED], numbers[REFUSED])
@@ -143,7 +141,7 @@ def _told(shared: _Shared) -> Run:
                 return run
 
 
-def _fault_of(status: int, silent: bool, shared: _Shared) -> Fault:
+def _fault_of(status, silent, shared):
     """The fault of the input that ended the process."""
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     how = f"signal {number}" if number else f"exit code {os.waitstatus_to_exitcode(status)}"
@@ -154,11 +152,11 @@ def _fault_of(status: int, silent: bool, shared: _Shared) -> Fault:
     return Fault(what, (how,), f"{how}: {printed[-2000:]}", content)
 
 
-def _child_seconds() -> float:
+def _child_seconds():
     return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
 
 
-def _status(name: str) -> int:
+def _status(name):
     """Bytes of this process, as Linux tells them."""
     text = Path("/proc/self/status").read_text(encoding="ascii")
     return int(text.split(f"{name}:")[1].split()[0]) << 10

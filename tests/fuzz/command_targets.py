@@ -4,7 +4,6 @@ import io
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from pathlib import Path
 
 from fuzz.changes import any_of, mutated_bytes, mutated_lines, mutated_text
 from fuzz.target import Target
@@ -36,29 +35,20 @@ COMMANDS = (
     "--version",
 )
 WORDS = ("--model", "--json", "--jsonl", "--device", "cuda", "--threads", "0", "-1", "--", "-h", "")
-WORDS += (
-    "--source",
-    "self",
-    "nothing",
-    "texts.txt",
-    "table.csv",
-    "words",
-    "--text",
-    "--id",
-    "--why",
-)
+WORDS += ("--source", "self", "nothing", "texts.txt", "table.csv", "words")
+WORDS += ("--text", "--id", "--why")
 WORDS += ("--encoding", "utf-16", "hf://a/b", "--classes", "3", "--abstain", "nan", "--max-words")
 
 
 @cache
-def prepare(folder: Path) -> None:
+def prepare(folder):
     """Files in the folder at hand, which the process has for itself."""
     for name, text in FILES.items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "words").symlink_to(GOLDEN / "words")
 
 
-def command(content: bytes, folder: Path) -> int:
+def command(content, folder):
     """The exit code is 0, 1 or 2, and nothing prints a traceback."""
     prepare(folder)
     arguments = content.decode(errors="replace").split("\n")
@@ -69,7 +59,7 @@ def command(content: bytes, folder: Path) -> int:
         return 0
     printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     sys.argv, sys.stdin = ["thinstack", *arguments], io.TextIOWrapper(io.BytesIO(b"fine\n"))
-    code: object = 0
+    code = 0
     with redirect_stdout(printed), redirect_stderr(printed):
         try:
             main()

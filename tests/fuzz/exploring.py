@@ -1,18 +1,15 @@
 """Tries changed inputs of a kind. Those that gave something new are changed further."""
 
 import zlib
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 from fuzz.changes import mutated_bytes
-from fuzz.children import LONGEST, Tried, run_in_child
+from fuzz.children import LONGEST, run_in_child
 from fuzz.outcomes import Run
-from fuzz.target import Target
 
-CORPUS: Final = Path(__file__).with_name("corpus")
+CORPUS = Path(__file__).with_name("corpus")
 """Inputs that once were faults or stand at a boundary, in a folder for each kind."""
 
 _POOL, _LARGE = 300, 1 << 14  # inputs that are changed further, and the bytes of one
@@ -20,12 +17,12 @@ _GOOD = 0.7  # of the inputs are made of those that were answered
 _SPLICED = 0.05
 
 
-def corpus_of(kind: str) -> list[Path]:
+def corpus_of(kind):
     """The kept inputs of a kind."""
     return sorted((CORPUS / kind.replace(" ", "-")).glob("*"))
 
 
-def explore(kind: str, target: Target, *, seed: int, turn: int) -> Run:
+def explore(kind, target, *, seed, turn):
     """What `target.inputs` inputs do. They are the same for the same kind, seed and turn, as long
     as thinstack is the same."""
     seeds = [*target.seeds(), *(path.read_bytes() for path in corpus_of(kind))]
@@ -38,14 +35,7 @@ def explore(kind: str, target: Target, *, seed: int, turn: int) -> Run:
     return run
 
 
-def _work(
-    target: Target,
-    seeds: Sequence[bytes],
-    random: np.random.Generator,
-    count: int,
-    first: bool,
-    tried: Tried,
-) -> None:
+def _work(target, seeds, random, count, first, tried):
     """Try so many inputs; `first`, the seeds themselves before others."""
     good, bad, known = list(seeds), list(seeds), set()
     for number in range(count):
@@ -59,7 +49,7 @@ def _work(
             pool.append(content)
 
 
-def _changed(target: Target, pool: Sequence[bytes], random: np.random.Generator) -> bytes:
+def _changed(target, pool, random):
     first, second = (pool[int(random.integers(len(pool)))] for _ in range(2))
     if random.random() < _SPLICED:
         cut, other = int(random.integers(len(first) + 1)), int(random.integers(len(second) + 1))

@@ -2,7 +2,6 @@
 
 import json
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -10,12 +9,10 @@ from pathlib import Path
 import numpy as np
 import torch
 from bundle_folders import record, sealed
-from fuzz.changes import Change, any_of, mutated_bytes, mutated_json, mutated_safetensors
-from fuzz.outcomes import Use
+from fuzz.changes import any_of, mutated_bytes, mutated_json, mutated_lines, mutated_safetensors
+from fuzz.onnx_changes import mutated_onnx
 from fuzz.target import Target
 from fuzz.text_targets import GOLDEN
-from mutators import KINDS, MANIFEST, Random
-from onnx_mutators import mutated_onnx
 
 import thinstack
 from thinstack.bundle import open_bundle
@@ -26,21 +23,36 @@ from thinstack.runtime.reference import check_cases
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 
 SENTENCES = [["the", "film"], ["The", "film", "is", "not", "good", "."]]
+MANIFEST = "manifest.json"
+KINDS = {
+    "onnx structure": ("onnx/model.onnx", mutated_onnx),
+    "onnx bytes": ("onnx/model.onnx", mutated_bytes),
+    "config": ("config.json", mutated_json),
+    "config bytes": ("config.json", mutated_bytes),
+    "manifest": (MANIFEST, mutated_json),
+    "manifest bytes": (MANIFEST, mutated_bytes),
+    "vocabulary": ("vocabulary.txt", mutated_lines),
+    "vocabulary bytes": ("vocabulary.txt", mutated_bytes),
+    "distances": ("distances.json", mutated_json),
+    "distances bytes": ("distances.json", mutated_bytes),
+    "safetensors": ("model.safetensors", mutated_safetensors),
+}
+"""The file that each kind changes, and how."""
 INPUTS = {"onnx structure": 60, "onnx bytes": 60, "safetensors": 60}
 
 
 @cache
-def files_of(name: str) -> dict[str, bytes]:
+def files_of(name):
     """The files of a golden bundle."""
     folder = GOLDEN / name
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-def bundle(base: str, name: str, use: Callable[[Path], object]) -> Use:
+def bundle(base, name, use):
     """Use the bundle with an input in place of a file; every digest fits."""
 
-    def used(content: bytes, folder: Path) -> object:
+    def used(content, folder):
         files = files_of(base)
         where = folder / base
         if not where.exists():
@@ -57,7 +69,7 @@ def bundle(base: str, name: str, use: Callable[[Path], object]) -> Use:
     return used
 
 
-def run(folder: Path, *, isolated: bool = False) -> int:
+def run(folder, *, isolated=False):
     """All that a user does with a bundle without torch. Loading is done in this process, and so is
     running, unless `isolated`."""
     found = open_bundle(folder)
@@ -72,18 +84,18 @@ def run(folder: Path, *, isolated: bool = False) -> int:
     return len(scores[0].labels)
 
 
-def weights(folder: Path) -> int:
+def weights(folder):
     return len(load_model(folder).state_dict())
 
 
-def cases(folder: Path) -> bool:
+def cases(folder):
     return check_cases(open_bundle(folder)).holds
 
 
-def resealed(change: Change) -> Change:
+def resealed(change):
     """The manifest changed so, most often with a digest that fits."""
 
-    def changed(content: bytes, random: Random) -> bytes:
+    def changed(content, random):
         made = change(content, random)
         if random.random() < 0.8:
             with suppress(ValueError, TypeError, AttributeError, RecursionError):
@@ -93,14 +105,14 @@ def resealed(change: Change) -> Change:
     return changed
 
 
-def gate(content: bytes, folder: Path) -> int:
+def gate(content, folder):
     """What passes the gate has weights that can be read."""
     check_onnx(content, source="model.onnx")
     return min(len(initializers(content, source="model.onnx")), 9)
 
 
 @cache
-def modules() -> tuple[torch.nn.Module, torch.optim.Optimizer]:
+def modules():
     torch.manual_seed(0)
     module = torch.nn.Linear(2, 1)
     optimizer = torch.optim.Adagrad(module.parameters(), lr=0.1)
@@ -109,7 +121,7 @@ def modules() -> tuple[torch.nn.Module, torch.optim.Optimizer]:
     return module, optimizer
 
 
-def checkpoint(content: bytes, folder: Path) -> int:
+def checkpoint(content, folder):
     (folder / "a.safetensors").write_bytes(content)
     module, optimizer = modules()
     found = load_checkpoint(folder / "a.safetensors", {"model": module}, {"model": optimizer})
@@ -117,7 +129,7 @@ def checkpoint(content: bytes, folder: Path) -> int:
     return len(found)
 
 
-def checkpoints() -> list[bytes]:
+def checkpoints():
     module, optimizer = modules()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.safetensors"
@@ -125,7 +137,7 @@ def checkpoints() -> list[bytes]:
         return [path.read_bytes()]
 
 
-def _bundle_targets(base: str) -> dict[str, Target]:
+def _bundle_targets(base):
     found = {}
     for kind, (name, change) in KINDS.items():
         if name in files_of(base):
@@ -137,7 +149,7 @@ def _bundle_targets(base: str) -> dict[str, Target]:
     return found
 
 
-def _files(base: str, name: str) -> list[bytes]:
+def _files(base, name):
     return [files_of(base)[name]]
 
 

@@ -34,9 +34,8 @@ class Fault(NamedTuple):
     content: bytes
 
 
-def outcome(use: Use, content: bytes, folder: Path) -> Outcome:
-    """What comes of an input. An error that is no ThinstackError is a fault, and so is a broken
-    invariant (AssertionError)."""
+def outcome(use, content, folder):
+    """What comes of an input. An error that is no ThinstackError is a fault."""
     try:
         return Outcome("answered", (str(use(content, folder)),))
     except ThinstackError as error:
@@ -46,7 +45,7 @@ def outcome(use: Use, content: bytes, folder: Path) -> Outcome:
         return Outcome("untyped", _place(error), message)
 
 
-def _place(error: Exception) -> Place:
+def _place(error):
     """The type of an error, and the lines that it went through."""
     frames = traceback.extract_tb(error.__traceback__)[2:]
     lines = (f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames)
@@ -66,17 +65,17 @@ class Run:
     peak: int = 0
 
     @property
-    def inputs(self) -> int:
+    def inputs(self):
         """How many there were."""
         return self.answered + self.refused + self.counts.total()
 
-    def add(self, fault: Fault) -> None:
+    def add(self, fault):
         """Count a fault; the first of each place is kept."""
         self.counts[fault.what] += 1
         if all((fault.what, fault.place) != (one.what, one.place) for one in self.faults):
             self.faults.append(fault)
 
-    def join(self, other: "Run") -> None:
+    def join(self, other):
         """Add what others have done."""
         self.answered += other.answered
         self.refused += other.refused

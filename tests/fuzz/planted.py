@@ -3,8 +3,6 @@
 import json
 import os
 import sys
-from pathlib import Path
-from typing import Any
 
 from fuzz import children
 from fuzz.exploring import explore
@@ -12,38 +10,38 @@ from fuzz.target import Target
 
 from thinstack.errors import DataError
 
-HELD: list[Any] = []
+HELD = []
 
 
-def dies(content: bytes, folder: Path) -> None:
+def dies(content, folder):
     if b"x" in content:
         os.abort()
 
 
-def computes(content: bytes, folder: Path) -> None:
+def computes(content, folder):
     while b"x" in content:
         pass
 
 
-def raises(content: bytes, folder: Path) -> None:
+def raises(content, folder):
     raise (DataError if b"x" not in content else KeyError)("x")
 
 
-def breaks(content: bytes, folder: Path) -> None:
+def breaks(content, folder):
     assert b"x" not in content
 
 
-def takes(content: bytes, folder: Path) -> None:
+def takes(content, folder):
     if b"x" in content:
         HELD[:] = [b"a" * (10 << 20) for _ in range(20)]
 
 
-def changed(content: bytes, random: Any) -> bytes:
+def changed(content, random):
     """Every tenth input is one that does harm."""
     return b"x" if random.random() < 0.1 else b"a"
 
 
-def main() -> None:
+def main():
     children.MOST_BYTES = 1 << 28
     long, found = children.MOST_SECONDS, {}
     for use in (dies, computes, raises, breaks, takes):

@@ -9,11 +9,9 @@ import spacy
 from fuzz.changes import any_of, mutated_bytes, mutated_json, mutated_text
 from fuzz.target import Target, reading
 from fuzz.text_targets import GOLDEN
-from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 import thinstack
-from thinstack.integrations.spacy.component import TreeSentiment
 from thinstack.integrations.spacy.doc_bins import doc_texts, read_doc_bin
 
 TEXT = "The film is not bad. I like it"
@@ -21,26 +19,24 @@ ATTRIBUTES = ("label", "scores", "exact", "span", "tree", "phrases", "parts")
 
 
 @cache
-def nlp() -> Language:
+def nlp():
     found = spacy.blank("en")
     found.add_pipe("sentencizer")
     found.add_pipe("tree_sentiment", config={"model": str(GOLDEN / "words"), "threads": 1})
     return found
 
 
-def component() -> TreeSentiment:
-    found = nlp().get_pipe("tree_sentiment")
-    assert isinstance(found, TreeSentiment)
-    return found
+def component():
+    return nlp().get_pipe("tree_sentiment")
 
 
-def saved(content: bytes, folder: Path) -> int:
+def saved(content, folder):
     """A component from bytes runs, or is refused."""
     component().from_bytes(content)
     return len(nlp()(TEXT).cats)
 
 
-def stored(content: bytes, folder: Path) -> str:
+def stored(content, folder):
     """Results that a file of Docs may hold: what is taken can be asked for."""
     doc = nlp().make_doc(TEXT)
     try:
@@ -53,7 +49,7 @@ def stored(content: bytes, folder: Path) -> str:
     return asked(copy)
 
 
-def handed_on(content: bytes, folder: Path) -> str:
+def handed_on(content, folder):
     """A Doc with results as spaCy reads it, if it does."""
     try:
         doc = Doc(nlp().vocab).from_bytes(content)
@@ -62,7 +58,7 @@ def handed_on(content: bytes, folder: Path) -> str:
     return asked(doc)
 
 
-def asked(doc: Doc) -> str:
+def asked(doc):
     """All that can be asked of results."""
     _ = doc._.tree_sentiment, doc._.sentiment_label, doc._.sentiment_scores
     for start, end in ((0, 2), (1, 6), (0, len(doc))):
@@ -71,11 +67,11 @@ def asked(doc: Doc) -> str:
     return str(len(thinstack.render(doc)) > 0)
 
 
-def results() -> list[bytes]:
+def results():
     return [json.dumps(nlp()(text)._.tree_sentiment).encode() for text in (TEXT, "Good")]
 
 
-def doc_bins() -> list[bytes]:
+def doc_bins():
     docs = list(nlp().pipe([TEXT, "Good"]))
     docs[0].cats = {"pos": 1.0, "neg": 0.0}
     docs[0].spans["s"] = [docs[0][0:2]]
@@ -84,7 +80,7 @@ def doc_bins() -> list[bytes]:
         return [(Path(folder) / "a.spacy").read_bytes()]
 
 
-def texts_of(path: Path) -> int:
+def texts_of(path):
     rows = list(read_doc_bin(path, ["text", "label"], skipped=[]))
     return len(rows) + len(list(doc_texts(path)))
 

@@ -17,14 +17,14 @@ from fuzz.changes import (
     mutated_lines,
     mutated_text,
 )
-from fuzz.target import Target, reading
+from fuzz.target import Target, of_file
 from pyarrow import parquet, table
 
 from reproduce.table import Table as RecipeTable
 from thinstack.core.transitions import spans_of
 from thinstack.data.tables.table import Table
 from thinstack.data.words.vectors import read_vectors
-from thinstack.data.words.vocabulary import Vocabulary, WordVocabulary
+from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import DataError
 from thinstack.evaluate.suite import halves, read_suite
@@ -63,9 +63,9 @@ MANIFESTED = RunManifest(
 )
 
 
-def rows(path: Path) -> int:
+def rows(path):
     """The rows of a table, and those that are left where bad ones are skipped."""
-    skipped: list[DataError] = []
+    skipped = []
     _ = Table(path).columns
     rest = list(Table(path).rows(["text", "label"], skipped=skipped))
     try:
@@ -78,7 +78,7 @@ def rows(path: Path) -> int:
     return min(len(found), 9)
 
 
-def corpus(path: Path) -> int:
+def corpus(path):
     """The rows of a corpus: every one has a text, or says why not."""
     columns = None if path.suffix == ".txt" else Columns("text", "id")
     found = list(open_corpus(path, columns).rows())
@@ -86,7 +86,7 @@ def corpus(path: Path) -> int:
     return min(len(found), 9)
 
 
-def vectors(path: Path) -> int:
+def vectors(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of words that are there twice
         found = read_vectors(path)
@@ -95,7 +95,7 @@ def vectors(path: Path) -> int:
     return found.vectors.shape[1]
 
 
-def vocabulary(kind: type[Vocabulary], path: Path) -> int:
+def vocabulary(kind, path):
     """The entries come back, and every word has ids in range."""
     found = kind.load(path)
     assert kind.load(path) == found
@@ -108,18 +108,18 @@ def vocabulary(kind: type[Vocabulary], path: Path) -> int:
     return min(len(found), 9)
 
 
-def recipe(path: Path) -> str:
+def recipe(path):
     found = Recipe.read(path)
     assert Recipe.parse(found.model_dump(mode="json"), source="itself") == found
     return found.task.name
 
 
-def distances(content: bytes, folder: Path) -> int:
+def distances(content, folder):
     table = DistanceTable.from_bytes(content, source="distances")
     return len(spans_of(table.transitions(["the", "film", "is", "good"])))
 
 
-def manifest(path: Path) -> int:
+def manifest(path):
     found = read_run_manifest(path.parent)
     assert found is not None
     found.check_same(found, path.parent)
@@ -128,7 +128,7 @@ def manifest(path: Path) -> int:
     return min(found.rows, 9)
 
 
-def out_folder(content: bytes, folder: Path) -> int:
+def out_folder(content, folder):
     """A folder of these files, a name a line; after `/` stands what is in them."""
     where = folder / "out"
     for path in sorted(where.rglob("*"), reverse=True):
@@ -145,119 +145,70 @@ def out_folder(content: bytes, folder: Path) -> int:
     return len(found.done()) + sum(map(found.failed, found.done()))
 
 
-def npz(**arrays: object) -> bytes:
+def npz(**arrays):
     file = io.BytesIO()
     np.savez(file, **arrays)
     return file.getvalue()
 
 
-def parquet_file(**columns: list[object]) -> bytes:
+def parquet_file(**columns):
     file = io.BytesIO()
     parquet.write_table(table(columns), file)
     return file.getvalue()
 
 
+_TEXT = any_of(mutated_text("\ufeff"), mutated_bytes, mutated_lines)
+_WORDS_OF_CELLS = ('"', '""', ",", "\t", "text", "label", "-", "MFT", "INV", "DIR")
 _CELLS = any_of(
-    mutated_text(
-        '"', '""', ",", "\t", "text", "label", "-", "MFT", "INV", "DIR", separators=r'[,"\t\n]'
-    ),
-    mutated_bytes,
-    mutated_lines,
+    mutated_text(*_WORDS_OF_CELLS, separators=r'[,"\t\n]'), mutated_bytes, mutated_lines
 )
-_TOML = any_of(
-    mutated_text("[", "]", "=", "{}", "[]", '"x"', "true", "self", separators=r"[\s=\"]+"),
-    mutated_lines,
-    mutated_bytes,
-)
+_WORDS_OF_TOML = ("[", "]", "=", "{}", "[]", '"x"', "true", "self")
+_TOML = any_of(mutated_text(*_WORDS_OF_TOML, separators=r"[\s=\"]+"), mutated_lines, mutated_bytes)
 _JSON = any_of(mutated_json, mutated_json, mutated_bytes)
+_PIECES = any_of(mutated_lines, mutated_bytes, mutated_text("##", "[UNK]", "##s"))
+_ARRAY = b"[" + JSON_LINES.strip().replace(b"\n\n", b",\n") + b"]"
+_PACKED = gzip.compress(CSV), bz2.compress(CSV), lzma.compress(CSV)
+_PARQUET = parquet_file(text=["a film", "b"], label=["pos", "neg"], id=[1, 2])
+_OUT = b"manifest.json/{}\npart-000000.jsonl/{}\npart-000001.jsonl.1.partial/\n"
+_NAMES = mutated_text("part-", "part-x.jsonl", ".partial", "errors", separators="[-/.\n]")
 _WORDS = np.array(["the", "film", "."])
+_ARRAYS = (
+    npz(words=_WORDS, vectors=np.eye(3, 2, dtype=np.float32)),
+    npz(pieces=_WORDS, vectors=np.eye(3, 2).astype(np.int8), scale=np.ones((3, 1))),
+)
+_RECIPES = [path.read_bytes() for path in sorted((ROOT / "recipes").glob("*.toml"))[:2]]
+_QUESTIONS = (ROOT / "recipes" / "tables" / "questions.toml").read_bytes()
+_DISTANCES = (GOLDEN / "words" / "distances.json").read_bytes()
+_of_words, _of_pieces = (
+    partial(vocabulary, kind) for kind in (WordVocabulary, WordpieceVocabulary)
+)
 TARGETS = {
-    "CSV": Target(lambda: [CSV], _CELLS, reading("a.csv", rows), 400),
-    "tab-separated": Target(
-        lambda: [CSV.replace(b",", b"\t")], _CELLS, reading("a.tsv", rows), 400
+    "CSV": of_file("a.csv", rows, _CELLS, 400, CSV),
+    "tab-separated": of_file("a.tsv", rows, _CELLS, 400, CSV.replace(b",", b"\t")),
+    "tab-separated without quotes": of_file("a.tsv", rows, _CELLS, 400, STRAY),
+    "semicolons and spaces": of_file("a.csv", rows, _CELLS, 400, SPACED),
+    "an array of JSON": of_file("a.json", rows, any_of(mutated_json, _CELLS), 400, _ARRAY),
+    "compressed tables": of_file("a.csv.gz", rows, mutated_bytes, 400, *_PACKED),
+    "JSON lines": of_file("a.jsonl", rows, any_of(mutated_json_lines, _CELLS), 400, JSON_LINES),
+    "parquet": of_file("a.parquet", rows, mutated_bytes, 150, _PARQUET),
+    "texts of a corpus": of_file("a.txt", corpus, _TEXT, 1000, b"A film.\n\nGood.\n"),
+    "table of a corpus": of_file("b.csv", corpus, _CELLS, 1000, CSV),
+    "manifest of a corpus": of_file(
+        MANIFEST, manifest, _JSON, 800, MANIFESTED.model_dump_json().encode()
     ),
-    "tab-separated without quotes": Target(
-        lambda: [STRAY], _CELLS, reading("a.tsv", rows), 400
+    "folder of a corpus": Target(lambda: [_OUT], _NAMES, out_folder, 300),
+    "suite": of_file(
+        "s.tsv", lambda path: len(halves(read_suite(path), "all")), _CELLS, 400, SUITE
     ),
-    "semicolons and spaces": Target(lambda: [SPACED], _CELLS, reading("a.csv", rows), 400),
-    "an array of JSON": Target(
-        lambda: [b"[" + JSON_LINES.strip().replace(b"\n\n", b",\n") + b"]"],
-        any_of(mutated_json, _CELLS),
-        reading("a.json", rows),
-        400,
+    "vectors as text": of_file("v.txt", vectors, _CELLS, 1000, VECTORS),
+    "vectors as arrays": of_file("v.npz", vectors, mutated_bytes, 400, *_ARRAYS),
+    "vocabulary of words": of_file("words.txt", _of_words, _TEXT, 800, b"the\nfilm\n-LRB-\n"),
+    "vocabulary of pieces": of_file(
+        "pieces.txt", _of_pieces, _PIECES, 800, b"[UNK]\nfilm\n##s\nthe\n"
     ),
-    "compressed tables": Target(
-        lambda: [gzip.compress(CSV), bz2.compress(CSV), lzma.compress(CSV)],
-        mutated_bytes,
-        reading("a.csv.gz", rows),
-        400,
+    "recipe": of_file("recipe.toml", recipe, _TOML, 300, *_RECIPES),
+    "table of recipes": of_file(
+        "table.toml", lambda path: len(RecipeTable.read(path).rows), _TOML, 30, _QUESTIONS
     ),
-    "JSON lines": Target(
-        lambda: [JSON_LINES], any_of(mutated_json_lines, _CELLS), reading("a.jsonl", rows), 400
-    ),
-    "parquet": Target(
-        lambda: [parquet_file(text=["a film", "b"], label=["pos", "neg"], id=[1, 2])],
-        mutated_bytes,
-        reading("a.parquet", rows),
-        150,
-    ),
-    "texts of a corpus": Target(
-        lambda: [b"A film.\n\nGood.\n"],
-        any_of(mutated_text("\ufeff"), mutated_bytes, mutated_lines),
-        reading("a.txt", corpus),
-        1000,
-    ),
-    "table of a corpus": Target(lambda: [CSV], _CELLS, reading("b.csv", corpus), 1000),
-    "manifest of a corpus": Target(
-        lambda: [MANIFESTED.model_dump_json().encode()], _JSON, reading(MANIFEST, manifest), 800
-    ),
-    "folder of a corpus": Target(
-        lambda: [b"manifest.json/{}\npart-000000.jsonl/{}\npart-000001.jsonl.1.partial/\n"],
-        mutated_text("part-", "part-x.jsonl", ".partial", "errors", separators="[-/.\n]"),
-        out_folder,
-        300,
-    ),
-    "suite": Target(
-        lambda: [SUITE], _CELLS, reading("s.tsv", lambda path: len(halves(read_suite(path), "all")))
-        , 400,
-    ),
-    "vectors as text": Target(lambda: [VECTORS], _CELLS, reading("v.txt", vectors), 1000),
-    "vectors as arrays": Target(
-        lambda: [
-            npz(words=_WORDS, vectors=np.eye(3, 2, dtype=np.float32)),
-            npz(pieces=_WORDS, vectors=np.eye(3, 2).astype(np.int8), scale=np.ones((3, 1))),
-        ],
-        mutated_bytes,
-        reading("v.npz", vectors),
-        400,
-    ),
-    "vocabulary of words": Target(
-        lambda: [b"the\nfilm\n-LRB-\n"],
-        any_of(mutated_lines, mutated_bytes, mutated_text()),
-        reading("vocabulary.txt", partial(vocabulary, WordVocabulary)),
-        800,
-    ),
-    "vocabulary of pieces": Target(
-        lambda: [b"[UNK]\nfilm\n##s\nthe\n"],
-        any_of(mutated_lines, mutated_bytes, mutated_text("##", "[UNK]", "##s")),
-        reading("vocabulary.txt", partial(vocabulary, WordpieceVocabulary)),
-        800,
-    ),
-    "recipe": Target(
-        lambda: [
-            path.read_bytes() for path in sorted((ROOT / "recipes").glob("*.toml"))[:2]
-        ],
-        _TOML,
-        reading("recipe.toml", recipe),
-        300,
-    ),
-    "table of recipes": Target(
-        lambda: [(ROOT / "recipes" / "tables" / "questions.toml").read_bytes()],
-        _TOML,
-        reading("table.toml", lambda path: len(RecipeTable.read(path).rows)),
-        30,
-    ),
-    "distances": Target(
-        lambda: [(GOLDEN / "words" / "distances.json").read_bytes()], _JSON, distances, 500
-    ),
-}  # fmt: skip
+    "distances": Target(lambda: [_DISTANCES], _JSON, distances, 500),
+}

@@ -1,11 +1,12 @@
 """What a kind of input is."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-from fuzz.changes import Change
+import numpy as np
 from fuzz.outcomes import Use
+
+Change = Callable[[bytes, np.random.Generator], bytes]
 
 
 class Target(NamedTuple):
@@ -24,11 +25,16 @@ class Target(NamedTuple):
     inputs: int
 
 
-def reading(name: str, read: Callable[[Path], object]) -> Use:
+def reading(name, read):
     """Read an input as a file of this name."""
 
-    def use(content: bytes, folder: Path) -> object:
+    def use(content, folder):
         (folder / name).write_bytes(content)
         return read(folder / name)
 
     return use
+
+
+def of_file(name, read, change, inputs, *seeds):
+    """A kind of file of this name."""
+    return Target(lambda: seeds, change, reading(name, read), inputs)

@@ -1,11 +1,9 @@
 """Texts: sentences and words, pieces of words, drawings, requests to the page."""
 
 import json
-from collections.abc import Sequence
 from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,7 +15,6 @@ import thinstack
 from thinstack.data.words import ptb
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.integrations.serving.server import PageServer
-from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 from thinstack.text.english import EnglishSplitter
 from thinstack.text.raw_text import detokenize, treebank_words
@@ -29,28 +26,16 @@ TEXTS = (
     "See https://a.b/c?d=e, me@x.org :-) <3 What?!? 👍🏽👍 日本語 naïve d'état … – --- [x] {y}",
     "1. Buy milk.\n\n2. Eat\r\nJ. R. R. Tolkien, e.g. No. 5 etc. The end.\u2029New",
 )
-WORDS = (
-    "n't",
-    "'s",
-    "...",
-    ". . .",
-    "``",
-    "''",
-    "-LRB-",
-    "\\/",
-    "Mr.",
-    "U.S.",
-    "http://",
-    "\u0307",
-)
+WORDS = ("n't", "'s", "...", ". . .", "``", "''", "-LRB-", "\\/", "Mr.", "U.S.", "http://")
+WORDS += ("\u0307",)
 PIECES = WordpieceVocabulary(["[UNK]", "film", "##s", "the", "good", "##ly", "!", "-", "日", "i"])
 
 
-def text_of(content: bytes) -> str:
+def text_of(content):
     return content.decode(errors="replace")
 
 
-def splitting(content: bytes, folder: Path) -> int:
+def splitting(content, folder):
     """Every character but white space is in a word, and words become text again."""
     text = text_of(content)
     for split in (False, True):
@@ -60,7 +45,7 @@ def splitting(content: bytes, folder: Path) -> int:
     return min(len(found), 3)
 
 
-def tokens(content: bytes, folder: Path) -> int:
+def tokens(content, folder):
     """Any tokens become words, and every one but white space belongs to one."""
     pieces = text_of(content).split(" ")
     words, owners = treebank_words(pieces, [bool(piece) for piece in pieces])
@@ -70,7 +55,7 @@ def tokens(content: bytes, folder: Path) -> int:
     return min(len(words), 9)
 
 
-def wordpieces(content: bytes, folder: Path) -> int:
+def wordpieces(content, folder):
     """Every word has pieces, and escapes come undone."""
     words = text_of(content).split() or ["a"]
     for word in words:
@@ -85,11 +70,11 @@ def wordpieces(content: bytes, folder: Path) -> int:
 
 
 @cache
-def predictor(name: str) -> Predictor:
+def predictor(name):
     return thinstack.load(GOLDEN / name, threads=1, max_words=20, isolated=False)
 
 
-def predicting(name: str, content: bytes, folder: Path) -> int:
+def predicting(name, content, folder):
     """Probabilities add up to 1, and drawings are XML."""
     (found,) = predict_text(predictor(name), [text_of(content)[:2000]])
     for sentence in found:
@@ -104,30 +89,30 @@ def predicting(name: str, content: bytes, folder: Path) -> int:
 class _Connection:
     """A socket that has received something."""
 
-    def __init__(self, content: bytes):
+    def __init__(self, content):
         self._content, self.sent = content, b""
 
-    def makefile(self, *_: Any) -> BytesIO:
+    def makefile(self, *_):
         return BytesIO(self._content)
 
-    def sendall(self, data: bytes) -> None:
+    def sendall(self, data):
         self.sent += bytes(data)
 
-    def setsockopt(self, *_: int) -> None:
+    def setsockopt(self, *_):
         """Nothing: it is no socket."""
 
-    def settimeout(self, seconds: float) -> None:
+    def settimeout(self, seconds):
         """Nothing: it never waits."""
 
 
 @cache
-def server() -> PageServer:
+def server():
     found = PageServer(0)
     found.predictor, found.name = predictor("words"), "words"
     return found
 
 
-def serving(content: bytes, folder: Path) -> str:
+def serving(content, folder):
     """A request is answered or refused, and the server has no fault."""
     connection = _Connection(content)
     server().finish_request(connection, ("127.0.0.1", 1))
@@ -137,13 +122,13 @@ def serving(content: bytes, folder: Path) -> str:
     return status[0].decode()
 
 
-def request(method: str, path: str, body: object = None) -> bytes:
+def request(method, path, body=None):
     data = b"" if body is None else json.dumps(body).encode()
     head = f"{method} {path} HTTP/1.1\r\nHost: localhost:1\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(data)}\r\n\r\n".encode() + data
 
 
-def texts() -> Sequence[bytes]:
+def texts():
     return [text.encode() for text in TEXTS]
 
 

@@ -1,15 +1,11 @@
 """Files of trees and pairs, which come back from where they are written."""
 
 import json
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 from fuzz.changes import any_of, mutated_bytes, mutated_json_lines, mutated_lines, mutated_text
-from fuzz.target import Target, reading
+from fuzz.target import Target, of_file
 
-from thinstack.core import Tree
 from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.data.trees.conllu import read_conllu, read_labelled_conllu, to_conllu, write_conllu
 from thinstack.data.trees.json_lines import read_questions
@@ -57,7 +53,7 @@ PAIRS = ("1\n2\n", "4.5\n1\n", "pair_ID\tx\tentailment_judgment\n1\ta\tNEUTRAL\n
 STRUCTURE = ("(", ")", "()", "((", "))", "( (", ") )", "-LRB-", "(3", "(3 (2 a) (2 b))")
 
 
-def brackets(content: bytes, folder: Path, *, labelled: bool) -> int:
+def brackets(content, folder, *, labelled):
     """One tree, there and back."""
     tree = from_brackets(content.decode(errors="replace"), labelled=labelled)
     try:
@@ -70,9 +66,9 @@ def brackets(content: bytes, folder: Path, *, labelled: bool) -> int:
     return min(len(tree), 9)
 
 
-def trees_of(read: Callable[..., list[Any]], path: Path) -> int:
+def trees_of(read, path):
     """The items of a file. With `skipped`, they are the same where none is bad."""
-    skipped: list[TreeError] = []
+    skipped = []
     rest = read(path, skipped=skipped)
     try:
         found, told = read(path), []
@@ -83,10 +79,10 @@ def trees_of(read: Callable[..., list[Any]], path: Path) -> int:
     return min(len(found), 9) - min(len(skipped), 9)
 
 
-def conllu(path: Path) -> int:
+def conllu(path):
     """The sentences of a file, which come back from a written one."""
     found = trees_of(read_conllu, path)
-    trees: list[Tree] = []
+    trees = []
     for tree in read_conllu(path, skipped=[]):
         try:
             to_conllu(tree)
@@ -99,7 +95,7 @@ def conllu(path: Path) -> int:
     return found
 
 
-def sick(content: bytes, folder: Path) -> int:
+def sick(content, folder):
     """The files of a folder of SICK, between lines `=====`; a missing one is left out."""
     (folder / "train").mkdir(exist_ok=True)
     parts = content.split(PART)
@@ -117,71 +113,48 @@ def sick(content: bytes, folder: Path) -> int:
     return len(found[0])
 
 
-def lines_of(*records: object) -> bytes:
+def lines_of(*records):
     return "".join(f"{json.dumps(record)}\n" for record in records).encode()
 
 
 _TEXT = any_of(mutated_text(*STRUCTURE, separators=r"[()\s]"), mutated_bytes, mutated_lines)
-_COLUMNS = any_of(
-    mutated_text("_", "", "1-2", "1.1", "0", "# label = x", "Label=y", separators="[\t\n]"),
-    mutated_bytes,
-    mutated_lines,
+_OF_COLUMNS = mutated_text(
+    "_", "", "1-2", "1.1", "0", "# label = x", "Label=y", separators="[\t\n]"
 )
-_RECORDS = any_of(
-    mutated_json_lines,
-    mutated_lines,
-    mutated_text(*STRUCTURE, "-", "{}", separators='["():, ]'),
-    mutated_bytes,
-)
+_COLUMNS = any_of(_OF_COLUMNS, mutated_bytes, mutated_lines)
+_OF_RECORDS = mutated_text(*STRUCTURE, "-", "{}", separators='["():, ]')
+_RECORDS = any_of(mutated_json_lines, mutated_lines, _OF_RECORDS, mutated_bytes)
+_NUMBERS = any_of(mutated_text("0", "6", separators=r"\s"), mutated_bytes, mutated_lines)
+_FOLDER = PART.join(text.encode() for text in (*SIDE, *SIDE, *PAIRS))
+_PAIRS = lines_of(SNLI, {**SNLI, "gold_label": "-"})
 LABELS = ("0", "1", "2", "3", "4")
+
+
+def with_classes(path):
+    return len(read_labelled(path, LABELS, relabel={"2": ""}, skipped=[]))
+
+
+_read, _bare, _labelled, _snli, _questions = (
+    partial(trees_of, read)
+    for read in (
+        read_trees,
+        partial(read_trees, labelled=False),
+        read_labelled_conllu,
+        read_snli,
+        read_questions,
+    )
+)
 TARGETS = {
-    "brackets": Target(
-        lambda: ONE, _TEXT, partial(brackets, labelled=True), 1500
-    ),
+    "brackets": Target(lambda: ONE, _TEXT, partial(brackets, labelled=True), 1500),
     "brackets without labels": Target(
         lambda: UNLABELLED[1:], _TEXT, partial(brackets, labelled=False), 1500
     ),
-    "treebank": Target(
-        lambda: BRACKETS, _TEXT, reading("trees.txt", partial(trees_of, read_trees)), 1000
-    ),
-    "treebank with classes": Target(
-        lambda: BRACKETS,
-        _TEXT,
-        reading(
-            "trees.txt",
-            lambda path: len(read_labelled(path, LABELS, relabel={"2": ""}, skipped=[])),
-        ),
-        1000,
-    ),
-    "treebank without labels": Target(
-        lambda: UNLABELLED,
-        _TEXT,
-        reading("trees.txt", partial(trees_of, partial(read_trees, labelled=False))),
-        1000,
-    ),
-    "conllu": Target(lambda: [CONLLU], _COLUMNS, reading("a.conllu", conllu), 800),
-    "conllu with classes": Target(
-        lambda: [LABELLED],
-        _COLUMNS,
-        reading("a.conllu", partial(trees_of, read_labelled_conllu)),
-        800,
-    ),
-    "SNLI": Target(
-        lambda: [lines_of(SNLI, {**SNLI, "gold_label": "-"})],
-        _RECORDS,
-        reading("a.jsonl", partial(trees_of, read_snli)),
-        800,
-    ),
-    "TREC": Target(
-        lambda: [lines_of(QUESTION)],
-        _RECORDS,
-        reading("a.jsonl", partial(trees_of, read_questions)),
-        800,
-    ),
-    "SICK": Target(
-        lambda: [PART.join(text.encode() for text in (*SIDE, *SIDE, *PAIRS))],
-        any_of(mutated_text("0", "6", separators=r"\s"), mutated_bytes, mutated_lines),
-        sick,
-        300,
-    ),
-}  # fmt: skip
+    "treebank": of_file("trees.txt", _read, _TEXT, 1000, *BRACKETS),
+    "treebank with classes": of_file("trees.txt", with_classes, _TEXT, 1000, *BRACKETS),
+    "treebank without labels": of_file("trees.txt", _bare, _TEXT, 1000, *UNLABELLED),
+    "conllu": of_file("a.conllu", conllu, _COLUMNS, 800, CONLLU),
+    "conllu with classes": of_file("a.conllu", _labelled, _COLUMNS, 800, LABELLED),
+    "SNLI": of_file("a.jsonl", _snli, _RECORDS, 800, _PAIRS),
+    "TREC": of_file("a.jsonl", _questions, _RECORDS, 800, lines_of(QUESTION)),
+    "SICK": Target(lambda: [_FOLDER], _NUMBERS, sick, 300),
+}

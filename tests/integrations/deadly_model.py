@@ -3,14 +3,11 @@
 import os
 import signal
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from thinstack.errors import StoppedError
-from thinstack.integrations.corpora.rows import Row
-from thinstack.integrations.corpora.run_manifest import Settings
-from thinstack.integrations.corpora.scoring import ScoredRows, TextScorer
+from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.integrations.corpora.work import ModelSource
 
 
@@ -18,7 +15,7 @@ class DeadlyScorer(TextScorer):
     """Of a text "poison" its process is killed, of "once FILE" unless that file is there, which is
     then made; by "wait" it is held up until a signal."""
 
-    def score(self, texts: Sequence[str]) -> ScoredRows:
+    def score(self, texts):
         for text in texts:
             first, _, mark = text.partition(" ")
             if first == "poison" or (first == "once" and not Path(mark).exists()):
@@ -29,7 +26,7 @@ class DeadlyScorer(TextScorer):
                 threading.Event().wait()
         return super().score(texts)
 
-    def __call__(self, rows: Sequence[Row]) -> tuple[ScoredRows, list]:
+    def __call__(self, rows):
         if any(row.text == "full" for row in rows):
             raise OSError(28, "No space left on device")
         return super().__call__(rows)
@@ -37,7 +34,7 @@ class DeadlyScorer(TextScorer):
 
 @dataclass(frozen=True, slots=True)
 class DeadlyModel(ModelSource):
-    def scorer(self, settings: Settings) -> TextScorer:
+    def scorer(self, settings):
         made = ModelSource.scorer(self, settings)
         return DeadlyScorer(made.predictor, made.output, made.source)
 
@@ -48,7 +45,7 @@ class StillbornModel(ModelSource):
 
     parent: int = 0
 
-    def scorer(self, settings: Settings) -> TextScorer:
+    def scorer(self, settings):
         if os.getpid() != self.parent:
             os._exit(7)
         return ModelSource.scorer(self, settings)
@@ -56,7 +53,7 @@ class StillbornModel(ModelSource):
 
 @dataclass(frozen=True, slots=True)
 class UnloadableModel(StillbornModel):
-    def scorer(self, settings: Settings) -> TextScorer:
+    def scorer(self, settings):
         if os.getpid() != self.parent:
             raise StoppedError("the model cannot be loaded")
         return ModelSource.scorer(self, settings)

@@ -3,11 +3,9 @@
 import csv
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import spacy
 import tiny_texts
-from spacy.language import Language
 from spacy.training import Example
 
 # Which makes spaCy know the factory where an older thinstack is installed.
@@ -16,14 +14,14 @@ import thinstack.integrations.spacy_training.factory  # noqa: F401
 CLASSES = ("down", "up")
 
 
-def pipeline(start: Path | str, **settings: Any) -> Language:
+def pipeline(start, **settings):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("tree_classifier", config={"model": str(start), "learning_rate": 0.1, **settings})
     return nlp
 
 
-def examples(nlp: Language, count: int = 40, seed: int = 0) -> list[Example]:
+def examples(nlp, count=40, seed=0):
     with TemporaryDirectory() as folder:
         path = tiny_texts.table(Path(folder) / "texts.csv", count, seed=seed)
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
@@ -35,11 +33,11 @@ def examples(nlp: Language, count: int = 40, seed: int = 0) -> list[Example]:
     ]
 
 
-def learn(nlp: Language, given: list[Example], passes: int = 1) -> list[float]:
+def learn(nlp, given, passes=1):
     """Updates in batches of eight; the loss of each pass."""
     found = []
     for _ in range(passes):
-        losses: dict[str, float] = {}
+        losses = {}
         for at in range(0, len(given), 8):
             nlp.update(given[at : at + 8], annotates=["sentencizer"], losses=losses)
         found.append(losses["tree_classifier"])

@@ -10,13 +10,12 @@ from thinstack.integrations.corpora.shards import Shard
 from thinstack.integrations.corpora.workers import OpenShard
 
 
-def shard(size: int) -> Shard:
+def shard(size):
     return Shard(3, [Row(f"r{i}", str(i)) for i in range(size)])
 
 
-def solved(one: OpenShard, poison: set[str], chance: float = 0.0) -> tuple[Shard, int]:
-    """The shard that is written in the end, and the number of tries. Rows of `poison` kill, others
-    by chance."""
+def solved(one, poison, chance=0.0):
+    """The shard written in the end, and the tries. Rows of `poison` kill, others by chance."""
     generator = random.Random(0)
     for tries in range(1, 10_000):
         attempt = one.attempt
@@ -64,7 +63,7 @@ def test_rows_are_not_blamed_for_chance():
 def test_a_shard_that_kills_though_no_row_does_stops_the_run():
     one = OpenShard(shard(4))
 
-    def go_on() -> None:
+    def go_on():
         for _ in range(100):
             one.tried("SIGSEGV") if one.attempt.write else one.tried()
 

@@ -1,10 +1,8 @@
-"""Arrow record batches to scored rows, against those of the scorer and against predictions."""
+"""Scored rows, in columns and in Arrow record batches, against predictions sentence by sentence."""
 
 import itertools
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +10,11 @@ import pytest
 
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
-from thinstack.integrations.corpora.scoring import TextScorer
+from thinstack.integrations.corpora.rows import Problem, Row
+from thinstack.integrations.corpora.scoring import NOTHING, TextScorer
+from thinstack.runtime.documents import document_data
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.text import predict_text
 
 TEXTS = ["  So good.   Very awful film!", "", "film", " \t ", "a b c d e f. It is (good)"]
 FIELDS = ["id", "sentence", "start", "end", "label", "scores", "error"]
@@ -24,12 +25,12 @@ def predictor(parsing):
     return Predictor(parsing, threads=1, max_words=4, abstain=0.5)
 
 
-def batch(texts: Any, ids: Any = None, **more: Any) -> pa.RecordBatch:
+def batch(texts, ids=None, **more):
     ids = list(range(len(texts))) if ids is None else ids
     return pa.record_batch({"id": ids, "text": texts, **more})
 
 
-def rows(found: Iterator[pa.RecordBatch]) -> list[dict[str, Any]]:
+def rows(found):
     return list(itertools.chain.from_iterable(one.to_pylist() for one in found))
 
 
@@ -64,10 +65,10 @@ def test_the_schema_is_the_one_that_is_told(predictor):
     assert scored_schema(("bad",), "phrases").names == [*FIELDS[:4], "node", "parent", *FIELDS[4:]]
 
 
-def fail_of_poison(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(words: Sequence[Sequence[str]], *rest: object) -> Any:
+def fail_of_poison(predictor, monkeypatch, how="the model failed"):
+    def fail(words, *rest):
         if any("poison" in sentence for sentence in words):
-            raise BundleError("the model failed")
+            raise BundleError(how)
         return score(words, *rest)
 
     score = predictor.trees_and_scores
@@ -115,9 +116,9 @@ def test_rows_are_numbered_through_all_batches(predictor):
 
 def test_no_batch_is_read_before_the_one_before_is_scored(predictor, monkeypatch):
     monkeypatch.setattr(batches, "BATCH_ROWS", 128)
-    taken: list[int] = []
+    taken = []
 
-    def given() -> Iterator[pa.RecordBatch]:
+    def given():
         for number in range(3):
             taken.append(number)
             yield batch(["good"] * 300)
@@ -165,3 +166,75 @@ def test_it_needs_neither_torch_nor_an_engine():
     code += "print({'torch', 'spacy', 'pyspark', 'pandas'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+# -- columns
+
+
+def expected(predictor, output):
+    """Text, sentence, the text of the row, label and scores; of phrases the parent's text too."""
+    rows = []
+    for place, sentences in enumerate(predict_text(predictor, TEXTS)):
+        if not sentences:
+            rows.append((place, NOTHING, TEXTS[place], None, None))
+        elif output == "documents":
+            found = document_data(sentences)
+            scores = list(found["scores"].values())
+            rows.append((place, NOTHING, TEXTS[place], found["label"], scores))
+        for number, one in enumerate(sentences if output != "documents" else []):
+            nodes = one.to_dict()["nodes"]
+            for node in nodes if output == "phrases" else nodes[-1:]:
+                scores = list(node["scores"].values())
+                rows.append((place, number, node["text"], node["label"], scores))
+    return rows
+
+
+@pytest.mark.parametrize("output", ["phrases", "sentences", "documents"])
+def test_rows_are_what_is_predicted(predictor, output):
+    found = TextScorer(predictor, output).score(TEXTS)
+    wanted = expected(predictor, output)
+    assert len(found.text) == len(wanted) > len(TEXTS) - 1
+    for row, (text, sentence, part, label, scores) in enumerate(wanted):
+        assert (found.text[row], found.sentence[row]) == (text, sentence)
+        assert TEXTS[text][found.start[row] : found.end[row]] == part
+        number = found.label[row]
+        assert (None if number == NOTHING else predictor.labels[number]) == label
+        if scores is None:
+            assert np.isnan(found.scores[row]).all()
+        else:
+            assert found.scores[row].tolist() == pytest.approx(scores, abs=1e-5)
+    assert NOTHING in found.label[~np.isnan(found.scores[:, 0])], "a row that abstains is tested"
+
+
+def test_phrases_have_their_place_in_the_tree(predictor):
+    found = TextScorer(predictor, "phrases").score(TEXTS)
+    first = found.text == 0
+    for number, sentence in enumerate(next(predict_text(predictor, TEXTS))):
+        rows = np.flatnonzero(first & (found.sentence == number))
+        tree = sentence.tree
+        assert found.node[rows].tolist() == list(range(len(rows)))
+        assert found.parent[rows].tolist() == tree.parents.tolist()
+    assert found.parent[found.text == 1].tolist() == [NOTHING]
+
+
+def test_models_without_phrases_and_unknown_sources_are_refused(predictor, last_word, monkeypatch):
+    with pytest.raises(InputError, match="self"):
+        TextScorer(Predictor(last_word), "sentences", "self")
+    monkeypatch.setattr(predictor, "phrases", False)
+    with pytest.raises(InputError, match="--output sentences"):
+        TextScorer(predictor, "phrases")
+
+
+def test_a_text_that_the_model_cannot_score_costs_no_other(predictor, monkeypatch):
+    fail_of_poison(predictor, monkeypatch, "the model failed" + 1000 * "!")
+    problem = Problem("missing", "no text")
+    rows = [Row("a", "good"), Row("b", "", problem), Row("c", "poison. film"), Row("d", "a. b")]
+    found, problems = TextScorer(predictor, "sentences")(rows)
+    assert found.text.tolist() == [0, 3, 3]
+    assert problems[1] == problem
+    other = problems[2]
+    assert other.kind == "failed"
+    assert other.message.startswith("BundleError: the model failed!!!")
+    assert len(other.message) == 500
+    by_itself, _ = TextScorer(predictor, "sentences")(rows[3:])
+    assert np.array_equal(found.scores[1:], by_itself.scores)

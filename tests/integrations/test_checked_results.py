@@ -1,10 +1,8 @@
 """What no component can have left on a Doc is a DataError, however it came there."""
 
 import copy
-from typing import Any
 
 import pytest
-from spacy.language import Language
 from spacy.tokens import Doc
 
 from thinstack.errors import DataError
@@ -14,14 +12,14 @@ KEY = ("._.", "tree_sentiment_by_name", None, None)
 TEXT = "good film. awful film"
 
 
-def read(nlp: Language, kept: Any) -> Doc:
+def read(nlp, kept):
     """A Doc as spaCy reads it, with other results than it was written with."""
     doc = nlp(TEXT)
     doc.user_data[KEY] = kept
     return Doc(nlp.vocab).from_bytes(doc.to_bytes())
 
 
-def first(**changes: Any) -> Any:
+def first(**changes):
     """Changes of the first sentence."""
     return lambda value: value["sentences"][0].update(changes)
 
@@ -43,19 +41,12 @@ def test_what_a_component_left_is_read_back(nlp):
         (lambda value: value.update(aggregation="tokens"), "aggregation"),
         (lambda value: value.update(abstain=float("nan")), "abstain"),
         (lambda value: value["sentences"].reverse(), "one after the other"),
-        (lambda value: value["sentences"].append(3), "TypeError"),
         (first(words=["good", 3, "."]), "expected words"),
-        (first(words={"good": 1, "film": 2, ".": 3}), "expected words"),
-        (first(start_char=-1), "characters of the 21"),
-        (first(end_char=22), "characters of the 21"),
         (first(characters=bytes(24)), "the characters of each word"),
-        (first(characters=bytes(8)), "reshape"),
         (first(transitions=bytes(5)), "TreeError"),
-        (first(scores=bytes(24)), "scores of each phrase"),
         (first(scores=b"\xff" * 60), "scores of each phrase"),
         (first(weight=-1.0), "weight"),
         (first(parts=[[0, 2]]), "parts of 3 words"),
-        (first(parts=[[1, 3]]), "parts of 3 words"),
     ],
 )
 def test_what_none_can_have_left_is_refused(nlp, change, problem):

@@ -1,5 +1,4 @@
-"""The guide to corpora: its commands work, and what it lists is what there is; `.ci/jobs/guides`
-follows it from a built wheel."""
+"""The guide to corpora, which `.ci/jobs/guides` follows from a built wheel."""
 
 import json
 import os

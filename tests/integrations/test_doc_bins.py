@@ -49,7 +49,7 @@ def test_keys_and_values_of_another_type_make_a_bad_row(tmp_path):
 
 
 def test_the_one_category_of_a_doc_is_its_label(path):
-    skipped: list[DataError] = []
+    skipped = []
     assert list(read_doc_bin(str(path), ["text", "label"], skipped=skipped)) == [
         TableRow(1, {"text": TEXTS[0], "label": "good"}),
         TableRow(2, {"text": TEXTS[1], "label": "bad"}),
@@ -65,7 +65,7 @@ def test_the_one_category_of_a_doc_is_its_label(path):
 
 def test_each_span_of_a_group_is_a_row(path):
     columns = ["text", "start", "end", "label"]
-    skipped: list[DataError] = []
+    skipped = []
     rows = list(read_doc_bin(path, columns, span_group="phrases", skipped=skipped))
     assert [(row.line, *row.values.values()) for row in rows] == [
         (1, TEXTS[0], "2", "12", "good"),
@@ -77,7 +77,7 @@ def test_each_span_of_a_group_is_a_row(path):
     assert len(skipped) == 1
 
 
-def packed(**changes: object) -> bytes:
+def packed(**changes):
     return zlib.compress(srsly.msgpack_dumps(changes))
 
 

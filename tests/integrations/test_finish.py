@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
@@ -40,8 +39,7 @@ print(json.dumps([doc.cats for doc in spacy.load(sys.argv[2]).pipe(json.loads(sy
 
 @pytest.fixture(scope="module")
 def trained(start, tmp_path_factory):
-    """The folder of a run of `spacy train` over the example's configuration, after `init
-    labels`."""
+    """The folder of `spacy train` over the example's configuration, after `init labels`."""
     folder = tmp_path_factory.mktemp("trained")
     nlp = pipeline(start)
     for part, seed in (("train", 0), ("dev", 1)):
@@ -61,7 +59,7 @@ def trained(start, tmp_path_factory):
     text = CONFIG.read_text(encoding="utf-8")
     config = spacy.util.Config().from_str(text, interpolate=False, overrides=settings)
     config.to_disk(folder / "config.cfg")
-    context: Any = type("Context", (), {"args": []})()
+    context = type("Context", (), {"args": []})()
     init_labels_cli(context, folder / "config.cfg", folder / "labels", None, False, -1)
     path = folder / "labels" / "tree_classifier.json"
     assert json.loads(path.read_text("utf-8")) == ["down", "up"]
@@ -168,12 +166,11 @@ def test_finishing_again_replaces_the_pipeline_and_leaves_what_is_finished(finis
     assert spacy.load(tmp_path / "again")(TEXTS[0]).cats == spacy.load(finished)(TEXTS[0]).cats
 
 
-@pytest.mark.parametrize("name", ["finished.zip", "model.JSON"])
-def test_a_pipeline_is_not_written_to_the_name_of_a_file(tmp_path, name):
+def test_a_pipeline_is_not_written_to_the_name_of_a_file(tmp_path):
     trained = tmp_path / "trained"
     trained.mkdir()
     for file in ("config.cfg", "meta.json"):
         (trained / file).touch()
-    with pytest.raises(InputError, match=name):
-        finish_pipeline(trained, tmp_path / name, quantize="none", console=Console())
-    assert not (tmp_path / name).exists()
+    with pytest.raises(InputError, match=r"model\.JSON"):
+        finish_pipeline(trained, tmp_path / "model.JSON", quantize="none", console=Console())
+    assert not (tmp_path / "model.JSON").exists()

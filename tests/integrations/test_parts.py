@@ -1,15 +1,13 @@
 """Files of scored rows: both formats hold the same records."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from pyarrow import parquet
 
 from thinstack.integrations.corpora import part_files as parts
-from thinstack.integrations.corpora.part_files import PartFormat, failed_lines, open_part
+from thinstack.integrations.corpora.part_files import failed_lines, open_part
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 
@@ -26,7 +24,7 @@ ROWS = ScoredRows(
     node=np.array([0, 2, NOTHING, 0]),
     parent=np.array([2, NOTHING, NOTHING, 2]),
 )
-RECORDS: list[dict[str, Any]] = [
+RECORDS = [
     {"id": "a", "sentence": 0, "start": 0, "end": 2, "node": 0, "parent": 2}
     | {"label": LABELS[1], "scores": {"bad": 0.25, LABELS[1]: 0.75}},
     {"id": "a", "sentence": 1, "start": 3, "end": 9, "node": 2, "parent": None}
@@ -38,7 +36,7 @@ RECORDS: list[dict[str, Any]] = [
 ]
 
 
-def records(path: Path, format: PartFormat) -> list[dict[str, Any]]:
+def records(path, format):
     if format == "jsonl":
         return [json.loads(line) for line in path.read_text("utf-8").removesuffix("\n").split("\n")]
     found = parquet.read_table(path).to_pylist()

@@ -21,28 +21,28 @@ BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 b
 class Marked(HTMLParser):
     """The marked phrases of a text: class, sign, how deep, and text with that of those inside."""
 
-    def __init__(self, markup: str):
+    def __init__(self, markup):
         super().__init__()
-        self.open: list[int] = []
-        self.found: list[list[object]] = []
+        self.open = []
+        self.found = []
         self.text = ""
         self.feed(re.sub("<style>.*?</style>", "", markup, flags=re.DOTALL))
         assert self.open == []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         given = dict(attrs)
         if tag == "span":
             self.open.append(len(self.found))
             self.found.append([given["class"], given["data-sign"], len(self.open), ""])
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         if tag == "span":
             self.open.pop()
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.text += data
         for place in self.open:
-            self.found[place][3] += data  # type: ignore[operator]
+            self.found[place][3] += data
 
 
 def test_a_text_marks_phrases_that_differ_from_what_is_around():
@@ -107,7 +107,7 @@ def test_what_cannot_be_drawn(given, message):
     with pytest.raises(InputError, match=message):
         thinstack.render(given)
     with pytest.raises(InputError, match="'tree', 'text', 'list'"):
-        thinstack.render(BRACKETS, "svg")  # type: ignore[arg-type]
+        thinstack.render(BRACKETS, "svg")
     with pytest.raises(TreeError):
         thinstack.render("(2 (1 a) (1 b) (1 c))")
 
@@ -122,7 +122,7 @@ def test_nested_data_is_the_tree():
     prediction = predict(BRACKETS)
     data = prediction.to_nested()
 
-    def brackets(node: dict[str, object]) -> str:
+    def brackets(node):
         label = LABELS.index(str(node["label"]))
         children = node.get("children")
         inner = " ".join(map(brackets, children)) if isinstance(children, list) else node["text"]

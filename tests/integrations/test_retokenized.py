@@ -1,17 +1,13 @@
-"""Tokens that are merged or split after the component has run: every answer is still about the same
-characters of the text."""
+"""Tokens are merged or split after the component: answers are about the same characters."""
 
 import copy
 import pickle
-from collections.abc import Callable
-from itertools import combinations, pairwise
-from typing import Any
+from itertools import combinations
 
 import pytest
 import spacy
 from last_word_model import pipeline
-from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, DocBin
 
 import thinstack
 from thinstack.errors import DataError, InputError
@@ -19,7 +15,7 @@ from thinstack.integrations.spacy.doc_results import predictions
 from thinstack.integrations.spacy.places import span_around
 
 TEXT = "  A good Meryl Streep film, isn't it? \n\n Awful end. So good "
-KEY: Any = ("._.", "tree_sentiment_by_name", None, None)
+KEY = ("._.", "tree_sentiment_by_name", None, None)
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +23,8 @@ def nlp(last_word):
     return pipeline(last_word.path, source="balanced")
 
 
-def merged(*texts: str) -> Callable[[Doc], None]:
-    def change(doc: Doc) -> None:
+def merged(*texts):
+    def change(doc):
         with doc.retokenize() as retokenizer:
             for text in texts:
                 start = doc.text.index(text)
@@ -37,8 +33,8 @@ def merged(*texts: str) -> Callable[[Doc], None]:
     return change
 
 
-def split(text: str, *parts: str) -> Callable[[Doc], None]:
-    def change(doc: Doc) -> None:
+def split(text, *parts):
+    def change(doc):
         (token,) = [token for token in doc if token.text == text]
         with doc.retokenize() as retokenizer:
             retokenizer.split(token, list(parts), heads=[token] * len(parts))
@@ -46,8 +42,8 @@ def split(text: str, *parts: str) -> Callable[[Doc], None]:
     return change
 
 
-def both(*changes: Callable[[Doc], None]) -> Callable[[Doc], None]:
-    def change(doc: Doc) -> None:
+def both(*changes):
+    def change(doc):
         for each in changes:
             each(doc)
 
@@ -72,7 +68,7 @@ def change(request):
     return CHANGES[request.param]
 
 
-def placed(doc: Doc) -> list[tuple[Any, ...]]:
+def placed(doc):
     """The phrases of a Doc by their characters; their tokens are those around them."""
     for phrase in doc._.sentiment_phrases:
         span, start, end = doc[phrase["start"] : phrase["end"]], *spot(phrase)
@@ -84,11 +80,11 @@ def placed(doc: Doc) -> list[tuple[Any, ...]]:
     return [tuple(phrase[key] for key in keys) for phrase in doc._.sentiment_phrases]
 
 
-def spot(phrase: dict[str, Any]) -> tuple[int, int]:
+def spot(phrase):
     return phrase["start_char"], phrase["end_char"]
 
 
-def asked(doc: Doc) -> dict[tuple[int, int], tuple[Any, ...]]:
+def asked(doc):
     """What each stretch of tokens answers, by its characters."""
     found = {}
     for start, end in combinations(range(len(doc) + 1), 2):
@@ -195,7 +191,7 @@ def test_a_span_that_spacy_has_not_moved_is_refused(nlp):
     assert span_around(doc, spans[1].start_char, spans[1].end_char)._.sentiment_label == labels[1]
 
 
-def earlier(doc: Doc) -> dict[str, Any]:
+def earlier(doc):
     """The results of a Doc as earlier versions stored them."""
     kept = copy.deepcopy(dict(doc.user_data[KEY]))
     plain = doc._.tree_sentiment
@@ -209,7 +205,7 @@ def earlier(doc: Doc) -> dict[str, Any]:
     return kept
 
 
-def without_results(nlp: Language) -> Doc:
+def without_results(nlp):
     """The Doc as the components before this one leave it."""
     with nlp.select_pipes(disable=["tree_sentiment"]):
         return nlp(TEXT)
@@ -254,7 +250,7 @@ def test_plain_results_are_told_by_the_tokens_of_now(nlp):
 def test_contributions_name_the_tokens_of_now():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    component: Any = nlp.add_pipe("tree_sentiment")
+    component = nlp.add_pipe("tree_sentiment")
     doc = nlp("Meryl Streep is superb, but the plot is dull.")
     before = component.why(doc)
     merged("Meryl Streep", "the plot")(doc)
@@ -262,43 +258,3 @@ def test_contributions_name_the_tokens_of_now():
         assert now["text"] == then["text"]
         assert now["contribution"] == then["contribution"]
         assert now["text"] in doc[now["start"] : now["end"]].text
-
-
-@pytest.mark.parametrize("place", ["before", "after"])
-@pytest.mark.parametrize("merger", ["merge_entities", "merge_subtokens", "split"])
-def test_components_that_merge_may_stand_anywhere(place, merger):
-    nlp = spacy.blank("en")
-    patterns = [{"label": "PERSON", "pattern": "Meryl Streep"}]
-    nlp.add_pipe("entity_ruler").add_patterns(patterns)  # type: ignore[attr-defined]
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("tree_sentiment")
-    if merger == "split":
-        Language.component("split_superb", func=_splitting)
-    if merger == "merge_subtokens":
-        Language.component("subtokens", func=_subtokens)
-        nlp.add_pipe("subtokens", first=True)
-    name = "split_superb" if merger == "split" else merger
-    nlp.add_pipe(name, **{place: "tree_sentiment"})  # type: ignore[arg-type]
-    for doc in nlp.pipe([" Meryl Streep is superb, but dull. \n", "Meryl Streep. It is superb "]):
-        phrases = {phrase["text"]: phrase["label"] for phrase in doc._.sentiment_phrases}
-        assert phrases["superb"] == "very positive"
-        assert phrases["."] == "neutral"
-        for one in (token for token in doc if not token.is_space):
-            span: Span = doc[one.i : one.i + 1]
-            if span._.sentiment_exact:
-                assert span._.sentiment_label == phrases[span.text.strip()]
-        assert all(a.end <= b.start for a, b in pairwise(doc.sents))
-
-
-def _splitting(doc: Doc) -> Doc:
-    for token in [token for token in doc if token.text == "superb"]:
-        with doc.retokenize() as retokenizer:
-            retokenizer.split(token, ["su", "perb"], heads=[token, token])
-    return doc
-
-
-def _subtokens(doc: Doc) -> Doc:
-    for token in doc[:-1]:
-        if token.text == "Meryl":
-            token.dep_, token.head = "subtok", doc[token.i + 1]
-    return doc

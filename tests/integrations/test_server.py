@@ -9,8 +9,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, closing
-from http.client import HTTPConnection, HTTPResponse
-from typing import Any
+from http.client import HTTPConnection
 from xml.etree import ElementTree
 
 import pytest
@@ -34,9 +33,7 @@ def server():
         found.shutdown()
 
 
-def ask(
-    server: PageServer, method: str, path: str, body: bytes = b"", **headers: str
-) -> tuple[HTTPResponse, bytes]:
+def ask(server, method, path, body=b"", **headers):
     given = {name.replace("_", "-"): value for name, value in headers.items()}
     with closing(HTTPConnection(HOST, server.port, timeout=PATIENCE)) as connection:
         connection.request(method, path, body or None, given)
@@ -44,7 +41,7 @@ def ask(
         return response, response.read()
 
 
-def predict(server: PageServer, text: str) -> dict[str, Any]:
+def predict(server, text):
     body = json.dumps({"text": text}).encode()
     response, answer = ask(server, "POST", "/predict", body, Content_Type="application/json")
     assert response.status == 200, answer
@@ -101,19 +98,13 @@ def test_all_that_the_page_names_is_served_and_nothing_else(server):
     ("headers", "status", "message"),
     [
         ({"Host": "evil.example"}, 403, "found evil.example"),
-        ({"Host": f"evil.example:{8000}"}, 403, "expected a request to 127.0.0.1 or localhost"),
         ({"Host": "localhost.evil.example"}, 403, "found localhost.evil.example"),
-        ({"Host": "localhost@evil.example:80"}, 403, "found localhost@evil.example:80"),
-        ({"Host": "127.0.0.1:80:80"}, 403, "found 127.0.0.1:80:80"),
         ({"Host": "[::1"}, 403, "found [::1"),
         ({"Host": "localhost:9000", "Origin": "http://evil.example:9000"}, 403, "a page of"),
         ({"Origin": "http://localhost@evil.example"}, 403, "a page of"),
-        ({"Origin": "http://localhost.evil.example:9000"}, 403, "a page of"),
-        ({"Origin": "http://evil.example"}, 403, "a page of http://evil.example"),
         ({"Origin": "null"}, 403, "a page of null"),
         ({"Content_Type": "text/plain"}, 415, "application/json"),
         ({"Content_Length": str(MAX_BODY + 1)}, 413, "at most 1,000,000 bytes"),
-        ({"Content_Length": "9" * 5000}, 413, "cut it"),
         ({"Content_Length": "-1"}, 411, "Content-Length"),
     ],
 )
@@ -125,7 +116,9 @@ def test_requests_of_others_are_refused(server, headers, status, message):
     assert response.headers["Connection"] == "close"
 
 
-@pytest.mark.parametrize("body", [b"{", b"[]", b'{"text": 3}', b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize(
+    "body", [b"{", b"[]", b'{"text": 3}', b'{"text": NaN}', b"\xff", b"[" * 100_000, b"9" * 5000]
+)
 def test_what_is_no_text_is_told_so(server, body):
     response, answer = ask(server, "POST", "/predict", body, Content_Type="application/json")
     assert (response.status, "as JSON" in json.loads(answer)["error"]) == (400, True)
@@ -136,8 +129,6 @@ def test_what_is_no_text_is_told_so(server, body):
     [
         ("localhost:9000", "http://localhost:9000"),  # ssh -L 9000:localhost:8000
         ("127.0.0.1:1", None),
-        ("127.0.0.1", "http://127.0.0.1"),
-        ("LOCALHOST:65535", "http://localhost:65535"),
         ("[::1]:3000", "http://[::1]:3000"),
         ("localhost:8000", "https://localhost:8443"),  # behind what speaks TLS for it
     ],
@@ -164,7 +155,7 @@ def test_answers_are_sent_at_once(server, monkeypatch):
     found = []
     finish = server.finish_request
 
-    def recorded(connection: socket.socket, address: object) -> None:
+    def recorded(connection, address):
         finish(connection, address)
         found.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
 
@@ -200,7 +191,6 @@ def test_the_command_ends_while_it_scores(threads, clients):
         started([*command, "--threads", threads], stderr=subprocess.PIPE) as process,
         ExitStack() as stack,
     ):
-        assert process.stdout is not None
         port = int(process.stdout.readline().split("/")[2].split(":")[1])
         body = json.dumps({"text": "It is not a bad film, though it is too long. " * 20_000})
         headers = {"Content-Type": "application/json"}
@@ -216,7 +206,6 @@ def test_the_command_ends_while_it_scores(threads, clients):
 def test_the_command_serves_until_it_is_interrupted():
     command = [sys.executable, "-m", "thinstack", "serve", "--port", "0", "--no-open"]
     with started(command, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
         said = process.stdout.readline()
         port = int(said.split("/")[2].split(":")[1])
         with closing(HTTPConnection(HOST, port, timeout=PATIENCE)) as connection:

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import started
@@ -15,7 +14,7 @@ from deadly_model import DeadlyModel, StillbornModel, UnloadableModel
 from thinstack.bundle import opening
 from thinstack.errors import StoppedError
 from thinstack.integrations.corpora import shards
-from thinstack.integrations.corpora.run import Progress, Request, score_corpus
+from thinstack.integrations.corpora.run import Request, score_corpus
 from thinstack.integrations.corpora.run_manifest import Settings
 from thinstack.integrations.corpora.work import ModelSource
 
@@ -29,23 +28,21 @@ def small_shards_and_no_process_left(monkeypatch):
     assert multiprocessing.active_children() == []
 
 
-def written(path: Path, texts: list[str]) -> Path:
+def written(path, texts):
     path.write_text("".join(f"{text}\n" for text in texts))
     return path
 
 
-def run(
-    texts: list[str], folder: Path, model: ModelSource, **how: Any
-) -> tuple[Progress, list[int]]:
+def run(texts, folder, model, **how):
     """How it ends, and the rows that were done whenever it told of them."""
-    told: list[int] = []
+    told = []
     source = written(folder / "texts.txt", texts)
     options = {"jobs": 2, "fail_after": 0.5, **how}
     request = Request(source, folder / "out", Settings(), model, **options)
     return score_corpus(request, lambda now: told.append(now.done) if now.rows else None), told
 
 
-def ids_in(out: Path, folder: str = "") -> list[str]:
+def ids_in(out, folder=""):
     lines = [path.read_text("utf-8") for path in sorted((out / folder).glob("*.jsonl"))]
     return [json.loads(line)["id"] for line in "".join(lines).splitlines()]
 
@@ -59,7 +56,7 @@ def test_an_address_is_asked_for_once_for_all_processes(last_word, tmp_path, mon
 
 def test_processes_write_what_one_writes(cli, last_word, tmp_path):
     texts = written(tmp_path / "texts.txt", [f"{'very ' * (i % 7)}good" for i in range(30)])
-    written_by: dict[int, list[bytes]] = {}
+    written_by = {}
     for jobs in (0, 1, 2):
         where = ("--out", tmp_path / str(jobs), "--model", last_word.path)
         answer = cli("predict", "--input", texts, "--jobs", jobs, *where)
@@ -132,7 +129,6 @@ def test_processes_end_with_their_parent(last_word, tmp_path):
     paths = os.pathsep.join(map(str, (ROOT, Path(__file__).parent)))
     command = [sys.executable, program, tmp_path, last_word.path]
     with started(command, env={**os.environ, "PYTHONPATH": paths}) as process:
-        assert process.stdout is not None
         for line in process.stdout:
             if line == "16 24\n":  # all that can be; one process waits for ever
                 break

@@ -1,22 +1,13 @@
 """The spaCy component, with a real bundle whose scores can be computed by hand."""
 
-import sys
-from typing import Any
-
 import pytest
 import spacy
-from last_word_model import LABELS, TABLE, expected, mean_of, pipeline, write_last_word_bundle
+from last_word_model import LABELS, expected, mean_of, pipeline, write_last_word_bundle
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from thinstack.errors import (
-    BundleError,
-    DeviceError,
-    InputError,
-    MissingExtraError,
-    UnknownNameError,
-)
+from thinstack.errors import BundleError, DeviceError, InputError, UnknownNameError
 from thinstack.integrations.spacy import pipe, predictions
 
 
@@ -80,19 +71,6 @@ def test_a_document_without_words_has_no_probabilities(nlp, text):
     assert doc[:]._.sentiment_label is None
 
 
-ODD = [("good", "good", 1), ("  good  ", "good", 1), ("🙂", "🙂", 1), ("🙂🙃 👨‍👩‍👧", "👧", 2)]
-ODD += [("zzyx qwfp", "qwfp", 2), ("film " * 399 + "awful", "awful", 2)]
-
-
-@pytest.mark.parametrize(("text", "last", "words"), ODD, ids=range(len(ODD)))
-def test_odd_documents(nlp, text, last, words):
-    plain = nlp("A good film.")
-    first, doc, third = nlp.pipe(["A good film.", text, "A good film."])
-    assert doc.text == text
-    assert doc.cats == pytest.approx(expected(last, words), abs=1e-6)
-    assert first.cats == third.cats == plain.cats
-
-
 @pytest.mark.parametrize(
     ("settings", "phrase"),
     [
@@ -129,23 +107,12 @@ def test_scores_for_nlp_evaluate(nlp):
     assert set(figures["cats_f_per_type"]) == set(LABELS)
 
 
-def test_two_components_stand_side_by_side(nlp, tmp_path):
-    table = TABLE[::-1].copy()
-    other = write_last_word_bundle(tmp_path / "other", tree_source="left", table=table).path
-    nlp.add_pipe("tree_sentiment", name="second", config={"model": str(other)})
-    doc = nlp("what a good film")
-    assert doc[0:3]._.sentiment_label is not None  # the later one holds
-    assert doc.cats == pytest.approx(expected("film", 2, table), abs=1e-6)
-    assert doc.cats != pytest.approx(expected("film", 2), abs=0.1)
-
-
-def stumble(monkeypatch: pytest.MonkeyPatch, nlp: Language) -> list[int]:
-    """Make the model fail on every call that holds the word `boom`; returns a list that gets the
-    size of each call."""
+def stumble(monkeypatch, nlp):
+    """Make the model fail on the word `boom`; returns a list that gets the size of each call."""
     predictor, calls = nlp.get_pipe("tree_sentiment").predictor, []
     real = predictor.trees_and_scores
 
-    def trees_and_scores(words: list[list[str]], trees: Any) -> list[Any]:
+    def trees_and_scores(words, trees):
         calls.append(len(words))
         if any("boom" in sentence for sentence in words):
             raise RuntimeError("boom is too much")
@@ -175,9 +142,9 @@ def test_a_failing_document_harms_no_neighbour(bundle, monkeypatch, threads):
         list(nlp.pipe(TEXTS))
     with pytest.raises(RuntimeError, match="boom is too much"):
         nlp("boom")
-    failed: list[tuple[str, list[str], str]] = []
+    failed = []
 
-    def note(name: str, component: object, docs: list[Doc], error: Exception) -> None:
+    def note(name, component, docs, error):
         failed.append((name, [doc.text for doc in docs], str(error)))
 
     nlp.set_error_handler(note)
@@ -239,13 +206,6 @@ def test_added_again_it_is_read_again(nlp, bundle, monkeypatch):
         nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "device": "cuda"})
 
 
-def test_without_onnxruntime_the_extra_is_named(bundle, monkeypatch):
-    for name in ("onnxruntime", "torch"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match="pip install onnxruntime,"):
-        pipeline(bundle)
-
-
 def test_in_training_it_warns_once_that_it_does_not_learn(nlp):
     before = nlp("so good").cats
     given = [Example.from_dict(nlp.make_doc("so good"), {"cats": {"bad": 1.0}})]
@@ -268,7 +228,7 @@ def test_in_training_it_warns_once_that_it_does_not_learn(nlp):
 )
 def test_a_package_of_the_pipeline_requires_thinstack(monkeypatch, device, known, expected):
     monkeypatch.setattr(pipe, "__version__", "2.3.4")
-    meta: dict[str, Any] = {"requirements": known} if known else {}
+    meta = {"requirements": known} if known else {}
     for _ in range(2):
         pipe.note_requirement(meta, device)
     assert meta["requirements"] == expected

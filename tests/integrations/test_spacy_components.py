@@ -2,14 +2,13 @@
 
 import json
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
 import spacy
 from last_word_model import LABELS, TABLE, best, expected, mean_of, pipeline, write_last_word_bundle
 from spacy import displacy
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, DocBin
 from spacy.tokens.underscore import Underscore
 
 import thinstack
@@ -17,7 +16,7 @@ from thinstack.errors import InputError, UnknownNameError
 from thinstack.integrations.spacy import predictions, results
 from thinstack.integrations.spacy.span_groups import PhraseGroup
 from thinstack.integrations.spacy.splitter import sentences_of
-from thinstack.integrations.spacy.stored import Annotated, store, stored_of
+from thinstack.integrations.spacy.stored import Annotated, store
 
 TEXT = "A good film. It was awful"
 KEY = ("._.", "tree_sentiment", None, None)
@@ -36,11 +35,11 @@ def two(last_word, tmp_path_factory):
     return nlp
 
 
-def by_topic(scores: dict[str, float]) -> dict[str, float]:
+def by_topic(scores):
     return dict(zip(("sports", "so-so", "music"), scores.values(), strict=True))
 
 
-def topics(doc: Doc) -> dict[str, float]:
+def topics(doc):
     """The plain mean of both sentences, by the other table."""
     both = expected(".", 4, OTHER), expected("awful", 3, OTHER)
     return by_topic({label: (both[0][label] + both[1][label]) / 2 for label in LABELS})
@@ -101,27 +100,6 @@ def test_json_has_plain_data_that_can_be_read_again(two):
         assert [sentence._.sentiment_tree for sentence in again.sents] == own
 
 
-def as_stored_by_0_1_0(doc: Doc) -> Doc:
-    old = Doc(doc.vocab).from_bytes(doc.to_bytes(exclude=["user_data"]))
-    kept = dict(stored_of(doc) or {})
-    del kept["aggregation"]
-    old.user_data[KEY] = kept
-    return old
-
-
-def test_results_of_0_1_0_are_read(nlp):
-    doc = nlp(TEXT)
-    for _ in range(2):
-        old = as_stored_by_0_1_0(doc)
-        assert old._.sentiment_phrases == doc._.sentiment_phrases
-        assert old._.sentiment_scores == doc._.sentiment_scores == doc.cats
-        (binned,) = DocBin(docs=[as_stored_by_0_1_0(doc)], store_user_data=True).get_docs(nlp.vocab)
-        assert predictions(binned)[1].label == best(expected("awful", 3))
-        # The bytes under the old key are out of the way of JSON.
-        assert as_stored_by_0_1_0(doc).to_json(underscore=["tree_sentiment"])["_"]
-        doc = nlp(as_stored_by_0_1_0(doc))
-
-
 def test_the_label_of_a_doc(last_word, nlp):
     assert nlp(TEXT)._.sentiment_label == best(mean_of((".", 4), ("awful", 3)))
     for text in ("", " \n"):
@@ -140,7 +118,7 @@ def test_getters_go_to_worker_processes_that_are_not_forked(nlp):
     assert state[1]["sentiment_label"][2](nlp("so good")[:]) == "good"
 
 
-def scored_as(brackets: str, **more: Any) -> Doc:
+def scored_as(brackets, **more):
     """A Doc scored by labels in brackets, 0.6 each."""
     tree = thinstack.from_brackets(brackets)
     doc = Doc(spacy.blank("en").vocab, words=list(tree.words))
@@ -204,11 +182,3 @@ def test_a_span_is_drawn_as_the_phrase_around_it(last_word):
     assert drawn == thinstack.render(list(doc.spans["sentiment"]))
     with pytest.raises(InputError, match="found Token"):
         thinstack.render(doc[0])
-
-
-def test_entities_and_noun_chunks_have_results(nlp):
-    doc = nlp("what a good film")
-    doc.set_ents([Span(doc, 1, 3, label="WORK")])
-    (entity,) = doc.ents
-    assert entity._.sentiment_label == best(expected("film", 4))
-    assert (entity._.sentiment_exact, entity._.sentiment_span.text) == (False, doc.text)

@@ -2,14 +2,10 @@
 
 import threading
 import warnings
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
 from last_word_model import best, expected, mean_of, pipeline
-from spacy.language import Language
 from spacy.tokens import Doc
 
 from thinstack.errors import NoSentencesWarning
@@ -24,7 +20,7 @@ def bundle(last_word):
     return last_word.path
 
 
-def bare(bundle: Path, **settings: Any) -> Language:
+def bare(bundle, **settings):
     """The component alone, which gets Docs without sentences."""
     nlp = spacy.blank("en")
     nlp.add_pipe("tree_sentiment", config={"model": str(bundle), "threads": 1, **settings})
@@ -66,7 +62,7 @@ def test_a_long_document_without_a_stop_changes_no_neighbour(bundle, threads, ma
     session, nodes = predictor._session, list[int]()
 
     class Watched:
-        def run(self, *arguments: Any) -> Any:
+        def run(self, *arguments):
             found = session.run(*arguments)
             nodes.append(len(found[0]))
             return found
@@ -115,14 +111,14 @@ def test_a_batch_is_read_while_the_one_before_is_scored(bundle, monkeypatch, bat
     second, places, met = threading.Event(), list[int](), list[bool]()
     real = component.predictor.trees_and_scores
 
-    def texts() -> Iterator[str]:
+    def texts():
         for place in range(9):
             asked.append(place)
             if place == 2 * batch_size - 1:
                 second.set()
             yield SHORT[place % 4]
 
-    def scores(words: list[list[str]], trees: Any) -> Any:
+    def scores(words, trees):
         met.append(second.wait(20 * ahead))
         second.set()
         return real(words, trees)
@@ -138,7 +134,7 @@ def test_a_batch_is_read_while_the_one_before_is_scored(bundle, monkeypatch, bat
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("good", [0, 3, 4, 5])
 def test_documents_before_a_broken_stream_are_given(bundle, threads, good):
-    def texts() -> Iterator[str]:
+    def texts():
         yield from ["so good"] * good
         raise OSError("the disk is gone")
 

@@ -19,7 +19,7 @@ print(json.dumps([doc.cats for doc in nlp.pipe(["Where is my parcel?", "I was ch
 """
 
 
-def run(*command: object, cwd: Path, **environment: str) -> str:
+def run(*command, cwd, **environment):
     done = subprocess.run(
         list(map(str, command)),
         cwd=cwd,

@@ -1,15 +1,11 @@
-"""What the component leaves on a Doc: kept through serialisation, read by the extension
-attributes."""
+"""What the component leaves on a Doc, read by the extension attributes."""
 
-import random
-from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 import spacy
-from last_word_model import LABELS, best, expected, mean_of, pipeline, random_tree
+from last_word_model import LABELS, best, expected, mean_of, pipeline
 from spacy.tokens import Doc, DocBin, Span
 from spacy.tokens.underscore import Underscore
 
@@ -18,8 +14,7 @@ from thinstack.data.words.ptb import unescape
 from thinstack.errors import ConfigError, InputError, NoSentencesWarning
 from thinstack.integrations.spacy import TreeSentiment, predictions
 from thinstack.integrations.spacy.doc_results import register_extensions
-from thinstack.integrations.spacy.splitter import sentences_of
-from thinstack.integrations.spacy.stored import Annotated, store, stored_of
+from thinstack.integrations.spacy.stored import stored_of
 from thinstack.runtime.documents import document_scores
 
 TEXT = "  A good (film).\n\n It was n't awful !"
@@ -44,7 +39,7 @@ PHRASES = {(i, i + 1) for i in (1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)}
 PHRASES |= {(1, i) for i in range(3, 8)} | {(8, i) for i in range(10, 14)}
 
 
-def around(words: Sequence[int]) -> list[tuple[int, int]]:
+def around(words):
     """The smallest phrase around these tokens, or the sentences that they stand in."""
     found = [(a, b) for a, b in PHRASES if a <= words[0] and words[-1] < b]
     return [min(found, key=lambda phrase: phrase[1] - phrase[0])] if found else [(1, 7), (8, 13)]
@@ -88,98 +83,6 @@ def test_a_span_without_words_has_nothing(doc):
         assert span._.sentiment_exact is False
 
 
-def scored_at_random(doc: Doc, rng: random.Random) -> Doc:
-    found = []
-    for sentence in sentences_of(doc):
-        tree = random_tree(len(sentence.words), rng)
-        scores = [rng.choices([0.1, 0.3, 0.6], k=len(LABELS)) for _ in tree]
-        found.append(Annotated(sentence, tree, np.array(scores, np.float32)))
-    store(doc, found, LABELS)
-    return doc
-
-
-Found = tuple[list[float], bool] | None
-
-
-def rows_by_definition(doc: Doc) -> Iterator[tuple[Span, Found]]:
-    """Every span of a Doc with the scores of the smallest node around it, or the mean of sentences,
-    and whether that has just its words; by a stack of (first word, end)."""
-    nodes: dict[tuple[int, int, int], list[float]] = {}
-    places = []
-    for number, record in enumerate(doc._.tree_sentiment["sentences"]):
-        stack, shifted = [], 0
-        for step, row in zip(record["transitions"], record["scores"], strict=True):
-            if step == 0:
-                stack.append((shifted, shifted + 1))
-                shifted += 1
-            else:
-                right, left = stack.pop(), stack.pop()
-                stack.append((left[0], right[1]))
-            nodes[(number, *stack[-1])] = row
-        places += [(number, word, set(range(*x))) for word, x in enumerate(record["tokens"])]
-    for start, end in combinations(range(len(doc) + 1), 2):
-        read = {token.i for token in doc[start:end] if not token.is_space}
-        touched = [(number, word) for number, word, tokens in places if tokens & read]
-        if not touched:
-            yield doc[start:end], None
-            continue
-        (low, first), (high, last) = touched[0], touched[-1]
-        fits = [
-            (b - a, n, a, b) for n, a, b in nodes if n == low == high and a <= first and last < b
-        ]
-        if fits:
-            _, number, a, b = min(fits)
-            inside = [x for n, word, x in places if n == number and a <= word < b]
-            row = nodes[(number, a, b)]
-        else:
-            numbers = range(low, high + 1)
-            roots = [max((n[2] - n[1], n) for n in nodes if n[0] == number) for number in numbers]
-            inside = [x for n, _, x in places if low <= n <= high]
-            total = sum(words for words, _ in roots)
-            columns = zip(*([x * words for x in nodes[key]] for words, key in roots), strict=True)
-            row = [sum(column) / total for column in columns]
-        yield doc[start:end], (row, set.union(*inside) == read)
-
-
-TEXTS = [
-    "",
-    " ",
-    "good",
-    " \n good",
-    "A good film. It was awful !",
-    TEXT,
-    "a b c d e f g h i j k l",
-]
-TEXTS += ["a well-made, New York film  here \n\n . ( good ) It is ''so'' good!  \n  ", "a b. " * 4]
-
-
-@pytest.mark.parametrize("saved", [False, True])
-@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
-def test_any_span_of_random_trees_has_what_the_node_around_it_has(text, saved):
-    rng, nlp = random.Random(text), spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    for _ in range(8):
-        doc = nlp(text)
-        if "York" in text:  # a token of two words
-            place = [token.text for token in doc].index("New")
-            with doc.retokenize() as retokenizer:
-                retokenizer.merge(doc[place : place + 2])
-        for _ in range(2):  # what is read is always what was stored last
-            doc = scored_at_random(doc, rng)
-            doc = Doc(nlp.vocab).from_bytes(doc.to_bytes()) if saved else doc
-            for span, found in rows_by_definition(doc):
-                if found is None:
-                    assert (span._.sentiment_scores, span._.sentiment_exact) == (None, False)
-                    continue
-                row, exact = found
-                scores = span._.sentiment_scores
-                assert scores == pytest.approx(dict(zip(LABELS, row, strict=True)), abs=1e-9)
-                assert span._.sentiment_exact == exact
-                assert span._.sentiment_label == best(scores)
-                if span._.sentiment_tree:
-                    assert span._.sentiment_phrases[-1]["scores"] == scores
-
-
 def test_the_tree_of_a_span_is_in_labelled_brackets(doc):
     classes = {label: number for number, label in enumerate(LABELS)}
     a, good, both = (classes[best(expected(*x))] for x in [("A",), ("good",), ("good", 2)])
@@ -216,15 +119,6 @@ def test_a_token_of_several_words_and_a_word_of_several_tokens(nlp):
     assert doc[0:5]._.sentiment_scores == pytest.approx(expected("film", 3), abs=1e-6)
 
 
-def test_results_survive_serialisation(nlp, doc):
-    binned = DocBin().from_bytes(DocBin(docs=[doc], store_user_data=True).to_bytes())
-    whole = Doc(nlp.vocab).from_bytes(doc.to_bytes())
-    for copy in (whole, *binned.get_docs(nlp.vocab), doc.copy()):
-        assert copy._.sentiment_phrases == doc._.sentiment_phrases
-        trees, own = ([sent._.sentiment_tree for sent in one.sents] for one in (copy, doc))
-        assert trees == own
-
-
 def test_predictions_of_a_docbin_need_no_component(doc):
     data = DocBin(docs=[doc], store_user_data=True).to_bytes()
     for kind, state in ((Doc, 2), (Span, 1)):
@@ -241,7 +135,7 @@ class _Watched(dict[str, Any]):
 
     read: ClassVar[list[int]] = []
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key):
         if key == "scores":
             self.read.append(self["start_char"])
         return super().__getitem__(key)
@@ -250,29 +144,19 @@ class _Watched(dict[str, Any]):
 def test_a_span_reads_its_own_sentence_only(nlp):
     doc = nlp("So good. Very awful. " * 50)
     stored = stored_of(doc)
-    assert stored is not None
     stored["sentences"][:] = map(_Watched, stored["sentences"])
     assert [sent._.sentiment_label for sent in doc.sents] == [best(expected(".", 3))] * 100
     assert _Watched.read == [sent.start_char for sent in doc.sents]
 
 
 def test_what_is_stored_is_as_described(doc):
-    plain, stored = doc._.tree_sentiment, stored_of(doc)
-    assert stored is not None
+    plain = doc._.tree_sentiment
     assert (plain["labels"], plain["aggregation"]) == (list(LABELS), "words")
     first, second = plain["sentences"]
     assert (first["start"], first["end"], second["start"], second["end"]) == (0, 7, 7, 13)
     assert second["transitions"] == [0, 0, 1, 0, 1, 0, 1, 0, 1]
     assert first["tokens"] == [[i, i + 1] for i in range(1, 7)]
     assert second["scores"][-1] == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
-    first, second = stored["sentences"]
-    assert list(second["transitions"]) == [0, 0, 1, 0, 1, 0, 1, 0, 1]
-    places = np.frombuffer(first["characters"], "<i4").reshape(-1, 2).tolist()
-    assert [TEXT[start:end] for start, end in places] == ["A", "good", "(", "film", ")", "."]
-    assert first["start_char"] == 0
-    assert second["end_char"] == len(TEXT)
-    scores = np.frombuffer(second["scores"], "<f4").reshape(9, 3)
-    assert scores[-1].tolist() == pytest.approx(list(expected("!", 5).values()), abs=1e-6)
 
 
 def test_a_doc_that_the_component_did_not_see_has_nothing(nlp, doc):
@@ -304,7 +188,7 @@ def test_an_attribute_of_someone_else_is_not_overwritten():
 TEXTS = "The acting is superb. It was filmed in a town by the sea. It was not bad at all."
 
 
-def shown(**settings: Any) -> Doc:
+def shown(**settings):
     return pipeline("sst", **settings)(TEXTS)
 
 
@@ -314,7 +198,7 @@ def test_a_view_shows_phrases_and_documents_by_sums(classes, places, most):
     own, doc = shown(max_words=most), shown(max_words=most, classes=classes)
     names = ["negative", "neutral", "positive"] if classes == 3 else ["negative", "positive"]
 
-    def sums(scores: dict[str, float]) -> dict[str, float]:
+    def sums(scores):
         masses = dict.fromkeys(names, 0.0)
         for place, score in zip(places, scores.values(), strict=True):
             if place is not None:

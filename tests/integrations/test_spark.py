@@ -2,9 +2,7 @@
 
 import pickle
 import sys
-from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -24,7 +22,7 @@ BATCH = pa.record_batch({"id": ["a", "b"], "text": ["So good. Very awful film!",
 class Broadcast:
     """Spark's, but for the way to executors."""
 
-    def __init__(self, value: Any):
+    def __init__(self, value):
         self.value = value
 
 
@@ -32,7 +30,7 @@ class Broadcast:
 def session(monkeypatch):
     """Something like a session, and a pyspark in which none is active."""
     module = ModuleType("pyspark.sql")
-    module.SparkSession = SimpleNamespace(getActiveSession=lambda: None)  # type: ignore[attr-defined]
+    module.SparkSession = SimpleNamespace(getActiveSession=lambda: None)
     monkeypatch.setitem(sys.modules, "pyspark", ModuleType("pyspark"))
     monkeypatch.setitem(sys.modules, "pyspark.sql", module)
     return SimpleNamespace(sparkContext=SimpleNamespace(broadcast=Broadcast))
@@ -52,7 +50,7 @@ def _no_model_is_loaded():
     spark._loaded.cache_clear()
 
 
-def rows(found: Iterator[pa.RecordBatch]) -> list[dict[str, Any]]:
+def rows(found):
     return pa.Table.from_batches(found).to_pylist()
 
 
@@ -73,7 +71,7 @@ def test_columns_are_named(installed):
 
 def test_the_model_is_loaded_once_in_a_process(installed, monkeypatch):
     sent = pickle.dumps(scorer("tiny"))
-    loads: list[int] = []
+    loads = []
     start = Predictor._start
     monkeypatch.setattr(Predictor, "_start", lambda self: (loads.append(1), start(self))[1])
     for _ in range(3):  # each task unpickles it anew

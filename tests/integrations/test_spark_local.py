@@ -1,5 +1,4 @@
-"""Spark itself, with two worker processes: rows that fail, workers that are killed, tasks that are
-tried again. `.ci/jobs/spark` runs it."""
+"""Spark itself, with two workers: failing rows, killed workers, repeated tasks; job `spark`."""
 
 import os
 import re
@@ -9,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -52,18 +50,18 @@ def score(spark, tmp_path_factory):
     return made
 
 
-def table(spark: Any, texts: list[str | None], tasks: int) -> Any:
+def table(spark, texts, tasks):
     rows = [(f"t{number}", text) for number, text in enumerate(texts)]
     return spark.createDataFrame(rows, "id string, text string").repartition(tasks)
 
 
-def by_id(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def by_id(rows):
     for row in rows:
         row["error"] = row["error"] and row["error"]["kind"]  # messages count a task's own rows
     return sorted(rows, key=lambda row: (int(row["id"][1:]), row["sentence"]))
 
 
-def scored(frame: Any, call: Any, schema: str) -> list[dict[str, Any]]:
+def scored(frame, call, schema):
     return by_id([row.asDict(recursive=True) for row in frame.mapInArrow(call, schema).collect()])
 
 
@@ -93,7 +91,7 @@ def test_a_bundle_with_a_name_is_opened_by_the_workers(spark):
 
 
 def test_the_model_is_loaded_once_in_a_worker(spark, score):
-    def call(batches: Any) -> Any:
+    def call(batches):
         from thinstack.integrations import spark as module
 
         rows = sum(batch.num_rows for batch in score(batches))
@@ -112,7 +110,7 @@ def test_the_model_is_loaded_once_in_a_worker(spark, score):
 
 @pytest.mark.parametrize("how", ["killed", "raised"])
 def test_a_task_that_is_tried_again_gives_each_row_once(spark, score, how, tmp_path):
-    def call(batches: Any) -> Any:
+    def call(batches):
         from pyspark import TaskContext
 
         for number, batch in enumerate(batches):
@@ -131,7 +129,7 @@ def test_a_task_that_is_tried_again_gives_each_row_once(spark, score, how, tmp_p
 
 
 def test_a_row_that_kills_its_worker_each_time_ends_the_job(spark, score):
-    def call(batches: Any) -> Any:
+    def call(batches):
         for batch in batches:
             if "poison" in batch.column("text").to_pylist():
                 os.kill(os.getpid(), signal.SIGKILL)

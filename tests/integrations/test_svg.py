@@ -19,15 +19,15 @@ SIGNS = ["−−", "−", "0", "+", "++"]
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
 
 
-def read(markup: str) -> ElementTree.Element:
+def read(markup):
     return ElementTree.fromstring(markup)
 
 
-def phrases(root: ElementTree.Element) -> list[ElementTree.Element]:
+def phrases(root):
     return [group for group in root.iter() if group.get("role") == "treeitem"]
 
 
-def brackets(item: ElementTree.Element) -> str:
+def brackets(item):
     """A drawn phrase as brackets: its sign as a class, then its word or its parts."""
     label = SIGNS.index(item.findtext("s:text[@class='sign']", "", NAMESPACE))
     parts = item.findall("s:g[@role='group']/s:g", NAMESPACE)

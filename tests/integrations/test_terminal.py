@@ -132,12 +132,6 @@ def test_of_many_classes_the_most_probable_are_drawn():
     assert shown[12].strip() == "and 20 classes less probable"
 
 
-def test_one_word():
-    lines = draw(predict("(4 Superb)")).splitlines()
-    assert lines[0] == "very positive: Superb"
-    assert lines[8:] == ["  ++  Superb"]
-
-
 @pytest.mark.parametrize("shape", [transitions.left, transitions.right, transitions.balanced])
 def test_ten_thousand_words_draw_the_top_and_say_what_is_left_out(shape):
     shown = draw(uniform([f"w{i}" for i in range(10_000)], shape(10_000)))

@@ -4,7 +4,6 @@ import importlib
 import pickle
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 import spacy
@@ -29,7 +28,7 @@ def nlp(start):
     return nlp
 
 
-def weights(nlp: Language) -> dict[str, torch.Tensor]:
+def weights(nlp):
     learner = nlp.get_pipe("tree_classifier").model
     return {name: value.clone() for name, value in state_of(learner._learner.model).items()}
 
@@ -128,7 +127,7 @@ def test_what_is_no_example_is_left_out(nlp):
 
 
 def test_classes_are_found_or_given(start):
-    def found(labels: list[str] | None, *added: str) -> tuple[str, ...]:
+    def found(labels, *added):
         nlp = pipeline(start)
         component, given = nlp.get_pipe("tree_classifier"), examples(nlp)
         assert [component.add_label(label) for label in added] == [1] * len(added)
@@ -150,9 +149,6 @@ def test_classes_are_found_or_given(start):
         ({}, "two classes or more in doc.cats, found none"),
         ({"up": 1.0}, "two classes or more in doc.cats, found 'up'"),
         ({0: False, 1: True}, r"the keys of doc\.cats are strings, found 0: .*'0'"),
-        ({"up": 1.0, None: 0.0}, r"the keys of doc\.cats are strings, found None"),
-        ({True: 1.0, False: 0.0}, r"the keys of doc\.cats are strings, found True"),
-        ({("up", 1): 1.0}, r"the keys of doc\.cats are strings, found \('up', 1\)"),
         ({"up": "yes", "down": "no"}, r"the values of doc\.cats are numbers, found 'yes' for 'up'"),
         ({"up": 1.0, "down": None}, r"the values of doc\.cats are numbers, found None for 'down'"),
         ({"up": 1.0, "down": 1.0}, "exclude each other.* found up, down; .*textcat_multilabel"),
@@ -178,11 +174,11 @@ def test_classes_that_are_none_are_named_unless_they_are_given(start, odd):
     assert component.labels == ("up", "down", odd)
 
 
-@pytest.mark.parametrize("labels", [[0, 1], ("up", True), [None, "up"], "up"], ids=repr)
+@pytest.mark.parametrize("labels", [[0, 1], "up"], ids=repr)
 def test_labels_that_are_no_list_of_strings(start, labels):
     nlp = pipeline(start)
     given = [Example.from_dict(nlp.make_doc("It is"), {"cats": {"up": 1.0}})]
-    component: Any = nlp.get_pipe("tree_classifier")
+    component = nlp.get_pipe("tree_classifier")
     with pytest.raises(
         InputError, match=r"(strings, found (0|True|None)|list of labels, found 'up')"
     ):

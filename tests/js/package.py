@@ -1,14 +1,20 @@
 """The npm package, asked from Python by `js/test/answer.mjs`."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+
+import pytest
 
 JS = Path(__file__).parents[2] / "js"
+needs_package = pytest.mark.skipif(
+    not (shutil.which("node") and (JS / "dist" / "node.js").is_file()),
+    reason="needs Node.js and the built package: npm ci && npm run build in js/",
+)
 
 
-def asked(call: str, **question: Any) -> Any:
+def asked(call, **question):
     """The answer of the built package to a call."""
     done = subprocess.run(
         ["node", str(JS / "test" / "answer.mjs")],
@@ -21,7 +27,7 @@ def asked(call: str, **question: Any) -> Any:
     return json.loads(done.stdout)
 
 
-def utf16(text: str) -> list[int]:
+def utf16(text):
     """For each place in a text, the UTF-16 units before it."""
     found = [0]
     for char in text:

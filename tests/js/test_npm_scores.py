@@ -1,13 +1,9 @@
-"""The npm package gives the trees and scores of Python."""
-
-import shutil
-from pathlib import Path
-from typing import Any
+"""The npm package gives the trees, scores and drawings of Python."""
 
 import numpy as np
 import onnx
 import pytest
-from js.package import JS, asked
+from js.package import JS, asked, needs_package
 from js.texts import KNOWN, hostile, own, treebank
 from sentence_models import PLAIN, write_sentence_bundle
 
@@ -15,7 +11,6 @@ import thinstack
 from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.runtime.documents import document_data
-from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.text import predict_text
 
 ROOT = JS.parent
@@ -23,13 +18,10 @@ SST = ROOT / "thinstack" / "bundle" / "bundled" / "sst"
 CONTEXT = ROOT / "models" / "thinstack-sst-context" / "thinstack_sst_context" / "model"
 GOLDEN = ROOT / "tests" / "golden" / "schema-1"
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("node") and (JS / "dist" / "node.js").is_file()),
-    reason="needs Node.js and the built package: npm ci && npm run build in js/",
-)
+pytestmark = needs_package
 
 
-def assert_same(found: dict[str, Any], expected: Prediction, tolerance: float = 1e-6) -> None:
+def assert_same(found, expected, tolerance=1e-6):
     assert found["words"] == list(expected.words)
     assert found["transitions"] == expected.transitions.tolist()
     np.testing.assert_allclose(found["scores"], expected.scores, rtol=0, atol=tolerance)
@@ -42,9 +34,7 @@ def assert_same(found: dict[str, Any], expected: Prediction, tolerance: float = 
         assert found["brackets"] == expected.brackets
 
 
-def compare(
-    bundle: Path, texts: list[str], options: dict[str, Any] | None = None, *, entry: str = "node"
-) -> None:
+def compare(bundle, texts, options=None, *, entry="node"):
     """Python's and the package's answers on texts, in one call each."""
     options = options or {}
     settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
@@ -60,7 +50,7 @@ def compare(
             assert text["label"] == known["label"]
 
 
-def some(count: int) -> list[str]:
+def some(count):
     """Sentences of the suite, and random texts."""
     return [*own()[:count], *hostile(count, seed=3), "", " \n"]
 
@@ -173,3 +163,28 @@ def test_the_json_form():
         assert sentence == own_sentence
         for other, own_scores in zip(others, scores, strict=True):
             assert other == pytest.approx(own_scores, abs=2.1e-6)
+
+
+# -- drawings, byte for byte
+
+
+def compare_drawn(bundle, texts, options=None):
+    predictor = thinstack.load(bundle, threads=1, **(options or {}))
+    found = asked("drawn", bundle=str(bundle), texts=texts, options=options or {})
+    for (tree, text), sentences in zip(found, predict_text(predictor, texts), strict=True):
+        assert tree == thinstack.render(sentences)
+        assert text == thinstack.render(sentences, "text")
+
+
+@pytest.mark.parametrize("options", [{}, {"classes": 3, "abstain": 0.7}, {"classes": 2}], ids=str)
+def test_drawings(options):
+    long = ["good " * 100, "not " * 700, "a well-made, " * 600, "word" * 200]
+    compare_drawn(SST, [*own()[:150], *hostile(300, seed=7), "", *long], options)
+
+
+def test_drawings_of_other_classes_and_of_sentences_alone(tmp_path):
+    texts = ["good awful film .", "A film (good)", "good. A film."]
+    compare_drawn(GOLDEN / "words", [*texts, *hostile(30, seed=8)])
+    roots = write_sentence_bundle(tmp_path / "roots").bundle.path
+    compare_drawn(roots, [*texts, "good film " * 60])
+    compare_drawn(write_sentence_bundle(tmp_path / "plain", **PLAIN).bundle.path, texts)

@@ -1,12 +1,10 @@
-"""Texts that splitting, tokenising and scoring are compared on: what the repository has, treebanks
-where they are given, and random ones that want to do harm."""
+"""Texts to compare on: of the repository, of treebanks where they are given, and random ones."""
 
 import json
 import os
 import random
 import re
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 
 from thinstack.data.trees.treebank import read_trees
@@ -34,18 +32,8 @@ PARTS += [
     "ﬀ",
     "\u200b",
 ]
-PARTS += [
-    "🇺🇸",
-    "1\ufe0f\u20e3",
-    "❤\ufe0f",
-    "a_" * 600,
-    "好" * 501,
-    ".NET",
-    "Yahoo!",
-    " v. ",
-    "\\'",
-    "´s",
-]
+PARTS += ["🇺🇸", "1\ufe0f\u20e3", "❤\ufe0f", "a_" * 600, "好" * 501, ".NET", "Yahoo!", " v. "]
+PARTS += ["\\'", "´s"]
 PARTS += ["<a x=\"b > c\" y='>'>", "<!-- <b>-->", "<!--", "-->", "&amp;lt;br&#62;", "&#39t", "&lt "]
 PARTS += ["don ' t", "can'nt", "isn\ufffdt", "hasnˈt", "did 'nt", "is nt", "ought", " 't", "n.t"]
 MARKS = ".?!…,;:'’‘\"“”`´()[]{}<>-–—/*#@&$%=_^~+\\ \n\r\t\x1c\x85\xa0\u2028\u2029"
@@ -54,7 +42,7 @@ MARKS = ".?!…,;:'’‘\"“”`´()[]{}<>-–—/*#@&$%=_^~+\\ \n\r\t\x1c\x85
 _CHANGED = {0x1171E}  # a mark that Unicode 15 put into another category
 
 
-def known(code: int) -> bool:
+def known(code):
     """Whether a code point is a character to this Python; later versions of Unicode know more."""
     return unicodedata.category(chr(code)) not in ("Cn", "Cs") and code not in _CHANGED
 
@@ -63,7 +51,7 @@ KNOWN = [code for code in range(0x110000) if known(code)]
 PLANES = [code for code in KNOWN if code < 0x3000 or 0x1F000 <= code < 0x20000 or code > 0xE0000]
 
 
-def hostile(count: int, seed: int = 1) -> list[str]:
+def hostile(count, seed=1):
     """Random texts: of what rules look for, of letters of all scripts, and of both."""
     rng = random.Random(seed)
     found = []
@@ -83,15 +71,14 @@ def hostile(count: int, seed: int = 1) -> list[str]:
     return found
 
 
-def treebank(name: str) -> list[str]:
-    """The sentences of a file of the Stanford Sentiment Treebank as text; none where it is not
-    given."""
+def treebank(name):
+    """The sentences of a file of the Stanford Sentiment Treebank; none where it is not given."""
     path = DATA / "sst" / name
     trees = read_trees(path, labelled=True) if path.is_file() else ()
     return [detokenize(tree.words) for tree in trees]
 
 
-def own() -> list[str]:
+def own():
     """Texts that stand in the repository: suites of sentences, and lines of prose."""
     pages = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CHANGELOG.md"]
     lines = [line for page in pages for line in page.read_text("utf-8").splitlines()]
@@ -99,7 +86,7 @@ def own() -> list[str]:
     return [*suite, *(line for line in lines if line)]
 
 
-def plain() -> Iterator[str]:
+def plain():
     """Texts of treebanks that are given: of the web, captions, questions."""
     for path in sorted((DATA / "ud_ewt").glob("*.conllu")):
         content = path.read_text("utf-8")
@@ -110,7 +97,7 @@ def plain() -> Iterator[str]:
             yield json.loads(line)["sentence1"]
 
 
-def all_texts() -> list[str]:
+def all_texts():
     """At least 10,000."""
     found = [*treebank("train.txt"), *treebank("dev.txt"), *plain(), *own(), *hostile(3000)]
     return [*found, *hostile(max(0, 10_000 - len(found)), seed=2)]

@@ -1,7 +1,6 @@
 """Batches: every sentence once, within the limit, and only whole trees."""
 
 import random
-from collections.abc import Iterator
 from itertools import chain, pairwise
 
 import numpy as np
@@ -32,7 +31,7 @@ def test_a_batch_has_few_characters_or_is_one_sentence():
     assert [each.tolist() for each, _ in cut] == [[2], [3, 4, 0], [1]]
 
 
-def is_tree(steps: list[int]) -> bool:
+def is_tree(steps):
     stack = 0
     for step in steps:
         if step not in (0, 1) or (step == 1 and stack < 2):
@@ -76,7 +75,7 @@ def test_sentences_in_their_context_are_of_like_widths_and_few_places():
     """Places are sentences times the widest one."""
     lengths, widths = np.array([3, 3, 1, 3, 2, 1]), np.array([5, 4, 20, 6, 5, 1])
 
-    def found(nodes: int) -> list[list[int]]:
+    def found(nodes):
         cut = batches(lengths, None, nodes=nodes, widths=widths, pieces=20)
         return [positions.tolist() for positions, _ in cut]
 
@@ -116,7 +115,7 @@ def test_items_go_in_lists_as_full_as_they_may_be():
 def test_a_full_list_does_not_wait_for_another_item():
     asked = []
 
-    def items() -> Iterator[int]:
+    def items():
         for size in (1, 1, 1, 50, 1, 1):
             asked.append(size)
             yield size

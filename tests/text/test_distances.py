@@ -1,7 +1,6 @@
 """Trees by syntactic distance."""
 
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from thinstack.text.distance_table import WINDOW, DistanceTable, form_of, forms,
 from thinstack.text.given_trees import tree_maker
 
 
-def cut(distances: list[float], start: int, end: int) -> set[tuple[int, int]]:
+def cut(distances, start, end):
     """The spans of the definition, by recursion: each is cut at its greatest distance."""
     if end - start == 1:
         return {(start, end)}
@@ -45,7 +44,7 @@ def test_a_hundred_thousand_words_make_one_tree():
     assert validate(rising, 100_000)[:5].tolist() == [0, 0, 1, 0, 1]
 
 
-def table_with(weights: dict[tuple[int, str], float], words: tuple[str, ...]) -> DistanceTable:
+def table_with(weights, words):
     """A table that is zero but for some places (0 to 2 WINDOW - 1) and features."""
     columns = ["", *words, *forms()]
     array = np.zeros((2 * WINDOW, len(columns)))
@@ -79,7 +78,7 @@ def test_form_of_a_word(word, form):
     assert form in forms()
 
 
-def stored(table: DistanceTable) -> dict[str, Any]:
+def stored(table):
     """The JSON of a table, as a bundle has it."""
     head = {"schema_version": 1, "window": WINDOW}
     return {**head, "words": table.words, "weights": table.weights.tolist()}
@@ -120,7 +119,7 @@ def test_tree_makers():
     table = table_with({(WINDOW, "c"): 1.0}, ("c",))
     assert tree_maker("distances", table)(words).tolist() == transitions_of([0, 1, 0, 0]).tolist()
 
-    def parser(words: list[str]) -> np.ndarray:
+    def parser(words):
         return left(len(words))
 
     assert tree_maker("self", table, parser=parser)(words).tolist() == left(5).tolist()

@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 import sys
 from time import process_time
 
@@ -14,19 +12,18 @@ from hypothesis import strategies as st
 
 from thinstack.data.trees.treebank import read_trees
 from thinstack.data.words import ptb
-from thinstack.runtime.text import Sentence
 from thinstack.text.english import RULES, EnglishSplitter, rules
 from thinstack.text.raw_text import detokenize
 
 DATA = json.loads(RULES.read_text(encoding="utf-8"))
 
 
-def sentences(text: str) -> list[Sentence]:
+def sentences(text):
     (found,) = EnglishSplitter()([text])
     return found
 
 
-def words(text: str) -> list[str]:
+def words(text):
     """Of a text that is one sentence."""
     (found,) = EnglishSplitter(sentences=False)([text])
     return found[0].words
@@ -45,7 +42,6 @@ WORDS = [
     ('"5" x 5" " x " y', "`` 5 '' x 5 '' `` x '' y"),
     ("“‘b’ c” «d» ``e'' „f”", "`` ` b ' c '' `` d '' `` e '' `` f ''"),
     ("word—word x--y a – b ---- c", "word -- word x -- y a -- b -- c"),
-    ("1990–1995, anti- or pre-war", "1990-1995 , anti- or pre-war"),
     ("so...... so… no . . . yes", "so ... so ... no ... yes"),
     ("[x] {y} (z) a *** b*", r"-LSB- x -RSB- -LCB- y -RCB- -LRB- z -RRB- a \*\*\* b \*"),
     ("$3.50, US$5, £5, 5%, -5, .5", "$ 3.50 , US$ 5 , £ 5 , 5 % , -5 , .5"),
@@ -54,15 +50,12 @@ WORDS = [
     ("See https://a.b/c?d=e, www.x.org.", r"See https:\/\/a.b\/c?d=e , www.x.org ."),
     ("me@x.org, @you #tag #1 foo.com", "me@x.org , @you #tag # 1 foo.com"),
     ("good :) or :-( and <3", "good :-RRB- or :--LRB- and <3"),
-    ("What?!? Really!! 👍🏽👍 no", "What ?!? Really !! 👍🏽 👍 no"),
     (
         "e.g. U.S. a.m. Ph.D. b.s. J.R.R. Mr. X, etc., et al.",
         "e.g. U.S. a.m. Ph.D. b.s. J.R.R. Mr. X , etc. , et al.",
     ),
     ("naïve æon Привет 日本語 x", "naïve æon Привет 日本語 x"),
-    ("It is I.", "It is I ."),
     ("n" * 600, "n" * 600),
-    ("two  spaces\n\nand\tmore ", "two spaces and more"),
 ]
 SENTENCES = [
     "Dr. Smith and Mrs. Jones left. | It was late.",
@@ -71,14 +64,12 @@ SENTENCES = [
     "It ends at 5 p.m. | Then we go, e.g. home, vs. them, i.e. us.",
     "No. 5 is best. | I said no. | He paid $3.50 on Sept. 3. | Nothing.",
     "Apples, pears, etc. are fruit. | Apples, pears, etc. | They are.",
-    "Acme Inc. makes it. | Acme Inc. | The end.",
     "He left. | \"She came.\" | 'Why?' | (He knew.) | “So.”\t| [Yes.] | Fine.",
     '"Really?" he asked. | "No!" said she. | He said "no." and left.',
     "Well... it is. | It ... well, is. | It ... | Is it? | Wait… so? | ... a film. | ... The end.",
     "What?! | No!! | So: yes; no. | ok. | lower case.",
     "Version 3.11 of foo.com is at http://x.y/z.html. | See me@x.org. | Bye.",
     "1. Buy milk. | 2. Eat.",
-    "So good! :) | Next. | Good.:-) | 10.",
     "It ended. | It began.| It went on?| Yes.",
     "one\ntwo | \n\n | three\r\nfour | \r\n \r\n | five | \u2029 | six",
 ]
@@ -143,7 +134,7 @@ HOSTILE = UNITS.split("|")
 def test_hostile_text_is_read_in_linear_time(unit):
     """Four times the text takes some four times the CPU time, not sixteen."""
 
-    def seconds(length: int) -> float:
+    def seconds(length):
         text = f"b. {unit * (length // len(unit))}b"
         start = process_time()
         assert sentences(text)[-1].text.endswith("b")
@@ -161,65 +152,7 @@ def test_the_rules_agree_with_the_rest_of_the_package():
     assert [char for char in characters if char.isspace() != bool(space.match(char))] == []
 
 
-JAVASCRIPT = """
-const [data, texts] = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const classes = {starters: data.starters.join("|"), shouted: data.starters.join("|").toUpperCase()};
-const expanded = (pattern) => pattern.replace(/<([a-z]+)>/g, (_, name) => classes[name]);
-for (const [name, pattern] of Object.entries(data.classes)) classes[name] = expanded(pattern);
-const scan = expanded(" ?(?:" + data.tokens.map((rule) => `(${rule.pattern})`).join("|") + ")");
-const patterns = [data.followed, data.closers, data.text_ends, ...Object.values(data.ends)];
-for (const kind of data.abbreviations) patterns.push(kind.pattern ?? "", kind.when ?? "");
-const found = texts.map((text) => {
-  const points = [0];  // by place in UTF-16
-  for (const char of text) points.push(...Array(char.length).fill(points.at(-1) + 1));
-  const tokens = [...text.matchAll(new RegExp(scan, "gu"))].map((match) => {
-    const number = match.findIndex((group, i) => i && group !== undefined);
-    const end = match.index + match[0].length;
-    return [number, points[end - match[number].length], points[end]];
-  });
-  const ends = patterns.map((pattern) => {
-    const places = [];
-    const sticky = new RegExp(expanded(pattern), "uy");
-    for (let i = 0; i <= text.length; i += text.codePointAt(i) > 0xffff ? 2 : 1) {
-      sticky.lastIndex = i;
-      places.push(sticky.test(text) ? points[sticky.lastIndex] : -1);
-    }
-    return places;
-  });
-  return [tokens, ends];
-});
-console.log(JSON.stringify(found));
-"""
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-def test_patterns_mean_the_same_in_javascript():
-    characters = "".join(
-        map(chr, [*range(0x3100), *range(0xFE00, 0x10000), *range(0x1F000, 0x1FB00)])
-    )
-    texts = [*(text for text, _ in WORDS), *SENTENCES, " ".join(characters)]
-    texts += [f"a{unit * 9} A" for unit in HOSTILE]
-    done = subprocess.run(
-        ["node", "-e", JAVASCRIPT],
-        input=json.dumps([DATA, texts]),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    own = rules()
-    patterns = [*map(DATA.get, ("followed", "closers", "text_ends")), *DATA["ends"].values()]
-    for kind in DATA["abbreviations"]:
-        patterns += kind.get("pattern", ""), kind.get("when", "")
-    compiled = [re.compile(own.expanded(pattern)) for pattern in patterns]
-    for text, (tokens, ends) in zip(texts, json.loads(done.stdout), strict=True):
-        numbers = ((match.lastindex, match) for match in own.scan.finditer(text))
-        assert tokens == [[number, *match.span(number)] for number, match in numbers]
-        for pattern, places in zip(compiled, ends, strict=True):
-            matches = (pattern.match(text, i) for i in range(len(text) + 1))
-            assert places == [match.end() if match else -1 for match in matches]
-
-
-def share_read_back(sentences: list[list[str]], joined: int) -> float:
+def share_read_back(sentences, joined):
     """The share of sentences that come back word for word out of texts of so many sentences."""
     texts = [detokenize(words) for words in sentences]
     found = EnglishSplitter()(" ".join(texts[i : i + joined]) for i in range(0, len(texts), joined))

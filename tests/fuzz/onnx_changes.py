@@ -1,11 +1,8 @@
 """ONNX files that are like a given one but for a few changes of their structure."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import numpy as np
 import onnx
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
+from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, helper
 
 from thinstack.bundle.gate.operators import OPERATORS
 
@@ -13,20 +10,12 @@ Random = np.random.Generator
 NUMBERS = (0, 1, -1, 2, -2, 3, 7, 64, 1 << 20, 1 << 31, (1 << 31) - 1, -(1 << 31), 1 << 40)
 NUMBERS += (1 << 62, (1 << 63) - 1, -(1 << 63))
 FLOATS = (0.0, -1.0, 1e-30, 7e30, -7e30, 3e38, float("inf"), float("-inf"), float("nan"), 0.5)
-OTHERS = (
-    "RandomUniformLike",
-    "RandomNormal",
-    "Scan",
-    "Tile",
-    "Pad",
-    "OneHot",
-    "Resize",
-    "Softplus",
-)
+OTHERS = ["RandomUniformLike", "RandomNormal", "Scan", "Tile", "Pad", "OneHot", "Resize"]
+OTHERS += ["Softplus"]
 TYPES = tuple(TensorProto.DataType.values())
 
 
-def mutated_onnx(content: bytes, random: Random) -> bytes:
+def mutated_onnx(content, random):
     """The file with one to three changes."""
     model = onnx.load_from_string(content)
     for _ in range(int(random.integers(1, 4))):
@@ -36,7 +25,7 @@ def mutated_onnx(content: bytes, random: Random) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
+def _graphs(graph):
     yield graph
     for node in graph.node:
         for attribute in node.attribute:
@@ -44,18 +33,18 @@ def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
                 yield from _graphs(attribute.g)
 
 
-def _pick(random: Random, items: Any) -> Any:
+def _pick(random, items):
     items = list(items)
     return items[int(random.integers(len(items)))]
 
 
-def _node(graph: GraphProto, random: Random) -> NodeProto:
+def _node(graph, random):
     if not graph.node:
         graph.node.append(helper.make_node("Identity", ["x"], ["made"]))
     return _pick(random, graph.node)
 
 
-def _names(model: ModelProto) -> list[str]:
+def _names(model):
     """Of values of all graphs."""
     found = ["", "nothing"]
     for graph in _graphs(model.graph):
@@ -64,22 +53,22 @@ def _names(model: ModelProto) -> list[str]:
     return found
 
 
-def drop_node(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def drop_node(model, graph, random):
     graph.node.remove(_node(graph, random))
 
 
-def duplicate_node(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def duplicate_node(model, graph, random):
     graph.node.append(_node(graph, random))
 
 
-def move_node(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def move_node(model, graph, random):
     node = NodeProto()
     node.CopyFrom(_node(graph, random))
     graph.node.remove(node)
     graph.node.insert(int(random.integers(len(graph.node) + 1)), node)
 
 
-def insert_node(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def insert_node(model, graph, random):
     """Between a node and what it reads."""
     reader = _node(graph, random)
     if not reader.input:
@@ -94,16 +83,16 @@ def insert_node(model: ModelProto, graph: GraphProto, random: Random) -> None:
     reader.input[number] = name
 
 
-def _several(random: Random, items: list[str], count: int) -> list[str]:
+def _several(random, items, count):
     return [_pick(random, items) for _ in range(count)]
 
 
-def change_operator(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def change_operator(model, graph, random):
     names = OTHERS if random.random() < 0.05 else tuple(OPERATORS)
     _node(graph, random).op_type = _pick(random, names)
 
 
-def change_input(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def change_input(model, graph, random):
     node, name = _node(graph, random), _pick(random, _names(model))
     if not node.input or random.random() < 0.2:
         node.input.append(name)
@@ -111,13 +100,13 @@ def change_input(model: ModelProto, graph: GraphProto, random: Random) -> None:
         node.input[int(random.integers(len(node.input)))] = name
 
 
-def drop_input(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def drop_input(model, graph, random):
     node = _node(graph, random)
     if node.input:
         del node.input[int(random.integers(len(node.input)))]
 
 
-def change_output(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def change_output(model, graph, random):
     node = _node(graph, random)
     match int(random.integers(3)):
         case 0:
@@ -128,7 +117,7 @@ def change_output(model: ModelProto, graph: GraphProto, random: Random) -> None:
             node.output[int(random.integers(len(node.output)))] = _pick(random, _names(model))
 
 
-def change_attribute(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def change_attribute(model, graph, random):
     """To another value of its type."""
     nodes = [node for node in graph.node if node.attribute]
     if not nodes:
@@ -149,25 +138,25 @@ def change_attribute(model: ModelProto, graph: GraphProto, random: Random) -> No
             _change_values(attribute.g, random)
 
 
-def add_attribute(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def add_attribute(model, graph, random):
     every = [each for node in graph.node for each in node.attribute]
     if every:
         _node(graph, random).attribute.append(_pick(random, every))
 
 
-def drop_attribute(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def drop_attribute(model, graph, random):
     nodes = [node for node in graph.node if node.attribute]
     if nodes:
         attributes = _pick(random, nodes).attribute
         del attributes[int(random.integers(len(attributes)))]
 
 
-def change_weight(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def change_weight(model, graph, random):
     if graph.initializer:
         _change_tensor(_pick(random, graph.initializer), random)
 
 
-def _change_tensor(tensor: TensorProto, random: Random) -> None:
+def _change_tensor(tensor, random):
     match int(random.integers(5)):
         case 0 if tensor.dims:
             tensor.dims[int(random.integers(len(tensor.dims)))] = _pick(random, NUMBERS)
@@ -181,7 +170,7 @@ def _change_tensor(tensor: TensorProto, random: Random) -> None:
             _change_numbers(tensor, random)
 
 
-def _change_numbers(tensor: TensorProto, random: Random) -> None:
+def _change_numbers(tensor, random):
     """Some of the numbers, or all of them."""
     try:
         array = onnx.numpy_helper.to_array(tensor).copy()
@@ -201,11 +190,11 @@ def _change_numbers(tensor: TensorProto, random: Random) -> None:
     tensor.CopyFrom(onnx.numpy_helper.from_array(array, name))
 
 
-def change_values(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def change_values(model, graph, random):
     _change_values(graph, random)
 
 
-def _change_values(graph: GraphProto, random: Random) -> None:
+def _change_values(graph, random):
     """The declared inputs, outputs and other values."""
     values = _pick(random, [graph.input, graph.output, graph.value_info])
     if not values:
@@ -227,34 +216,23 @@ def _change_values(graph: GraphProto, random: Random) -> None:
             value.name = f"{value.name}_"
 
 
-def change_version(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def change_version(model, graph, random):
     if random.random() < 0.5:
         model.opset_import[0].version = _pick(random, (*range(1, 27), 0, -1, 1 << 40))
     else:
         model.ir_version = _pick(random, (*range(14), 1 << 40))
 
 
-def change_metadata(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def change_metadata(model, graph, random):
     entry = _pick(random, model.metadata_props) if model.metadata_props else None
-    values = (
-        "",
-        "[]",
-        "9" * 5000,
-        "null",
-        "roots",
-        "nodes",
-        "true",
-        "int8",
-        "\ud7ff",
-        "a" * 100_000,
-    )
+    values = ("", "[]", "9" * 5000, "null", "roots", "nodes", "true", "int8", "\ud7ff", "a" * 10**5)
     if entry is None or random.random() < 0.3:
         model.metadata_props.add(key=_pick(random, ["max_pieces", "reads", ""]), value="1" * 4)
     else:
         entry.value = _pick(random, values)
 
 
-def exchange_graphs(model: ModelProto, graph: GraphProto, random: Random) -> None:
+def exchange_graphs(model, graph, random):
     """A body takes the place of another."""
     inner = list(_graphs(model.graph))[1:]
     if len(inner) > 1:
@@ -263,29 +241,10 @@ def exchange_graphs(model: ModelProto, graph: GraphProto, random: Random) -> Non
         _pick(random, inner).CopyFrom(other)
 
 
-Change = Callable[[ModelProto, GraphProto, Random], None]
-CHANGES: tuple[Change, ...] = (
-    drop_node,
-    duplicate_node,
-    move_node,
-    insert_node,
-    insert_node,
-    change_operator,
-    change_operator,
-    change_input,
-    change_input,
-    drop_input,
-    change_output,
-    change_attribute,
-    change_attribute,
-    change_attribute,
-    add_attribute,
-    drop_attribute,
-    change_weight,
-    change_weight,
-    change_values,
-    change_version,
-    change_metadata,
-    exchange_graphs,
+CHANGES = (
+    *(drop_node, duplicate_node, move_node, insert_node, insert_node, change_operator),
+    *(change_operator, change_input, change_input, drop_input, change_output, change_attribute),
+    *(change_attribute, change_attribute, add_attribute, drop_attribute, change_weight),
+    *(change_weight, change_values, change_version, change_metadata, exchange_graphs),
 )
 """Those that files survive most often are there twice or thrice."""
