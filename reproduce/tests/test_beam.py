@@ -66,7 +66,7 @@ def as_dict(found: Candidates) -> dict[tuple[int, ...], float]:
 
 @pytest.mark.parametrize("name", PARSERS)
 @pytest.mark.parametrize("words", [1, 2, 3, 4, 5])
-def test_a_beam_as_wide_as_there_are_trees_finds_all(name: str, words: int) -> None:
+def test_a_beam_as_wide_as_there_are_trees_finds_all(name, words):
     model, example = parser(name), sentence(words)
     wanted = {steps: log_prob(model, example, steps) for steps in all_trees(words)}
     assert len(wanted) == TREES[words]
@@ -77,7 +77,7 @@ def test_a_beam_as_wide_as_there_are_trees_finds_all(name: str, words: int) -> N
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_sentences_do_not_affect_each_other(name: str) -> None:
+def test_sentences_do_not_affect_each_other(name):
     """Also where they end before others, and where they have fewer trees than the beam is wide."""
     model = parser(name)
     examples = [sentence(words, n) for n, words in enumerate([3, 6, 1, 5, 6, 2, 4])]
@@ -91,7 +91,7 @@ def test_sentences_do_not_affect_each_other(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_a_beam_of_one_is_the_models_own_parse(name: str) -> None:
+def test_a_beam_of_one_is_the_models_own_parse(name):
     model, examples = parser(name), [sentence(words, 1) for words in (9, 2, 12, 1, 30)]
     found = [one.transitions[0].tolist() for one in k_best(model, examples, 1)]
     assert found == [steps.tolist() for steps in own_trees(model, examples)]

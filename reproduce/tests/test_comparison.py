@@ -37,28 +37,28 @@ def seed_of(
         ([[1, 0, 1]], [[1, 0, 1]] * 3, 0.0),  # what both find alike adds nothing
     ],
 )
-def test_by_hand(first: list[list[int]], second: list[list[int]], error: float) -> None:
+def test_by_hand(first, second, error):
     rows = [[seed_of(right) for right in seeds] for seeds in (first, second)]
     assert error_of_examples(*rows, whole=True) == pytest.approx(100 * error)
 
 
-def test_sentences_alone_or_all_phrases() -> None:
+def test_sentences_alone_or_all_phrases():
     first, second = ([seed_of(right, whole=[0, 1, 0, 1])] for right in ([0, 1, 0, 0], [1] * 4))
     found = [error_of_examples(first, second, whole=whole) for whole in (True, False)]
     assert found == pytest.approx([100 * sqrt(1 / 2) / sqrt(2), 100 * 0.5 / 2])
 
 
 @pytest.mark.parametrize("other", [[], [seed_of([1, 0])], [seed_of([1, 0, 1], gold=[7, 7, 8])]])
-def test_rows_that_were_not_measured_on_the_same_cases(other: list[Cases]) -> None:
+def test_rows_that_were_not_measured_on_the_same_cases(other):
     assert error_of_examples([seed_of([1, 0, 1])], other, whole=True) is None
     assert error_of_examples(other, [seed_of([1, 0, 1])], whole=True) is None
 
 
-def test_one_example_says_nothing() -> None:
+def test_one_example_says_nothing():
     assert error_of_examples([seed_of([1])], [seed_of([0])], whole=True) is None
 
 
-def test_it_is_how_far_differences_of_other_samples_spread() -> None:
+def test_it_is_how_far_differences_of_other_samples_spread():
     rng = np.random.default_rng(0)
     differences, errors = [], []
     for _ in range(400):
@@ -90,9 +90,7 @@ def table(key: str) -> Table:
         ("root_binary_accuracy", None, None, False),
     ],
 )
-def test_the_cases_of_a_column(
-    key: str, asked: tuple[str, str] | None, error: float | None, interval: bool
-) -> None:
+def test_the_cases_of_a_column(key, asked, error, interval):
     found: list[tuple[str, str, str]] = []
 
     def cases(row: Row, variant: str, source: str) -> list[Cases]:
@@ -110,7 +108,7 @@ def test_the_cases_of_a_column(
     assert compare_rows(made, made.compare[0], rows[:1], cases) is None
 
 
-def test_likelihoods_are_compared_where_both_rows_have_them() -> None:
+def test_likelihoods_are_compared_where_both_rows_have_them():
     made, figure = table("root_accuracy"), {"mean": 50.0, "std": None, "seeds": [50.0]}
     rows = [{"name": name, "figures": {"root_accuracy": figure}} for name in ("lstm", "rvnn")]
 

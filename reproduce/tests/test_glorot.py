@@ -44,7 +44,7 @@ def is_uniform(block: Tensor, rows: int, columns: int) -> bool:
     return abs(spread / variance - 1) < 0.1 and float(values.abs().max()) < (3 * variance) ** 0.5
 
 
-def test_every_matrix_of_the_equations_is_drawn_by_itself() -> None:
+def test_every_matrix_of_the_equations_is_drawn_by_itself():
     model = drawn(encoder={"top_down": {"name": "top_down_lstm.v1", "hidden_size": UNITS}})
     weights = dict(model.named_parameters())
     up, down = "encoder.layers.0.up.cell.", "encoder.layers.0.down.cell."
@@ -65,7 +65,7 @@ def test_every_matrix_of_the_equations_is_drawn_by_itself() -> None:
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_the_blocks_of_a_cell_make_up_its_weights(name: str) -> None:
+def test_the_blocks_of_a_cell_make_up_its_weights(name):
     sizes = dict(CELLS[name])
     options = sizes.pop("options", {})
     cell: nn.Module = manager().cell(name).create(options, input_size=7, hidden_size=5, **sizes)
@@ -75,6 +75,6 @@ def test_the_blocks_of_a_cell_make_up_its_weights(name: str) -> None:
     assert {size for sizes in blocks.values() for part in sizes for size in part} == {5, 7}
 
 
-def test_a_cell_of_unknown_blocks_is_refused() -> None:
+def test_a_cell_of_unknown_blocks_is_refused():
     with pytest.raises(ConfigError, match="TreeGRU"):
         drawn("tree_gru.v1")

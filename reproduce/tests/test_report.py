@@ -61,7 +61,7 @@ BOTH: dict[str, list[float | None]] = {
 }
 
 
-def test_mean_deviation_and_seeds_of_each_column() -> None:
+def test_mean_deviation_and_seeds_of_each_column():
     lstm, rvnn = report(tiny(), BOTH)["rows"]
     by_hand = {"mean": 53.0, "std": 3.0, "seeds": [50.0, 53.0, 56.0]}
     assert lstm["figures"]["root_accuracy"] == by_hand
@@ -73,7 +73,7 @@ def test_mean_deviation_and_seeds_of_each_column() -> None:
     assert lstm["parameters"]["encoder"] == 1500
 
 
-def test_the_trees_of_a_row_and_those_of_a_column() -> None:
+def test_the_trees_of_a_row_and_those_of_a_column():
     data = tiny()
     data["rows"][1]["trees"] = "left"
     data["columns"] = [{"key": key, "title": ""} for key in ("root_accuracy", "gold.root_accuracy")]
@@ -82,7 +82,7 @@ def test_the_trees_of_a_row_and_those_of_a_column() -> None:
     assert means == {"root_accuracy": 33.0, "gold.root_accuracy": 54.0}
 
 
-def test_what_the_runs_come_from() -> None:
+def test_what_the_runs_come_from():
     own, left = report(tiny(), BOTH)["rows"][0]["runs"]
     assert (own["variant"], own["split"], own["reported_on"]) == ("", "development", "dev.txt")
     assert (left["variant"], left["split"]) == ("left", "test")
@@ -92,14 +92,14 @@ def test_what_the_runs_come_from() -> None:
     assert own["recipe"] != left["recipe"]
 
 
-def test_a_figure_over_no_case_or_of_one_seed() -> None:
+def test_a_figure_over_no_case_or_of_one_seed():
     (row,) = report(tiny(), {"lstm": [None, 50.0], "lstm/left": [1.0]})["rows"]
     assert row["figures"]["root_accuracy"] is None
     alone = report(tiny(), {"lstm": [50.0], "lstm/left": [1.0]})["rows"][0]
     assert alone["figures"]["root_accuracy"] == {"mean": 50.0, "std": None, "seeds": [50.0]}
 
 
-def test_two_rows_compared() -> None:
+def test_two_rows_compared():
     found = report(compared(tiny()), BOTH)["comparisons"][0]
     assert found["difference"] == pytest.approx(3.0)
     assert found["error"] == pytest.approx((9 / 3 + 8 / 2) ** 0.5)
@@ -109,7 +109,7 @@ def test_two_rows_compared() -> None:
     assert report(compared(tiny()), {"rvnn": [54.0]})["comparisons"] == []
 
 
-def test_the_error_of_examples_is_told_where_it_is_known() -> None:
+def test_the_error_of_examples_is_told_where_it_is_known():
     made = report(compared(tiny()), BOTH)
     assert made["comparisons"][0]["examples_error"] is None
     row = "| RvNN less Tree-LSTM | Root | **+3.0**{} | {} | {} | +2.3 | {} |"
@@ -128,7 +128,7 @@ def test_the_error_of_examples_is_told_where_it_is_known() -> None:
     assert "draws" not in markdown(report(tiny(), BOTH))
 
 
-def test_measures_beside_accuracy() -> None:
+def test_measures_beside_accuracy():
     def cases(row: Row, variant: str, source: str) -> list[Cases]:
         whole, zeros = np.array([True, False]), np.zeros(2)
         likely = [np.array([share, 0.1]) for share in (0.5, 0.25)]
@@ -154,7 +154,7 @@ def test_measures_beside_accuracy() -> None:
     assert "were run when" not in markdown(made)
 
 
-def test_the_page() -> None:
+def test_the_page():
     data = compared(tiny())
     std = {"root_accuracy": 0.25}
     data["rows"][1] |= {"source": "Nobody", "differs": "A | B", "paper_std": std}
@@ -182,7 +182,7 @@ def test_the_page() -> None:
     assert "part of the table" not in "\n".join(lines)
 
 
-def test_the_lowest_is_bold_where_it_is_best() -> None:
+def test_the_lowest_is_bold_where_it_is_best():
     data = tiny()
     data["columns"] = [{"key": "root_accuracy", "title": "Error", "digits": 0, "best": "lowest"}]
     del data["variants"]
@@ -193,7 +193,7 @@ def test_the_lowest_is_bold_where_it_is_best() -> None:
     assert "| Tree-LSTM | 4 (51) |" in markdown(report(data, {"lstm": [4.0], "rvnn": [2.9]}))
 
 
-def test_phrases_of_other_trees_are_not_the_best() -> None:
+def test_phrases_of_other_trees_are_not_the_best():
     data = tiny()
     data["columns"].append({"key": "phrase_accuracy", "title": "Phrases", "digits": 3})
     data["rows"].append({**data["rows"][1], "name": "third", "title": "Third"})
@@ -211,13 +211,13 @@ def _line_of(title: str, made: dict[str, Any]) -> str:
     return next(line for line in markdown(made).splitlines() if line.startswith(f"| {title} "))
 
 
-def test_all_versions_that_rows_come_from_are_told() -> None:
+def test_all_versions_that_rows_come_from_are_told():
     made = report(tiny(), BOTH)
     made["rows"][1]["versions"] = {"python": "3.98"}
     assert "python 3.98 and 3.99." in markdown(made)
 
 
-def test_a_part_says_what_is_missing() -> None:
+def test_a_part_says_what_is_missing():
     missing = {"lstm": "lstm/1: no\nfile"}
     page = markdown(report(tiny(), {"rvnn": [54.0]}, complete=False, missing=missing))
     assert "**This is a part of the table.** Row lstm is missing: lstm/1: no file." in page

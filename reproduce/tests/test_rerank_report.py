@@ -32,7 +32,7 @@ def done(folder: Path, seed: int) -> tuple[Job, Outcome]:
     return job, Outcome("digest", None, seed, *about)
 
 
-def test_rankers_are_compared_with_the_parser_s_probability_and_without(tmp_path: Path) -> None:
+def test_rankers_are_compared_with_the_parser_s_probability_and_without(tmp_path):
     jobs = [done(tmp_path, seed) for seed in (1, 2)]
     found = build(Reranking.model_validate(PLAN), jobs, {})["comparisons"]
     assert [(one["key"], one["difference"], one["error"]) for one in found] == [

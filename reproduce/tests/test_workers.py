@@ -27,7 +27,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGKILL])
-def test_no_process_outlives_the_one_that_started_it(tmp_path: Path, way: signal.Signals) -> None:
+def test_no_process_outlives_the_one_that_started_it(tmp_path, way):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     with started([sys.executable, program], env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
@@ -45,7 +45,7 @@ def killed_at_two(number: int) -> int:
     return number * 10
 
 
-def test_a_result_for_every_item_and_a_failure_where_a_process_was_killed() -> None:
+def test_a_result_for_every_item_and_a_failure_where_a_process_was_killed():
     found: dict[str, int | Failure] = {}
     each(
         killed_at_two,

@@ -141,7 +141,7 @@ def by_hand():
 
 
 @torch.no_grad()
-def test_a_long_chain(by_hand) -> None:
+def test_a_long_chain(by_hand):
     """Against a loop."""
     cell, x, p = by_hand
     h = torch.tanh(x[0] @ p["w"])

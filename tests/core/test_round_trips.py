@@ -32,7 +32,7 @@ def labelled(draw, shapes=ANY, labels=WORDS) -> Tree:
 
 @thorough
 @given(ANY, st.sampled_from(SPACE))
-def test_unlabelled_brackets(nested, space: str) -> None:
+def test_unlabelled_brackets(nested, space):
     def write(part: str | list) -> str:
         return part if isinstance(part, str) else f"( {' '.join(map(write, part))} )"
 
@@ -47,7 +47,7 @@ def test_unlabelled_brackets(nested, space: str) -> None:
     labelled(labels=st.sampled_from(["A", "B-C", "C|D", "e@f", "|", None])),
     st.sampled_from(["right", "left", "head"]),
 )
-def test_binary_trees(tree: Tree, branching: str) -> None:
+def test_binary_trees(tree, branching):
     """The head is a child that depends on both the phrase and its children."""
     binary = to_binary(
         tree, branching=branching, heads=lambda label, below: len(str((label, *below))) % len(below)

@@ -59,7 +59,7 @@ def simulated(trees: list[list[int]], numbers: list[int]) -> dict[str, list]:
 
 @every_size
 @pytest.mark.parametrize("shape", ["random", "left", "right"])
-def test_against_stacks_and_buffers(sizes: list[int], shape: str) -> None:
+def test_against_stacks_and_buffers(sizes, shape):
     random = np.random.default_rng(sum(sizes))
     make = getattr(shapes, shape, lambda size: np.array(random_tree(random, size)))
     trees = [make(size).tolist() for size in sizes]
@@ -86,7 +86,7 @@ def test_against_stacks_and_buffers(sizes: list[int], shape: str) -> None:
 
 @every_size
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
-def test_lengths_of_sentences_from_their_transitions(sizes: list[int], dtype: torch.dtype) -> None:
+def test_lengths_of_sentences_from_their_transitions(sizes, dtype):
     for make in (None, shapes.left, shapes.right, shapes.balanced):
         shaped = make and transitions_of([make(size).tolist() for size in sizes])
         transitions = shaped if make else batch_of(sizes).transitions

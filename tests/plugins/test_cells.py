@@ -138,7 +138,7 @@ def test_the_tables_are_of_the_built_in_cells():
 
 
 @every_builtin
-def test_shape(name: str) -> None:
+def test_shape(name):
     hidden = X if name == "word_mean.v1" else H
     cell = cell_of(name, hidden_size=hidden, inner_size=X, kinds=2)
     found = (cell.state_sizes, cell.arity, cell.inner_size, cell.kinds, cell.word_part)
@@ -207,7 +207,7 @@ BOUNDS = {("rntn.v1", "v"): 1 / 50}
 
 
 @every_builtin
-def test_fresh_weights_lie_within_the_fan_in_and_biases_are_zero(name: str) -> None:
+def test_fresh_weights_lie_within_the_fan_in_and_biases_are_zero(name):
     torch.manual_seed(1)
     hidden = 100 if name == "word_mean.v1" else 25
     for part, values in cell_of(name, input_size=100, hidden_size=hidden).named_parameters():
@@ -221,9 +221,7 @@ def test_fresh_weights_lie_within_the_fan_in_and_biases_are_zero(name: str) -> N
 @pytest.mark.parametrize("grad", [True, False])
 @pytest.mark.parametrize("rows", [1, 2, 100])
 @pytest.mark.parametrize(("bf16", "tolerance"), [(False, 1e-5), (True, 0.05)])
-def test_float32_and_bf16_are_float64_rounded(
-    name: str, bf16: bool, tolerance: float, rows: int, grad: bool
-) -> None:
+def test_float32_and_bf16_are_float64_rounded(name, bf16, tolerance, rows, grad):
     """In widths where float32 may take other kernels, values and gradients."""
     torch.manual_seed(5)
     hidden = 48 if name == "word_mean.v1" else 40

@@ -206,7 +206,7 @@ installed_too = pytest.mark.filterwarnings("ignore::thinstack.plugins.manager.Pl
 
 @installed_too
 @pytest.mark.usefixtures("square")
-def test_evaluate_reads_a_third_partys_format(command, path: Path) -> None:
+def test_evaluate_reads_a_third_partys_format(command, path):
     bundle = write_last_word_bundle(path.with_name("model")).path
     trees = "(2 (1 film) (2 good))\n(0 (2 good) (1 (1 film) (0 awful)))\n"
     path.write_text(trees, encoding="utf-8")
@@ -235,9 +235,7 @@ export = {{ inference_only = true }}
 
 @installed_too
 @pytest.mark.usefixtures("square")
-def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(
-    command, tmp_path: Path, monkeypatch
-) -> None:
+def test_a_recipe_is_trained_and_measured_on_a_third_partys_format(command, tmp_path, monkeypatch):
     data = tiny_recipe.write_data(tmp_path / "data")
     exported = write_last_word_bundle(tmp_path / "model")
     figures = evaluate_file(Predictor(exported), data / "dev.txt")
@@ -266,9 +264,7 @@ def golds(examples: list[Example]) -> list[list[list[int]]]:
 
 @installed_too
 @pytest.mark.usefixtures("square")
-def test_an_unknown_format_is_refused_with_the_known_ones(
-    command, tmp_path: Path, path: Path
-) -> None:
+def test_an_unknown_format_is_refused_with_the_known_ones(command, tmp_path, path):
     bundle = write_last_word_bundle(tmp_path / "model").path
     path.write_text("(2 good)\n", encoding="utf-8")
     refused(*command("evaluate", bundle, path, "--format", "square.v2"))

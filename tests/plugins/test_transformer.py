@@ -68,9 +68,7 @@ def inputs(sentences: Sentences, dtype: torch.dtype = torch.int64) -> dict[str, 
     ("layers", "dtype"), [(2, torch.int32), (2, torch.int64), (1, torch.int64)]
 )
 @torch.no_grad()
-def test_words_are_the_means_of_berts_outputs(
-    pretrained: Pretrained, layers: int, dtype: torch.dtype
-) -> None:
+def test_words_are_the_means_of_berts_outputs(pretrained, layers, dtype):
     embedding = pretrained.embedding({"layers": layers})
     expected = torch.cat([pretrained.words(sentence, layers) for sentence in SENTENCES])
     found = embedding(inputs(SENTENCES, dtype))
@@ -88,7 +86,7 @@ def test_torchscript_gives_the_same(pretrained):
 
 
 @torch.no_grad()
-def test_rows_and_a_static_table_stand_beside_the_outputs(pretrained: Pretrained) -> None:
+def test_rows_and_a_static_table_stand_beside_the_outputs(pretrained):
     embedding = pretrained.embedding({"rows": True, "static": 3}, size=2 * WIDTH + 3, dropout=0.5)
     rows = functional.layer_norm(pretrained.bert.embeddings.word_embeddings.weight, [WIDTH])
     words = [word for sentence in SENTENCES for word in sentence]

@@ -50,7 +50,7 @@ def python(code: str, folder: Path, **more: str) -> "subprocess.CompletedProcess
 
 @LINUX
 @pytest.mark.parametrize("use", USES)
-def test_the_home_stays_empty_and_there_is_no_other_thread(tmp_path: Path, use: str) -> None:
+def test_the_home_stays_empty_and_there_is_no_other_thread(tmp_path, use):
     code = f"import os, sys, thinstack, time\ntry: {USES[use]}\nexcept SystemExit: pass\n"
     code += "threads = lambda: len(os.listdir('/proc/self/task'))\n"
     code += (
@@ -73,7 +73,7 @@ FORKS = {
 
 @FORK
 @pytest.mark.parametrize("end", FORKS)
-def test_a_forked_process_ends(tmp_path: Path, end: str) -> None:
+def test_a_forked_process_ends(tmp_path, end):
     code = f"""
 import os, signal, sys, thinstack
 predictor = thinstack.load("sst")
@@ -99,7 +99,7 @@ def app(environ, start_response):
 
 
 @FORK
-def test_the_workers_of_gunicorn_end(tmp_path: Path) -> None:
+def test_the_workers_of_gunicorn_end(tmp_path):
     pytest.importorskip("gunicorn", reason="gunicorn is not installed")
     (tmp_path / "served.py").write_text(SERVED)
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -141,7 +141,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 
 
 @LINUX
-def test_nobody_is_looked_up(tmp_path: Path) -> None:
+def test_nobody_is_looked_up(tmp_path):
     """By a resolver that notes each name and refuses it. It would be asked after ten seconds."""
     compiler = shutil.which("cc")
     if compiler is None:
