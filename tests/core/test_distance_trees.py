@@ -93,33 +93,12 @@ def by_a_stack(distances: Sequence[float]) -> list[int]:
     return steps + [1] * len(stack)
 
 
-def test_what_lies_after_a_last_word_is_not_read():
-    distances = torch.tensor([0.5, 2.0, 1.0, 0.5, 2.0, -9.0])
-    lengths = torch.tensor([3, 3])
-    low, high = distances.clone(), distances.clone()
-    low[2], high[2] = -50.0, 50.0
-    one, other = (trees_of_distances(each, lengths) for each in (low, high))
-    assert torch.equal(one.transitions, other.transitions)
-
-
 @pytest.mark.parametrize("distance", [0.0, -1000.0, 5000.0])
 def test_equal_distances_make_no_chain(distance):
     lengths = torch.tensor([10_000, 7])
     found = trees_of_distances(torch.full([10_007], distance), lengths)
     # A random binary search tree of 10,000 keys is some 2 ln n + O(1) = 30 deep.
     assert len(schedule_transitions(found.transitions).leaf_counts) < 40
-
-
-def test_sentences_do_not_see_each_other():
-    random = np.random.default_rng(2)
-    sentences = [random.integers(0, 2, n).astype(np.float32) for n in (9, 1, 30, 12)]
-    lengths = torch.tensor([len(each) for each in sentences])
-    together = trees_of_distances(torch.from_numpy(np.concatenate(sentences)), lengths)
-    alone = [
-        trees_of_distances(torch.from_numpy(each), torch.tensor([len(each)])).transitions
-        for each in sentences
-    ]
-    assert torch.equal(together.transitions, torch.cat(alone))
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")

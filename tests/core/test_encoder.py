@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 import torch
-from core.random_trees import ANY, BINARY, nodes_of, tree_of
+from core.random_trees import ANY, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import assert_agrees, encode
@@ -19,10 +19,7 @@ from thinstack.errors import UnknownNameError
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
-from thinstack.plugins.cells.rvnn import RvNN
-from thinstack.plugins.cells.s_lstm import SLSTM
 from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
-from thinstack.testing import recursion
 from thinstack.testing.forests import schedule_of
 
 X, H, D = 3, 4, 5
@@ -154,30 +151,6 @@ def test_readouts(readout):
     assert encoder.hidden_size == sum({"up": H, "down": D, "leaves": D}[part] for part in readout)
 
 
-@settings(max_examples=25)
-@given(trees=st.lists(BINARY, min_size=1, max_size=3))
-def test_equation_15_at_every_node(trees):
-    """[up; down; mean of the top-down states of its words], the words from the spans of the nested
-    trees."""
-    encoder = new("lexicalized")
-    forest = Forest.of(map(tree_of, trees))
-    words = words_of(encoder, forest)
-    up, down = (layer.cell for layer in (encoder.stack()[0].up, encoder.stack()[0].down))
-    states = recursion.encode(up, forest, words)
-    back = recursion.encode_top_down(down, forest, torch.cat([state[2] for state in states]))
-    expected, first = [], 0
-    for tree in trees:
-        nodes = nodes_of(tree)
-        leaf_states = [back[first + i][0] for i, node in enumerate(nodes) if node.word is not None]
-        for i, node in enumerate(nodes):
-            mean = sum(leaf_states[node.start : node.end]) / (node.end - node.start)
-            expected.append(torch.cat([states[first + i][0], back[first + i][0], mean], 1))
-        first += len(nodes)
-    found, heads, _ = found_by(encoder, forest, words)
-    torch.testing.assert_close(found, torch.cat(expected), rtol=0, atol=1e-12)
-    torch.testing.assert_close(heads, torch.cat([state[2] for state in states]), rtol=0, atol=1e-12)
-
-
 def test_a_readout_that_the_encoder_does_not_know_is_refused():
     with pytest.raises(UnknownNameError, match="'sideways'"):
         lexicalized(readout=("up", "sideways"))
@@ -187,19 +160,3 @@ def test_the_readout_of_a_bottom_up_layer_is_its_one_state():
     encoder = TreeEncoder([Layer(nary(X))], readout=("leaves", "down"))
     assert encoder.readout == ["up"]
     assert encoder.hidden_size == H
-
-
-def test_shared_weights_are_one_set_and_own_weights_two():
-    def count(encoder: TreeEncoder) -> int:
-        return sum(part.numel() for part in encoder.parameters())
-
-    own = over_dependencies(Layer(child_sum(X), child_sum(X)))
-    assert count(own) == 2 * count(shared())
-
-
-@pytest.mark.parametrize("shape", [Tree.left, Tree.right, Tree.balanced])
-@pytest.mark.parametrize("cell_type", [NaryLSTM, SLSTM, LexicalizedLSTM, RvNN, ChildSumLSTM])
-def test_made_trees_go_with_any_binary_cell(shape, cell_type):
-    torch.manual_seed(5)
-    encoder = TreeEncoder([Layer(cell_type(input_size=X, hidden_size=H))]).double()
-    check(encoder, encoder, Forest.of([shape(["w"] * words) for words in (4, 1, 7)]))

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from thinstack.core import Forest, Tree
+from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
 from thinstack.core.model.model import Model
 from thinstack.core.transitions import spans_of
@@ -214,9 +214,3 @@ def test_unknown_parsers_and_options():
         model_of(parser={"name": "cky.v1"})
     with pytest.raises(ConfigError, match="widht"):
         model_of(parser={"name": "distances.v1", "options": {"widht": 3}})
-
-
-def test_the_forest_of_its_inputs():
-    model = model_of()
-    forest = Forest(lengths=np.array([2]), token_ids=np.array([3, 4]))
-    assert list(model.inputs(forest)) == ["token_ids", "lengths", "transitions"]

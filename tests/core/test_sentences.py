@@ -75,15 +75,6 @@ def words_of(dtype: torch.dtype) -> Tensor:
 
 
 @pytest.mark.parametrize(("dtype", "atol"), EXACT)
-@pytest.mark.parametrize("layers", [1, 2])
-def test_lstm(layers, dtype, atol):
-    lstm, words = lstm_of(layers, bidirectional=False).to(dtype), words_of(dtype)
-    outputs, finals = by_torch(lstm, words)
-    expected = (outputs, finals[:, -1, 0])
-    torch.testing.assert_close(run(encoder_of(lstm).to(dtype), words), expected, rtol=0, atol=atol)
-
-
-@pytest.mark.parametrize(("dtype", "atol"), EXACT)
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_bidirectional_lstm(layers, dtype, atol):
     """Of several layers, each but the first reads both directions of the one below."""
@@ -111,12 +102,3 @@ def test_shared_directions_are_one_lstm_read_both_ways():
     encoder = TreeEncoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down"))
     found, _ = run(encoder, words)
     torch.testing.assert_close(found, both_ways(lstm, lstm, words), rtol=0, atol=1e-12)
-
-
-def test_gradients_are_torchs():
-    lstm, words = lstm_of(2, bidirectional=True).double(), words_of(torch.float64).requires_grad_()
-    encoder = encoder_of(lstm).double()
-    weight = torch.linspace(-1, 2, 2 * H * len(words), dtype=torch.float64).view(-1, 2 * H)
-    (expected,) = torch.autograd.grad((by_torch(lstm, words)[0] * weight).sum(), words)
-    (found,) = torch.autograd.grad((run(encoder, words)[0] * weight).sum(), words)
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)

@@ -75,21 +75,6 @@ def test_gradients(name):
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "lookahead"), [("spinn_lstm_fed", 2), ("any_arity_fed", 1), ("nary_lstm", 2)]
-)
-def test_gradcheck(name, lookahead):
-    executor = executor_of(name, lookahead)
-    batch = batch_of([4, 1, 3])
-    inputs = (batch.words.requires_grad_(), *executor.parameters())
-
-    def outputs(words: Tensor, *_: Tensor) -> tuple[Tensor, ...]:
-        encoding = executor(words, batch.transitions, batch.lengths)
-        return encoding.stacked, encoding.roots, encoding.choices
-
-    assert torch.autograd.gradcheck(outputs, inputs, fast_mode=True)
-
-
 def test_narrow_integers():
     executor, batch = executor_of("spinn_lstm_fed"), batch_of([4, 1, 3])
     found = in_node_order(executor(batch.words, batch.transitions.int(), batch.lengths.int()))

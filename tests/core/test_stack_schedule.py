@@ -93,15 +93,3 @@ def test_lengths_of_sentences_from_their_transitions(sizes, dtype):
         found = sentence_lengths(transitions.to(dtype))
         assert found.tolist() == sizes
         assert found.dtype == torch.int64
-
-
-def test_narrow_integers_do():
-    """int32, as exports take them, gives the same schedule."""
-    batch = batch_of([4, 1, 6])
-    plans = []
-    for dtype in (torch.int64, torch.int32):
-        lengths, transitions = (part.to(dtype) for part in batch[1:])
-        table = timetable(lengths)
-        plan = schedule_stack(transitions, numbers_by_making(transitions, table), table)
-        plans.append([*table, *plan])
-    assert all(map(torch.equal, *plans))

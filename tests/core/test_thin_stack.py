@@ -59,17 +59,6 @@ def test_any_order_of_reads(inputs, seed):
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_gradcheck(inputs):
-    reads = random_reads(np.random.default_rng(1))
-    assert torch.autograd.gradcheck(lambda *values: by_store(*values, reads), inputs)
-
-
-def test_a_second_pass_back_starts_from_nothing(inputs):
-    found = by_store(*inputs, random_reads(np.random.default_rng(2)))
-    first = gradients([found], inputs)
-    torch.testing.assert_close(gradients([found], inputs), first, rtol=0, atol=0)
-
-
 def test_starts_without_gradients(inputs):
     reads = random_reads(np.random.default_rng(3))
     start, weight = inputs[0].detach(), inputs[1]

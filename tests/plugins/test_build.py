@@ -75,13 +75,6 @@ def test_relations_are_the_kinds_of_edges():
     assert build(SDT_RNN, trees="dependency").input_names == ["token_ids", "parents"]
 
 
-def test_the_layers_of_a_deep_encoder():
-    model = build(encoder={"layers": 3})
-    expected = [(X, 0, H), (H, H, H), (H, H, H)]
-    assert [widths(layer.up.cell) for layer in model.encoder.stack()] == expected
-    assert model.head.hidden_size == H
-
-
 @pytest.mark.parametrize(
     ("encoder", "ups", "downs", "width"),
     [
@@ -215,11 +208,6 @@ def test_names_that_are_not_registered(fields, message):
 def test_what_does_not_go_together(fields, message):
     with pytest.raises(ConfigError, match=message):
         build(**fields)
-
-
-@pytest.mark.parametrize("cell", ["nary_lstm.v1", "child_sum_lstm.v1", "s_lstm.v1", "rntn.v1"])
-def test_a_tracker_follows_every_cell(cell):
-    assert build(**tracked({"name": cell}, feeds=False))
 
 
 @pytest.mark.parametrize(

@@ -158,50 +158,6 @@ def test_an_inner_input_of_another_width_is_refused(name):
         cell_of(name, options, hidden_size=hidden, inner_size=2)
 
 
-COUNTS: list[tuple[str, dict[str, Any], dict[str, int], int]] = [
-    ("child_sum_lstm.v1", {}, {}, 3 * X * H + 4 * H * H + 4 * H),
-    ("child_sum_lstm.v1", {}, {"inner_size": X}, 4 * X * H + 4 * H * H + 4 * H),
-    ("child_sum_lstm.v1", {"bias": "double"}, {}, 3 * X * H + 4 * H * H + 8 * H),
-    ("child_sum_lstm.v1", {"output_gate": False}, {}, 2 * X * H + 3 * H * H + 3 * H),
-    ("dt_rnn.v1", {}, {"inner_size": X}, X * H + H * H + H),
-    # For each of 2N gates an h and a c of N children, g and o from N children's h, W_co.
-    ("dual_gate_lstm.v1", {"arity": 1}, {}, (4 + 3) * H * H + 3 * X * H + 7 * H),
-    ("dual_gate_lstm.v1", {"arity": 3}, {}, (36 + 7) * H * H + 3 * X * H + 11 * H),
-    ("lexicalized_lstm.v1", {}, {}, 17 * H * H + 4 * X * H + 5 * H + 2 * X * X + X),
-    ("lexicalized_lstm.v1", {"lexicalize": "left"}, {}, 17 * H * H + 4 * X * H + 5 * H),
-    ("mean_beside.v1", {}, {}, 3 * X * H + 10 * H * H + 4 * H),
-    ("mean_beside.v1", {"cell": "dt_rnn.v1"}, {}, X * H + H * H + H),
-    ("mv_rnn.v1", {}, {}, 4 * H * H + H + (X + 1) * (H + H * H)),
-    ("mv_rnn.v1", {"rank": 2}, {}, 4 * H * H + H + (X + 1) * (H + 2 * H * 2 + H)),
-    ("mv_rnn.v1", {"leaf": "table"}, {"input_size": H + H * H}, 4 * H * H + H),
-    # W of each gate that reads an x, U_i, U_o and U_u of each child, U_f of each pair of children.
-    ("nary_lstm.v1", {"arity": 1}, {}, 3 * X * H + (3 + 1) * H * H + 4 * H),
-    ("nary_lstm.v1", {"arity": 3}, {"inner_size": X}, 4 * X * H + (9 + 9) * H * H + 4 * H),
-    ("nary_lstm.v1", {"arity": 3, "forget": "tied"}, {}, 3 * X * H + (9 + 4) * H * H + 4 * H),
-    ("nary_lstm.v1", {"arity": 3, "forget": "diagonal"}, {}, 3 * X * H + (9 + 3) * H * H + 4 * H),
-    ("nary_lstm.v1", {"bias": "double"}, {}, 3 * X * H + (6 + 4) * (H * H + H) + 4 * H),
-    ("peephole_lstm.v1", {}, {}, 4 * X * H + 7 * H * H + 4 * H),
-    ("rntn.v1", {}, {}, H * (2 * H) ** 2 + 2 * H * H + H + X * H + H),
-    ("rntn.v1", {"leaf": "word"}, {"input_size": H}, H * (2 * H) ** 2 + 2 * H * H + H),
-    ("rvnn.v1", {}, {"inner_size": X}, (2 * H + X) * H + H + X * H + H),
-    ("rvnn.v1", {"leaf": "word"}, {"input_size": H}, 2 * H * H + H),
-    ("s_lstm.v1", {}, {}, 17 * H * H + 3 * X * H + 5 * H),
-    ("sdt_rnn.v1", {}, {"kinds": 3}, X * H + 3 * H * H + H),
-    ("spinn_lstm.v1", {}, {}, 2 * H * 5 * H + 5 * H + X * 2 * H + 2 * H),
-    ("spinn_lstm.v1", {}, {"inner_size": 2}, (2 * H + 2) * 5 * H + 5 * H + X * 2 * H + 2 * H),
-    ("top_down_lstm.v1", {}, {"kinds": 3}, 4 * X * H + 4 * H + 3 * 7 * H * H),
-    ("top_down_lstm.v1", {"inputs": "per_side"}, {"kinds": 3}, 3 * (4 * X * H + 4 * H + 7 * H * H)),
-    ("tree_gru.v1", {}, {}, 2 * X * H + 3 * H * H + 3 * H),
-    ("tree_gru.v1", {}, {"inner_size": X}, 3 * X * H + 3 * H * H + 3 * H),
-    ("word_mean.v1", {}, {"hidden_size": X, "inner_size": X}, 0),
-]
-
-
-@pytest.mark.parametrize(("name", "options", "sizes", "expected"), COUNTS)
-def test_number_of_parameters(name, options, sizes, expected):
-    assert sum(part.numel() for part in cell_of(name, options, **sizes).parameters()) == expected
-
-
 BOUNDS = {("rntn.v1", "v"): 1 / 50}
 """Of matrices that start elsewhere than within 1 / sqrt(fan in)."""
 

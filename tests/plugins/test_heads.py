@@ -44,17 +44,6 @@ def test_contract(check, name, options):
     check(name, options, **SIZES)
 
 
-@pytest.mark.parametrize(
-    ("name", "options"), [case for case in CASES if case[0] in DISTRIBUTIONS], ids=str
-)
-def test_scores_are_a_distribution(name, options):
-    subject = HeadSubject(name, options, **SIZES)
-    head = subject.random()
-    found = head.scores(subject.rows(head, 5))
-    assert found.min() >= 0
-    torch.testing.assert_close(found.sum(1), torch.ones(5, dtype=torch.float64), rtol=0, atol=1e-12)
-
-
 def test_what_is_not_a_number_stays_in_its_row():
     for name, options in CASES:
         subject = HeadSubject(name, options, **SIZES)
@@ -63,19 +52,6 @@ def test_what_is_not_a_number_stays_in_its_row():
         kept = torch.arange(5) != 1
         found = head.scores(torch.where(kept[:, None], rows, torch.nan))[kept]
         torch.testing.assert_close(found, head.scores(rows)[kept], rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("kappa", [0.1, 2.0])
-def test_the_loss_of_more_sentences_is_a_sum(kappa):
-    head = manager().find("head", "tree_ranker.v1").create({"kappa": kappa}, **SIZES)
-    labels = torch.tensor([[1, 2], [0, -1], [0, 0], [1, 0], [0, 3], [2, 0], [-1, 1]])
-    generator = torch.Generator().manual_seed(2)
-    scores = torch.randn(len(labels), generator=generator).double() + labels[:, 1]
-    again = labels + torch.tensor([3, 0]) * (labels[:, :1] >= 0)
-    once = head.loss(scores, labels)
-    both = head.loss(torch.cat([scores, scores]), torch.cat([labels, again]))
-    torch.testing.assert_close(both, 2 * once, rtol=0, atol=1e-12)
-    assert both.item() > 0
 
 
 def head_of(name: str, options: dict[str, Any] | None = None, **sizes: int) -> Any:
@@ -114,31 +90,6 @@ def test_the_loss_of_a_classifier_is_the_cross_entropy_of_labelled_rows(name):
     gradient = softmax(logits, axis=1) - np.eye(3)[labels]
     gradient[labels < 0] = 0
     np.testing.assert_allclose(given.grad, gradient, rtol=0, atol=1e-12)
-
-
-def mlp(layers: int) -> int:
-    """Parameters of `entailment.v1` by default, for H = 300 and 3 classes."""
-    return 1200 * 1024 + 1024 + (layers - 1) * (1024 * 1024 + 1024) + 1024 * 3 + 3
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "sizes", "expected"),
-    [
-        ("entailment.v1", {"layers": 1}, {"hidden_size": 300}, mlp(1) + 2 * (1200 + 1024)),
-        ("entailment.v1", {}, {"hidden_size": 300}, mlp(2) + 2 * (1200 + 1024)),
-        ("entailment.v1", {"layers": 3, "batch_norm": False}, {"hidden_size": 300}, mlp(3)),
-        ("node_classifier.v1", {}, {}, 4 * 3 + 3),
-        ("node_classifier.v1", {"hidden": 7}, {}, 4 * 7 + 7 + 7 * 3 + 3),
-        ("root_classifier.v1", {}, {}, 4 * 128 + 128 + 128 * 3 + 3),
-        ("root_classifier.v1", {"hidden": 0}, {}, 4 * 3 + 3),
-        ("similarity.v1", {}, {}, 2 * 4 * 50 + 50 + 50 * 3 + 3),
-        ("similarity.v1", {"hidden": 7}, {}, 2 * 4 * 7 + 7 + 7 * 3 + 3),
-        ("tree_ranker.v1", {}, {}, 8 * 3 + 3),
-        ("tree_ranker.v1", {}, {"word_size": 5}, 13 * 3 + 3),
-    ],
-)
-def test_number_of_parameters(name, options, sizes, expected):
-    assert sum(part.numel() for part in head_of(name, options, **sizes).parameters()) == expected
 
 
 @pytest.mark.parametrize(

@@ -19,18 +19,14 @@ from equations import (
     random_cell,
 )
 
-from thinstack.core import Forest
 from thinstack.core.cell import Links
-from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.dt_rnn import DTRNN
 from thinstack.plugins.cells.mv_rnn import MVRNN
 from thinstack.plugins.cells.rntn import RNTN
 from thinstack.plugins.cells.rvnn import RvNN
 from thinstack.plugins.cells.sdt_rnn import SDTRNN
-from thinstack.plugins.cells.word_mean import WordMean
 from thinstack.plugins.manager import manager
-from thinstack.testing.recursion import encode
 
 WORDS = {"leaf": "word", "input_size": H}
 
@@ -145,29 +141,3 @@ def test_a_table_of_another_width_is_refused(rank):
         manager().find("cell", "mv_rnn.v1").create(
             {"leaf": "table", "rank": rank}, input_size=X, hidden_size=H
         )
-
-
-def test_the_mean_of_the_words_of_a_constituency_tree():
-    """Every word counts once, however deep it lies."""
-    cell = WordMean(input_size=X, hidden_size=X)
-    words = torch.randn(4, X, dtype=torch.float64)
-    forest = Forest.of([from_brackets("(3 (2 a) (3 (2 (2 b) (2 c)) (2 d)))")])
-    found = np.concatenate([cell.output(state) for state in encode(cell, forest, words)])
-    a, b, c, d = words.numpy()
-    expected = [a, b, c, (b + c) / 2, d, (b + c + d) / 3, (a + b + c + d) / 4]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-
-
-def test_the_mean_of_the_words_of_a_dependency_tree():
-    """A node's own word counts too."""
-    cell = WordMean(input_size=X, hidden_size=X, inner_size=X)
-    parents, none = np.array([1, 3, 1, -1, 3]), np.zeros(5, np.int64)
-    forest = Forest(parents=parents, slots=none, kinds=none + 1, sizes=np.array([5]))
-    words = torch.randn(5, X, dtype=torch.float64)
-    is_leaf = torch.tensor([True, False, True, False, True])
-    states = encode(cell, forest, words[is_leaf], words[~is_leaf])
-    found = np.concatenate([cell.output(state) for state in states])
-    v = words.numpy()
-    expected = [v[0], (v[0] + v[1] + v[2]) / 3, v[2], v.mean(0), v[4]]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-    assert [int(state[1]) for state in states] == [1, 3, 1, 5, 1]

@@ -121,14 +121,6 @@ def test_scores_over_its_own_trees(head, feeds):
         torch.testing.assert_close(found.to_dense(), wanted.to_dense(), rtol=0, atol=1e-9)
 
 
-def test_pieces_of_words():
-    model = model_of(kind="wordpieces")
-    assert model.input_names == ["piece_ids", "pieces_per_word", "lengths", "transitions"]
-    for own in (False, True):
-        inputs = inputs_of(model, trees=not own)
-        equal(model(inputs), expected_of(model, inputs))
-
-
 @pytest.mark.parametrize("feeds", [True, False])
 @pytest.mark.parametrize("head", HEADS)
 def test_the_parts_of_the_joint_objective(head, feeds):

@@ -75,27 +75,6 @@ def test_a_step_that_reads_every_place(outputs, second, top, lookahead, grad):
             np.testing.assert_allclose(found[front].detach(), value, rtol=0, atol=1e-14)
 
 
-def test_a_step_leaves_its_inputs_alone(outputs):
-    tracker = new()
-    h, c = outputs[:, :T], outputs[:, 1:]
-    read = tracker.read_nodes(outputs)[:, : 4 * T].detach()
-    before = [part.clone() for part in (read, h, c)]
-    for grad in (True, False):
-        with torch.set_grad_enabled(grad):
-            tracker.step(read, h, c)
-        assert all(torch.equal(part, old) for part, old in zip((read, h, c), before, strict=True))
-
-
-@pytest.mark.parametrize(("lookahead", "parses"), [(1, True), (1, False), (4, True)])
-def test_parameters(lookahead, parses):
-    """(2 + k) H x 4T of W, T x 4T of U, one bias a gate, and (5)."""
-    tracker = TrackingLSTM(input_size=H, size=T, lookahead=lookahead, parses=parses)
-    expected = (2 + lookahead) * H * 4 * T + T * 4 * T + 4 * T + (2 * T + 2 if parses else 0)
-    assert sum(part.numel() for part in tracker.parameters()) == expected
-    assert tracker.choices(torch.zeros(6, T)).shape == (6, 2 if parses else 0)
-    assert tracker.b.abs().sum() == tracker.b_transition.abs().sum() == 0
-
-
 def test_weights_start_within_one_over_the_root_of_what_a_gate_reads():
     torch.manual_seed(3)
     tracker = TrackingLSTM(input_size=50, size=40, lookahead=2, parses=True)

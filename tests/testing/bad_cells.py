@@ -217,13 +217,6 @@ class Uninitialised(Good):
         nn.init.constant_(self.b, torch.nan)
 
 
-class Random(Good):
-    """Drops out in evaluation mode too."""
-
-    def squash_leaf(self, total: Tensor) -> Tensor:
-        return nn.functional.dropout(torch.tanh(total))
-
-
 class OtherwiseScripted(Good):
     """Computes something else in TorchScript."""
 

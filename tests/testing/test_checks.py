@@ -49,7 +49,6 @@ CELLS = {
     "RowMixing": Bad("rows_are_independent", "other rows of `children` than its own", alone=False),
     "CountsRows": Bad("rows_are_independent", "depends on the number of rows", alone=False),
     "Remembers": Bad("nothing_is_kept", "compose gives other results when called", alone=False),
-    "Random": Bad("nothing_is_kept", "leaf in evaluation mode draws from", alone=False),
     "InOrder": Bad("rows_are_independent", "the order of the child states", False, ANY),
     "DeadInput": Bad("inner_inputs_are_read", "column 0", True, INNER),
     "Detached": Bad("gradients", "the gradient of compose with respect to b "),

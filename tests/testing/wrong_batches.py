@@ -26,10 +26,6 @@ def first_hundred(self, children, links, n):
     return sum_by_owner(children[order] @ self.u[0] * kept, owner, n) + self.b
 
 
-def few_edges(self, children, links, n):
-    return sum_by_owner(children[:1000] @ self.u[0], links.owner[:1000], n) + self.b
-
-
 def places(total):
     place = torch.arange(total.shape[0], device=total.device).to(total.dtype)
     return torch.tanh(total + 1e-4 * place.sin().unsqueeze(1))
@@ -40,11 +36,6 @@ def global_maximum(self, children, links, n):
     share = (score - score.max() if score.shape[0] > 0 else score).exp()
     norm = sum_by_owner(share, links.owner, n).clamp(min=1e-300)
     return self.b + sum_by_owner(share * (children @ self.u[0]), links.owner, n) / norm
-
-
-def half_index(self, children, links, n):
-    owner = links.owner.half().long().clamp(max=max(n - 1, 0))
-    return sum_by_owner(children @ self.u[0], owner, n) + self.b
 
 
 def byte_index(self, children, links, n):
@@ -118,21 +109,9 @@ BATCHES: dict[str, Wrong] = {
         ["8 of 2500"],
         at_leaves(lambda t: torch.tanh(t * 2 if len(t) > 0 and len(t) % 8 == 0 else t)),
     ),
-    "Pairs": (
-        "many_rows",
-        ["2 of 2500"],
-        at_leaves(lambda t: torch.sigmoid(t) if len(t) == 2 else torch.tanh(t)),
-    ),
     "FirstHundred": ("many_rows", [ORDER, "take all of them"], by_children(first_hundred)),
-    "FewEdges": ("many_rows", [ORDER, "take all of them"], by_children(few_edges)),
     "Positions": (ALONE, ["row 1 of 6", "where a row stands"], at_leaves(places)),
-    "FirstRow": (
-        ALONE,
-        ["row 1 of 6", "where a row stands"],
-        at_leaves(lambda t: torch.tanh(torch.cat([t[:1] * 2, t[1:]]))),
-    ),
     "GlobalMaximum": (ALONE, ["row 1 is large", "before exp"], by_children(global_maximum)),
-    "HalfIndex": ("many_rows", ["int64"], by_children(half_index)),
     "ByteIndex": ("many_rows", ["out of bounds", "int64"], by_children(byte_index)),
     "LastChild": (ALONE, [ORDER, "sum_by_owner"], by_children(last_child)),
     "OneEach": (ALONE, [ROWS], by_children(one_each)),
@@ -153,11 +132,6 @@ BATCHES: dict[str, Wrong] = {
         "other_sizes",
         ["hidden_size = 1", "squeeze"],
         at_leaves(lambda t: torch.tanh(t.unsqueeze(1)).squeeze()),
-    ),
-    "SqueezesWidth": (
-        "other_sizes",
-        ["hidden_size = 1", "squeeze"],
-        at_leaves(lambda t: torch.tanh(t).squeeze(1)),
     ),
     "Views": (
         "layouts",

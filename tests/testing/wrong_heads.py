@@ -6,14 +6,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 
-class OwnSoftmax(Good):
-    """A softmax written out."""
-
-    def scores(self, rows: Tensor) -> Tensor:
-        up = self.forward(rows).exp()
-        return up / up.sum(1, keepdim=True)
-
-
 class LogOfSoftmax(Good):
     """Takes the logarithm of a softmax, which may be 0."""
 
@@ -30,13 +22,6 @@ class NormAtZero(Good):
         return self.linear(rows / rows.norm(dim=1, keepdim=True))
 
 
-class NoDevice(Good):
-    """Makes weights of classes without a device."""
-
-    def forward(self, rows: Tensor) -> Tensor:
-        return self.linear(rows) * torch.ones(self.classes, dtype=rows.dtype)
-
-
 class LossWithoutDevice(Good):
     """Makes targets without a device."""
 
@@ -45,27 +30,12 @@ class LossWithoutDevice(Good):
         return -(functional.log_softmax(logits, 1) * eye[labels]).sum()
 
 
-class HardType(Good):
-    """Computes in float32."""
-
-    def forward(self, rows: Tensor) -> Tensor:
-        return self.linear(rows).float().to(rows.dtype)
-
-
 class LargeBatches(Good):
     """Centres over the batch from 1,000 rows on."""
 
     def forward(self, rows: Tensor) -> Tensor:
         logits = self.linear(rows)
         return logits - logits.mean(0) if rows.shape[0] >= 1000 else logits
-
-
-class BatchStatistics(Good):
-    """Normalises by the batch in evaluation mode."""
-
-    def forward(self, rows: Tensor) -> Tensor:
-        logits = self.linear(rows)
-        return logits - logits.mean(0, keepdim=True) if rows.shape[0] > 1 else logits
 
 
 class Caches(Good):
@@ -100,10 +70,3 @@ class Views(Good):
 
     def forward(self, rows: Tensor) -> Tensor:
         return self.linear(rows.view(rows.numel()).view_as(rows))
-
-
-class Dropout(Good):
-    """Drops out in evaluation mode too, seldom."""
-
-    def forward(self, rows: Tensor) -> Tensor:
-        return self.linear(functional.dropout(rows, 0.001))

@@ -1,8 +1,6 @@
 """Cells that keep what they should not, do not save what they should, or change what is not theirs,
 as `wrong_numbers`."""
 
-import random
-
 import numpy as np
 import torch
 from bad_cells import Good
@@ -10,11 +8,6 @@ from torch import nn
 from torch.nn import functional
 from wrong_numbers import Wrong, at_leaves, at_nodes
 from wrong_torch import holding
-
-
-def by_address(self, inputs):
-    self.kept = {key: kept for key, kept in self.kept.items() if key == inputs.data_ptr()}
-    return [self.kept.setdefault(inputs.data_ptr(), Good.leaf(self, inputs)[0])]
 
 
 def kept_product(self, total):
@@ -75,7 +68,6 @@ MEMORY: dict[str, Wrong] = {
         ["copied after a call", "no cache"],
         {"add": EMPTY, "squash_leaf": lambda s, t: s.kept.setdefault(tuple(t.shape), t.tanh())},
     ),
-    "CachesByAddress": (BUILT, ["no cache"], {"add": EMPTY, "leaf": by_address}),
     "CachesNumbers": (
         KEPT,
         ["leaf after a call on other rows", "no cache"],
@@ -110,16 +102,6 @@ MEMORY: dict[str, Wrong] = {
         ["creating it seeds", "manual_seed"],
         {"add": lambda self: torch.manual_seed(0)},
     ),
-    "DoubleByDefault": (
-        BUILT,
-        ["torch for everybody", "torch.float64"],
-        after(lambda self: torch.set_default_dtype(torch.float64)),
-    ),
-    "NoMoreGradients": (
-        BUILT,
-        ["torch for everybody", "False"],
-        after(lambda self: torch.set_grad_enabled(False)),
-    ),
     "PlainMatrix": (
         WEIGHTS,
         ["a copy with all saved weights", "register_buffer"],
@@ -149,11 +131,6 @@ MEMORY: dict[str, Wrong] = {
         {"leaf": lambda self, x: Good.leaf(self, x.mul_(0.9) if self.training else x)},
     ),
     "OverwritesOne": (INPUTS, ["leaf overwrites inputs", "underscore"], {"leaf": of_one_row}),
-    "Unfilled": (
-        BUILT,
-        ["parameter 'b'"],
-        {"add": holding(b=lambda self: nn.Parameter(torch.empty(self.hidden_size)))},
-    ),
     "HoldsOn": (KEPT, ["result 0"], {"add": holding(came=lambda self: []), "squash": all_held}),
     "WantsGradients": (
         INPUTS,
@@ -175,22 +152,6 @@ MEMORY: dict[str, Wrong] = {
         BUILT,
         ["Python or NumPy", "draw by torch"],
         at_nodes(lambda t: torch.tanh(t * 2 if np.random.random() < 0.01 else t)),
-    ),
-    "SeedsPython": (BUILT, ["Python or NumPy"], {"add": lambda self: random.seed(0)}),
-    "Deterministic": (
-        KEPT,
-        ["deterministic algorithms was 0, and is 2"],
-        {"add": lambda self: torch.use_deterministic_algorithms(True)},
-    ),
-    "Precise": (
-        BUILT,
-        ["the precision of products was highest, and is medium"],
-        {"add": lambda self: torch.set_float32_matmul_precision("medium")},
-    ),
-    "Anomalies": (
-        BUILT,
-        ["detection of anomalies was False, and is True"],
-        {"add": lambda self: torch.autograd.set_detect_anomaly(True)},
     ),
     "SharesWeights": (
         WEIGHTS,

@@ -8,8 +8,6 @@ import torch
 from bad_cells import Good
 from torch import nn
 
-from thinstack.core.cell import sum_by_owner
-
 Wrong = tuple[str, list[str], dict[str, Callable[..., Any]]]
 
 
@@ -64,32 +62,15 @@ def by_cosine(self, inputs, children, links):
     return [torch.tanh(self.total(inputs, children, links) * cosine.unsqueeze(1))]
 
 
-def by_spread(self, children, links, n):
-    below = children @ self.u[0]
-    count = sum_by_owner(torch.ones_like(below), links.owner, n).clamp(min=1)
-    middle, squares = (sum_by_owner(x, links.owner, n) / count for x in (below, below**2))
-    return self.b + middle / (squares - middle**2).clamp(min=0).sqrt()
-
-
 def by_attention(self, children, links, n):
     score = (children @ self.score).masked_fill(links.kind == 0, -torch.inf)
     share = torch.softmax(score, 1).unsqueeze(2)
     return self.b + (share * children).flatten(1) @ self.u.flatten(0, 1)
 
 
-def own_tanh(total):
-    up, down = total.exp(), (-total).exp()
-    return (up - down) / (up + down)
-
-
 def by_inputs(self, inputs, children, links):
     (h,) = Good.compose(self, inputs, children, links)
     return [h * (inputs @ self.w).exp() if self.inner_size > 0 else h]
-
-
-def by_entropy(total):
-    share = torch.softmax(total, 1)
-    return torch.tanh(total * -(share * share.log()).sum(1, keepdim=True))
 
 
 def logit(total):
@@ -105,14 +86,12 @@ NUMBERS: dict[str, Wrong] = {
     "WhereTrap": ("finite", [ZEROS, INFINITE, "torch.where"], of_inputs(hidden_by_where)),
     "Logarithm": ("finite", [ZEROS, INFINITE, "log"], of_inputs(lambda x: x.abs().log().tanh())),
     "RootOfSum": ("finite", [ZEROS, INFINITE, "sqrt"], {"leaf": times_length}),
-    "HalfPower": ("finite", [ZEROS, "sqrt"], of_inputs(lambda x: x.sign() * x.abs() ** 0.5)),
     "SpreadOfRow": (
         "finite",
         ["leaf of rows of zeros", "spread"],
         of_inputs(lambda x: (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True)),
     ),
     "CosineOfChildren": ("no_rows", [NOBODY, "norm"], {"compose": by_cosine}),
-    "SpreadOfChildren": ("no_rows", [NOBODY, "spread"], by_children(by_spread)),
     "MaskedAttention": (
         "no_rows",
         [NOBODY, "softmax over no child"],
@@ -141,24 +120,12 @@ NUMBERS: dict[str, Wrong] = {
         ["times 100", "torch.sigmoid"],
         at_leaves(lambda total: 1 / (1 + torch.exp(-total))),
     ),
-    "OwnTanh": ("finite", ["times 100", "exp overflows above 88"], at_leaves(own_tanh)),
-    "OwnSoftplus": (
-        "finite",
-        ["times 100", "softplus"],
-        at_leaves(lambda total: torch.tanh(torch.log(1 + torch.exp(total)))),
-    ),
-    "OwnSoftmax": (
-        "finite",
-        ["times 100", "torch.softmax"],
-        at_leaves(lambda total: total.exp() / total.exp().sum(1, keepdim=True)),
-    ),
     "GateOfNodes": (
         "finite",
         ["compose of", "matrices 300 times as large", "exp overflows"],
         at_nodes(lambda total: torch.tanh(total) / (1 + torch.exp(-total))),
     ),
     "GateOfInputs": ("finite", ["inner_size = 5", "exp overflows"], {"compose": by_inputs}),
-    "Entropy": ("finite", ["times 100", "gives NaN"], at_leaves(by_entropy)),
     "Logit": ("finite", ["times 100", "logsigmoid"], at_leaves(logit)),
     "FifthPower": (
         "finite",

@@ -61,11 +61,6 @@ TORCH: dict[str, Wrong] = {
         ["torch.arange", "device=inputs.device"],
         at_leaves(lambda t: torch.tanh(t.index_select(1, torch.arange(t.shape[1])))),
     ),
-    "ListOfNumbers": (
-        DEVICE,
-        ["torch.tensor", "device=inputs.device"],
-        at_leaves(lambda t: torch.tanh(t * torch.tensor([0.5] * t.shape[1], dtype=t.dtype))),
-    ),
     "PlainAttribute": (
         DEVICE,
         ["'scale'", "register_buffer"],

@@ -13,7 +13,6 @@ from scipy.stats import rankdata
 
 from thinstack.core import Forest
 from thinstack.core.model.model import Model
-from thinstack.core.transitions import left
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example, minibatch
 from thinstack.training.examples.labelled import LabelledForest
@@ -209,22 +208,6 @@ def test_cases_are_the_labelled_nodes_one_by_one(data):
     assert cases.depth.tolist() == [0, 0, 1, 2, 0]
     assert cases.whole.tolist() == [False, False, False, True, False]
     assert cases.example.tolist() == [0, 0, 0, 0, 1]
-
-
-def test_cases_over_other_trees_are_the_phrases_that_both_have(data):
-    recipe = tiny_recipe.recipe(sources=("left",))
-    found = load_datasets(recipe, data)
-    model = drawn(recipe, found)
-    _, cases = recipe.task.measure(model, found.train, "left", recipe.model.labels)
-    words = [
-        end - start
-        for example in found.train
-        for start, end in spans(left(example.words).tolist())
-        if (start, end) in spans(example.gold.forest.transitions.tolist())
-    ]
-    assert cases.words.tolist() == words
-    assert (cases.depth >= 0).all()
-    assert cases.whole.sum() == len(found.train)
 
 
 # -- the loss of phrases as chains

@@ -89,14 +89,6 @@ def test_a_minibatch_is_the_examples_end_to_end():
     assert batch.size == 2
 
 
-def test_a_minibatch_for_a_head_of_roots_has_the_labels_of_its_roots():
-    text = "(2 (1 the) (0 (2 good) (1 film)))\n(0 bad)\n(1 (2 good) (0 bad))"
-    batch = minibatch(indexed(text, ("left",), reads="roots"), ["left", "gold", "gold"])
-    assert batch.targets.tolist() == [2, 0, 1]
-    assert batch.forest.transitions.tolist() == [0, 0, 1, 0, 1, 0, 0, 0, 1]
-    assert batch.size == 3
-
-
 def test_a_tree_that_is_not_binary_is_named():
     with pytest.raises(TreeError, match=r"tree 1: .* 3 children"):
         indexed("(0 bad)\n(0 (1 the) (0 bad) (1 film))")

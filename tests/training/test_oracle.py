@@ -5,7 +5,6 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from thinstack.core import transitions
 from thinstack.training.loop.oracle import right_transitions
 
 Span = tuple[int, int]
@@ -77,7 +76,3 @@ def test_along_the_gold_tree_it_is_the_gold_transition():
         depth = np.concatenate([[0], np.cumsum(1 - 2 * gold)[:-1]])
         free = (depth > 1) & (np.cumsum(gold == 0) - (gold == 0) < words)
         assert (right_transitions(gold, gold) == gold)[free].all()
-
-
-def test_a_sentence_of_one_word():
-    assert right_transitions(transitions.left(1), transitions.left(1)).shape == (1,)

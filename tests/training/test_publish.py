@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import tiny_recipe
 import torch
@@ -140,13 +139,6 @@ def test_a_bundle_knows_what_classes_of_the_file_were_called(data, tmp_path):
     assert "`thinstack evaluate BUNDLE DATA/dev.txt`" in done.card
 
 
-def test_figures_over_no_case_are_null_in_json(pieces):
-    text = (pieces.out / "results.json").read_text(encoding="utf-8")
-    results = json.loads(text, parse_constant=pytest.fail)
-    assert results["dev"]["gold"]["root_binary_accuracy"] == {"mean": None, "std": None}
-    assert pieces.bundle.manifest.metrics["development"]["gold"]["root_binary_accuracy"] is None
-
-
 def test_an_inference_only_bundle_has_no_weights_twice(words, pieces):
     common = {"config.json", "vocabulary.txt", "onnx/model.onnx"}
     common |= {"verification.json", "cases.json", "README.md"}
@@ -176,17 +168,6 @@ def test_exports_were_verified_on_the_whole_development_file(trained):
         assert report["torchscript"]["version"] == torch.__version__
     else:
         assert "torchscript" not in report
-
-
-def test_what_is_printed_is_the_final_table(words):
-    results = words.results
-    assert "words" not in results
-    for source in ("gold", "balanced"):
-        found = results["dev"][source]["phrase_accuracy"]
-        values = [results["seeds"][seed]["dev"][source]["phrase_accuracy"] for seed in ("1", "2")]
-        assert found["mean"] == pytest.approx(np.mean(values))
-        assert f"{found['mean']:.2f} ± {found['std']:.2f}" in words.printed
-        assert all(f"{value:.2f}" in words.printed for value in values)
 
 
 def again(trained: Trained, out: Path, console: Console) -> None:
@@ -253,18 +234,6 @@ def test_a_second_call_trains_nothing_and_gives_the_same(words, monkeypatch):
     assert "epoch" not in train(words.recipe, words.data, words.out).printed
     assert words.results == before
     assert weights_of(published[0].model) == words.bundle.read("model.safetensors")
-
-
-def test_the_folder_of_another_recipe_is_refused(words):
-    other = tiny_recipe.recipe(vectors="words.txt", stop_on="held", seeds=(1, 2), epochs=3)
-
-    def content() -> dict[Path, bytes]:
-        return {path: path.read_bytes() for path in words.out.rglob("*") if path.is_file()}
-
-    before = content()
-    with pytest.raises(ConfigError, match="another recipe"):
-        train(other, words.data, words.out)
-    assert content() == before
 
 
 @pytest.mark.parametrize("name", ["train.txt", "dev.txt", "words.txt"])

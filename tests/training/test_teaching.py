@@ -292,26 +292,6 @@ def test_other_trees_keep_the_soft_labels_of_the_phrases_they_share(texts):
     assert 0 < lost < kept
 
 
-def test_an_epochs_loss_is_that_of_all_sources(texts, tmp_path):
-    settings: dict[str, Any] = {"epochs": 1, "sources": (), "embedding": {"dropout": 0.0}}
-    settings |= {"batch_size": 36, "learning_rate": 1e-9, "vector_learning_rate": 0.0}
-    recipe = recipe_of(EXCHANGED, NEGATED, root_weight=0.2, **settings)
-    plain = recipe.model_dump()
-    plain["model"]["head"]["options"] = {}  # no dropout
-    recipe = Recipe.parse(plain, source="test")
-    datasets = load_datasets(recipe, texts)
-    model, total, nodes = fresh(recipe, datasets), 0.0, 0
-    for example in datasets.train:
-        fields = example.gold.forest._asdict().items()
-        inputs = {name: torch.from_numpy(part) for name, part in fields if len(part)}
-        scores = model(inputs)["node_scores"].detach().numpy()
-        losses = -(example.gold.soft * np.log(scores)).sum(1)
-        total += losses.sum() + 0.2 * len(losses) * losses[-1]
-        nodes += len(losses)
-    _, history = run(recipe, texts, tmp_path)
-    assert history[0]["loss"] == pytest.approx(total / nodes, rel=1e-4)
-
-
 # -- parsers, and going on
 
 

@@ -69,14 +69,6 @@ class OfTwo(Team):
     size = 2
 
 
-def test_a_minibatch_is_dealt_in_turn():
-    second = OfTwo()
-    second.rank = 1
-    assert (OfTwo().deal([5, 3, 8]), second.deal([5, 3, 8])) == ([5, 8], [3])
-    assert (second.deal([5]), ALONE.deal([5, 3])) == ([], [5, 3])
-    assert (OfTwo().main, second.main) == (True, False)
-
-
 @pytest.mark.parametrize("size", [None, "1"])
 def test_without_a_launcher_a_process_is_alone(size, monkeypatch):
     monkeypatch.delenv("WORLD_SIZE", raising=False)

@@ -162,15 +162,6 @@ def test_a_bundle_that_does_not_fit_is_refused(folder, model, init, problem):
         use()
 
 
-def test_frozen_parts_stay_as_they_are(folder):
-    recipe = recipe_of(folder)
-    init = recipe.init.model_copy(update={"frozen": ("embedding", "encoder", "parser")})
-    weights = run(recipe.model_copy(update={"init": init}), folder, folder / "out")[0]
-    given = state_of(load_model(folder / "start"))
-    moved = {name for name, value in weights.items() if not np.array_equal(value, given[name])}
-    assert moved == {name for name in weights if name.startswith("head.")}
-
-
 def test_the_first_epoch_takes_the_trees_of_the_bundles_parser(folder):
     recipe = recipe_of(folder, epochs=1)
     datasets, model = load_datasets(recipe, folder), tiny_texts.drawn(recipe)
