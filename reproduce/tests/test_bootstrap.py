@@ -26,18 +26,6 @@ def pair():
     return drawn(0.9, 800, ease, 1), drawn(0.8, 800, ease, 2)
 
 
-def test_one_seed_each_is_mcnemars_normal_approximation(pair):
-    first, second = (np.array(right) for right in pair)
-    gained, lost = int((first > second).sum()), int((first < second).sum())
-    difference = (gained - lost) / 800
-    error = sqrt(gained + lost - (gained - lost) ** 2 / 800) / 800
-    found = interval([seed_of(pair[0])], [seed_of(pair[1])], accuracy)
-    assert found is not None
-    expected = [100 * (difference + sign * NORMAL * error) for sign in (-1, 1)]
-    assert found == pytest.approx(expected, abs=100 * error * 0.15)
-    assert sum(found) / 2 == pytest.approx(100 * difference, abs=100 * error * 0.1)
-
-
 def test_one_seed_each_is_scipys_paired_bootstrap(pair):
     whole = stats.bootstrap(
         [np.array(right, float) for right in pair],

@@ -111,17 +111,6 @@ def test_a_run_of_another_table_is_taken_over(command):
         assert ours == theirs
 
 
-def test_a_run_of_another_table_with_damaged_cases_is_done_again(command):
-    command()
-    figures = command.figures("tiny/rvnn/1")
-    (command.work / "tiny" / "rvnn" / "1" / "cases-gold.npz").write_bytes(b"damaged")
-    again = {"name": "again", "columns": tiny()["columns"][:1], "rows": tiny()["rows"][1:]}
-    command.table = write(command.folder, tiny() | again)
-    answer = command()
-    assert "again: 2 runs, 1 of them done before" in answer.out
-    assert command.figures("again/rvnn/1") == figures
-
-
 def test_a_failing_row_is_told_at_the_end_and_the_others_are_reported(command):
     command()
     data = tiny()
@@ -147,17 +136,6 @@ def test_a_row_of_which_one_seed_fails_is_not_reported(command):
     answer = command()
     assert answer.code == 2
     assert "1 of 6 runs failed" in answer.err
-    assert [row["name"] for row in command.report("tiny-part")["rows"]] == ["lstm"]
-
-
-def test_missing_data_fail_the_rows_that_need_them(command):
-    data = tiny()
-    data["rows"][1]["recipe"]["data"] = {"dev": "none.txt"}
-    write(command.folder, data)
-    answer = command()
-    assert answer.code == 2
-    assert "2 of 6 runs failed" in answer.err
-    assert "none.txt: cannot be read: No such file or directory; name" in answer.err
     assert [row["name"] for row in command.report("tiny-part")["rows"]] == ["lstm"]
 
 
@@ -235,14 +213,6 @@ def test_ctrl_c_is_one_message_and_what_is_done_is_kept(command):
     said = "error: stopped; start the same command again, and it goes on\n"
     assert (answer.code, answer.err) == (130, said)
     assert "2 runs, 1 of them done before" in command("--row", "rvnn").out
-
-
-def test_a_bad_table_is_one_message(command):
-    recipe = {"training": {"epochs": 0}}
-    command.change(rows=[{"name": "lstm", "title": "Tree-LSTM", "recipe": recipe}])
-    answer = command()
-    assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith(f"error: {command.table}: row lstm: training.epochs: ")
 
 
 def test_a_column_that_no_row_has_is_told(command):

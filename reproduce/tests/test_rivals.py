@@ -96,11 +96,6 @@ def test_parameters_are_weights_and_biases(run):
     assert run(sentences * 10, [], sentences)["parameters"] == 3 * 3 + 3
 
 
-def test_two_runs_are_the_same(run):
-    parts = questions(30, 0), questions(15, 2), questions(30, 1)
-    assert run(*parts) == run(*parts)
-
-
 @pytest.mark.parametrize("rival", ["bayes", "svm", "tfidf"])
 def test_a_word_that_only_a_phrase_gives_a_class(run, rival):
     sentences = questions(90, 0)

@@ -173,15 +173,6 @@ def test_another_recipe_or_other_data_make_a_run_anew(tmp_path):
     assert int(cases_of(third, "gold").whole.sum()) == 11
 
 
-def test_what_no_figure_depends_on_is_not_in_the_digest(tmp_path):
-    first, changed = job(tmp_path), tiny()
-    changed["recipe"]["training"]["seeds"] = [1, 2, 3]
-    changed["recipe"]["export"] = {"quantize": "fp16"}
-    changed["recipe"]["data"]["statement"] = "Made up."
-    changed["title"] = "Other"
-    assert job(tmp_path, table=changed).digest == first.digest
-
-
 def interrupted(done: Job) -> None:
     """Leave in the folder of a job what a kill after the first of its epochs does, which took 1000
     seconds."""

@@ -11,7 +11,6 @@ from tiny_table import tiny, write
 from reproduce.shown import Column
 from reproduce.table import Table
 from thinstack.errors import ConfigError, UnknownNameError
-from thinstack.training.recipe import Recipe
 
 
 def read(folder: Path, table: dict[str, Any]) -> Table:
@@ -210,14 +209,6 @@ def test_the_key_of_a_column_names_variant_source_and_figure(key, parts):
 
 
 # -- a recipe to start from
-
-
-def test_a_row_is_shown_as_a_recipe(tmp_path):
-    table = read(tmp_path, tiny())
-    for place in ("lstm", "lstm/left", "rvnn"):
-        row, _, variant = place.partition("/")
-        shown = Recipe.parse(table.show(place), source="test")
-        assert shown == table.recipe_of(table.row(row), variant)
 
 
 @pytest.mark.parametrize("place", ["gru", "rvnn/left", "lstm/right"])

@@ -1,7 +1,5 @@
 """The page `js/demo` as readers have it, beside what Python says of the same texts."""
 
-import sys
-
 import pytest
 from browser.demo import GOLDEN, Visit, chromium, drawn_names, page_folder, served
 from js.texts import hostile
@@ -337,30 +335,3 @@ def test_without_simd_it_says_which_browsers_work(folder, playwright):
         assert "Firefox from 89" in page.get_by_role("alert").inner_text()
         assert page.locator("textarea").is_disabled()
     bare.close()
-
-
-def test_how_fast_it_is(visit, capsys):
-    """The figures are printed, aimed at are 2 s and 30 ms. There is no limit: a busy machine is as
-    slow as it is."""
-    page = visit.page
-    page.goto(visit.url)
-    page.wait_for_selector("[role=treeitem]")
-    first = page.evaluate(
-        "performance.now() - performance.getEntriesByType('navigation')[0].loadEventEnd"
-    )
-    each = page.evaluate(
-        """async () => {
-          const { predict } = await import("./model.js");
-          const times = [];
-          for (let count = 0; count < 40; count += 1) {
-            const start = performance.now();
-            await predict(`The acting is superb, but plot number ${count} never comes together.`);
-            times.push(performance.now() - start);
-          }
-          return times.sort((one, other) => one - other)[20];
-        }"""
-    )
-    with capsys.disabled():
-        sys.stdout.write(f"\nfirst answer {first:.0f} ms after load, then {each:.1f} ms each\n")
-    assert first > 0
-    assert each > 0

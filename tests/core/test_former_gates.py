@@ -47,7 +47,7 @@ def part_of(number: int) -> Any:
     name, options, sizes = PARTS[number]
     if name == "tracker":
         return TrackingLSTM(input_size=X, size=H, lookahead=2, parses=True)
-    return manager().cell(name).create(options, input_size=X, hidden_size=H, **sizes)
+    return manager().find("cell", name).create(options, input_size=X, hidden_size=H, **sizes)
 
 
 def values(*shape: int) -> Tensor:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from last_word_model import best, expected, write_last_word_bundle
+from last_word_model import write_last_word_bundle
 
 from thinstack.errors import InputError, TreeError
 from thinstack.evaluate.treebank_evaluation import evaluate_file, evaluate_predictor
@@ -60,12 +60,6 @@ def write(tmp_path):
 @pytest.fixture
 def file(write):
     return write(TREES)
-
-
-def test_the_model_gives_what_the_figures_below_are_counted_from():
-    found = {word: best(expected(word, 2)) for word in ("good", "awful", "film", "(")}
-    assert found == {"good": "good", "awful": "bad", "film": "so-so", "(": "good"}
-    assert expected("film", 2)["good"] > expected("film", 2)["bad"]
 
 
 def test_gold_trees(predictor, file):
@@ -134,17 +128,6 @@ def test_other_trees_are_measured_on_the_phrases_they_share_with_the_gold_tree(p
     assert (left["phrases"], left["phrase_accuracy"], left["roots"]) == (4, pytest.approx(100), 1)
     assert right.items() > gold.items()
     assert auto == left
-
-
-def test_the_balanced_tree(predictor, write):
-    file = write(
-        "(2 (0 (0 awful) (1 film)) (2 (2 good) (2 good)))",
-        "(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))",
-    )
-    figures = evaluate_file(predictor, file, source="balanced")
-    # The second tree's first three words are no phrase of the balanced one.
-    assert figures["phrases"] == 7 + 6
-    assert figures["phrase_accuracy"] == pytest.approx(100 * 11 / 13)  # wrong: `awful film`, twice
 
 
 def test_agreement_with_the_treebank_is_told_of_trees_that_are_not_its_own(predictor, write):

@@ -153,19 +153,6 @@ def test_weights_are_stored_once_and_small(pieces, child_sum):
     assert {weight.data_type for weight in matrices} == {kinds.FLOAT16}
 
 
-def test_runtimes_bring_matrices_back_to_float32_when_they_load_the_file(pieces, tmp_path):
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
-    onnxruntime.InferenceSession(pieces.file, options, providers=["CPUExecutionProvider"])
-    optimized = onnx.load(tmp_path / "optimized.onnx")
-    types = {weight.name: weight.data_type for weight in optimized.graph.initializer}
-    casts = [node for node in walk(optimized.graph.node) if node.op_type == "Cast"]
-    assert not types.keys() & {node.input[0] for node in casts}
-    assert onnx.TensorProto.FLOAT16 not in types.values()
-
-
 def test_the_module_is_left_as_it_is(monkeypatch):
     model = make_model("words")
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}

@@ -93,16 +93,6 @@ def test_scores(files, kind, batch, given):
     close(exported.runs()[0](inputs), eager_scores(exported.model, inputs))
 
 
-def test_a_sentence_does_not_depend_on_the_others_in_its_batch(files):
-    exported = files["words"]
-    run = exported.runs()[0]
-    singles = [sentences(exported.model, [n], given=False, seed=n) for n in (9, 1, 14, 3)]
-    joined = {name: np.concatenate([each[name] for each in singles]) for name in singles[0]}
-    alone = [run(each) for each in singles]
-    expected = {name: np.concatenate([each[name] for each in alone]) for name in alone[0]}
-    close(run(joined), expected, atol=1e-6)
-
-
 def test_lengths_that_lie_cost_no_memory(files):
     exported = files["words"]
     inputs = sentences(exported.model, [3], given=False)
@@ -116,14 +106,6 @@ def test_rounded_weights(quantize):
     exported = with_file(made, quantize=quantize)
     # Own trees and given ones, against the model with the weights that the file holds.
     verify_onnx(exported.file, made.model, made.config)
-
-
-def test_the_roots_alone():
-    exported = with_file(model_of(head="root_classifier.v1"), outputs="roots")
-    inputs = sentences(exported.model, BATCHES["mixed"], given=False)
-    found, expected = exported.runs()[0](inputs), eager_scores(exported.model, inputs)
-    assert sorted(found) == ["parse", "root_scores"]
-    close(found, {name: expected[name] for name in found})
 
 
 def test_a_parser_that_names_no_module_with_distances():

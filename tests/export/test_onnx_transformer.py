@@ -99,18 +99,6 @@ def test_files_score_as_the_model_does(model, exported, quantize):
         assert (f"{name}.int8" in stored) == (quantize != "none")
 
 
-@pytest.mark.parametrize("quantize", ["none", *EIGHT_BITS])
-def test_a_sentence_scores_the_same_in_any_company(model, exported, quantize):
-    alone, beside = forest([4], seed=1), forest([4, 9, 1], seed=1)
-    run = exported(quantize)[0].runs()[0]
-    first = int(beside.pieces_per_word[:4].sum())
-    alone = alone._replace(
-        pieces_per_word=beside.pieces_per_word[:4], piece_ids=beside.piece_ids[:first]
-    )
-    together = run(arrays(beside, model))["node_scores"][:7]
-    np.testing.assert_allclose(run(arrays(alone, model))["node_scores"], together, atol=1e-5)
-
-
 def test_an_export_is_repeatable_and_reads_int32(model, exported):
     first = exported("int8")[0].proto()
     again = export_onnx(model, RECIPE.model, quantize="int8", vocabulary_digest="0")

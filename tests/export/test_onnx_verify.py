@@ -13,7 +13,6 @@ from export_models import ChildSum, Exported, X, make_config, make_model, random
 from onnx import numpy_helper
 from torch import Tensor
 
-from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest, join
 from thinstack.errors import BundleError, ExportError, MissingExtraError
 from thinstack.export.onnx import verify as onnx_verify
@@ -228,25 +227,6 @@ def test_a_model_that_looks_at_its_batch_fails(words, monkeypatch):
     monkeypatch.setattr(onnx_verify, "ReferenceEvaluator", lambda proto: EagerSession())
     with pytest.raises(ExportError, match=r"change by .* with the trees beside it"):
         verify_onnx(words.file, model, words.config)
-
-
-@pytest.mark.usefixtures("short_samples")
-def test_the_report_is_stored_in_the_file(words, verified, monkeypatch):
-    def export(model, config: ModelConfig, **options: str) -> list[bytes]:
-        assert options == {"index_type": "int64", "vocabulary_digest": "d"}
-        return [words.file]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(onnx_verify, "export_stages", export)
-        patch.setattr(onnx_verify, "verify_onnx", lambda *_, **__: verified[1])
-        file, report = export_verified_onnx(
-            words.model, words.config, index_type="int64", vocabulary_digest="d"
-        )
-    assert report is verified[1]
-    found = stored(onnx.load_from_string(file))
-    assert json.loads(found["verification"]) == as_json(report)
-    assert found["cell"] == "nary_lstm.v1"
-    verify_onnx(file, words.model, words.config)
 
 
 def test_without_onnxruntime(words, monkeypatch):

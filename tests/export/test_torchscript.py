@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from export_models import ChildSum, H, V, X, close, eager_scores, inputs_of, make_config, make_model
+from export_models import ChildSum, H, V, X, close, eager_scores, make_config, make_model
 from plain_parts import PlainCell, plain_spinn
 from torch import Tensor
 
-from thinstack.core import transitions as shapes
 from thinstack.core.cell import Links
 from thinstack.errors import ExportError
 from thinstack.export import torchscript
@@ -38,17 +37,6 @@ def scripted(request):
     assert (report.cases, report.trees, report.version) == (20, 1 + 16 + 3 + 32, torch.__version__)
     assert all(module.training for module in model.modules())
     return model, file
-
-
-@pytest.mark.filterwarnings(LOAD_WARNING)
-@pytest.mark.parametrize("trees", [[], [1], [shapes.left(30), shapes.right(30), 1, 20]])
-def test_scores(scripted, trees):
-    model, file = scripted
-    arguments = {name: torch.from_numpy(x) for name, x in inputs_of(model, trees, 4).items()}
-    with torch.no_grad():
-        found = torch.jit.load(io.BytesIO(file))(arguments)
-        torch.testing.assert_close(found, model.eval()(arguments), rtol=0, atol=2e-6)
-    model.train()
 
 
 @pytest.mark.usefixtures("short_samples")

@@ -265,16 +265,6 @@ def test_a_limit_of_pieces_is_a_number_of_a_model_of_pieces(tmp_path, kind, most
         predictor_of(tmp_path, kind, onnx=odd)
 
 
-def test_a_longer_sentence_than_the_limit_of_pieces_is_read_in_parts(tmp_path):
-    limited = last_word_model("wordpieces", metadata={"max_pieces": "4"})
-    predictor = predictor_of(tmp_path, "wordpieces", onnx=limited)
-    (found,) = predictor.predict([["film"] * 11])
-    assert sum(end - start for start, end in found.parts) == len(found.words) == 11
-    assert len(found.parts) >= 3
-    with pytest.raises(InputError, match=r"sentence 0 .*11 "):
-        predictor.predict([["film"] * 11], source=[transitions.left(11)])
-
-
 def test_a_bundle_without_onnx_is_refused(last_word, tmp_path):
     files = {"vocabulary.txt": last_word.read("vocabulary.txt")}
     bare = write_bundle(tmp_path / "bare", files, config=last_word.config)
