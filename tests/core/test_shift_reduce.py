@@ -105,29 +105,6 @@ def test_spot_sat_down(monkeypatch, own):
     assert found.transitions.tolist() == SPOT_SAT_DOWN.tolist()
 
 
-@pytest.mark.parametrize("own", [False, True])
-def test_each_state_is_stored_once(monkeypatch, own):
-    """Each part has one table of 1 + N rows, and each row of it but the first is written once."""
-    executor, batch = executor_of("two_widths_fed"), batch_of([5, 1, 8])
-    tables: dict[int, Tensor] = {}
-    written: dict[int, list[int]] = {}
-    write = shift_reduce.write
-
-    def spied(store: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
-        tables[store.data_ptr()] = store
-        written.setdefault(store.data_ptr(), []).extend(range(first, first + len(rows)))
-        return write(store, token, first, rows)
-
-    monkeypatch.setattr(shift_reduce, "write", spied)
-    executor.parse(batch.words, batch.lengths) if own else run(executor, batch)
-    nodes = len(batch.transitions)
-    shapes = sorted(tuple(table.shape) for table in tables.values())
-    assert shapes == [(1 + nodes, 4), (1 + nodes, 5), (2 + 2 * nodes, 8)]
-    for store, rows in written.items():  # the tracking LSTM reads two rows a node
-        each = len(tables[store]) // (1 + nodes)
-        assert rows == list(range(each, each * (1 + nodes)))
-
-
 class Allocated(TorchDispatchMode):
     """Counts the bytes of all tensors that are made."""
 

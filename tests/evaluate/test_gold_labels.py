@@ -29,26 +29,17 @@ def meaning_of(predictor: Predictor, labels: str, **relabel: str) -> GoldLabels:
         (5, "0,4,2", [0, 4, 2]),
         (5, "1,4,2", None),  # stars?
         (5, "0,1,2", None),  # of three classes?
-        (3, "0,1", None),
-        (2, "0,1,2", None),
-        (2, "1,2", None),
         (2, "0,4", [0, 1]),
         (5, "0.0,3.0,04", [0, 3, 4]),
         (5, "pos,neg,neu", [3, 1, 2]),
         (5, "negative,somewhat negative,neutral,somewhat positive,positive", [0, 1, 2, 3, 4]),
-        (3, "Positive,Negative", [2, 0]),
         (3, "0,1,2,3,4", [0, 0, 1, 2, 2]),
         (3, "0,1,2", [0, 1, 2]),
-        (2, "1,0", [1, 0]),
-        (2, "pos,neg", [1, 0]),
         (2, "very positive,neutral,negative", [1, -1, 0]),
         (2, "0,1,2,3,4", [0, 0, -1, 1, 1]),
-        (2, "NEG", None),
         (5, "0,1", None),
-        (5, "1,2,3,4,5", None),
         (3, "-1,0,1", None),
         (5, "5 stars,1 star", None),
-        (2, "good,bad", None),
     ],
 )
 def test_labels_are_read_as_a_person_means_them(models, classes, labels, expected):

@@ -11,7 +11,7 @@ from thinstack.core.forest import Forest, join, without_trees
 from thinstack.core.head import Reads
 from thinstack.core.model.model import Model
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
-from thinstack.export.samples import eager_scores, makes_trees, sample_shapes, sample_trees, sampled
+from thinstack.export.samples import eager_scores, makes_trees, sample_trees, sampled
 
 
 def small_model(
@@ -37,20 +37,6 @@ MODELS = {
     "parser": plain_spinn(PlainCell(2, inner=True)),
     "parser of pairs": plain_spinn(PlainCell(2, inner=True), "pairs"),
 }
-
-
-def test_shapes_are_trees_of_all_sizes():
-    batches = list(sample_shapes(np.random.default_rng(0)))
-    for trees in batches:
-        for tree in trees:
-            whole = transitions.spans_of(transitions.validate(tree))[-1]
-            assert whole.tolist() == [0, (len(tree) + 1) // 2]
-    assert sorted({len(trees) for trees in batches}) == [0, 1, 3, 32]
-    singles = [trees[0] for trees in batches if len(trees) == 1]
-    assert sorted({(len(tree) + 1) // 2 for tree in singles}) == [1, 2, 7, 64, 512]
-    for shape in (transitions.left, transitions.right, transitions.balanced):
-        assert any(np.array_equal(tree, shape(512)) for tree in singles)
-    assert any(len(tree) == 1 for tree in batches[-1])
 
 
 def roots_of(parents: np.ndarray) -> np.ndarray:

@@ -148,22 +148,14 @@ def saved(tmp_path_factory):
     ("kind", "good", "bad", "message"),
     [
         ("words", WORDS, {"token_ids": [1, 2]}, "expected 3 words"),
-        ("words", WORDS, {"token_ids": [1, 2, 3, 4]}, "expected 3 words"),
         ("words", WORDS, {"transitions": [0, 1, 0, 0, 1]}, "two nodes on the stack"),
-        ("words", WORDS, {"transitions": [1, 0, 0, 0]}, "two nodes on the stack"),
         ("words", WORDS, {"transitions": [0, 0, 2, 0, 1]}, "SHIFT"),
         ("pieces", PIECES, {"piece_ids": [1, 2]}, "pieces_per_word"),
-        ("pieces", PIECES, {"piece_ids": [1, 2, 3, 4]}, "pieces_per_word"),
         ("pieces", PIECES, {"pieces_per_word": [1, 0, 2]}, "pieces_per_word"),
-        ("pieces", PIECES, {"pieces_per_word": [1, -1, 3]}, "pieces_per_word"),
         ("pieces", PIECES, {"pieces_per_word": [1, 1]}, "pieces_per_word"),
         ("parser", GIVEN, {"lengths": [1, 2]}, "lengths and transitions disagree"),
-        ("parser", GIVEN, {"lengths": [3]}, "lengths and transitions disagree"),
         ("parser", GIVEN, {"lengths": [2]}, "expected 2 words"),
         ("parser", GIVEN, {"lengths": [3, 0]}, "at least 1"),
-        ("parser", GIVEN, {"lengths": [2], "transitions": []}, "expected 2 words"),
-        ("parser", GIVEN, {"transitions": [0, 0, 1]}, "lengths and transitions disagree"),
-        ("parser", GIVEN, {"lengths": [1] * 3, "transitions": [1, 0, 0]}, "two nodes on the stack"),
     ],
 )
 def test_inputs_that_do_not_fit_are_refused(saved, kind, good, bad, message):

@@ -1,17 +1,14 @@
 """Every registered cell: the contract suite under options and sizes that take all its paths, and
 what else holds of all cells."""
 
-import copy
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 
 from thinstack.errors import ConfigError, PluginError
 from thinstack.plugins.manager import manager
 from thinstack.testing import CELL_CHECKS
-from thinstack.testing.methods import methods_of_cell
 
 X = 5
 
@@ -171,42 +168,6 @@ def test_fresh_weights_lie_within_the_fan_in_and_biases_are_zero(name):
         if (name, part) == ("mv_rnn.v1", "w_x"):  # the part that makes matrices is near 0
             values[:, hidden:].data *= hidden
         assert 0.9 * bound <= values.detach().abs().max() <= bound, part
-
-
-@every_builtin
-@pytest.mark.parametrize("grad", [True, False])
-@pytest.mark.parametrize("rows", [1, 2, 100])
-@pytest.mark.parametrize(("bf16", "tolerance"), [(False, 1e-5), (True, 0.05)])
-def test_float32_and_bf16_are_float64_rounded(name, bf16, tolerance, rows, grad):
-    """In widths where float32 may take other kernels, values and gradients."""
-    torch.manual_seed(5)
-    hidden = 48 if name == "word_mean.v1" else 40
-    inner = 48 if SHAPES[name][2] else 0
-    cell = cell_of(name, input_size=48, hidden_size=hidden, inner_size=inner, kinds=2)
-    given = methods_of_cell(cell, rows, kinds=2, dtype=torch.float32)
-    found: list[list[Tensor]] = []
-    for each, dtype in ((cell, torch.float32), (copy.deepcopy(cell).double(), torch.float64)):
-        lower = torch.autocast("cpu", torch.bfloat16, enabled=bf16 and dtype == torch.float32)
-        methods, results = methods_of_cell(each, rows, kinds=2, dtype=dtype), []
-        for name in ("leaf", "compose"):
-            values = {
-                key: [part.to(dtype) if part.is_floating_point() else part for part in of]
-                for key, of in given[name].values.items()
-            }
-            with torch.set_grad_enabled(grad), lower:
-                results += methods[name](values)
-        weights = list(each.parameters()) if grad else []
-        total = sum(
-            (part * torch.linspace(-1, 2, part.numel(), dtype=dtype).view_as(part)).sum()
-            for part in results
-        )
-        found.append([*results, *(torch.autograd.grad(total, weights) if weights else [])])
-    worst = 0.0
-    for value, expected in zip(*found, strict=True):
-        scale = max(1.0, expected.detach().abs().max().item())
-        worst = max(worst, (value - expected).abs().max().item() / scale)
-    assert worst < tolerance
-    assert not bf16 or hidden == 48 or worst > 1e-4, "it was computed in float32"
 
 
 WRONG: list[tuple[str, dict[str, Any]]] = [

@@ -3,20 +3,7 @@ against their equations in NumPy; the latter also against a GRU step by step on 
 
 import numpy as np
 import pytest
-import torch
-from equations import (
-    Array,
-    H,
-    State,
-    X,
-    along_chain,
-    assert_equations,
-    named,
-    parameters,
-    random_cell,
-    sigmoid,
-)
-from torch import nn
+from equations import Array, H, State, X, assert_equations, named, parameters, random_cell, sigmoid
 
 from thinstack.plugins.cells.dual_gate_lstm import DualGateLSTM
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
@@ -116,22 +103,3 @@ def test_tree_gru(inner_size):
         return ((1 - z) * n + z * h_sum,)
 
     assert_equations(cell, node)
-
-
-def test_tree_gru_on_a_chain_is_a_gru_where_the_reset_gate_is_open():
-    """torch resets U h instead of h, which is the same when r is 1 everywhere; its gates are r, z,
-    n."""
-    cell = random_cell(TreeGRU, inner_size=X)
-    with torch.no_grad():
-        cell.w[:, :H] = 0
-        cell.b[:H] = 100
-    gru = nn.GRU(X, H).double()
-    rows = {
-        "weight_ih_l0": cell.w.detach().T,
-        "weight_hh_l0": cell.u.detach().T,
-        "bias_ih_l0": cell.b.detach(),
-        "bias_hh_l0": torch.zeros(3 * H),
-    }
-    gru.load_state_dict(rows)
-    words = torch.randn(6, X).double()
-    torch.testing.assert_close(along_chain(cell, words), gru(words)[0], rtol=0, atol=1e-12)

@@ -1,7 +1,5 @@
 """SPINN with a leaf embedding and task heads, against the reference recursion in float64."""
 
-import io
-
 import numpy as np
 import pytest
 import torch
@@ -156,21 +154,6 @@ def test_the_loss_of_transitions():
     assert judge(choices[:0], free[:0], wanted[:0])[0].item() == 0
 
 
-@pytest.mark.parametrize("head", HEADS)
-@pytest.mark.parametrize("parses", [True, False])
-def test_no_sentences(head, parses):
-    model = model_of(head, parses=parses)
-    none = {name: torch.zeros(0, dtype=torch.int32) for name in model.input_names}
-    widths = {"sentence_vectors": (0, H), "parse": (0,)}
-    for grad in (True, False):
-        with torch.set_grad_enabled(grad):
-            found = model(none)
-        assert {name: tuple(part.shape) for name, part in found.items()} == {
-            name: widths.get(name, (0, 3)) for name in model.output_names
-        }
-    assert model.joint(none).choices.shape == (0, 2 if parses else 0)
-
-
 TREES = torch.tensor([0, 0, 1, 0])
 
 
@@ -180,12 +163,9 @@ TREES = torch.tensor([0, 0, 1, 0])
         (False, {"transitions": TREES[:0]}, "needs transitions"),
         (False, {"token_ids": torch.tensor([1, 2])}, "expected 3 words, .* found 2"),
         (True, {"token_ids": torch.tensor([1, 2, 3, 4])}, "expected 3 words, .* found 4"),
-        (True, {"lengths": torch.tensor([1, 2])}, "lengths and transitions disagree"),
         (True, {"transitions": TREES[:3]}, "lengths and transitions disagree"),
         (True, {"lengths": torch.tensor([2, 2])}, "expected 4 words, .* found 3"),
-        (True, {"lengths": torch.tensor([2, 2]), "transitions": TREES[:0]}, "4 words, .* found 3"),
         (True, {"lengths": torch.tensor([3, 0])}, "lengths must be at least 1"),
-        (True, {"lengths": torch.tensor([0, 3]), "transitions": TREES[:0]}, "at least 1"),
     ],
 )
 def test_inputs_that_do_not_go_together(parses, changed, message):
@@ -203,31 +183,3 @@ def test_inputs_that_do_not_go_together(parses, changed, message):
 def test_an_odd_number_of_parsed_sentences_is_no_pairs():
     with pytest.raises(ValueError, match="found 1"):
         model_of("pairs")({"token_ids": torch.tensor([1, 2]), "lengths": torch.tensor([2])})
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit.:DeprecationWarning")
-@pytest.mark.parametrize(
-    ("head", "cell", "feeds"),
-    [
-        ("nodes", "spinn_lstm.v1", True),
-        ("roots", "child_sum_lstm.v1", False),
-        ("pairs", "nary_lstm.v1", False),
-    ],
-)
-def test_scripted_saved_and_loaded(head, cell, feeds):
-    """Given trees and its own, after an empty document too."""
-    model = model_of(head, cell, feeds=feeds)
-    scripted = torch.jit.script(model)
-    frozen = torch.jit.freeze(scripted)
-    file = io.BytesIO()
-    torch.jit.save(frozen, file)
-    file.seek(0)
-    loaded = torch.jit.load(file)
-    none = {name: torch.zeros(0, dtype=torch.long) for name in model.input_names}
-    some = [inputs_of(model), inputs_of(model, trees=False)]
-    for inputs in (*some, none, *some):
-        with torch.no_grad():
-            expected = model(inputs)
-            for module in (scripted, loaded):
-                equal(module(inputs), expected)
-        equal(scripted(inputs), expected)

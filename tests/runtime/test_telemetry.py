@@ -164,13 +164,10 @@ TELLING = "import thinstack.cli.checks.examination as e; print(e._telemetry().fo
     ("code", "variable", "state", "found"),
     [
         ("", None, "off", "off"),
-        ("", "", "off", "off"),
         ("import thinstack, onnxruntime", None, "off", "off"),
         ("import onnxruntime", None, "too late", "before thinstack"),
-        ("import onnxruntime", "1", "off", "off"),
         ("import onnxruntime", " True ", "off", "off"),
         ("", "0", "on", "on, ORT_DISABLE_TELEMETRY is '0'"),
-        ("import onnxruntime", "no", "on", "on, ORT_DISABLE_TELEMETRY is 'no'"),
     ],
 )
 def test_doctor_says_whether_it_is_off(tmp_path, code, variable, state, found):

@@ -89,11 +89,11 @@ def spelled(one: LabelledTree) -> str:
 def test_turned_phrases_and_those_around_are_drawn_both_ways(pieces):
     known = WordpieceVocabulary(("[UNK]", *"abdfginost")) if pieces else None
     counts = Counter(
-        map(spelled, turning(treebank(BETTER, WORSE, *OTHERS, vocabulary=known), 4000.0))
+        map(spelled, turning(treebank(BETTER, WORSE, *OTHERS, vocabulary=known), 1000.0))
     )
     exchanges = {"2": ("a bad film", "a dull film"), "0": ("a good film", "a film good")}
     expected = {
-        f"{side} {around}not {part}": 3750 if part == parts[0] else 1250
+        f"{side} {around}not {part}": 937 if part == parts[0] else 313
         for side, parts in exchanges.items()
         for part in parts
         for around in ("", "it ")
@@ -101,7 +101,7 @@ def test_turned_phrases_and_those_around_are_drawn_both_ways(pieces):
     # A half to the better, a half of these the longer phrase; in every other one the part is
     # exchanged, and that for itself as often as for the other one.
     assert counts.keys() == expected.keys()
-    assert all(abs(counts[text] - number) < 150 for text, number in expected.items())
+    assert all(abs(counts[text] - number) < 90 for text, number in expected.items())
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_lessons_of_schema_1_become_lessons():
     [
         ({"name": "alone.v1", "share": -1}, {}, ["lessons.0.share"]),
         ({"name": "alone.v1", "odd": 1}, {}, ["lessons.0", "odd"]),
-        ({"share": 1}, {}, ["lessons.0", "known: alone.v1"]),
+        ({"share": 1}, {}, ["lessons.0", "name", "alone.v1"]),
         ({"name": "nobody.v1"}, {}, ["lessons.0", "'nobody.v1'", "known: alone.v1"]),
         ({"name": "alone.v1"}, {"gold": False}, ["alone.v1", "training.gold"]),
         ({"name": "alone.v1"}, {"data": {"task": "sentences"}}, ["lessons", "sentences.v1"]),

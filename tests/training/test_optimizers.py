@@ -13,13 +13,7 @@ from tiny_encoder import contextual_recipe
 from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
 from thinstack.plugins.build import build_model
-from thinstack.training.loop.optimizers import (
-    build_optimizers,
-    load_state_tensors,
-    reorder_state,
-    set_rates,
-    state_tensors,
-)
+from thinstack.training.loop.optimizers import build_optimizers, reorder_state, set_rates
 
 Rows = NDArray[np.float32]
 Weights = dict[str, Rows]
@@ -108,37 +102,6 @@ def test_a_rate_of_zero_freezes_the_vectors_alone():
     (_, after) = list(steps(model, vector_learning_rate=0))[-1]
     changed = {name for name in before if not np.array_equal(before[name], after[name])}
     assert changed == before.keys() - {"embedding.table"}
-
-
-@pytest.mark.parametrize(
-    ("rule", "names"), [("adagrad", {"sum", "step"}), ("adam", {"exp_avg", "exp_avg_sq", "step"})]
-)
-def test_state_is_put_back_and_only_into_its_own_kind(rule, names):
-    """A copy that goes on after a step ends with the same table."""
-    model, twin = new_model(), new_model()
-    config = tiny_recipe.recipe(vector_rule=rule).training
-    first, second = (build_optimizers(one, config)["vectors"] for one in (model, twin))
-    gradients = torch.randn(3, *model.embedding.table.shape)
-    gradients[1:, 2] = 0
-    for number, gradient in enumerate(gradients):
-        model.embedding.table.grad = gradient
-        first.step()
-        if number == 0:
-            saved = {name: value.clone() for name, value in state_tensors(first).items()}
-            assert set(saved) == {f"0.{name}" for name in names}
-            load_state_tensors(second, saved)
-            rested = model.embedding.table[2].clone()
-            twin.embedding.table.data.copy_(model.embedding.table.data)
-        else:
-            twin.embedding.table.grad = gradient
-            second.step()
-    assert torch.equal(model.embedding.table, twin.embedding.table)
-    assert torch.equal(model.embedding.table[2], rested)  # without a gradient
-    with pytest.raises(KeyError, match="step"):
-        load_state_tensors(second, {name: saved[name] for name in saved.keys() - {"0.step"}})
-    first_name = min(saved.keys() - {"0.step"})
-    with pytest.raises(RuntimeError, match="size"):
-        load_state_tensors(second, saved | {first_name: torch.zeros(2, 3)})
 
 
 def test_state_of_before_the_gates_stood_in_one_order_follows_its_weights():

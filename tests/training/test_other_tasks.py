@@ -2,6 +2,7 @@
 bundle."""
 
 import json
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ RECIPES: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
         ("entailment",),
         {"model": {**tiny_pairs.TRACKED, "head": NARROW}, "sources": ("self",), "snli": True},
     ),
+    "binary": (tiny_pairs.phrases_recipe, ("binary",), {}),
     "dependency": (tiny_pairs.phrases_recipe, ("dependency",), {}),
     "sequence": (tiny_pairs.phrases_recipe, ("sequence",), {"buckets": 2}),
 }
@@ -41,8 +43,7 @@ def recipe_of(kind: str, **settings: Any) -> Recipe:
     return made
 
 
-@pytest.mark.parametrize("rule", RULES, ids=[rule["rule"] for rule in RULES])
-@pytest.mark.parametrize("kind", RECIPES)
+@pytest.mark.parametrize(("kind", "rule"), [*zip(RECIPES, cycle(RULES))])
 def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(kind, rule, data, tmp_path):
     recipe = recipe_of(kind, epochs=2, stop_on="dev", average=0.5, **rule)
     whole = run(recipe, data, tmp_path / "whole")
