@@ -1,12 +1,13 @@
-"""Bracketing against an example counted by hand, and against sets of phrases read off the trees by
-a stack."""
+"""Bracketing against an example counted by hand, and against sets of phrases."""
 
 import json
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 from last_word_model import random_tree
+from numpy.typing import NDArray
 
 from thinstack.core.transitions import spans_of
 from thinstack.data.trees.brackets import from_brackets
@@ -52,18 +53,9 @@ def test_of_trees_that_are_not_binary_both_numbers_of_spans_count():
     assert (chain["span_f1"], chain["exact_trees"], chain["spans_with_root"]) == (100.0, 100.0, 2)
 
 
-def phrases(steps: list[int]) -> set[frozenset[int]]:
-    """The words of every phrase of two or more."""
-    stack, words, found = [], 0, set()
-    for step in steps:
-        if step:
-            right = stack.pop()
-            stack.append(stack.pop() | right)
-            found.add(stack[-1])
-        else:
-            stack.append(frozenset([words]))
-            words += 1
-    return found
+def phrases(steps: NDArray[Any]) -> set[tuple[int, int]]:
+    """The extents of every phrase of two words or more."""
+    return {(start, end) for start, end in spans_of(steps).tolist() if end - start > 1}
 
 
 def test_random_trees_against_sets():
@@ -71,7 +63,7 @@ def test_random_trees_against_sets():
     lengths = [rng.choice([1, 2, 3, 4, 5, 12]) for _ in range(300)]
     pairs = [(random_tree(n, rng), random_tree(n, rng)) for n in lengths]
     figures = bracketing([spans_of(a) for a, _ in pairs], [spans_of(b) for _, b in pairs])
-    sets = [(phrases(a.tolist()), phrases(b.tolist())) for a, b in pairs]
+    sets = [(phrases(a), phrases(b)) for a, b in pairs]
     both, gold = sum(len(a & b) for a, b in sets), sum(len(b) for _, b in sets)
     wholes = sum(n > 1 for n in lengths)
     assert (figures["spans_with_root"], figures["spans"]) == (gold, gold - wholes)

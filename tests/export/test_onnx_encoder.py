@@ -4,6 +4,7 @@ recursion over its equations."""
 import copy
 from itertools import product
 
+import numpy as np
 import pytest
 from export_models import Exported, H, X, close, eager_scores, inputs_of, make_config
 from oracle import slow_scores
@@ -133,3 +134,10 @@ def test_torchscript_gives_what_the_model_gives(plain, monkeypatch):
     report = export_torchscript(plain.model)[1]
     assert report.cases == len(BATCHES)
     assert report.max_error < 1e-5
+
+
+def test_lengths_beyond_the_words_are_an_error_and_not_that_much_memory():
+    exported = export("deep BiLSTM")
+    inputs = inputs_of(exported.model, [2, 3]) | {"lengths": np.array([2, 2**31 - 1])}
+    with pytest.raises(Exception, match="bounds"):
+        exported.runs()[0](inputs)

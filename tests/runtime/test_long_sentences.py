@@ -93,19 +93,8 @@ def test_a_hundred_thousand_words_run_in_batches_of_bounded_size(tmp_path, parse
     assert transitions.validate(found.transitions, count).size
 
 
-def spans_by_stack(steps: Sequence[int]) -> list[tuple[int, int]]:
-    stack: list[tuple[int, int]] = []
-    found, shifted = [], 0
-    for step in steps:
-        if step == 0:
-            stack.append((shifted, shifted + 1))
-            shifted += 1
-        else:
-            right, left = stack.pop(), stack.pop()
-            stack.append((left[0], right[1]))
-        found.append(stack[-1])
-    assert stack == [(0, shifted)]
-    return found
+def spans_in(steps: Sequence[int]) -> list[tuple[int, int]]:
+    return [(start, end) for start, end in transitions.spans_of(np.array(steps)).tolist()]
 
 
 def expected_of(
@@ -116,7 +105,7 @@ def expected_of(
     scores, roots = {}, []
     for (start, end), tree in zip(cuts, steps, strict=True):
         rows = expected_rows("words", words[start:end], tree)
-        for (first, behind), row in zip(spans_by_stack(tree), rows, strict=True):
+        for (first, behind), row in zip(spans_in(tree), rows, strict=True):
             scores[start + first, start + behind] = row
         roots += [rows[-1]] * (end - start)
     for i, (start, _) in enumerate(cuts):
@@ -144,7 +133,7 @@ def test_scores_are_those_of_the_parts_and_their_means_above(
         assert found.parts == cuts
         assert (len(cuts) > 1) == (len(words) > 6)
         wanted = expected_of(words, cuts, [shape(end - start) for start, end in cuts])
-        spans = spans_by_stack(found.transitions.tolist())
+        spans = spans_in(found.transitions.tolist())
         assert len(spans) == 2 * len(words) - 1 == len(found.scores)
         assert found.scores.dtype == np.float32
         np.testing.assert_allclose(found.scores, [wanted[span] for span in spans], atol=1e-6)

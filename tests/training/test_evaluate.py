@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from thinstack.core import Forest
 from thinstack.core.model.model import Model
+from thinstack.core.transitions import spans_of
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example, minibatch
 from thinstack.training.examples.labelled import LabelledForest
@@ -119,17 +120,7 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(data, head, top_dow
 
 
 def spans(steps: list[int]) -> list[tuple[int, int]]:
-    stack: list[tuple[int, int]] = []
-    found = []
-    for step in steps:
-        if step:
-            last = stack.pop()
-            stack.append((stack.pop()[0], last[1]))
-        else:
-            start = stack[-1][1] if stack else 0
-            stack.append((start, start + 1))
-        found.append(stack[-1])
-    return found
+    return [(start, end) for start, end in spans_of(np.array(steps)).tolist()]
 
 
 def test_ratings_are_expectations(data):
