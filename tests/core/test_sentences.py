@@ -24,17 +24,14 @@ def lstm_of(layers: int, *, bidirectional: bool) -> nn.LSTM:
 
 
 def cell_of(lstm: nn.LSTM, suffix: str) -> NaryLSTM:
-    """The cell with the weights of one layer and direction; torch has the gates i, f, g, o and two
-    biases for each."""
+    """The cell with the weights of one layer and direction; torch has two biases for each gate."""
     names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     w, u, b_w, b_u = (getattr(lstm, f"{name}_{suffix}") for name in names)
     cell = NaryLSTM(input_size=w.shape[1], inner_size=w.shape[1], hidden_size=H, arity=1)
-    (w_i, w_f, w_g, w_o), (u_i, u_f, u_g, u_o) = w.t().chunk(4, 1), u.t().chunk(4, 1)
-    b_i, b_f, b_g, b_o = (b_w + b_u).chunk(4)
     with torch.no_grad():
-        cell.w.copy_(torch.cat([w_i, w_o, w_g, w_f], 1))
-        cell.u.copy_(torch.cat([u_i, u_o, u_f, u_g], 1))
-        cell.b.copy_(torch.cat([b_i, b_o, b_g, b_f]))
+        for mine, theirs in ((cell.w, w.t()), (cell.u, u.t()), (cell.b, b_w + b_u)):
+            i, f, g, o = theirs.chunk(4, -1)
+            mine.copy_(torch.cat([i, f, o, g], -1))
     return cell
 
 
