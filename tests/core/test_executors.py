@@ -4,7 +4,7 @@ float64, over forests of any shape."""
 import pytest
 import torch
 from core.cells import KINDS, AnyArity, FixedArity, OwnLeaf, X
-from core.random_trees import ANY, BINARY, Edges, forests, tree_of
+from core.random_trees import Edges, forests
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import assert_agrees, forest_of, outputs_top_down
@@ -14,7 +14,7 @@ from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered, in_node_order
 from thinstack.core.model.top_down import TopDown
-from thinstack.core.schedule import Schedule, schedule_lengths, schedule_transitions
+from thinstack.core.schedule import Schedule, schedule_lengths
 from thinstack.testing.forests import CellInputs, batch_of, by_depth, by_recursion, schedule_of
 
 SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
@@ -73,23 +73,6 @@ def test_any_forest_in_any_order(cells, downward, edges, seed):
     forest = few_kinds(edges.forest)
     for cell in downward:
         check_down(cell, TopDown(cell), forest, schedule_of(forest, edges.arity), seed)
-
-
-@settings(max_examples=25)
-@given(trees=st.lists(BINARY, max_size=4))
-def test_binary_trees_by_their_transitions(downward, trees):
-    forest = Forest.of(map(tree_of, trees))
-    steps = torch.from_numpy(Forest.of_binary(map(tree_of, trees)).transitions)
-    for cell in downward:
-        check_down(cell, TopDown(cell), forest, schedule_transitions(steps))
-
-
-@settings(max_examples=25)
-@given(trees=st.lists(ANY, max_size=3))
-def test_trees_of_up_to_four_children(downward, trees):
-    forest = few_kinds(Forest.of(map(tree_of, trees)))
-    for cell in downward:
-        check_down(cell, TopDown(cell), forest, schedule_of(forest, 0))
 
 
 @pytest.mark.parametrize("lengths", [[], [1], [1, 1], [5], [2, 7, 1, 4]])

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.core.transitions import validate
-from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 
 def parser_of(name: str, lookahead: int = 1, **drawn: float) -> ShiftReduce:
@@ -64,17 +63,6 @@ def test_the_parse_of_the_reference(name, lookahead):
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-10)
         assert not any(part.requires_grad for part in found)
         assert size < 15 or found.transitions.tolist() != given.tolist()
-
-
-@pytest.mark.parametrize("name", PLAIN | FED)
-def test_its_own_trees_given_back(name):
-    """The same outputs, scores and choices, by either executor."""
-    parser = parser_of(name, 2)
-    words, lengths, _ = batch_of(mixed_sizes(30, 5))
-    own = in_node_order(parser.parse(words, lengths))
-    for executor in (parser, StackEncoder(parser.cell, parser.tracker)):
-        given = in_node_order(executor(words, own.transitions, lengths))
-        torch.testing.assert_close(given, own, rtol=0, atol=1e-12)
 
 
 LENGTHS = [[1], [2], [300], [], [2, 1, 300, 1, 7, 2], [1, 1, 1]]

@@ -146,16 +146,6 @@ def test_the_worst_choice():
     assert model.encoder.worst_choice(joint.choices[:0], joint.free, own[:0]) == -math.inf
 
 
-def test_a_batch_of_no_sentences():
-    model = model_of()
-    none = {name: torch.zeros(0, dtype=torch.long) for name in model.input_names}
-    assert {name: tuple(found.shape) for name, found in model(none).items()} == {
-        "node_scores": (0, 3),
-        "root_scores": (0, 3),
-        "parse": (0,),
-    }
-
-
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
 @pytest.mark.parametrize("trees", [True, False])
 def test_scripted(trees):

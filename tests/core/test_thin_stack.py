@@ -48,7 +48,7 @@ def inputs():
     return [torch.randn(size, dtype=torch.float64).requires_grad_() for size in sizes]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_any_order_of_reads(inputs, seed):
     reads = random_reads(np.random.default_rng(seed))
     expected = by_list(*inputs, reads)

@@ -132,20 +132,6 @@ def test_scripted_and_no_trees(name):
     assert len(model.joint(none).logits) == 0
 
 
-@pytest.mark.parametrize("name", ["binary", "pieces"])
-def test_every_weight_gets_a_gradient_and_the_tables_a_sparse_one(name):
-    model, inputs = model_of(name), inputs_of(name)
-    labels = torch.arange(16) % len(LABELS)
-    labels[[3, 8]] = -1
-    model.zero_grad()
-    model.head.loss(model.joint(inputs).logits, labels).backward()
-    for key, weights in model.named_parameters():
-        assert weights.grad.is_sparse == (key == "embedding.table")
-        assert weights.grad.to_dense().abs().sum() > 0, key
-    used = set(inputs[model.input_names[0]].tolist())
-    assert set(model.embedding.table.grad.coalesce().indices()[0].tolist()) == used
-
-
 TWO_WORDS = {"token_ids": [1, 2], "parents": [2, 2, -1]}
 THREE_WORDS = {"token_ids": [1, 2, 3]}
 

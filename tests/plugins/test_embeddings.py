@@ -322,36 +322,6 @@ def test_an_embedding_that_cannot_be_exported_is_named():
 
 
 @pytest.mark.usefixtures("third_party")
-@pytest.mark.parametrize("vector_learning_rate", [0.0, 0.5])
-def test_the_table_has_the_vectors_rate_and_the_other_weights_that_of_the_model(
-    vector_learning_rate,
-):
-    model = model_of("narrow.v1").train()
-    before = {name: value.detach().clone() for name, value in model.named_parameters()}
-    training = recipe(
-        "narrow.v1", vector_learning_rate=vector_learning_rate, learning_rate=0.05, weight_decay=0
-    ).training
-    optimizers = build_optimizers(model, training)
-    inputs = {"token_ids": torch.tensor([3, 1, 3]), "transitions": torch.tensor([0, 0, 1, 0, 1])}
-    model.head.loss(model.joint(inputs).logits, torch.tensor([0, 1, 2, -1, 1])).backward()
-    gradients = {name: value.grad for name, value in model.named_parameters()}
-    for optimizer in optimizers.values():
-        optimizer.step()
-    after = dict(model.named_parameters())
-    changed = (after["embedding.table"] != before["embedding.table"]).any(1)
-    assert changed.nonzero().flatten().tolist() == ([1, 3] if vector_learning_rate else [])
-    if vector_learning_rate:
-        expected = (
-            before["embedding.table"]
-            - vector_learning_rate * gradients["embedding.table"].to_dense()
-        )
-        torch.testing.assert_close(after["embedding.table"].detach(), expected)
-    for name in ("embedding.linear.weight", "embedding.linear.bias"):
-        expected = before[name] - 0.05 * gradients[name].sign()  # AdaGrad's first step
-        torch.testing.assert_close(after[name].detach(), expected, rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.usefixtures("third_party")
 @pytest.mark.parametrize(
     ("name", "vectors"), [("narrow.v1", "words.txt"), ("sums.v1", "pieces.txt")]
 )

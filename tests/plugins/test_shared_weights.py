@@ -58,14 +58,6 @@ def three_times(bias: Tensor, rows: Tensor, weight: Tensor) -> tuple[Tensor, Ten
     return second, affine(bias, rows * 2, weight[:, :4]).tanh()
 
 
-def test_gradcheck():
-    def run(*inputs: Tensor) -> tuple[Tensor, Tensor]:
-        with one_weight_gradient():
-            return three_times(*inputs)
-
-    assert torch.autograd.gradcheck(run, weights())
-
-
 def test_all_uses_of_a_slice_make_one_product(monkeypatch):
     products: list[tuple[int, ...]] = []
     product = fast._product

@@ -41,8 +41,7 @@ def margin_loss(f: np.ndarray, candidates: np.ndarray, kappa: float) -> float:
     return total
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("kappa", [0.0, 0.1, 2.0])
+@pytest.mark.parametrize(("seed", "kappa"), [(0, 0.0), (1, 0.1), (2, 2.0)])
 def test_the_loss(seed, kappa):
     """Sentences of one to ten candidates, mixed."""
     random = np.random.default_rng(seed)

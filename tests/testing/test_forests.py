@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from thinstack.core import Forest
-from thinstack.testing.forests import apart, chain, random_forest, star
+from thinstack.testing.forests import apart, random_forest
 
 SIZES = (1, 20, 7, 1)
 
@@ -49,23 +49,6 @@ def test_random_forests_leave_slots_empty_and_nodes_in_any_order():
     assert (forest.slots[only_children] > 0).any()
     steps = np.sign(forest.parents - np.arange(30))[forest.parents >= 0]
     assert {-1, 1} == set(steps.tolist())
-
-
-@pytest.mark.parametrize("arity", [0, 1, 2, 3])
-def test_chains(arity):
-    forest = chain(10, arity=arity, kinds=2)
-    assert max(depths(forest)) == 9
-    assert len(forest.parents) == (10 if arity == 1 else 13)
-    places = set(zip(forest.parents.tolist(), forest.slots.tolist(), strict=True))
-    assert len(places) == len(forest.parents)
-    assert forest.slots.max() == max(arity - 1, 1 if arity == 0 else 0)
-
-
-def test_stars():
-    forest = star(5, kinds=2)
-    assert forest.parents.tolist() == [-1, 0, 0, 0, 0, 0]
-    assert forest.slots.tolist() == [0, 0, 1, 2, 3, 4]
-    assert forest.kinds.tolist() == [1, 1, 2, 1, 2, 1]
 
 
 @pytest.mark.parametrize(
