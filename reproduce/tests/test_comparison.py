@@ -68,7 +68,6 @@ def test_it_is_how_far_differences_of_other_samples_spread():
         shares = [np.mean([seed.gold == seed.predicted for seed in seeds]) for seeds in models]
         differences.append(100 * (shares[0] - shares[1]))
         error = error_of_examples(*models, whole=True)
-        assert error is not None
         errors.append(error)
     assert np.mean(errors) == pytest.approx(np.std(differences), rel=0.1)
 
@@ -100,7 +99,6 @@ def test_the_cases_of_a_column(key, asked, error, interval):
     made, figure = table(key), {"mean": 50.0, "std": None, "seeds": [50.0]}
     rows = [{"name": name, "figures": {key: figure}} for name in ("lstm", "rvnn")]
     compared = compare_rows(made, made.compare[0], rows, cases)
-    assert compared is not None
     assert found == ([] if asked is None else [("lstm", *asked), ("rvnn", *asked)])
     assert compared["examples_error"] == (None if error is None else pytest.approx(error))
     assert (compared["interval"] is not None) == interval
@@ -119,7 +117,6 @@ def test_likelihoods_are_compared_where_both_rows_have_them():
             rows,
             lambda row, *_: [seed_of([1, 0, 1], likelihood=value) for value in of[row.name]],
         )
-        assert found is not None
         return found["likelihood"]
 
     found = compared({"lstm": [0.5, 0.25], "rvnn": [0.5]})

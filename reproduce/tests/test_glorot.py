@@ -68,7 +68,9 @@ def test_every_matrix_of_the_equations_is_drawn_by_itself():
 def test_the_blocks_of_a_cell_make_up_its_weights(name):
     sizes = dict(CELLS[name])
     options = sizes.pop("options", {})
-    cell: nn.Module = manager().find("cell", name).create(options, input_size=7, hidden_size=5, **sizes)
+    cell: nn.Module = (
+        manager().find("cell", name).create(options, input_size=7, hidden_size=5, **sizes)
+    )
     own = {key: list(value.shape) for key, value in cell.named_parameters()}
     blocks = blocks_of(cell)
     assert {key: [sum(sizes) for sizes in blocks[key]] for key in own} == own

@@ -432,7 +432,6 @@ def test_the_commit_is_that_of_the_tables_repository(tmp_path, monkeypatch):
     git("add", ".")
     git("commit", "-q", "-m", "one")
     commit = commit_of(table)
-    assert commit is not None
     assert len(commit) == 40
     (table.parent / "new.toml").write_text("", encoding="utf-8")
     assert commit_of(table) == commit

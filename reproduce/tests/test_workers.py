@@ -31,7 +31,6 @@ def test_no_process_outlives_the_one_that_started_it(tmp_path, way):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     with started([sys.executable, program], env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == "at work\n"
         process.send_signal(way)
         # Every process holds the output, which ends with the last of them.

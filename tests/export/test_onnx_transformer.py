@@ -44,7 +44,7 @@ def forest(sizes: list[int], *, seed: int) -> Forest:
 
 def examples(count: int) -> list[Example]:
     made = (forest([1 + number % 9], seed=number) for number in range(count))
-    return [Example({"gold": LabelledForest(one, *[np.zeros(1)] * 4)}) for one in made]  # type: ignore[arg-type]
+    return [Example({"gold": LabelledForest(one, *[np.zeros(1)] * 4)}) for one in made]
 
 
 def arrays(made: Forest, model: Model) -> Arrays:

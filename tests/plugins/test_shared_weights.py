@@ -45,7 +45,7 @@ def test_gradients_of_every_cell_are_those_of_the_recursion(name, number):
 def weights() -> tuple[Tensor, Tensor, Tensor]:
     """A bias, rows and a square weight, in float64."""
     random = torch.Generator().manual_seed(1)
-    return tuple(  # type: ignore[return-value]
+    return tuple(
         torch.randn(shape, generator=random, dtype=torch.float64, requires_grad=True)
         for shape in ([4], [5, 4], [4, 4])
     )
@@ -86,7 +86,6 @@ def test_a_graph_is_gone_back_in_parts():
     with one_weight_gradient():
         found = three_times(*inputs)
         use = shared(inputs[2][:, :4], torch.float64)
-    assert use is not None
     for wanted, loss in ((inputs[:2], 0), (inputs, 1), (inputs[1:2], 1), (inputs, 0), (inputs, 0)):
         plain = torch.autograd.grad(sum_of([expected[loss]]), wanted, retain_graph=True)
         one = torch.autograd.grad(sum_of([found[loss]]), wanted, retain_graph=True)

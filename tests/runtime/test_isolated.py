@@ -226,7 +226,6 @@ print(pid_of(found), child, flush=True)
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]
     paths = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, folders))}
     with started(command, env=paths) as process:
-        assert process.stdout is not None
         pid, child = map(int, process.stdout.readline().split())
         process.wait(PATIENCE)
     try:

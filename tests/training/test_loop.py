@@ -43,7 +43,6 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data, tmp_path):
     after, history = run(recipe, data, tmp_path)
     assert history[0]["loss"] == pytest.approx(torch.stack(losses).sum().item() / nodes, rel=1e-5)
     for name, value in model.named_parameters():
-        assert value.grad is not None
         gradient = value.grad.to_dense().numpy()
         scale = 0.5 if name == "embedding.table" else 0.05 / (np.abs(gradient) + 1e-10)
         step = scale * gradient

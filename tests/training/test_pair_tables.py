@@ -248,7 +248,6 @@ def test_from_a_table_to_the_scores_of_its_file(tmp_path, cli, column, init):
         if file.is_relative_to(out / "model-best")
     }  # fmt: skip
     code = re.search(r"## Pairs.*?```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.S)
-    assert code is not None
     lines = code[1].replace("runs/pairs/model-best", str(out / "model-best"))
     asked = str([(row["text_a"], row["text_b"]) for row in found])
     done: dict[str, Any] = {}

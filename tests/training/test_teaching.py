@@ -251,7 +251,7 @@ def test_the_loss_against_a_number_by_hand():
     logits = torch.tensor([[0.0, 0.0], [5.0, 1.0], [1.0, 0.0], [0.0, 2.0]])
     counts, whole = np.array([3, 1]), np.array([2, 3])
     none = np.zeros(0, np.int64)
-    batch = Minibatch(None, np.full(4, -1), none, none, 2, counts, whole, soft)  # type: ignore[arg-type]
+    batch = Minibatch(None, np.full(4, -1), none, none, 2, counts, whole, soft)
     head = NodeClassifier(hidden_size=2, classes=2)
     first = np.log(2)
     second = 0.25 * np.log(1 + np.exp(-1)) + 0.75 * np.log(1 + np.exp(1))
@@ -279,7 +279,6 @@ def test_other_trees_keep_the_soft_labels_of_the_phrases_they_share(texts):
         gold, other = example.gold, example.trees["left"]
         words = int(gold.forest.lengths[0])
         assert other.forest.transitions.tolist() == left(words).tolist()
-        assert other.soft is not None
         trees = [
             Tree.from_transitions(each.forest.transitions, "x" * words) for each in (gold, other)
         ]
@@ -402,7 +401,6 @@ def test_what_cannot_teach(texts, recipe, error, named):
 @pytest.mark.parametrize("lacks", ["teacher.parser", "teacher.bundles"])
 def test_bundles_that_lack_a_parser_or_scores_of_phrases(monkeypatch, lacks):
     start, teacher = Predictor._start, recipe_of().teacher
-    assert teacher is not None
 
     def without(self: Predictor) -> None:
         start(self)

@@ -35,7 +35,6 @@ def test_what_is_written_is_the_recipe(tmp_path, init):
 
 def test_learning_starts_from_the_parts_of_the_bundle():
     recipe, start = made(), open_bundle("sst").config
-    assert recipe.init is not None
     assert (recipe.init.parts, recipe.init.frozen) == (
         ("embedding", "encoder", "parser"),
         ("parser",),
@@ -48,7 +47,6 @@ def test_learning_starts_from_the_parts_of_the_bundle():
 def test_the_labels_of_the_bundle_keep_its_phrases():
     start = open_bundle("sst").config
     recipe = made(start.labels)
-    assert recipe.init is not None
     assert "head" in recipe.init.parts
     assert recipe.model.head == start.head
     assert recipe.task.keeps_start
@@ -82,7 +80,6 @@ def test_the_bundle_to_start_from_is_told_and_an_address_whole(monkeypatch):
     for init, name in names.items():
         recipe = made(init=init)
         assert f"started from the bundle {name}, whose data" in recipe.data.statement
-        assert recipe.init is not None
         assert recipe.init.bundle == init
 
 
