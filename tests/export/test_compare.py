@@ -134,31 +134,6 @@ def test_a_runtime_is_compared_over_its_own_trees():
     assert against(over(other_trees()), tolerance=10).max_error < 1e-6
 
 
-def test_trees_are_given_as_they_were_found():
-    found = as_given(PARSER, SENTENCES, parsed(TREES))
-    assert found.transitions.tolist() == TREES
-    assert found.transitions.dtype == np.int64
-    assert found.token_ids is SENTENCES.token_ids
-    assert as_given(PARSER, found, parsed(TREES)) is found
-
-
-@pytest.mark.parametrize(
-    ("given", "steps", "message"),
-    [
-        ([], TREES[:-1], r"\(14,\) transitions where the sentences have 15"),
-        ([], [*TREES[:9], 1, *TREES[10:]], "sentence 1: .*REDUCE"),
-        ([], [0, 1, 0, *TREES[3:]], "sentence 0: .*fewer than two"),
-        ([], [*TREES[:10], 0, 0, 1, 0, 0], "sentence 2: transition 4 .* leaves 3 nodes"),
-        ([], [*TREES[:10], 0, 0, 2, 0, 1], "sentence 2: transition 2 is 2"),
-        (TREES, [*TREES[:10], 0, 0, 1, 0, 1], "other trees than it was given"),
-    ],
-)
-def test_what_is_no_tree_or_another_one_is_refused(given, steps, message):
-    forest = SENTENCES._replace(transitions=np.array(given, np.int64))
-    with pytest.raises(ExportError, match=message):
-        as_given(PARSER, forest, parsed(steps))
-
-
 @pytest.mark.parametrize("scale", [0.01, 10])
 def test_a_choice_is_as_bad_as_it_scores_less(scale):
     """Relative to scores beyond 1."""
@@ -175,9 +150,3 @@ def test_a_choice_is_as_bad_as_it_scores_less(scale):
     assert (np.abs(scores).max() > 1) == (scale > 1)
     lost = np.abs(np.diff(scores)).item() / (np.abs(scores).max() if scale > 1 else 1)
     assert worst_choice(model, wrong) == pytest.approx(lost, rel=1e-5)
-
-
-def test_where_there_is_no_choice_nothing_is_lost():
-    steps, lengths = np.array([0, 0, 0, 1]), np.array([1, 2])
-    forest = Forest(token_ids=np.arange(3), lengths=lengths, transitions=steps)
-    assert worst_choice(PARSER, forest) == -np.inf

@@ -6,6 +6,7 @@ from core.stacks import FED, PLAIN, H, batch_of, cell_of, in_node_order, mixed_s
 from oracle import by_reference, gradients
 
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
+from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 
 def encoder_of(name: str, lookahead: int = 1, *, parses: bool = True) -> StackEncoder:
@@ -71,3 +72,12 @@ def test_gradients(name):
     found = in_node_order(encoder(words, batch.transitions, batch.lengths))[:3]
     for _ in range(2):
         torch.testing.assert_close(gradients(found, wanted), expected, rtol=0, atol=1e-9)
+
+
+def test_weights_of_a_tracker_start_within_one_over_the_root_of_what_a_gate_reads():
+    torch.manual_seed(3)
+    tracker = TrackingLSTM(input_size=50, size=40, lookahead=2, parses=True)
+    bounds = {"w_stack": 200**-0.5, "w_buffer": 200**-0.5, "u": 40**-0.5, "w_transition": 40**-0.5}
+    for name, bound in bounds.items():
+        assert 0.9 * bound < getattr(tracker, name).abs().max() <= bound
+    assert tracker.b.abs().sum() == tracker.b_transition.abs().sum() == 0
