@@ -4,7 +4,6 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 
 from reproduce.bootstrap import interval
@@ -15,7 +14,7 @@ from reproduce.tests.test_comparison import seed_of
 NORMAL = stats.norm.ppf(0.975)
 
 
-def drawn(share: float, count: int, ease: NDArray[np.floating], seed: int) -> list[int]:
+def drawn(share, count, ease, seed):
     """Which of `count` cases are right, where easy ones are right more often."""
     return (np.random.default_rng(seed).random(count) < share * ease).astype(int).tolist()
 
@@ -83,6 +82,6 @@ def test_correlations():
     assert interval([rated(gold, 0 * gold)], [exact], WHOLE["pearson"], draws=10) is None
 
 
-def rated(gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> Cases:
+def rated(gold, predicted):
     whole, unknown = np.ones(len(gold), bool), np.full(len(gold), np.nan)
     return Cases(gold, predicted, unknown, unknown, whole, ~whole, unknown, unknown)

@@ -18,7 +18,7 @@ LEFT = (0, 0, 1, 0, 1, 0, 1, 0, 1)  # ((((a b) c) d) e)
 MIXED = (0, 0, 1, 0, 0, 0, 1, 1, 1)  # ((a b) (c (d e)))
 
 
-def ranked(*trees: tuple[int, ...], words: int = 5) -> Ranked:
+def ranked(*trees, words=5):
     """Candidates of falling probability."""
     log_probs = -np.arange(1.0, len(trees) + 1)
     return Ranked.of(sentence(words), Candidates(np.array(trees, np.int8), log_probs))

@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 import tomllib
-from typing import Any
 
 import numpy as np
 import pytest
@@ -52,7 +51,7 @@ def test_rows_are_compared_by_the_cases_of_their_runs(command):
     Cases.load(work / "rvnn" / "1" / "cases-gold.npz").save(other)
     command()  # now a variant has the cases of the other row, which must not count
 
-    def right(row: str) -> Any:
+    def right(row):
         seeds = [Cases.load(work / row / seed / "cases-gold.npz") for seed in "12"]
         return np.mean([(seed.gold == seed.predicted)[seed.whole] for seed in seeds], 0)
 
@@ -199,9 +198,9 @@ def test_a_second_command_in_a_folder_of_work_is_refused(command):
 
 
 def test_ctrl_c_is_one_message_and_what_is_done_is_kept(command):
-    done: list[str] = []
+    done = []
 
-    def stop(recipe: Recipe, *rest: Any, **more: Any) -> Any:
+    def stop(recipe, *rest, **more):
         if done:
             signal.raise_signal(signal.SIGINT)
         done.append(recipe.name)

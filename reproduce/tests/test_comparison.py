@@ -2,7 +2,6 @@
 and chance itself."""
 
 from math import log, sqrt
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,16 +9,10 @@ from tiny_table import tiny
 
 from reproduce.cases import Cases
 from reproduce.comparison import compare_rows, error_of_examples
-from reproduce.table import Row, Table
+from reproduce.table import Table
 
 
-def seed_of(
-    right: list[int],
-    *,
-    gold: list[int] | None = None,
-    whole: list[int] | None = None,
-    likelihood: float = np.nan,
-) -> Cases:
+def seed_of(right, *, gold=None, whole=None, likelihood=np.nan):
     """Cases of which those with a 1 were said rightly."""
     known = np.array(gold or [7] * len(right))
     given, zeros = np.array(whole or [1] * len(right), bool), np.zeros(len(right))
@@ -72,7 +65,7 @@ def test_it_is_how_far_differences_of_other_samples_spread():
     assert np.mean(errors) == pytest.approx(np.std(differences), rel=0.1)
 
 
-def table(key: str) -> Table:
+def table(key):
     data = tiny() | {"compare": [{"a": "lstm", "b": "rvnn", "key": key}]}
     if key != "root_accuracy":  # which it has
         data["columns"].append({"key": key, "title": "Compared"})
@@ -90,9 +83,9 @@ def table(key: str) -> Table:
     ],
 )
 def test_the_cases_of_a_column(key, asked, error, interval):
-    found: list[tuple[str, str, str]] = []
+    found = []
 
-    def cases(row: Row, variant: str, source: str) -> list[Cases]:
+    def cases(row, variant, source):
         found.append((row.name, variant, source))
         return [seed_of([1, 0, 1] if row.name == "lstm" else [0, 0, 0], whole=[1, 1, 0])]
 
@@ -110,7 +103,7 @@ def test_likelihoods_are_compared_where_both_rows_have_them():
     made, figure = table("root_accuracy"), {"mean": 50.0, "std": None, "seeds": [50.0]}
     rows = [{"name": name, "figures": {"root_accuracy": figure}} for name in ("lstm", "rvnn")]
 
-    def compared(of: dict[str, list[float]]) -> Any:
+    def compared(of):
         found = compare_rows(
             made,
             made.compare[0],

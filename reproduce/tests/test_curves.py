@@ -14,19 +14,19 @@ from reproduce.shown import Curve
 Array = NDArray[Any]
 
 
-def curve(**changes: Any) -> Curve:
+def curve(**changes):
     given = {"name": "length", "title": "", "x": "words", "window": 0, "last": 5, "rows": ["a"]}
     return Curve.model_validate(given | changes)
 
 
-def cases(right: dict[float, tuple[int, int]], *, whole: bool = True) -> Cases:
+def cases(right, *, whole=True):
     """At each length so many cases, of which so many are right. They are twice as deep as long."""
     where = np.repeat([*map(float, right)], [count for _, count in right.values()])
     wrong = np.concatenate([np.arange(count) >= good for good, count in right.values()])
     return made(np.zeros(len(where)), wrong.astype(float), where, np.full(len(where), whole))
 
 
-def made(gold: Array, predicted: Array, words: Array, whole: Array | None = None) -> Cases:
+def made(gold, predicted, words, whole=None):
     known = np.ones(len(gold), bool) if whole is None else whole
     unknown = np.full(len(gold), np.nan)
     return Cases(gold, predicted, words, 2 * words, known, ~known, unknown, unknown)
@@ -62,7 +62,7 @@ def test_depth_is_an_axis_too():
     assert [(point.x, point.mean) for point in found] == [(4, 25.0), (6, 50.0)]
 
 
-def grouped(x: str) -> Curve:
+def grouped(x):
     return Curve.model_validate({"name": "groups", "title": "", "x": x, "rows": ["a"]})
 
 
@@ -141,11 +141,11 @@ def test_no_seed_no_points():
     assert points([], over_time()) == []
 
 
-def over_time(**changes: Any) -> Curve:
+def over_time(**changes):
     return curve(x="seconds", last=0, **changes)
 
 
-def trace(*epochs: tuple[float, float, float | None]) -> list[dict[str, float | None]]:
+def trace(*epochs):
     """Of seconds, accuracy of sentences, and of phrases."""
     return [
         {"seconds": seconds, "root_accuracy": root, "phrase_accuracy": phrase}
@@ -171,7 +171,7 @@ def test_an_epoch_that_a_seed_lacks_is_left_out():
 
 
 def test_of_pairs_the_figure_has_another_name():
-    pairs: list[dict[str, float | None]] = [{"seconds": 2.0, "accuracy": 55.0, "pearson": 0.5}]
+    pairs = [{"seconds": 2.0, "accuracy": 55.0, "pearson": 0.5}]
     for figure, expected in (("accuracy", 55.0), ("pearson", 0.5)):
         (point,) = points([cases(KNOWN)], over_time(figure=figure), [pairs])
         assert point.mean == expected

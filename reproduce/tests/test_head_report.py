@@ -2,7 +2,6 @@
 
 import re
 from functools import partial
-from typing import Any
 
 import pytest
 from command_line import run_command
@@ -20,7 +19,7 @@ def run(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(head_report, "train_parser", lambda *files: tmp_path)
     monkeypatch.setattr(head_report, "parse", lambda parser, sentences: [PARSE for _ in sentences])
     monkeypatch.setattr(head_report, "figures", lambda parser: {"uas": 84.25})
-    given: list[Any] = ["--data", tmp_path, "--file", "dev.txt", "--out", tmp_path / "out"]
+    given = ["--data", tmp_path, "--file", "dev.txt", "--out", tmp_path / "out"]
     command = partial(run_command, monkeypatch, capsys, "heads", commands=app)
     return lambda *bundles: command(*bundles, *given)
 

@@ -1,8 +1,6 @@
 """Head words of phrases: by a model, by a parse, and how often they agree."""
 
 import math
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ import torch
 from reproduce.head_shares import References
 from reproduce.heads import UNCLEAR, Lexicalised, follow, function_heads, parsed_heads
 from thinstack import from_brackets
-from thinstack.bundle import Bundle, write_bundle
+from thinstack.bundle import write_bundle
 from thinstack.bundle.weights import load_model, weights_of
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
@@ -31,7 +29,7 @@ IT, IS, ON, THE, GOOD, ROAD, STOP = range(7)
 LEAVES = [IT, IS, ON, THE, GOOD, ROAD]
 
 
-def made(folder: Path, **cell: Any) -> Bundle:
+def made(folder, **cell):
     options = {"name": "lexicalized_lstm.v1", "hidden_size": 3, **cell}
     data = {
         "labels": LABELS,
@@ -88,7 +86,7 @@ def test_a_gate_chooses_the_child_that_is_nearer(tmp_path):
     (w,) = (value for name, value in state.items() if name.endswith("w_z"))
     (b,) = (value for name, value in state.items() if name.endswith("b_z"))
     table, words = state["embedding.table"], iter(range(len(WORDS)))
-    stack: list[tuple[np.ndarray, int]] = []
+    stack = []
     expected, chosen = [], set()
     for step in TREE.transitions:
         if step == 0:

@@ -2,27 +2,25 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from table_command import Command, written
+from table_command import written
 from tiny_table import tiny, write
 
 import reproduce.run
-from reproduce.run import Job, Outcome
 from thinstack.errors import DataError
 
 PAIR = [{"a": "lstm", "b": "rvnn", "key": "root_accuracy"}]
 CURVE = {"name": "length", "title": "By length", "x": "words", "last": 5, "rows": ["lstm", "rvnn"]}
 
 
-def forget(command: Command, row: str) -> None:
+def forget(command, row):
     """Leave nothing of the work on a row but what stands in the report."""
     for path in sorted((command.work / "tiny" / row).rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
 
 
-def rows(command: Command) -> dict[str, Any]:
+def rows(command):
     return {row["name"]: row for row in command.report()["rows"]}
 
 
@@ -131,7 +129,7 @@ def test_a_row_that_fails_now_is_not_kept(command, monkeypatch):
     forget(command, "rvnn")
     run_one = reproduce.run.run_one
 
-    def failing(job: Job) -> Outcome:
+    def failing(job):
         if job.rival is None and job.recipe.model.cell.name == "rvnn.v1" and job.seed == 2:
             raise DataError("the disk is full")
         return run_one(job)

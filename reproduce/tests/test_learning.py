@@ -1,24 +1,20 @@
 """Settings of the papers' own trainings: what the loss reads, and how weights decay."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 from tiny_table import tiny, write_all
-from torch import nn
 from training import tiny_recipe
 
 from reproduce.learning import AS_RECIPES, Learning, with_labels
 from reproduce.provenance import recipe_digest
 from reproduce.run import job_of, run_one
 from reproduce.table import Table
-from thinstack.core.config import ModelConfig
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
-from thinstack.training.examples.example import Example, examples_of
+from thinstack.training.examples.example import examples_of
 
 RATE = 0.05
 
@@ -37,14 +33,14 @@ def test_labels_of_roots_and_words_are_kept_over_any_tree(which, kept):
     assert found.parsed == example.parsed
 
 
-def example_of(tree: Any, labels: Any, config: ModelConfig) -> Example:
+def example_of(tree, labels, config):
     words = WordVocabulary(["the", "good", "film"])
     (found,) = examples_of([(tree, labels)], words, config, "nodes", ["left"])
     return found
 
 
 def test_decoupled_decay_of_adam_is_torch_s_adamw_and_leaves_the_table_and_what_rests():
-    def weights() -> tuple[Any, list[nn.Parameter]]:
+    def weights():
         torch.manual_seed(0)
         model = build_model(tiny_recipe.recipe().model, entries=6)
         return model, [w for name, w in model.named_parameters() if name != "embedding.table"]

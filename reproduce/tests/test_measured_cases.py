@@ -1,6 +1,5 @@
 """Cases on disk, and negations against lists made by hand."""
 
-from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from reproduce.cases import NEGATIONS, NOT, Cases, negated
 from thinstack.errors import DataError
 
 
-def some_cases() -> Cases:
+def some_cases():
     return Cases(
         gold=np.array([0, 4, 2]),
         predicted=np.array([0, 3, 2]),
@@ -45,7 +44,7 @@ def test_a_write_that_fails_leaves_the_old_cases(tmp_path, monkeypatch):
     assert path.read_bytes() == old
 
 
-def without_depth(path: Path) -> None:
+def without_depth(path):
     arrays = asdict(some_cases())
     del arrays["depth"]
     np.savez(path, **arrays)
@@ -70,12 +69,12 @@ def test_some_of_the_cases(places):
         assert getattr(found, field.name).tolist() == [values[number] for number in numbers]
 
 
-def one_array(path: Path) -> None:
+def one_array(path):
     with path.open("wb") as file:
         np.save(file, np.zeros(3))
 
 
-DAMAGES: dict[str, Callable[[Path], object]] = {
+DAMAGES = {
     "halved": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
     "without depth": without_depth,
     "pickled": lambda path: np.savez(

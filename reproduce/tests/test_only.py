@@ -5,8 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from command_line import Answer, run_command
-from table_command import Command
+from command_line import run_command
 from tiny_table import tiny
 
 from reproduce.__main__ import app
@@ -20,14 +19,14 @@ def only(command, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "300")
     places = ("--data", command.data, "--work", command.work)
 
-    def run(*words: str) -> Answer:
+    def run(*words):
         given = ("only", command.table, *words, *places)
         return run_command(monkeypatch, capsys, *given, commands=app)
 
     return run
 
 
-def answer(command: Command, row: str, seed: int, wrong: dict[int, int]) -> None:
+def answer(command, row, seed, wrong):
     """Let a run have all its cases right, but for these whole sentences."""
     path = command.work / "tiny" / row / str(seed) / "cases-gold.npz"
     cases = Cases.load(path)

@@ -8,7 +8,6 @@ from training.tiny_pairs import TinyPair, write_snli
 from reproduce.pair_features import indicators, numbers
 from reproduce.rivals import run_rival
 from thinstack.errors import ConfigError, DataError
-from thinstack.training.recipe import Recipe
 
 
 def test_indicators_are_those_of_the_hypothesis_and_of_both():
@@ -25,11 +24,11 @@ def test_numbers_of_a_pair():
     assert numbers((["a", "b"], ["b"])) == [1, 0, 0, 0, -1, 1, 1]
 
 
-def recipe(task: str = "entailment") -> Recipe:
+def recipe(task="entailment"):
     return tiny_pairs.recipe(task, snli=True)
 
 
-def some(count: int, seed: int) -> list[TinyPair]:
+def some(count, seed):
     """Entailed where the hypothesis names what the premise does; its first word says nothing."""
     generator, found = np.random.default_rng(seed), []
     for number in range(count):

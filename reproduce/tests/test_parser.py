@@ -24,7 +24,7 @@ SETTINGS = ParserSettings(
 NOUNS, VERBS = ("dogs", "cats", "birds", "cows"), ("see", "chase", "hear")
 
 
-def sentence(first: str, verb: str, second: str) -> Tree:
+def sentence(first, verb, second):
     """`( the dogs see cats )`: parents and relations by rule."""
     words = ["(", "the", first, verb, second, ")"]
     return Tree.from_parents([3, 2, 3, -1, 3, 3], words, RELATIONS)
@@ -74,7 +74,7 @@ def test_the_figures_are_the_share_of_words_attached_as_the_file_has_it(trained)
 
 def test_treebank_words_are_unescaped_for_the_parser_and_kept_in_the_tree(trained, monkeypatch):
     words = ["-LRB-", *UNSEEN.words[1:-1], "-RRB-"]
-    shown: list[list[str]] = []
+    shown = []
     make = module._doc
 
     def spied(nlp, words):
@@ -117,7 +117,7 @@ def test_of_two_that_train_at_once_one_is_kept_and_both_are_alike(
 ):
     train, inner = module._trained, []
 
-    def slow(*arguments: object) -> object:
+    def slow(*arguments):
         monkeypatch.setattr(module, "_trained", train)
         inner.append(train_parser(*files, tmp_path / "new" / "folder", settings=SETTINGS))
         (inner[0] / "first").touch()

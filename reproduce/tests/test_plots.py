@@ -3,8 +3,6 @@
 import re
 import sys
 import xml.etree.ElementTree as ET
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,13 +14,13 @@ from thinstack.errors import MissingExtraError
 
 SVG = "{http://www.w3.org/2000/svg}"
 Lines = dict[str, list[Point]]
-LINES: Lines = {
+LINES = {
     "Tree-LSTM": [Point(x, 60 - x, 1 + x / 9, 30) for x in range(1, 46)],
     "LSTM": [Point(x, 58 - x / 2, 2.0, 30) for x in range(1, 40)],
 }
 
 
-def drawn(folder: Path, *curves: str, lines: Lines = LINES, **changes: Any) -> list[Path]:
+def drawn(folder, *curves, lines=LINES, **changes):
     """Draws curves of these names, each with `lines`, by the titles of their rows."""
     names = {title: f"row{number}" for number, title in enumerate(lines)}
     shape = {"title": "Accuracy by length", "x": "words", "window": 2, "last": 45, "rows": ["a"]}
@@ -34,11 +32,11 @@ def drawn(folder: Path, *curves: str, lines: Lines = LINES, **changes: Any) -> l
     return draw(table, "sentiment", dict.fromkeys(curves, points), folder)
 
 
-def texts(path: Path) -> list[str]:
+def texts(path):
     return ["".join(element.itertext()).strip() for element in ET.parse(path).iter(f"{SVG}text")]
 
 
-def strokes(path: Path) -> list[list[tuple[float, float]]]:
+def strokes(path):
     """The coloured lines of more than two points."""
     found = []
     for element in ET.parse(path).iter(f"{SVG}path"):

@@ -3,7 +3,6 @@
 import copy
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,7 @@ from thinstack.training.recipe import Recipe
 
 DEFAULTS = Path(__file__).parent / "recipe_defaults.json"
 
-SMALLEST: dict[str, Any] = {
+SMALLEST = {
     "name": "a",
     "data": {"train": "train.txt", "dev": "dev.txt"},
     "model": {
@@ -24,7 +23,7 @@ SMALLEST: dict[str, Any] = {
 }
 
 
-def digest(part: str = "", rival: str | None = None, /, **fields: Any) -> str:
+def digest(part="", rival=None, /, **fields):
     raw = copy.deepcopy(SMALLEST)
     (raw.setdefault(part, {}) if part else raw).update(fields)
     return recipe_digest(Recipe.model_validate(raw), rival)
@@ -54,7 +53,7 @@ def test_what_no_figure_depends_on_changes_nothing():
 
 
 def test_a_rival_depends_on_the_data_only():
-    def of(part: str = "", **fields: Any) -> str:
+    def of(part="", **fields):
         return digest(part, "bayes", **fields)
 
     assert of() == of("training", epochs=11) == of("model", embedding={"kind": "words", "size": 3})

@@ -1,7 +1,6 @@
 """Reports of made-up runs against numbers worked out by hand, and how they are printed."""
 
 from math import log, sqrt
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from reproduce.cases import Cases
 from reproduce.markdown import markdown
 from reproduce.report import build
 from reproduce.run import Outcome
-from reproduce.table import Row, Run, Table
+from reproduce.table import Run, Table
 
 MADE_AT = {
     "command": "python -m reproduce table tiny.toml --data D",
@@ -21,18 +20,16 @@ MADE_AT = {
 }
 
 
-def outcome(seed: int, accuracy: float | None, *, seconds: float, commit: str | None) -> Outcome:
+def outcome(seed, accuracy, *, seconds, commit):
     figures = {"gold": {"root_accuracy": accuracy}, "left": {"root_accuracy": 33.0}}
     parameters = {"encoder": 1500, "model": 1600}
     return Outcome("d", commit, seed, figures, 2 * seed, 9, seconds, parameters)
 
 
-def report(
-    data: dict[str, Any], accuracies: dict[str, list[float | None]], **others: Any
-) -> dict[str, Any]:
+def report(data, accuracies, **others):
     """The report where the seeds of each `ROW[/VARIANT]` have these figures."""
     table = Table.parse(data, source="test")
-    done: list[tuple[Run, Outcome]] = []
+    done = []
     for place, values in accuracies.items():
         name, _, variant = place.partition("/")
         row = table.row(name)
@@ -48,17 +45,13 @@ def report(
     return made
 
 
-def compared(data: dict[str, Any]) -> dict[str, Any]:
+def compared(data):
     data["compare"] = [{"a": "rvnn", "b": "lstm", "key": "root_accuracy"}]
     data["rows"][1]["paper"] = {"root_accuracy": 53.3}
     return data
 
 
-BOTH: dict[str, list[float | None]] = {
-    "lstm": [50.0, 53.0, 56.0],
-    "lstm/left": [40.0, 41.0],
-    "rvnn": [54.0, 58.0],
-}
+BOTH = {"lstm": [50.0, 53.0, 56.0], "lstm/left": [40.0, 41.0], "rvnn": [54.0, 58.0]}
 
 
 def test_mean_deviation_and_seeds_of_each_column():
@@ -129,7 +122,7 @@ def test_the_error_of_examples_is_told_where_it_is_known():
 
 
 def test_measures_beside_accuracy():
-    def cases(row: Row, variant: str, source: str) -> list[Cases]:
+    def cases(row, variant, source):
         whole, zeros = np.array([True, False]), np.zeros(2)
         likely = [np.array([share, 0.1]) for share in (0.5, 0.25)]
         if row.name == "rvnn":
@@ -207,7 +200,7 @@ def test_phrases_of_other_trees_are_not_the_best():
     assert "| 60.000 | " in _line_of("RvNN", made)
 
 
-def _line_of(title: str, made: dict[str, Any]) -> str:
+def _line_of(title, made):
     return next(line for line in markdown(made).splitlines() if line.startswith(f"| {title} "))
 
 

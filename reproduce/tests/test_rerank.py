@@ -15,7 +15,7 @@ from reproduce import rerank_run
 from reproduce.__main__ import app
 from reproduce.cases import Cases
 
-PLAN: dict[str, Any] = {
+PLAN = {
     "name": "tiny",
     "title": "Films",
     "paper": "Nobody 2001, Table 7",
@@ -112,7 +112,7 @@ def test_a_report_is_written_and_its_seeds_are_kept(rerank, monkeypatch):
 
 
 def test_a_seed_goes_on_with_the_parsers_that_it_has(rerank, monkeypatch):
-    def stop(*_: object) -> None:
+    def stop(*_):
         raise KeyboardInterrupt
 
     rerank.plan["seeds"] = [1]
@@ -132,10 +132,10 @@ def test_a_seed_goes_on_with_the_parsers_that_it_has(rerank, monkeypatch):
 
 def test_folds_are_those_of_other_parsers(rerank, monkeypatch):
     """No sentence gets its candidates from a parser that has learnt from it."""
-    seen: list[tuple[set[int], set[int]]] = []
+    seen = []
     real = rerank_run._ranked
 
-    def watched(job: Any, datasets: Any, train: Any, asked: Any, name: str) -> Any:
+    def watched(job, datasets, train, asked, name):
         seen.append(({id(one) for one in train}, {id(one) for one in asked}))
         return real(job, datasets, train, asked, name)
 

@@ -10,7 +10,6 @@ import pytest
 from reproduce import rivals
 from reproduce.rivals import run_rival
 from thinstack.core import Tree
-from thinstack.data.trees.treebank import Labelled
 from thinstack.errors import ConfigError, DataError, MissingExtraError, UnknownNameError
 from thinstack.training.recipe import Recipe
 
@@ -18,7 +17,7 @@ LABELS = ["place", "person", "number"]
 KEYS = {"place": ["where", "city"], "person": ["who", "author"], "number": ["how many", "year"]}
 
 
-def recipe(task: str = "sentences") -> Recipe:
+def recipe(task="sentences"):
     cell = {"name": "nary_lstm.v1", "hidden_size": 2}
     model = {"labels": LABELS, "cell": cell, "head": {"name": "node_classifier.v1"}}
     model["embedding"] = {"kind": "words", "size": 2}
@@ -27,7 +26,7 @@ def recipe(task: str = "sentences") -> Recipe:
     return Recipe.model_validate({"name": "questions", "data": data, "model": model})
 
 
-def labelled(text: str, label: int) -> Labelled:
+def labelled(text, label):
     """The class is the root's; the first word has another of its own."""
     tree = Tree.left(text.split())
     labels = np.full(len(tree), -1)
@@ -36,7 +35,7 @@ def labelled(text: str, label: int) -> Labelled:
     return tree, labels
 
 
-def questions(count: int, seed: int) -> list[Labelled]:
+def questions(count, seed):
     generator = np.random.default_rng(seed)
     found = []
     for number in range(count):
@@ -54,9 +53,7 @@ Run = Callable[..., dict[str, float]]
 def run(monkeypatch):
     """Runs the rival on what it is given in place of the recipe's files: train, held out, dev."""
 
-    def run(
-        *parts: list[Labelled], task: str = "sentences", rival: str = "tfidf"
-    ) -> dict[str, float]:
+    def run(*parts, task="sentences", rival="tfidf"):
         monkeypatch.setattr(rivals, "read_items", lambda recipe, data: parts)
         return run_rival(rival, recipe(task), Path("data"))
 
@@ -112,7 +109,7 @@ def test_a_word_that_only_a_phrase_gives_a_class(run, rival):
 def test_phrases_are_learnt_and_measured(run, rival):
     """The class of a sentence stands in its second word only, whose own node has the class too."""
 
-    def tree(keyed: str, label: int, wrong: bool = False) -> Labelled:
+    def tree(keyed, label, wrong=False):
         made, labels = labelled(f"x {keyed} y", label)
         word = made.spans.tolist().index([1, 2])
         labels[[0, word]] = -1, (label + wrong) % 3
@@ -134,7 +131,7 @@ def test_bayes_is_the_rule_of_bayes(run):
         labels[: tree.root] = -1
     words = {0: {"a": 10, "b": 5, "c": 0}, 1: {"a": 0, "b": 5, "c": 15}}
 
-    def score(text: str, label: int) -> float:
+    def score(text, label):
         counts, prior = words[label], (5, 10)[label] / 15
         total = sum(counts.values()) + 3
         return float(np.log(prior) + sum(np.log((counts[w] + 1) / total) for w in text.split()))

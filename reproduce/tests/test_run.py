@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -38,7 +37,6 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.loop.checkpoint import SCHEMA, _digest
 from thinstack.training.loop.seeds import run_seed
-from thinstack.training.recipe import Recipe
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +44,7 @@ def as_in_a_process_of_its_own(monkeypatch):
     monkeypatch.setattr("reproduce.run._last", {})
 
 
-def job(folder: Path, place: str = "lstm", table: dict[str, Any] | None = None) -> Job:
+def job(folder, place="lstm", table=None):
     folder.mkdir(exist_ok=True)
     path, data = write_all(folder, table or tiny())
     name, _, variant = place.partition("/")
@@ -56,7 +54,7 @@ def job(folder: Path, place: str = "lstm", table: dict[str, Any] | None = None) 
     return job_of(run, data=data, folder=folder / "work", commit="c0ffee")
 
 
-def saved(job: Job) -> set[str]:
+def saved(job):
     return {path.name for path in job.folder.iterdir()}
 
 
@@ -141,9 +139,9 @@ def test_what_was_done_is_not_done_again(tmp_path, monkeypatch):
 
 def test_seeds_of_a_row_share_what_is_trained_on(tmp_path, monkeypatch):
     first, other = job(tmp_path), job(tmp_path, "lstm/left")
-    prepared: list[str] = []
+    prepared = []
 
-    def counted(recipe: Recipe, data: Path, convert: object) -> Any:
+    def counted(recipe, data, convert):
         prepared.append(recipe.name)
         return load_datasets(recipe, data)
 
@@ -173,7 +171,7 @@ def test_another_recipe_or_other_data_make_a_run_anew(tmp_path):
     assert int(cases_of(third, "gold").whole.sum()) == 11
 
 
-def interrupted(done: Job) -> None:
+def interrupted(done):
     """Leave in the folder of a job what a kill after the first of its epochs does, which took 1000
     seconds."""
     training = done.recipe.training.model_copy(update={"epochs": 1})
@@ -249,9 +247,9 @@ def test_a_rival_is_run_once_on_the_tables_data(tmp_path, monkeypatch):
     table = tiny()
     table["rows"].append({"name": "plain", "title": "Words", "rival": "tfidf"})
     done = job(tmp_path, "plain", table)
-    asked: list[tuple[Any, ...]] = []
+    asked = []
 
-    def rival(name: str, recipe: Recipe, data: Path) -> dict[str, float]:
+    def rival(name, recipe, data):
         asked.append((name, recipe.data.train, data))
         return {"root_accuracy": 61.5, "parameters": 77.0}
 
@@ -269,16 +267,16 @@ def test_a_rival_is_run_once_on_the_tables_data(tmp_path, monkeypatch):
 PARSER = {"train": "ud/train.conllu", "dev": "ud/dev.conllu"}
 
 
-def parsed(folder: Path, monkeypatch: pytest.MonkeyPatch, **recipe: Any) -> tuple[Job, list[Any]]:
+def parsed(folder, monkeypatch, **recipe):
     """A job of the tiny table whose sentences get dependency trees, in which the last word is the
     head, and what its parser is asked."""
-    asked: list[Any] = []
+    asked = []
 
-    def train_parser(train: Path, dev: Path, folder: Path) -> Path:
+    def train_parser(train, dev, folder):
         asked.append((train, dev, folder))
         return Path("parser")
 
-    def parse(parser: Path, sentences: list[tuple[str, ...]]) -> list[Tree]:
+    def parse(parser, sentences):
         asked.append(parser)
         heads = ([*[len(words) - 1] * (len(words) - 1), -1] for words in sentences)
         return [Tree.from_parents(*pair) for pair in zip(heads, sentences, strict=True)]
@@ -362,7 +360,7 @@ def test_the_process_keeps_its_random_numbers_out_of_a_run(tmp_path):
 # -- what a run comes from
 
 
-def recipe_of(train: str, dev: str) -> Recipe:
+def recipe_of(train, dev):
     """A recipe with these files."""
     table = Table.parse(tiny(), source="")
     recipe = table.recipe_of(table.rows[0])
@@ -425,7 +423,7 @@ def test_the_commit_is_that_of_the_tables_repository(tmp_path, monkeypatch):
     assert commit_of(table) is None
     author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
-    def git(*words: str) -> None:
+    def git(*words):
         subprocess.run(["git", *author, *words], cwd=tmp_path / "repository", check=True)
 
     git("init", "-q")

@@ -14,7 +14,7 @@ from table_command import Command
 from tiny_table import TABLE
 
 from reproduce.attempts import Failure
-from reproduce.run import Job, Outcome, attempt
+from reproduce.run import attempt
 from reproduce.search import Range, Search
 from thinstack.errors import ConfigError
 
@@ -24,8 +24,8 @@ RANGES = [
 ]
 
 
-def some(**training: Any) -> dict[str, Any]:
-    base: dict[str, Any] = TABLE["recipe"]
+def some(**training):
+    base = TABLE["recipe"]
     training = {**base["training"], "stop_on": "held", "seeds": [3], **training}
     recipe = {**base, "training": training}
     return {"name": "tiny", "title": "Tiny", "paper": "made up", "ranges": RANGES, "recipe": recipe}
@@ -50,7 +50,7 @@ def searching(tmp_path, monkeypatch, capsys):
 def test_numbers_are_drawn_over_the_whole_range():
     generator = np.random.default_rng(1)
 
-    def drawn(low: float, high: float, **how: Any) -> list[float]:
+    def drawn(low, high, **how):
         found = Range(field="a.b", low=low, high=high, **how)
         return [found.draw(generator) for _ in range(3000)]
 
@@ -94,7 +94,7 @@ def test_more_draws_keep_those_that_were_done(searching, monkeypatch):
 
 
 def test_a_draw_that_failed_is_the_last(searching, monkeypatch):
-    def first_fails(job: Job) -> Outcome | Failure:
+    def first_fails(job):
         return Failure("it diverged") if "draw-1-1/" in str(job.folder) else attempt(job)
 
     monkeypatch.setattr("reproduce.search.attempt", first_fails)

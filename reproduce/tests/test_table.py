@@ -2,8 +2,6 @@
 
 from functools import reduce
 from operator import getitem
-from pathlib import Path
-from typing import Any
 
 import pytest
 from tiny_table import tiny, write
@@ -13,7 +11,7 @@ from reproduce.table import Table
 from thinstack.errors import ConfigError, UnknownNameError
 
 
-def read(folder: Path, table: dict[str, Any]) -> Table:
+def read(folder, table):
     return Table.read(write(folder, table))
 
 
@@ -93,7 +91,7 @@ def test_a_rival_takes_the_tables_data_and_any_model(tmp_path):
 # -- test files
 
 
-def dev_files(table: Table, tests: dict[str, str]) -> dict[str, tuple[str | None, bool]]:
+def dev_files(table, tests):
     return {run.path: (run.recipe.data.dev, run.test) for run in table.runs(["lstm"], [1], tests)}
 
 
@@ -176,7 +174,7 @@ CURVE = {"name": "length", "title": "By length", "x": "words", "last": 9}
     ],
 )
 def test_a_bad_table_is_refused_and_the_place_named(tmp_path, place, value, message):
-    data: Any = tiny()
+    data = tiny()
     *keys, last = (int(key) if key.isdigit() else key for key in place.split("."))
     reduce(getitem, keys, data)[last] = value
     path = write(tmp_path, data)

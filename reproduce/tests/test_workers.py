@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import started
 
-from reproduce.attempts import KILLED, Failure
+from reproduce.attempts import KILLED
 from reproduce.workers import each
 
 ROOT = Path(__file__).parents[2]
@@ -38,14 +38,14 @@ def test_no_process_outlives_the_one_that_started_it(tmp_path, way):
     assert process.returncode != 0
 
 
-def killed_at_two(number: int) -> int:
+def killed_at_two(number):
     if number == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return number * 10
 
 
 def test_a_result_for_every_item_and_a_failure_where_a_process_was_killed():
-    found: dict[str, int | Failure] = {}
+    found = {}
     each(
         killed_at_two,
         {"one": 1, "two": 2, "three": 3},

@@ -6,8 +6,6 @@ from js.texts import hostile
 
 import thinstack
 from thinstack.runtime.documents import document_data
-from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
 TEXT = "It is not a bad film, but the music is awful. Still, I laughed."
@@ -41,12 +39,12 @@ def predictor():
     return thinstack.load("sst", threads=1)
 
 
-def sentences(predictor: Predictor, text: str) -> list[Prediction]:
+def sentences(predictor, text):
     (found,) = predict_text(predictor, [text])
     return found
 
 
-def names(visit: Visit) -> list[str]:
+def names(visit):
     items = visit.page.locator(".thinstack-tree [role=treeitem]")
     return [
         str(item)
@@ -317,7 +315,7 @@ def test_text_stands_out_from_what_is_behind_it(visit, scheme):
     )
 
 
-def luminance(colour: str) -> float:
+def luminance(colour):
     """Of a colour as `rgb(1, 2, 3)`, by WCAG 2."""
     parts = [int(part) / 255 for part in colour.partition("(")[2].rstrip(")").split(",")[:3]]
     red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)

@@ -1,20 +1,15 @@
 """Trees of syntactic distances, against the recursion that defines them."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 
 from thinstack.core.distance_trees import trees_of_distances
 from thinstack.core.schedule import schedule_transitions
 from thinstack.core.transitions import parents_of
 
-Floats = NDArray[np.float32]
 
-
-def cut(distances: Sequence[float]) -> list[int]:
+def cut(distances):
     """Transitions of a sentence, which is cut at the greatest of its distances. Of equal ones, once
     they are rounded to 1/16 and cut off at 127, at the greatest multiple of 2531 modulo 2**12, and
     then at the first."""
@@ -23,7 +18,7 @@ def cut(distances: Sequence[float]) -> list[int]:
         for place, value in enumerate(distances)
     ]
 
-    def tree(start: int, end: int) -> list[int]:
+    def tree(start, end):
         if start == end:
             return [0]
         gap = max(range(start, end), key=keys.__getitem__)
@@ -32,7 +27,7 @@ def cut(distances: Sequence[float]) -> list[int]:
     return tree(0, len(distances) - 1)
 
 
-def random_distances(random: np.random.Generator, words: int) -> Floats:
+def random_distances(random, words):
     """Of one of the shapes that matter: all different, many alike, falling or rising or equal."""
     kind = random.integers(4)
     if kind == 0:
@@ -44,7 +39,7 @@ def random_distances(random: np.random.Generator, words: int) -> Floats:
     return (np.arange(words) * random.choice([-1.0, 0.0, 1.0])).astype(np.float32)
 
 
-def check(sentences: Sequence[Floats]) -> None:
+def check(sentences):
     """All at once, against each by the recursion, and its parents by those of its transitions; a
     node is one deeper than its parent."""
     lengths = np.array([len(each) for each in sentences], np.int64)
@@ -80,7 +75,7 @@ def test_ties_in_a_sentence_longer_than_the_scrambled_places():
     np.testing.assert_array_equal(check_one, by_a_stack(distances.tolist()))
 
 
-def by_a_stack(distances: Sequence[float]) -> list[int]:
+def by_a_stack(distances):
     """As `cut`, without recursion: a gap closes all lower ones before it."""
     steps, stack = [0], []
     for place, value in enumerate(distances[:-1]):

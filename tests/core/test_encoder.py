@@ -9,10 +9,8 @@ from core.random_trees import ANY, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import assert_agrees, encode
-from torch import Tensor
 
 from thinstack.core import Forest, Tree
-from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.errors import UnknownNameError
@@ -30,32 +28,32 @@ READOUTS = [
 TREES = [["a", [["b", "c"], "d"]], "e", [["f", "g"], ["h", ["i", "j"]]]]
 
 
-def nary(x: int, *, inner: bool = False) -> Cell:
+def nary(x, *, inner=False):
     return NaryLSTM(input_size=x, inner_size=x if inner else 0, hidden_size=H)
 
 
-def child_sum(x: int, *, inner: bool = True, wide: int = H, word_part: int = -1) -> Cell:
+def child_sum(x, *, inner=True, wide=H, word_part=-1):
     """With an input at every node; its memory, part 1, may pass for the head word."""
     cell = ChildSumLSTM(input_size=x, inner_size=x if inner else 0, hidden_size=wide)
     cell.word_part = word_part
     return cell
 
 
-def over_dependencies(*layers: Layer, separate: bool = False) -> TreeEncoder:
+def over_dependencies(*layers, separate=False):
     return TreeEncoder(list(layers), words_at_leaves=False, separate=separate)
 
 
-def lexicalized(*, readout: tuple[str, ...] = ("up", "down", "leaves")) -> TreeEncoder:
+def lexicalized(*, readout=("up", "down", "leaves")):
     down = TopDownLSTM(input_size=X, hidden_size=D)
     return TreeEncoder([Layer(LexicalizedLSTM(input_size=X, hidden_size=H), down)], readout=readout)
 
 
-def shared() -> TreeEncoder:
+def shared():
     cell = child_sum(X)
     return over_dependencies(Layer(cell, cell))
 
 
-def both_ways(up: int, down: int, **changes: int) -> Layer:
+def both_ways(up, down, **changes):
     """Of other widths in the two directions."""
     return Layer(child_sum(up, **changes), child_sum(down, wide=D))
 
@@ -82,7 +80,7 @@ ENCODERS = {
 }
 
 
-def new(name: str) -> TreeEncoder:
+def new(name):
     """An encoder in float64, none of whose weights is zero."""
     torch.manual_seed(11)
     encoder = ENCODERS[name]().double()
@@ -91,17 +89,17 @@ def new(name: str) -> TreeEncoder:
     return encoder
 
 
-def arity_of(forest: Forest) -> int:
+def arity_of(forest):
     return 2 if forest.slots.max(initial=0) < 2 else 0
 
 
-def words_of(encoder: TreeEncoder, forest: Forest) -> Tensor:
+def words_of(encoder, forest):
     words = int(forest.leaves.sum()) if encoder.words_at_leaves else len(forest.parents)
     random = torch.Generator().manual_seed(1)
     return torch.randn(words, X, dtype=torch.float64, generator=random).requires_grad_()
 
 
-def found_by(run, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def found_by(run, forest, words):
     """Outputs and head words in node order, and root outputs."""
     schedule = schedule_of(forest, arity_of(forest))
     encoding = run(words, schedule)
@@ -112,7 +110,7 @@ def found_by(run, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor, Tensor
     )
 
 
-def check(encoder: TreeEncoder, run, forest: Forest) -> None:
+def check(encoder, run, forest):
     words = words_of(encoder, forest)
     outputs, heads = encode(encoder, forest, words)
     roots = outputs[torch.from_numpy(forest.parents) < 0]

@@ -6,18 +6,17 @@ import pytest
 import torch
 from core.stacks import FED, PLAIN, X, batch_of, cell_of, in_node_order, mixed_sizes, tracker_of
 from oracle import by_reference
-from torch import Tensor
 
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.core.transitions import validate
 
 
-def parser_of(name: str, lookahead: int = 1, **drawn: float) -> ShiftReduce:
+def parser_of(name, lookahead=1, **drawn):
     cell = cell_of(name)
     return ShiftReduce(cell, tracker_of(cell, lookahead, **drawn))
 
 
-def check_trees(transitions: Tensor, lengths: list[int]) -> None:
+def check_trees(transitions, lengths):
     """One tree over all of its words for each sentence."""
     assert len(transitions) == sum(2 * words - 1 for words in lengths)
     for taken, words in zip(

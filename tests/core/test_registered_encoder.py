@@ -8,8 +8,6 @@ import torch
 from core.configured import config_of
 from core.running_mean import RunningMean
 
-from thinstack.core.config import ModelConfig
-from thinstack.core.model.model import Model
 from thinstack.errors import ConfigError, ExportError, UnknownNameError
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import export_verified_onnx
@@ -31,21 +29,19 @@ def plugins():
         yield found
 
 
-def config(
-    encoder: object = NAMED, head: str = "node_classifier.v1", **fields: object
-) -> ModelConfig:
+def config(encoder=NAMED, head="node_classifier.v1", **fields):
     fields = {"trees": "sequence", "tree_source": "left", "encoder": encoder} | fields
     return config_of({}, {"name": head}, **fields)
 
 
-def model_of(settings: ModelConfig) -> Model:
+def model_of(settings):
     torch.manual_seed(0)
     model = build_model(settings, entries=9)
     torch.nn.init.normal_(model.embedding.table)
     return model.eval()
 
 
-def batch() -> dict[str, torch.Tensor]:
+def batch():
     ids = np.random.default_rng(0).integers(0, 9, sum(LENGTHS))
     return {"token_ids": torch.from_numpy(ids), "lengths": torch.tensor(LENGTHS)}
 

@@ -19,7 +19,7 @@ thorough = settings(max_examples=100)
 
 
 @st.composite
-def labelled(draw, shapes=ANY, labels=WORDS) -> Tree:
+def labelled(draw, shapes=ANY, labels=WORDS):
     """A tree whose leaves have one of `labels`, and its inner nodes one of them or None."""
     tree = tree_of(draw(shapes))
     known = draw(st.lists(labels, min_size=len(tree), max_size=len(tree)))
@@ -33,7 +33,7 @@ def labelled(draw, shapes=ANY, labels=WORDS) -> Tree:
 @thorough
 @given(ANY, st.sampled_from(SPACE))
 def test_unlabelled_brackets(nested, space):
-    def write(part: str | list) -> str:
+    def write(part):
         return part if isinstance(part, str) else f"( {' '.join(map(write, part))} )"
 
     tree = tree_of(nested).with_labels([None] * len(nodes_of(nested)))
@@ -57,7 +57,7 @@ def test_binary_trees(tree, branching):
     assert from_binary(binary) == tree
 
 
-def deep(shape: str) -> Tree:
+def deep(shape):
     """A tree with DEEP nodes between its root and its lowest leaf, every node with a label."""
     words = [f"w{i % 10}" for i in range(DEEP + 2)]
     if shape == "unary":

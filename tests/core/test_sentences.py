@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
@@ -18,12 +18,12 @@ EXACT = [
 ]
 
 
-def lstm_of(layers: int, *, bidirectional: bool) -> nn.LSTM:
+def lstm_of(layers, *, bidirectional):
     torch.manual_seed(2)
     return nn.LSTM(X, H, num_layers=layers, bidirectional=bidirectional)
 
 
-def cell_of(lstm: nn.LSTM, suffix: str) -> NaryLSTM:
+def cell_of(lstm, suffix):
     """The cell with the weights of one layer and direction; torch has two biases for each gate."""
     names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     w, u, b_w, b_u = (getattr(lstm, f"{name}_{suffix}") for name in names)
@@ -35,7 +35,7 @@ def cell_of(lstm: nn.LSTM, suffix: str) -> NaryLSTM:
     return cell
 
 
-def encoder_of(lstm: nn.LSTM, readout: tuple[str, ...] = ("up", "down")) -> TreeEncoder:
+def encoder_of(lstm, readout=("up", "down")):
     layers = []
     for number in range(lstm.num_layers):
         down = cell_of(lstm, f"l{number}_reverse") if lstm.bidirectional else None
@@ -43,14 +43,14 @@ def encoder_of(lstm: nn.LSTM, readout: tuple[str, ...] = ("up", "down")) -> Tree
     return TreeEncoder(layers, words_at_leaves=False, readout=readout)
 
 
-def run(encoder: TreeEncoder, words: Tensor) -> tuple[Tensor, Tensor]:
+def run(encoder, words):
     """Outputs of words and of sentences."""
     schedule = schedule_lengths(torch.tensor(LENGTHS))
     encoding = encoder(words, schedule)
     return in_node_order(encoding.stacked, schedule), encoding.roots
 
 
-def by_torch(lstm: nn.LSTM, words: Tensor) -> tuple[Tensor, Tensor]:
+def by_torch(lstm, words):
     """Outputs of words, and final states (B, layers, directions, H), one sentence at a time."""
     outputs, finals = [], []
     for sentence in words.split(LENGTHS):
@@ -60,14 +60,14 @@ def by_torch(lstm: nn.LSTM, words: Tensor) -> tuple[Tensor, Tensor]:
     return torch.cat(outputs), torch.stack(finals)
 
 
-def both_ways(forward: nn.LSTM, backward: nn.LSTM, words: Tensor) -> Tensor:
+def both_ways(forward, backward, words):
     """Outputs (L, 2 H) of one LSTM and of one that reads each sentence from its end."""
     parts = words.split(LENGTHS)
     pairs = [(forward(part)[0], backward(part.flip(0))[0].flip(0)) for part in parts]
     return torch.cat([torch.cat(pair, 1) for pair in pairs])
 
 
-def words_of(dtype: torch.dtype) -> Tensor:
+def words_of(dtype):
     return torch.from_numpy(np.random.default_rng(1).normal(size=(sum(LENGTHS), X))).to(dtype)
 
 

@@ -6,7 +6,6 @@ from core.stacks import (
     FED,
     PLAIN,
     SCRIPT_WARNING,
-    Batch,
     X,
     batch_of,
     cell_of,
@@ -15,7 +14,7 @@ from core.stacks import (
     mixed_sizes,
     tracker_of,
 )
-from oracle import Nodes, by_reference, gradients
+from oracle import by_reference, gradients
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -28,16 +27,16 @@ from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 SPOT_SAT_DOWN = torch.tensor([0, 0, 0, 1, 1])
 
 
-def executor_of(name: str, lookahead: int = 1, *, parses: bool = True) -> ShiftReduce:
+def executor_of(name, lookahead=1, *, parses=True):
     cell = cell_of(name)
     return ShiftReduce(cell, tracker_of(cell, lookahead, parses=parses))
 
 
-def run(executor, batch: Batch) -> Nodes:
+def run(executor, batch):
     return in_node_order(executor(batch.words, batch.transitions, batch.lengths))
 
 
-def expected_of(executor: ShiftReduce, batch: Batch) -> Nodes:
+def expected_of(executor, batch):
     return by_reference(executor.cell, executor.tracker, *batch)
 
 
@@ -91,7 +90,7 @@ def test_spot_sat_down(monkeypatch, own):
         part.data.zero_()
     read, seen = shift_reduce._add_up, []
 
-    def spied(stack, pairs: Tensor) -> Tensor:
+    def spied(stack, pairs):
         seen.append(pairs.tolist())
         return read(stack, pairs)
 
@@ -127,7 +126,7 @@ def test_twice_the_words_take_twice_the_memory(mode):
     cell = drawn(SpinnLSTM(input_size=X, hidden_size=8, inner_size=4))
     executor = ShiftReduce(cell, drawn(TrackingLSTM(input_size=8, size=4, parses=True)))
 
-    def taken(words: int) -> int:
+    def taken(words):
         inputs = batch_of([words] * 12)
         with Allocated() as count, torch.set_grad_enabled(mode == "forward and back"):
             if mode == "parse":

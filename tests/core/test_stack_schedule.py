@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from core.stacks import batch_of, mixed_sizes, random_tree
-from torch import Tensor
 
 from thinstack.core import transitions as shapes
 from thinstack.core.stack_schedule import (
@@ -20,11 +19,11 @@ SHIFT, REDUCE = 0, 1
 every_size = pytest.mark.parametrize("sizes", SIZES, ids=str)
 
 
-def transitions_of(trees: list[list[int]]) -> Tensor:
+def transitions_of(trees):
     return torch.tensor([step for tree in trees for step in tree], dtype=torch.long)
 
 
-def simulated(trees: list[list[int]], numbers: list[int]) -> dict[str, list]:
+def simulated(trees, numbers):
     """Everything that the schedule holds, by running each sentence's stack and buffer; entries of a
     step by sentence."""
     words = sum(step == SHIFT for tree in trees for step in tree)

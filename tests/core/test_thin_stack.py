@@ -4,19 +4,18 @@ import numpy as np
 import pytest
 import torch
 from oracle import gradients
-from torch import Tensor
 
 from thinstack.core.thin_stack import read, token_of, write
 
 WIDTH, STARTS, STEPS = 3, 4, 12
 
 
-def random_reads(random: np.random.Generator) -> list[list[int]]:
+def random_reads(random):
     """For each step the rows that it reads: any that are there, early and late ones, some twice."""
     return [random.integers(0, STARTS + 2 * step, 4).tolist() for step in range(STEPS)]
 
 
-def by_store(start: Tensor, weight: Tensor, reads: list[list[int]]) -> Tensor:
+def by_store(start, weight, reads):
     """Each step reads four rows and writes two. Returns what all steps read, and the last step's
     rows."""
     store = torch.full([STARTS + 2 * STEPS, WIDTH], torch.nan, dtype=start.dtype)
@@ -30,7 +29,7 @@ def by_store(start: Tensor, weight: Tensor, reads: list[list[int]]) -> Tensor:
     return torch.cat(seen)
 
 
-def by_list(start: Tensor, weight: Tensor, reads: list[list[int]]) -> Tensor:
+def by_list(start, weight, reads):
     stack = list(start)
     seen = []
     for rows in reads:

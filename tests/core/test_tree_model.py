@@ -7,9 +7,6 @@ import pytest
 import torch
 from core.configured import CHILD_SUM, ENTRIES, LABELS, LEXICALIZED, RANKER, H, X, far_from_zero
 from oracle import encode, forest_of, slow_scores
-from torch import Tensor
-
-from thinstack.core.model.model import Model
 
 ARITY_3 = {"options": {"arity": 3}}
 WORDPIECES = {"kind": "wordpieces", "size": X}
@@ -67,11 +64,11 @@ CASES = {
 
 
 @cache
-def model_of(name: str) -> Model:
+def model_of(name):
     return far_from_zero(**CASES[name][1])
 
 
-def inputs_of(name: str, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
+def inputs_of(name, dtype=torch.int64):
     random, model = np.random.default_rng(3), model_of(name)
     trees = TREES[CASES[name][1].get("trees", "binary")]
     steps = trees.get("transitions", [])
@@ -90,7 +87,7 @@ def inputs_of(name: str, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
     return {name: torch.tensor(every[name], dtype=dtype) for name in model.input_names}
 
 
-def equal(found: dict[str, Tensor], expected: dict[str, Tensor], model: Model) -> None:
+def equal(found, expected, model):
     assert list(found) == model.output_names == list(expected)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 

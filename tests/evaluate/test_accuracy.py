@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score
 
 from thinstack.core import Tree
@@ -24,9 +23,7 @@ SCALES = {
 }
 
 
-def random_forest(
-    classes: int, *, unlabelled: float
-) -> tuple[list[NDArray[np.floating]], list[NDArray[np.int64]]]:
+def random_forest(classes, *, unlabelled):
     generator = np.random.default_rng(classes)
     sizes = generator.integers(1, 9, size=60) * 2 - 1
     scores = [generator.dirichlet(np.ones(classes), size=size).astype(np.float32) for size in sizes]
@@ -37,9 +34,7 @@ def random_forest(
     return scores, labels
 
 
-def independent(
-    rows: list[NDArray[np.floating]], labels: list[int], classes: int
-) -> tuple[float, int, float, int]:
+def independent(rows, labels, classes):
     """Fine and binary accuracy of single nodes, each with its number of cases."""
     known = [(row.tolist(), label) for row, label in zip(rows, labels, strict=True) if label != -1]
     fine = accuracy_score([label for _, label in known], [row.index(max(row)) for row, _ in known])

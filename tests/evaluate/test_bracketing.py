@@ -2,19 +2,17 @@
 
 import json
 import random
-from typing import Any
 
 import numpy as np
 import pytest
 from last_word_model import random_tree
-from numpy.typing import NDArray
 
 from thinstack.core.transitions import spans_of
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.evaluate.bracketing import bracketing
 
 
-def of_trees(*pairs: tuple[str, str]) -> dict[str, float | None]:
+def of_trees(*pairs):
     """Of trees in brackets without labels, each with the treebank's."""
     spans = [[from_brackets(text, labelled=False).spans for text in pair] for pair in pairs]
     return bracketing([found for found, _ in spans], [gold for _, gold in spans])
@@ -53,7 +51,7 @@ def test_of_trees_that_are_not_binary_both_numbers_of_spans_count():
     assert (chain["span_f1"], chain["exact_trees"], chain["spans_with_root"]) == (100.0, 100.0, 2)
 
 
-def phrases(steps: NDArray[Any]) -> set[tuple[int, int]]:
+def phrases(steps):
     """The extents of every phrase of two words or more."""
     return {(start, end) for start, end in spans_of(steps).tolist() if end - start > 1}
 

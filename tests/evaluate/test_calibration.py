@@ -11,7 +11,7 @@ from thinstack.evaluate.calibration import BINS, calibration_error, tempered
 from thinstack.evaluate.text_figures import text_figures
 
 
-def by_the_equation(scores: np.ndarray, gold: np.ndarray) -> float:
+def by_the_equation(scores, gold):
     """Guo et al. 2017, (1)-(3), bin by bin."""
     total = 0.0
     for m in range(1, BINS + 1):

@@ -1,16 +1,14 @@
 """Figures of a model that can be worked out by hand: a phrase's class is that of its last word."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from last_word_model import write_last_word_bundle
 
 from thinstack.errors import InputError, TreeError
 from thinstack.evaluate.treebank_evaluation import evaluate_file, evaluate_predictor
-from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
@@ -50,7 +48,7 @@ Write = Callable[..., Path]
 def write(tmp_path):
     """Writes a file of trees."""
 
-    def call(*trees: str) -> Path:
+    def call(*trees):
         (tmp_path / "trees.txt").write_text("\n".join(trees), encoding="utf-8")
         return tmp_path / "trees.txt"
 
@@ -88,10 +86,10 @@ def test_raw_text_compares_whole_sentences_only(predictor, file):
 
 
 def test_raw_text_runs_on_the_model_that_is_given(file, predictor, monkeypatch):
-    def opened(*_: object, **__: object) -> None:
+    def opened(*_, **__):
         raise AssertionError("the bundle was opened once more")
 
-    ran: list[int] = []
+    ran = []
     real = predictor.trees_and_scores
     monkeypatch.setattr(
         predictor, "trees_and_scores", lambda *given: ran.append(len(given[0])) or real(*given)
@@ -104,11 +102,9 @@ def test_raw_text_runs_on_the_model_that_is_given(file, predictor, monkeypatch):
 
 def test_raw_text_is_what_a_user_would_write(predictor, write, monkeypatch):
     file = write("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))")
-    given: list[str] = []
+    given = []
 
-    def watch(
-        predictor: Predictor, texts: Iterable[str], **settings: Any
-    ) -> Iterator[list[Prediction]]:
+    def watch(predictor, texts, **settings):
         given.extend(texts)
         return predict_text(predictor, given, **settings)
 

@@ -5,9 +5,8 @@ import pytest
 import thinstack
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError, InputError
-from thinstack.evaluate.gold_labels import GoldLabels, gold_labels
+from thinstack.evaluate.gold_labels import gold_labels
 from thinstack.evaluate.text_evaluation import evaluate_table
-from thinstack.runtime.predictor import Predictor
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +14,7 @@ def models():
     return {classes: thinstack.load("sst", threads=1, classes=classes) for classes in (2, 3, 5)}
 
 
-def meaning_of(predictor: Predictor, labels: str, **relabel: str) -> GoldLabels:
+def meaning_of(predictor, labels, **relabel):
     names = enumerate(labels.split(","), start=2)
     rows = [TableRow(line, {"label": name}) for line, name in names]
     return gold_labels(rows, "label", predictor, relabel, "t.csv")
@@ -79,7 +78,7 @@ def test_a_table_is_measured_by_what_its_labels_mean(models, tmp_path):
     for relabel, problem in (({}, "'NA'.*--relabel"), ({"NA": "", "2": "x"}, "no label '2'")):
         with pytest.raises((DataError, InputError), match=problem):
             evaluate_table(models[2], tmp_path / "t.csv", relabel=relabel)
-    notes: list[str] = []
+    notes = []
     figures, counts = evaluate_table(models[2], tmp_path / "t.csv", relabel={"NA": ""}, notes=notes)
     assert (figures["accuracy"], counts.tolist()) == (100, [[1, 0], [0, 1]])
     assert "NA not at all" in notes[0]

@@ -17,12 +17,12 @@ from thinstack.training.tasks.texts import Texts
 THREE = Scale.of(("negative", "neutral", "positive"))
 
 
-def correlation(a: np.ndarray, b: np.ndarray) -> float:
+def correlation(a, b):
     a, b = a - a.sum() / len(a), b - b.sum() / len(b)
     return float((a * b).sum() / math.sqrt((a * a).sum() * (b * b).sum()))
 
 
-def ranks(values: np.ndarray) -> np.ndarray:
+def ranks(values):
     """From 1; those that are equal share the mean of theirs."""
     return np.array(
         [1 + (values < value).sum() + ((values == value).sum() - 1) / 2 for value in values]

@@ -14,7 +14,7 @@ from thinstack.runtime.predictor import Predictor
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 
 
-def case(name: str, polarity: str, text: str = "", kind: str = "no", **pair: str) -> Case:
+def case(name, polarity, text="", kind="no", **pair):
     given = {"test": "MFT", "partner": "-", "moves": "-"} | pair
     return Case(name, "open", kind, polarity, text=text or name, **given)
 

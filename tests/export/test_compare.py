@@ -12,10 +12,9 @@ from plain_parts import PlainCell, plain_spinn
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest, join
-from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 from thinstack.export.compare import as_given, compare, own_rounding, worst_choice
-from thinstack.export.samples import Scores, eager_scores, sample_trees
+from thinstack.export.samples import eager_scores, sample_trees
 from thinstack.runtime.reference import distance
 
 MODEL = make_model("words").eval()
@@ -28,8 +27,8 @@ SENTENCES = Forest(token_ids=np.arange(9), lengths=np.array([5, 1, 3]), sizes=np
 TREES = [0, 0, 1, 0, 0, 1, 1, 0, 1, *[0], *[0, 0, 0, 1, 1]]
 
 
-def off_by(error: float, model: Model = MODEL, node: int = 0) -> object:
-    def run(forest: Forest) -> Scores:
+def off_by(error, model=MODEL, node=0):
+    def run(forest):
         scores = eager_scores(model, forest)
         scores["node_scores"][node, 1] += error
         return scores
@@ -37,27 +36,27 @@ def off_by(error: float, model: Model = MODEL, node: int = 0) -> object:
     return run
 
 
-def without_a_row(forest: Forest) -> Scores:
+def without_a_row(forest):
     scores = eager_scores(MODEL, forest)
     return scores | {"node_scores": scores["node_scores"][1:]}
 
 
-def over(trees: list[int]) -> object:
+def over(trees):
     """A runtime that makes these trees, and scores them as the model does."""
     return lambda forest: eager_scores(PARSER, forest._replace(transitions=np.array(trees)))
 
 
-def own_parse() -> list[int]:
+def own_parse():
     return eager_scores(PARSER, SENTENCES)["parse"].tolist()
 
 
-def other_trees() -> list[int]:
+def other_trees():
     """The model's own trees but for the last sentence, of which there are two."""
     left, right = [0, 0, 1, 0, 1], [0, 0, 0, 1, 1]
     return own_parse()[:10] + (left if own_parse()[10:] == right else right)
 
 
-def parsed(steps: list[int]) -> Scores:
+def parsed(steps):
     return {"parse": np.array(steps, np.int32)}
 
 

@@ -6,17 +6,12 @@ from export_models import C, make_model
 from plain_parts import PlainCell, plain_model, plain_spinn
 
 from thinstack.core import transitions
-from thinstack.core.encoder import Structure
 from thinstack.core.forest import Forest, join, without_trees
-from thinstack.core.head import Reads
-from thinstack.core.model.model import Model
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.export.samples import eager_scores, makes_trees, sample_trees, sampled
 
 
-def small_model(
-    structure: Structure, arity: int, reads: Reads = "nodes", *, whole: bool = False, kinds: int = 3
-) -> Model:
+def small_model(structure, arity, reads="nodes", *, whole=False, kinds=3):
     """`whole`: every node has a word."""
     cell = PlainCell(arity, inner=whole, kinds=kinds)
     return plain_model(TreeEncoder([Layer(cell)], words_at_leaves=not whole), structure, reads)
@@ -60,7 +55,7 @@ def test_batches_are_of_all_sizes_valid_and_the_same_again(kind):
 
 def test_children_stand_in_all_slots_and_leave_some_empty():
     *_, last = sampled(MODELS["constituency, arity 3"], longest=7)
-    below: dict[int, set[int]] = {}
+    below = {}
     for parent, slot in zip(last.parents.tolist(), last.slots.tolist(), strict=True):
         below.setdefault(parent, set()).add(slot)
     del below[-1]

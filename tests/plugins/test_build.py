@@ -24,7 +24,7 @@ PEEPHOLE, S_LSTM = {"name": "peephole_lstm.v1"}, {"name": "s_lstm.v1"}
 SDT_RNN = {"name": "sdt_rnn.v1"}
 
 
-def widths(cell: Cell) -> tuple[int, int, int]:
+def widths(cell):
     return cell.input_size, cell.inner_size, cell.hidden_size
 
 
@@ -155,11 +155,11 @@ def test_a_tracker_makes_it_spinn(cell, tracker, inner_size):
     assert model.parses == found.parses == options["parses"]
 
 
-def tracked(cell: dict, **tracker: object) -> dict:
+def tracked(cell, **tracker):
     return {"cell": cell, "encoder": {"tracker": {"size": 7, **tracker}}}
 
 
-def passed_down(cell: object) -> dict:
+def passed_down(cell):
     return {"cell": LEXICALIZED, "encoder": {"top_down": cell}}
 
 

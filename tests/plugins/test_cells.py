@@ -1,8 +1,6 @@
 """Every registered cell: the contract suite under options and sizes that take all its paths, and
 what else holds of all cells."""
 
-from typing import Any
-
 import pytest
 import torch
 
@@ -12,7 +10,7 @@ from thinstack.testing import CELL_CHECKS
 
 X = 5
 
-CONFIGURATIONS: dict[str, list[dict[str, Any]]] = {
+CONFIGURATIONS = {
     "child_sum_lstm.v1": [{"inner_size": X}, {"options": {"bias": "double", "output_gate": False}}],
     "dt_rnn.v1": [{"inner_size": X}, {}],
     "dual_gate_lstm.v1": [{}, {"options": {"arity": 3}}],
@@ -91,7 +89,7 @@ def test_contract(name, asked, check):
     CELL_CHECKS[check](name, **asked)
 
 
-def cell_of(name: str, options: dict[str, Any] | None = None, **sizes: int) -> Any:
+def cell_of(name, options=None, **sizes):
     sizes = {"input_size": X, "hidden_size": H} | sizes
     return manager().find("cell", name).create(options or {}, **sizes)
 
@@ -170,7 +168,7 @@ def test_fresh_weights_lie_within_the_fan_in_and_biases_are_zero(name):
         assert 0.9 * bound <= values.detach().abs().max() <= bound, part
 
 
-WRONG: list[tuple[str, dict[str, Any]]] = [
+WRONG = [
     ("child_sum_lstm.v1", {"arity": 2}),
     ("child_sum_lstm.v1", {"bias": "triple"}),
     ("child_sum_lstm.v1", {"output_gate": "half"}),

@@ -7,11 +7,9 @@ import pytest
 import torch
 from export.export_models import randomised
 from onnx import numpy_helper
-from torch import Tensor
 from training import tiny_recipe
 
 from thinstack.core.embedding import Embedding
-from thinstack.core.model.model import Model
 from thinstack.errors import ConfigError, ExportError, PluginError
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
@@ -32,7 +30,7 @@ V, X = 11, 3
 INDEX_TYPES = [torch.int32, torch.int64]
 
 
-def piece_inputs(ids: Tensor, counts: Tensor) -> dict[str, Tensor]:
+def piece_inputs(ids, counts):
     return {"piece_ids": ids, "pieces_per_word": counts}
 
 
@@ -105,7 +103,7 @@ def test_a_lookup_needs_a_table_of_the_size_and_the_inputs_that_it_reads():
         Embedding(table_size=(V, X), size=X, index_names=["token_ids"])({})
 
 
-def spec(base: type[Embedding] = WordEmbedding, **changes: object) -> Spec:
+def spec(base=WordEmbedding, **changes):
     return Spec("embedding", type("Mine", (base,), {"name": "mine.v1"} | changes))
 
 
@@ -200,12 +198,12 @@ def third_party(site):
     manager.manager.cache_clear()
 
 
-def recipe(name: str, **settings: object):
+def recipe(name, **settings):
     embedding = {"name": name, "size": SIZE, "dropout": 0.0, **settings.pop("embedding", {})}
     return tiny_recipe.recipe(settings.pop("kind", KINDS[name]), embedding=embedding, **settings)
 
 
-def model_of(name: str) -> Model:
+def model_of(name):
     torch.manual_seed(0)
     return randomised(build_model(recipe(name).model, entries=30), std=0.7).eval()
 

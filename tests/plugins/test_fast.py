@@ -18,7 +18,7 @@ def _of_any_size(monkeypatch):
     monkeypatch.setattr(fast, "_LEAST_ROWS", 2)
 
 
-def arguments(rows: int) -> tuple[Tensor, Tensor, Tensor]:
+def arguments(rows):
     """Bias, rows, and a weight that is a slice of a wider one."""
     random = torch.Generator().manual_seed(rows)
     bias, values, wide = (
@@ -74,11 +74,11 @@ class Layer(nn.Module):
         return hidden + cell
 
 
-def called(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
+def called(monkeypatch):
     """The rows of every call of oneDNN from here on."""
     if fast._LINEAR is None:
         pytest.skip("this build of torch has no oneDNN")
-    calls: list[Tensor] = []
+    calls = []
     product = fast._product
     monkeypatch.setattr(
         fast, "_product", lambda rows, *rest: (calls.append(rows), product(rows, *rest))[1]
@@ -104,7 +104,7 @@ def test_few_rows_take_no_detour(monkeypatch):
 
 def test_onednn_is_given_no_matrix_with_gaps(monkeypatch):
     called(monkeypatch)
-    given: list[Tensor] = []
+    given = []
     linear = fast._LINEAR
     monkeypatch.setattr(fast, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1])
     inputs = [part.requires_grad_() for part in arguments(400)]
@@ -158,14 +158,14 @@ N_CHILDREN = [0, 1, 2, 3]
 WIDTH = 3
 
 
-def gates_and_cells(rows: int, children: int) -> tuple[Tensor, Tensor]:
+def gates_and_cells(rows, children):
     random = torch.Generator().manual_seed(children + 10 * rows)
     gates = torch.randn(rows, (3 + children) * WIDTH, generator=random, dtype=torch.float64)
     return gates, torch.randn(rows, children, WIDTH, generator=random, dtype=torch.float64)
 
 
-def written_out(gates: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    def sigmoid(x: np.ndarray) -> np.ndarray:
+def written_out(gates, cells):
+    def sigmoid(x):
         return 1 / (1 + np.exp(-x))
 
     blocks = np.split(gates, gates.shape[1] // WIDTH, axis=1)

@@ -1,7 +1,5 @@
 """Every registered task head: the contract suite, and what else holds of all heads."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -14,7 +12,7 @@ from thinstack.testing.subject import HeadSubject
 
 SIZES = {"hidden_size": 4, "word_size": 3, "classes": 3}
 
-OPTIONS: dict[str, list[dict[str, Any]]] = {
+OPTIONS = {
     "entailment.v1": [
         {"layers": 1, "width": 6, "dropout": 0.5},
         {"layers": 3, "width": 6, "batch_norm": False},
@@ -54,7 +52,7 @@ def test_what_is_not_a_number_stays_in_its_row():
         torch.testing.assert_close(found, head.scores(rows)[kept], rtol=0, atol=1e-12)
 
 
-def head_of(name: str, options: dict[str, Any] | None = None, **sizes: int) -> Any:
+def head_of(name, options=None, **sizes):
     return (
         manager()
         .find("head", name)

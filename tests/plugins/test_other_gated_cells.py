@@ -68,7 +68,7 @@ def test_spinn_lstm(inner_size):
     part, gates = parameters(cell), ("i", "f_l", "f_r", "o", "g")
     w, b = named(gates, part["w_comp"]), named(gates, part["b_comp"])
 
-    def node(e: Array | None, children: list[State], kinds: list[int]) -> State:
+    def node(e, children, kinds):
         """(1)-(3)."""
         (h_2, c_2), (h_1, c_1) = children
         a = {}
@@ -78,7 +78,7 @@ def test_spinn_lstm(inner_size):
         c = sigmoid(a["f_l"]) * c_2 + sigmoid(a["f_r"]) * c_1 + sigmoid(a["i"]) * np.tanh(a["g"])
         return sigmoid(a["o"]) * np.tanh(c), c
 
-    def leaf(x: Array) -> State:
+    def leaf(x):
         """(4): a linear map, h before c."""
         return tuple(np.split(x @ part["w_word"] + part["b_word"], 2))
 
@@ -92,8 +92,8 @@ def test_tree_gru(inner_size):
     w = named("rzn" if inner_size else "zn", part["w"])
     u, b = named("rzn", part["u"]), named("rzn", part["b"])
 
-    def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
-        def before(gate: str, hidden: Array) -> Array:
+    def node(x, children, kinds):
+        def before(gate, hidden):
             total = hidden @ u[gate] + b[gate]
             return total if x is None else total + x @ w[gate]
 

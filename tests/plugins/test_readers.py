@@ -3,7 +3,6 @@ party's one put to use."""
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from thinstack.errors import DataError, PluginError, TreeError, UnknownNameError
 from thinstack.plugins import Reader, manager
 from thinstack.plugins.manager import PluginManager, builtin_modules
 from thinstack.training.examples.datasets import load_datasets
-from thinstack.training.examples.example import Example
 
 ROOT = Path(__file__).parents[2]
 
@@ -75,7 +73,7 @@ def path(tmp_path):
     return tmp_path / "trees.txt"
 
 
-def reading(read: Callable[..., object]) -> type[Reader]:
+def reading(read):
     return type("Fake", (Reader,), {"name": "fake.v1", "read": staticmethod(read)})
 
 
@@ -85,7 +83,7 @@ def test_a_builtin_reads_its_format_and_skips_what_is_malformed(builtin, path, n
     path.write_text(text + BAD[name] + text, encoding="utf-8")
     with pytest.raises(TreeError) as caught:
         reader.trees(path)
-    skipped: list[TreeError] = []
+    skipped = []
     assert reader.trees(str(path), skipped=skipped) == [tree, tree]
     assert [str(error) for error in skipped] == [str(caught.value)]
     assert (caught.value.source, caught.value.line) == (str(path), text.count("\n") + 1)
@@ -135,15 +133,15 @@ def test_a_function_without_skipped_reads_but_cannot_skip(path):
 
 
 def test_skipped_is_handed_over_only_if_asked_for(path):
-    given: list[object] = []
+    given = []
     reader = reading(lambda path, skipped="nothing": given.append(skipped) or [])
-    skipped: list[TreeError] = []
+    skipped = []
     assert reader.trees(path) == reader.trees(path, skipped=skipped) == []
     assert given == ["nothing", skipped]
     assert given[1] is skipped
 
 
-def read_badly(path: Path) -> Iterator[Tree]:
+def read_badly(path):
     yield Tree.left(["a"])
     raise KeyError("column 7")
 
@@ -163,7 +161,7 @@ def test_what_goes_wrong_in_a_reader_is_an_error_of_that_plugin(path, read, mess
 
 
 def test_a_readers_own_typed_error_is_kept(path):
-    def read(path: Path) -> Iterator[Tree]:
+    def read(path):
         yield from_brackets("(2 a", source=str(path), line=7)
 
     with pytest.raises(TreeError, match=r"trees\.txt:7:5: unbalanced"):
@@ -179,7 +177,7 @@ def square(site):
     manager.manager.cache_clear()
 
 
-def as_square(path: Path) -> Path:
+def as_square(path):
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("(", "[").replace(")", "]"), encoding="utf-8")
     return path
@@ -218,7 +216,7 @@ def test_a_recipe_reads_a_third_partys_format(tmp_path):
     assert [golds(found.train), golds(found.dev)] == [golds(expected.train), golds(expected.dev)]
 
 
-def golds(examples: list[Example]) -> list[list[list[int]]]:
+def golds(examples):
     """The labels and structure of each example's own tree."""
     found = (example.gold for example in examples)
     return [[given.forest.transitions.tolist(), given.targets.tolist()] for given in found]

@@ -2,7 +2,6 @@
 NumPy."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ def head():
     return Similarity(hidden_size=H, classes=K, hidden=7).double().eval()
 
 
-def sparse(y: float) -> np.ndarray:
+def sparse(y):
     """The target distribution p, case by case; an i beyond K has p_i = 0 anyway."""
     p = np.zeros(K)
     for i in range(1, K + 1):
@@ -89,7 +88,7 @@ def test_ratings_can_be_scripted(head):
         def forward(self, pairs: Tensor) -> Tensor:
             return self.head.ratings(self.head.scores(pairs))
 
-    rated: Callable[[Tensor], Tensor] = torch.jit.script(Ratings(head))
+    rated = torch.jit.script(Ratings(head))
     pairs = torch.randn(PAIRS, 2 * H, dtype=torch.float64)
     torch.testing.assert_close(rated(pairs), head.ratings(head.scores(pairs)), rtol=0, atol=1e-12)
 

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 import torch
 from core.configured import ENTRIES, H, X, build, far_from_zero
-from oracle import Nodes, by_reference
-from torch import Tensor
+from oracle import by_reference
 
-from thinstack.core.model.model import Model
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 LENGTHS = [3, 1, 4, 2]
@@ -19,17 +17,13 @@ HEADS = {
 }
 
 
-def model_of(
-    head: str = "nodes", cell: str = "spinn_lstm.v1", kind: str = "words", **tracker: object
-) -> Model:
+def model_of(head="nodes", cell="spinn_lstm.v1", kind="words", **tracker):
     encoder = {"tracker": {"size": 5, "lookahead": 2, **tracker}}
     embedding = {"kind": kind, "size": X}
     return far_from_zero({"name": cell}, HEADS[head], embedding=embedding, encoder=encoder)
 
 
-def inputs_of(
-    model: Model, *, trees: bool = True, dtype: torch.dtype = torch.int64
-) -> dict[str, Tensor]:
+def inputs_of(model, *, trees=True, dtype=torch.int64):
     random = np.random.default_rng(3)
     pieces = random.integers(1, 4, sum(LENGTHS))
     every = {
@@ -42,14 +36,14 @@ def inputs_of(
     return {name: torch.from_numpy(every[name]).to(dtype) for name in model.input_names}
 
 
-def defined(model: Model, inputs: dict[str, Tensor]) -> Nodes:
+def defined(model, inputs):
     """By the definition, over the given trees or, where there are none, its own."""
     given = inputs["transitions"] if len(inputs["transitions"]) else None
     words, lengths = model.embed(inputs), torch.tensor(LENGTHS)
     return by_reference(model.encoder.cell, model.encoder.tracker, words, lengths, given)
 
 
-def expected_of(model: Model, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+def expected_of(model, inputs):
     found, scores = defined(model, inputs), model.head.scores
     if model.head.reads == "pairs":
         pairs = found.roots.view(2, 2 * H)
@@ -59,7 +53,7 @@ def expected_of(model: Model, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
     return expected | ({"parse": found.transitions} if model.parses else {})
 
 
-def equal(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+def equal(found, expected):
     assert found.keys() == expected.keys()
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 

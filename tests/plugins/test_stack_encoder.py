@@ -9,7 +9,7 @@ from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 
-def encoder_of(name: str, lookahead: int = 1, *, parses: bool = True) -> StackEncoder:
+def encoder_of(name, lookahead=1, *, parses=True):
     cell = cell_of(name)
     return StackEncoder(cell, tracker_of(cell, lookahead, parses=parses))
 

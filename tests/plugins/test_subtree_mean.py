@@ -12,7 +12,7 @@ from thinstack.testing import recursion
 X = 3
 
 
-def below(parents: list[int], node: int) -> set[int]:
+def below(parents, node):
     """All nodes of the subtree at `node`, with it."""
     return {node}.union(
         *(below(parents, child) for child, parent in enumerate(parents) if parent == node)

@@ -145,7 +145,7 @@ def test_nary_lstm(arity, inner_size):
 )
 def test_the_cells_of_the_authors_runs(arity, inner_size, values):
     """Every value of one option with every value of another."""
-    options: Any = dict(zip(("forget", "leaf", "bias", "output_gate"), values, strict=True))
+    options = dict(zip(("forget", "leaf", "bias", "output_gate"), values, strict=True))
     cell = random_cell(NaryLSTM.build, arity=arity, inner_size=inner_size, **options)
     paper = Nary(cell, **options)
     assert_equations(cell, paper.node, paper.leaf)

@@ -14,7 +14,7 @@ from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
 WAYS = ["shared", "per_side"]
 
 
-def step(x: Array, h: Array, c: Array, W: dict, b: dict) -> State:  # noqa: N803
+def step(x, h, c, W, b):  # noqa: N803
     """(1)-(3) and (13)-(14), of one set of parameters under the names of the paper, such as
     W["hf"]; W h is h @ W here."""
     i = sigmoid(x @ W["xi"] + h @ W["hi"] + c @ W["ci"] + b["i"])

@@ -19,7 +19,7 @@ from thinstack.training.loop.leaves import first_leaves
 Sentences = Sequence[Sequence[Sequence[int]]]
 """The ids of the pieces of each word of each sentence."""
 
-SENTENCES: Sentences = [
+SENTENCES = [
     [[5, 6], [7], [8, 9, 10]],
     [[11]],
     [[12, 13], [14] * 3, *([n] for n in range(15, 15 + POSITIONS))],  # beyond the positions
@@ -54,7 +54,7 @@ def pretrained(tmp_path_factory):
     return Pretrained(folder, write_encoder(folder / "encoder"))
 
 
-def inputs(sentences: Sentences, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
+def inputs(sentences, dtype=torch.int64):
     words = [word for sentence in sentences for word in sentence]
     fields = {
         "piece_ids": [piece for word in words for piece in word],

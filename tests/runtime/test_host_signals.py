@@ -45,9 +45,7 @@ class Limit:
         return partial(Limit.method, self)
 
 
-def until_it_ends(
-    handler: Callable[..., None], call: Callable[[], object], again: float = 0
-) -> None:
+def until_it_ends(handler, call, again=0):
     """Call it again and again until an alarm comes, which comes once, or every `again` seconds."""
     gc.collect()
     gc.disable()  # Python drops what is raised while it cleans up
@@ -62,16 +60,16 @@ def until_it_ends(
         gc.enable()
 
 
-def scored(predictor: Predictor) -> None:
+def scored(predictor):
     predictor.predict([SENTENCE] * 200)
 
 
-def in_a_corpus(predictor: Predictor) -> Callable[[], object]:
+def in_a_corpus(predictor):
     rows = [Row(str(number), "a good film " * 50) for number in range(50)]
     return partial(TextScorer(predictor, "sentences"), rows)
 
 
-def in_a_pipeline(predictor: Predictor) -> Callable[[], object]:
+def in_a_pipeline(predictor):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("tree_sentiment", config={"model": str(predictor.bundle.path), "threads": 1})
@@ -122,7 +120,7 @@ def test_it_passes_through_the_start_of_a_process(last_word, monkeypatch, during
     name = "subprocess.Popen" if during == "start" else "read_message"
     calls = []
 
-    def interrupted(*given: Any, **more: Any) -> Any:
+    def interrupted(*given, **more):
         calls.append(name)
         if during != "answer" or len(calls) > 1:
             signal.raise_signal(signal.SIGALRM)
@@ -160,7 +158,7 @@ def test_what_onnxruntime_raises_is_a_bundle_error(tmp_path):
     session = predictor._session
     with pytest.raises(BundleError, match=r"model\.onnx: .*1 nodes: .*Gather"):
         predictor.predict([["-LRB-"]])
-    feeds: list[tuple[list[str], dict[str, Any]]] = [(["none"], {}), (["root_scores"], {})]
+    feeds = [(["none"], {}), (["root_scores"], {})]
     feeds += [(["root_scores"], {"token_ids": object(), "transitions": object()})]
     for names, given in feeds:
         with pytest.raises(BundleError):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from last_word_model import expected_rows, own_parse, random_tree, write_last_word_bundle
-from numpy.typing import NDArray
 
 import thinstack
 from thinstack.core import transitions
@@ -18,7 +17,7 @@ from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_NODES
 
 
-def parts(text: str, limit: int, costs: Sequence[int] = ()) -> list[str]:
+def parts(text, limit, costs=()):
     """The parts of a text of words between spaces."""
     words = text.split()
     return [" ".join(words[a:b]) for a, b in cut(words, costs or [1] * len(words), limit)]
@@ -93,13 +92,11 @@ def test_a_hundred_thousand_words_run_in_batches_of_bounded_size(tmp_path, parse
     assert transitions.validate(found.transitions, count).size
 
 
-def spans_in(steps: Sequence[int]) -> list[tuple[int, int]]:
+def spans_in(steps):
     return [(start, end) for start, end in transitions.spans_of(np.array(steps)).tolist()]
 
 
-def expected_of(
-    words: Sequence[str], cuts: Sequence[tuple[int, int]], steps: Sequence[Sequence[int]]
-) -> dict[tuple[int, int], NDArray[Any]]:
+def expected_of(words, cuts, steps):
     """The scores of the phrases of a sentence in parts, given the tree of each: a phrase inside a
     part has the model's; one of whole parts has the mean over its words of their parts' scores."""
     scores, roots = {}, []

@@ -6,9 +6,7 @@ import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Barrier
-from typing import Any
 
 import numpy as np
 import pytest
@@ -29,16 +27,16 @@ from onnx import TensorProto, load_model_from_string
 import thinstack
 from thinstack import Tree
 from thinstack.bundle import write_bundle
-from thinstack.core import Forest, transitions
+from thinstack.core import transitions
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import BundleError, InputError, TreeError
 from thinstack.runtime import predictor as module
-from thinstack.runtime.predictor import Predictor, Scored
+from thinstack.runtime.predictor import Predictor
 
 LEAF = np.zeros(1, np.int8)
 
 
-def predictor_of(path: Path, kind: str = "words", *, threads: int = 1, **options: Any) -> Predictor:
+def predictor_of(path, kind="words", *, threads=1, **options):
     return Predictor(write_last_word_bundle(path / "model", kind, **options), threads=threads)
 
 
@@ -136,7 +134,7 @@ def test_one_session_serves_many_threads(predictor):
     words, trees = random_sentences("words", 60)
     alone = predictor.node_scores(words, trees)
 
-    def work(seed: int) -> int:
+    def work(seed):
         generator, same = random.Random(seed), 0
         for _ in range(60):
             order = generator.sample(range(60), 2)
@@ -154,7 +152,7 @@ def test_threads_share_the_batches_of_a_call(tmp_path, monkeypatch):
     predictor = predictor_of(tmp_path / "three", threads=3)
     run, met, sizes = Predictor._run, Barrier(3), list[int]()
 
-    def watch(self: Predictor, forest: Forest, places: list[int]) -> Scored:
+    def watch(self, forest, places):
         sizes.append(len(places))
         if len(sizes) <= 3:
             met.wait(timeout=300)  # three batches run at a time, or this fails
@@ -170,7 +168,7 @@ def test_threads_share_the_batches_of_a_call(tmp_path, monkeypatch):
 
 def test_an_error_of_a_batch_is_the_callers(tmp_path):
     predictor = predictor_of(tmp_path, threads=3)
-    words: list[Any] = [["film", "good"] * 20 for _ in range(60)]
+    words = [["film", "good"] * 20 for _ in range(60)]
     words[41] = ["film", None]
     with pytest.raises(InputError, match=r"sentence 41: .*None"):
         predictor.predict(words)
@@ -196,7 +194,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert subprocess.run([*command, str(last_word.path)], check=False).returncode == 0
 
 
-BAD_INPUT: list[tuple[list[Any], Any, str]] = [
+BAD_INPUT = [
     ([["the"], [], ["film"]], "auto", "sentence 1 has no words"),
     ([["the"], []], [LEAF] * 2, "sentence 1 has no words"),
     ([["good"], "a good film"], "auto", "sentence 1: expected a list of words, found a text"),

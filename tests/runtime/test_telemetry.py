@@ -30,13 +30,13 @@ USES = {
 }
 
 
-def environment(folder: Path, **more: str) -> dict[str, str]:
+def environment(folder, **more):
     """An empty home, where nothing is known of telemetry."""
     kept = {name: value for name, value in os.environ.items() if name not in SUPPRESSING}
     return {**kept, "HOME": str(folder), "OPENBLAS_NUM_THREADS": "1", **more}
 
 
-def python(code: str, folder: Path, **more: str) -> "subprocess.CompletedProcess[str]":
+def python(code, folder, **more):
     return subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code],
         env=environment(folder, **more),
@@ -179,7 +179,7 @@ def test_doctor_says_whether_it_is_off(tmp_path, code, variable, state, found):
     assert found in check
 
 
-def imports(path: Path) -> list[tuple[int, str]]:
+def imports(path):
     """The lines of a file that import a package, and its name."""
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

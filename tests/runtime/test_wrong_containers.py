@@ -2,9 +2,7 @@
 texts or sentences are given."""
 
 from collections import UserString
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +29,7 @@ def predictor(last_word):
     return Predictor(last_word, threads=1)
 
 
-WAYS: dict[str, Callable[[Predictor, Any], object]] = {
+WAYS = {
     "predict_text": lambda predictor, x: list(predict_text(predictor, x)),
     "splitter": lambda predictor, x: list(splitter()(x)),
     "predict": lambda predictor, x: predictor.predict(x),

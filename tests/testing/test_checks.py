@@ -3,7 +3,6 @@ good one pass."""
 
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +16,8 @@ from thinstack.errors import ConfigError, PluginError, UnknownNameError
 from thinstack.testing import CELL_CHECKS, HEAD_CHECKS, PARSER_CHECKS
 
 ROOT = Path(__file__).parents[2]
-INNER: dict[str, Any] = {"inner_size": 5}
-ANY: dict[str, Any] = {"options": {"arity": 0}}
+INNER = {"inner_size": 5}
+ANY = {"options": {"arity": 0}}
 CHAINS, CLASSIFIER = CELL_CHECKS["chains"], "node_classifier.v1"
 EAGER = [name for name in CELL_CHECKS if name != "onnx"]  # which takes seconds
 
@@ -93,14 +92,10 @@ PARSERS = {
     "OtherwiseExported": ("onnx", "of [5, 1, 12, 2] words: results differ"),
 }
 
-CHECKS: dict[str, dict[str, Any]] = {
-    "cell": CELL_CHECKS,
-    "head": HEAD_CHECKS,
-    "parser": PARSER_CHECKS,
-}
+CHECKS = {"cell": CELL_CHECKS, "head": HEAD_CHECKS, "parser": PARSER_CHECKS}
 
 
-def failures(plugin: type, checks: Iterable[str], **asked: Any) -> dict[str, str]:
+def failures(plugin, checks, **asked):
     """Messages of the checks that fail."""
     asked = {"examples": 30, "inner_size": 0, **asked} if plugin.plugin_kind == "cell" else asked
     found = {}

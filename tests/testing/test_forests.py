@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from thinstack.core import Forest
 from thinstack.testing.forests import apart, random_forest
 
 SIZES = (1, 20, 7, 1)
 
 
-def depths(forest: Forest) -> list[int]:
+def depths(forest):
     """Of every node; a cycle does not end."""
     found = []
     for node in range(len(forest.parents)):

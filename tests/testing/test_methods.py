@@ -3,12 +3,12 @@
 import torch
 from bad_cells import Good
 
-from thinstack.testing.methods import OWNER, Method, methods_of_cell
+from thinstack.testing.methods import OWNER, methods_of_cell
 
 N, ROW = 5, 2
 
 
-def two(arity: int) -> tuple[dict[str, Method], dict[str, Method]]:
+def two(arity):
     cell = Good(input_size=3, hidden_size=4, inner_size=3, arity=arity).double()
     mine, others = (methods_of_cell(cell, N, kinds=3, seed=seed) for seed in (0, 1))
     return mine, others

@@ -6,7 +6,7 @@ import torch
 from core.cells import INNER, MEMORY, AnyArity, FixedArity, H, OwnLeaf, X
 
 from thinstack.core import Forest, Tree
-from thinstack.core.cell import Cell, sum_by_owner
+from thinstack.core.cell import sum_by_owner
 from thinstack.testing import recursion
 
 Parts = tuple[np.ndarray, ...]
@@ -14,7 +14,7 @@ Parts = tuple[np.ndarray, ...]
 PARENTS, SLOTS, KINDS = [4, 2, 4, 2, -1], [0, 1, 2, 0, 0], [3, 1, 2, 2, 1]
 
 
-def arrays(cell: Cell) -> dict[str, np.ndarray]:
+def arrays(cell):
     return {name: part.detach().numpy() for name, part in cell.named_parameters()}
 
 
@@ -31,7 +31,7 @@ def inputs():
     return random.normal(size=(3, X)), random.normal(size=(2, X)), random.normal(size=(2, INNER))
 
 
-def assert_states(states: list[list[torch.Tensor]], expected: list[Parts]) -> None:
+def assert_states(states, expected):
     """h and m of each node."""
     for state, parts in zip(states, expected, strict=True):
         for found, part in zip(state, parts, strict=True):
@@ -65,7 +65,7 @@ def test_any_arity_and_the_leaf_that_composes_nothing(forest, inputs):
     p = arrays(cell)
     states = recursion.encode(cell, forest, torch.from_numpy(leaf_x), torch.from_numpy(inner_x))
 
-    def message(h: np.ndarray, m: np.ndarray, kind: int) -> np.ndarray:
+    def message(h, m, kind):
         return (h @ p["u"] + p["e"][kind]) * m / 2
 
     leaf_h = np.tanh(leaf_x @ p["w"])
@@ -98,12 +98,12 @@ def test_a_forest_of_two_trees_without_inner_inputs():
     torch.testing.assert_close(both[1:], apart, rtol=0, atol=0)
 
 
-def under_fixed_arity(p: dict[str, np.ndarray], x: np.ndarray, above: Parts, kind: int) -> Parts:
+def under_fixed_arity(p, x, above, kind):
     h = np.tanh(x @ p["w"] + above[0] @ p["u"][0] + p["e"][kind])
     return h, h @ p["v"] + above[1]
 
 
-def under_any_arity(p: dict[str, np.ndarray], x: np.ndarray, above: Parts, kind: int) -> Parts:
+def under_any_arity(p, x, above, kind):
     h = np.tanh(x @ p["w"] + (above[0] @ p["u"] + p["e"][kind]) * above[1] / 2)
     return h, h + 1 - above[0]
 

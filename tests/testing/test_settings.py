@@ -1,14 +1,12 @@
 """The contract suite notices each setting of torch that a plugin changes, and sets it back."""
 
-from typing import Any
-
 import pytest
 import torch
 
 from thinstack.testing.judge import SETTINGS, public
 from thinstack.testing.subject import CellSubject
 
-CHANGED: dict[str, Any] = {
+CHANGED = {
     "the default type": torch.float64,
     "the default device": torch.device("meta"),
     "gradients": False,
@@ -24,7 +22,7 @@ def test_a_changed_setting_is_told_and_set_back(name):
     setting = SETTINGS[name]
     before = setting.get()
 
-    def check(subject: CellSubject) -> None:
+    def check(subject):
         setting.put(CHANGED[name])
 
     assert SETTINGS.keys() == CHANGED.keys()

@@ -3,28 +3,21 @@
 import numpy as np
 import tiny_recipe
 
-from thinstack.core import Tree
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.treebank import label_ids
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
-from thinstack.training.examples.example import Example, examples_of, minibatch
+from thinstack.training.examples.example import examples_of, minibatch
 
 VOCABULARY = WordVocabulary(sorted(tiny_recipe.VALUES))
 MODEL = tiny_recipe.recipe().model
 
 
-def indexed(
-    text: str,
-    sources: tuple[str, ...] = (),
-    *,
-    reads: str = "nodes",
-    pieces: WordpieceVocabulary | None = None,
-) -> list[Example]:
+def indexed(text, sources=(), *, reads="nodes", pieces=None):
     return examples_of(read(text), pieces or VOCABULARY, MODEL, reads, sources)
 
 
-def read(text: str) -> list[tuple[Tree, np.ndarray]]:
+def read(text):
     trees = [from_brackets(line) for line in text.splitlines()]
     return [(tree, label_ids(tree, tiny_recipe.LABELS)) for tree in trees]
 

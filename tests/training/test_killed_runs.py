@@ -15,7 +15,7 @@ KINDS = ["corpus", "own-trees", "publish", "tables"]
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 
-def killed(kind: str, folder: Path, kills: int) -> None:
+def killed(kind, folder, kills):
     """Run `killed_runs`, which imports what it kills, and look at what it found."""
     paths = (ROOT, ROOT / "tests", HERE, ROOT / "reproduce" / "tests")
     done = subprocess.run(

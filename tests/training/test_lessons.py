@@ -32,7 +32,7 @@ from thinstack.training.recipe import Recipe
 # -- alone
 
 
-def chain(length: int, label: int) -> str:
+def chain(length, label):
     """A sentence whose phrases, all of one class, have 1 to `length` words."""
     text = f"({label} a)"
     for _ in range(length - 1):
@@ -40,7 +40,7 @@ def chain(length: int, label: int) -> str:
     return text
 
 
-def alone(given: Treebank, share: float) -> list[LabelledTree]:
+def alone(given, share):
     return Alone(share=share).trees(given, np.random.default_rng(0))
 
 
@@ -77,11 +77,11 @@ OTHERS = [
 ]
 
 
-def turning(given: Treebank, share: float) -> list[LabelledTree]:
+def turning(given, share):
     return Turning(share=share).trees(given, np.random.default_rng(0))
 
 
-def spelled(one: LabelledTree) -> str:
+def spelled(one):
     return f"{one.labels[-1]} {' '.join(one.tree.words)}"
 
 
@@ -163,17 +163,17 @@ def test_a_phrase_has_the_labels_of_its_brackets():
 TREES = [from_brackets(line) for line in tiny_recipe.treebank(40, seed=7).splitlines()]
 
 
-def exchanged(trees: list[Tree], share: float, seed: int = 1) -> list[Tree]:
+def exchanged(trees, share, seed=1):
     given = Treebank([LabelledTree.unlabelled(tree) for tree in trees], 3)
     return [one.tree for one in Exchanged(share=share).trees(given, np.random.default_rng(seed))]
 
 
-def phrases(tree: Tree) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+def phrases(tree):
     each = (subtree(tree, node) for node in range(len(tree)))
     return [(one.words, tuple(one.transitions.tolist())) for one in each]
 
 
-def named(tree: Tree, number: int) -> Tree:
+def named(tree, number):
     """The tree with words that tell where they come from."""
     words = [f"{number}.{place}" for place in range(len(tree.words))]
     return Tree.from_transitions(tree.transitions, words, tree.labels)

@@ -26,7 +26,7 @@ Rows = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data, tmp_path):
-    settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": ()}
+    settings = {"epochs": 1, "batch_size": 30, "sources": ()}
     settings |= {"weight_decay": 0.0, "vector_learning_rate": 0.5}
     recipe = tiny_recipe.recipe(embedding={"dropout": 0.0}, **settings)
     model = recipe.model.model_dump() | {"head": {"name": "node_classifier.v1"}}  # no dropout
@@ -56,13 +56,13 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data, tmp_path):
 @pytest.fixture
 def gradients(monkeypatch):
     """The gradients of the table, and of all weights that `rule` learns, in each step."""
-    seen: dict[str, list[Rows]] = {"vectors": [], "model": []}
+    seen = {"vectors": [], "model": []}
     build = learner.build_optimizers
 
-    def watch(*args: Any) -> Any:
+    def watch(*args):
         optimizers = build(*args)
 
-        def note(name: str, optimizer: Any, *_: Any) -> None:
+        def note(name, optimizer, *_):
             found = [w.grad.to_dense() for group in optimizer.param_groups for w in group["params"]]
             seen[name].append(np.concatenate([each.double().numpy().ravel() for each in found]))
 
@@ -76,7 +76,7 @@ def gradients(monkeypatch):
 
 def test_gradients_are_shortened_to_the_length_that_clip_says(data, tmp_path, gradients):
     for clip in (None, 0.05, 5.0):
-        settings: dict[str, Any] = {"epochs": 1, "batch_size": 30}
+        settings = {"epochs": 1, "batch_size": 30}
         run(tiny_recipe.recipe(clip=clip, **settings), data, tmp_path / str(clip))
     whole, shortened, left = gradients["model"]
     assert 0.05 < np.sqrt(np.sum(whole**2)) < 5
@@ -89,11 +89,11 @@ def test_phrases_alone_are_drawn_anew_in_each_epoch(data, tmp_path):
     recipe = tiny_recipe.recipe(epochs=2, lessons=[{"name": "alone.v1", "share": 2.0}])
     datasets = load_datasets(recipe, data)
     own = {id(example) for example in datasets.train}
-    seen: list[list[int]] = []
+    seen = []
     with pytest.MonkeyPatch.context() as patch:
         joined = loop.minibatch
 
-        def watch(examples: Any, sources: Any, oracle: str | None) -> Any:
+        def watch(examples, sources, oracle):
             pairs = zip(examples, sources, strict=True)
             alone = [(one, source) for one, source in pairs if id(one) not in own]
             assert {source for _, source in alone} <= {"gold"}
@@ -101,7 +101,7 @@ def test_phrases_alone_are_drawn_anew_in_each_epoch(data, tmp_path):
             return joined(examples, sources)
 
         patch.setattr(loop, "minibatch", watch)
-        counts: list[int] = []
+        counts = []
         seen.append([])
         run_seed(
             recipe,
@@ -120,10 +120,10 @@ def test_phrases_alone_are_drawn_anew_in_each_epoch(data, tmp_path):
 @pytest.fixture
 def drawn(monkeypatch):
     """The `id` of every example that is drawn, and its tree source."""
-    seen: list[tuple[int, str]] = []
+    seen = []
     minibatch = loop.minibatch
 
-    def watch(examples: Any, sources: Any, oracle: str | None) -> Any:
+    def watch(examples, sources, oracle):
         assert oracle is None
         seen.extend(zip(map(id, examples), sources, strict=True))
         return minibatch(examples, sources)
@@ -135,7 +135,7 @@ def drawn(monkeypatch):
 def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data, tmp_path, drawn):
     datasets = load_datasets(tiny_recipe.recipe(), data)
     numbers = {id(example): number for number, example in enumerate(datasets.train)}
-    progress: list[tuple[int, int, int]] = []
+    progress = []
     recipe = tiny_recipe.recipe(epochs=2)
     run_seed(recipe, datasets, 1, tmp_path, on_batch=lambda *done: progress.append(done))
     first, second = drawn[:30], drawn[30:]
@@ -161,7 +161,7 @@ def test_trees_of_one_source_alone(source, data, tmp_path, drawn):
 
 def test_a_head_of_roots_is_trained_on_the_roots_alone(data, tmp_path):
     head = {"name": "root_classifier.v1", "options": {"hidden": 6}}
-    settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": (), "learning_rate": 1e-9}
+    settings = {"epochs": 1, "batch_size": 30, "sources": (), "learning_rate": 1e-9}
     recipe = tiny_recipe.recipe(model={"head": head}, embedding={"dropout": 0.0}, **settings)
     datasets = load_datasets(recipe, data)
     model = fresh(recipe, datasets)
@@ -199,18 +199,18 @@ def test_training_that_diverges_is_an_error_and_leaves_no_checkpoint(
     assert list(tmp_path.iterdir()) == []
 
 
-def flushes() -> bool:
+def flushes():
     return float(torch.tensor(1e-310, dtype=torch.float64) * 0.5) == 0
 
 
 @pytest.mark.parametrize("rate", [0.05, 1e300])
 def test_settings_of_the_process_are_put_back(data, tmp_path, rate):
-    found: list[bool] = []
+    found = []
     checks = torch.sparse.check_sparse_tensor_invariants
     checks.enable()
     recipe = tiny_recipe.recipe(epochs=1, learning_rate=rate)
 
-    def watch(*_: int) -> None:
+    def watch(*_):
         found.append(flushes() and not checks.is_enabled())
 
     try:
@@ -225,7 +225,7 @@ def test_settings_of_the_process_are_put_back(data, tmp_path, rate):
 
 # -- resuming
 
-RESUMED: dict[str, Any] = {"epochs": 4, "average": 0.6, "stop_on": "held", "patience": 4}
+RESUMED = {"epochs": 4, "average": 0.6, "stop_on": "held", "patience": 4}
 RESUMED |= {"vector_rule": "adagrad", "vector_learning_rate": 0.05}
 
 
@@ -234,7 +234,7 @@ def uninterrupted(data, tmp_path_factory):
     return run(tiny_recipe.recipe(**RESUMED), data, tmp_path_factory.mktemp("whole"))
 
 
-PAPERS: dict[str, Any] = {"epochs": 3, "rule": "adam", "learning_rate": 0.01, "clip": 1.0}
+PAPERS = {"epochs": 3, "rule": "adam", "learning_rate": 0.01, "clip": 1.0}
 PAPERS |= {"vector_rule": "adam", "vector_learning_rate": 0.01}
 PAPERS |= {"rate_factor": 0.75, "rate_epochs": 0.3}
 
@@ -254,7 +254,7 @@ def test_a_run_stopped_after_an_epoch_goes_on_bit_by_bit(data, tmp_path, uninter
 def test_a_run_stopped_while_it_saves_loses_no_line(data, tmp_path, uninterrupted, function):
     original, calls = getattr(loop, function), []
 
-    def stop(*args: Any) -> None:
+    def stop(*args):
         calls.append(1)
         if len(calls) == 4:  # in the last epoch
             raise KilledError

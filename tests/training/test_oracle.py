@@ -12,13 +12,13 @@ from thinstack.training.loop.oracle import right_transitions
 Span = tuple[int, int]
 
 
-def phrases(steps: np.ndarray) -> set[Span]:
+def phrases(steps):
     """Of two words or more."""
     return {(start, end) for start, end in spans_of(steps).tolist() if end - start > 1}
 
 
 @lru_cache(None)
-def reachable(stack: tuple[Span, ...], front: int, words: int, wanted: frozenset[Span]) -> int:
+def reachable(stack, front, words, wanted):
     """How many wanted phrases the best way to go on still makes."""
     ways = [0]
     if front < words:
@@ -37,7 +37,7 @@ def test_it_leaves_most_gold_phrases_within_reach(seed):
         words = int(random.integers(3, 8))
         gold, taken = np.array(random_tree(random, words)), np.array(random_tree(random, words))
         wanted = frozenset(phrases(gold))
-        stack: tuple[Span, ...] = ()
+        stack = ()
         front = 0
         for step, answer in zip(taken, right_transitions(gold, taken), strict=True):
             shifted = (*stack, (front, front + 1))

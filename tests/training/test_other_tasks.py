@@ -3,7 +3,6 @@ bundle."""
 
 import json
 from itertools import cycle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,13 +16,13 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 
-RULES: tuple[dict[str, Any], ...] = (
+RULES = (
     {"rule": "adagrad"},
     {"rule": "rmsprop", "learning_rate": 0.01},
     {"rule": "adam", "learning_rate": 0.01, "vector_rule": "adagrad"},
 )
 NARROW = {"name": "entailment.v1", "options": {"width": 16}}
-RECIPES: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
+RECIPES = {
     "pairs": (tiny_pairs.recipe, ("relatedness", "dependency"), {}),
     "parsed pairs": (
         tiny_pairs.recipe,
@@ -36,7 +35,7 @@ RECIPES: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
 }
 
 
-def recipe_of(kind: str, **settings: Any) -> Recipe:
+def recipe_of(kind, **settings):
     make, given, own = RECIPES[kind]
     made = make(*given, **own, **settings)
     assert isinstance(made, Recipe)
@@ -52,7 +51,7 @@ def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(kind, rule, data, tmp_p
 
 @pytest.mark.parametrize("kind", RECIPES)
 def test_a_few_examples_are_learnt_by_heart(kind, data, tmp_path):
-    settings: dict[str, Any] = {"epochs": 30, "weight_decay": 0.0, "embedding": {"dropout": 0.0}}
+    settings = {"epochs": 30, "weight_decay": 0.0, "embedding": {"dropout": 0.0}}
     settings |= {"rule": "adam", "learning_rate": 0.03, "vector_learning_rate": 0.5}
     recipe = recipe_of(kind, cell={"hidden_size": 10}, **settings)
     history = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path).history

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,9 +27,7 @@ NOISE = {"encoder.parser.left.bias": 2e-2}
 work at every gap shifts all distances alike, which no cut depends on."""
 
 
-def launched(
-    program: Path | str, *args: object, restarts: int = 0
-) -> subprocess.CompletedProcess[str]:
+def launched(program, *args, restarts=0):
     """What `torchrun` comes to, on two processes."""
     paths = os.pathsep.join(map(str, (HERE, HERE.parent, HERE.parents[1])))
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
@@ -149,7 +146,7 @@ def test_a_run_over_a_folder_in_use_is_refused(file, cli, tmp_path):
 
 
 def test_rows_are_not_written_to_a_folder_in_use(tmp_path):
-    rows: list[dict[str, Any]] = [{"text": "good", "label": "up"}]
+    rows = [{"text": "good", "label": "up"}]
     with locked(tmp_path), pytest.raises(InputError, match="another run writes there"):
         thinstack.train_texts(rows, out=tmp_path)
 
@@ -158,7 +155,7 @@ def test_rows_are_not_written_to_a_folder_in_use(tmp_path):
 def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path, written):
     out = tmp_path / "a" / "b"
 
-    def fail() -> None:
+    def fail():
         with locked(out):
             if written:
                 (out / "file").touch()
@@ -173,7 +170,7 @@ def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path, written):
 def test_where_there_are_no_locks_none_is_held(tmp_path, monkeypatch):
     fcntl = pytest.importorskip("fcntl")
 
-    def refuse(*_: object) -> None:
+    def refuse(*_):
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr(fcntl, "flock", refuse)

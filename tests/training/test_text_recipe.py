@@ -1,7 +1,5 @@
 """The recipe that is written for a table."""
 
-from typing import Any
-
 import pytest
 import tiny_texts
 from tiny_encoder import OPTIONS, WIDTH
@@ -16,7 +14,7 @@ FILES = DataConfig(train='a "b".csv', dev_share=0.1)
 TASK = Texts(text_column="Überschrift\x7f")
 
 
-def made(labels: tuple[str, ...] = ("x", "y"), **settings: Any) -> Recipe:
+def made(labels=("x", "y"), **settings):
     settings = {"texts": 5000, "init": "sst", **settings}
     return text_recipe("mine", FILES, TASK, labels, **settings)
 

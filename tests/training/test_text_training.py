@@ -1,8 +1,5 @@
 """Learning from texts: their loss, what starts from a bundle, and what stays as it is."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 import tiny_texts
@@ -27,7 +24,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def recipe_of(folder: Path, **settings: Any) -> Recipe:
+def recipe_of(folder, **settings):
     return tiny_texts.recipe(folder / "start", **settings)
 
 
@@ -151,7 +148,7 @@ def test_without_a_bundle_vectors_of_thinstack_and_balanced_trees(folder):
     ],
 )
 def test_a_bundle_that_does_not_fit_is_refused(folder, model, init, problem):
-    def use() -> None:
+    def use():
         raw = recipe_of(folder, model=model).model_dump(mode="json", exclude_defaults=True)
         raw["init"] |= init
         recipe = Recipe.parse(raw, source="test")
