@@ -76,7 +76,6 @@ JOBS = {
         "text/test_raw_text.py::test_most_treebank_sentences_survive_the_way_through_raw_text",
         "data/test_sick.py::test_the_published_splits",
         "data/test_wordpiece.py::test_parity_on_every_word_of_the_sentiment_treebank",
-        "export/test_onnx_model.py::test_the_trees_of_the_whole_development_file",
         "text/test_english.py::test_treebank_sentences_survive_the_way_through_raw_text",
         "test_vector_scripts.py::test_the_vectors_of_the_recipes_are_made_so",
     ),

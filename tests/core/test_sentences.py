@@ -81,21 +81,3 @@ def test_bidirectional_lstm(layers, dtype, atol):
     torch.testing.assert_close(found, outputs, rtol=0, atol=atol)
     _, roots = run(encoder_of(lstm, ("up", "leaves")).to(dtype), words)
     torch.testing.assert_close(roots, finals[:, -1].flatten(1), rtol=0, atol=atol)
-
-
-@pytest.mark.parametrize(("dtype", "atol"), EXACT)
-def test_separate_directions_are_two_lstms_of_two_layers(dtype, atol):
-    forward, words = lstm_of(2, bidirectional=False).to(dtype), words_of(dtype)
-    backward = nn.LSTM(X, H, num_layers=2).to(dtype)
-    layers = [Layer(cell_of(forward, name), cell_of(backward, name)) for name in ("l0", "l1")]
-    encoder = TreeEncoder(layers, words_at_leaves=False, separate=True, readout=("up", "down"))
-    found, _ = run(encoder.to(dtype), words)
-    torch.testing.assert_close(found, both_ways(forward, backward, words), rtol=0, atol=atol)
-
-
-def test_shared_directions_are_one_lstm_read_both_ways():
-    lstm, words = lstm_of(1, bidirectional=False).double(), words_of(torch.float64)
-    cell = cell_of(lstm, "l0").double()
-    encoder = TreeEncoder([Layer(cell, cell)], words_at_leaves=False, readout=("up", "down"))
-    found, _ = run(encoder, words)
-    torch.testing.assert_close(found, both_ways(lstm, lstm, words), rtol=0, atol=1e-12)

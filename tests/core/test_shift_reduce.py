@@ -18,7 +18,6 @@ from oracle import by_reference, gradients
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from thinstack.core import shift_reduce
 from thinstack.core.encoder import Encoding
 from thinstack.core.shift_reduce import ShiftReduce
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
@@ -79,29 +78,6 @@ def test_narrow_integers():
     found = in_node_order(executor(batch.words, batch.transitions.int(), batch.lengths.int()))
     torch.testing.assert_close(found, run(executor, batch), rtol=0, atol=0)
     assert found.transitions.dtype == found.free.dtype == torch.int64
-
-
-@pytest.mark.parametrize("own", [False, True])
-def test_spot_sat_down(monkeypatch, own):
-    """Table 1: what stands at each step at the end of Q_t, whether the transitions are given, or
-    its own, which are these where all scores are equal."""
-    executor = executor_of("spinn_lstm_fed")
-    for part in (executor.tracker.w_transition, executor.tracker.b_transition):
-        part.data.zero_()
-    read, seen = shift_reduce._add_up, []
-
-    def spied(stack, pairs):
-        seen.append(pairs.tolist())
-        return read(stack, pairs)
-
-    monkeypatch.setattr(shift_reduce, "_add_up", spied)
-    words, lengths = batch_of([3]).words, torch.tensor([3])
-    found = executor.parse(words, lengths) if own else executor(words, SPOT_SAT_DOWN, lengths)
-    queues = [[], [1], [1, 2], [1, 2, 3], [1, 4]]  # Q_0 .. Q_4
-    assert seen == [[[0, 0, *queue][-2:]] for queue in queues]
-    # S[1] .. S[5] are Spot, sat, down, (sat down), (Spot (sat down)).
-    assert found.places.tolist() == [0, 1, 2, 3, 4]
-    assert found.transitions.tolist() == SPOT_SAT_DOWN.tolist()
 
 
 class Allocated(TorchDispatchMode):

@@ -168,12 +168,6 @@ def test_own_parses_are_measured_as_any_other_trees(parsing, write):
     assert (text["roots"], text["root_accuracy"]) == (3, 100.0)
 
 
-def test_a_model_without_a_parser_has_no_trees_of_its_own(predictor, file):
-    for text in (False, True):
-        with pytest.raises(InputError, match=r"'self'; .*balanced, left, right"):
-            evaluate_file(predictor, file, source="self", text=text)
-
-
 def test_no_case_is_none(predictor, write):
     file = write("(1 film)")
     figures = evaluate_file(predictor, file)

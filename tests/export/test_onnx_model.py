@@ -27,7 +27,6 @@ from export_models import (
 from plain_parts import PlainCell, plain_spinn
 
 from thinstack.core import transitions as shapes
-from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import ExportError
 from thinstack.export.onnx import model as onnx_model
 from thinstack.export.onnx.graph import subgraphs, walk
@@ -55,17 +54,6 @@ def test_both_runtimes_give_the_scores_of_the_model(exported, forest):
         found = run(inputs)
         close(found, expected, 2e-6)
         assert {scores.dtype for scores in found.values()} == {np.dtype(np.float32)}
-
-
-def test_the_trees_of_the_whole_development_file(words, data_dir):
-    lines = (data_dir / "sst" / "dev.txt").read_text(encoding="utf-8").splitlines()
-    trees, runs = [from_brackets(line).transitions for line in lines], words.runs()
-    model = dequantised(words.model, "none")
-    for start in range(0, len(trees), 64):
-        inputs = inputs_of(model, trees[start : start + 64], start)
-        expected = eager_scores(model, inputs)
-        for run in runs:
-            close(run(inputs), expected, 2e-6)
 
 
 def test_signature(exported):

@@ -109,12 +109,3 @@ def test_wrong_options(name, options):
     (option,) = options
     with pytest.raises(ConfigError, match=rf"'{name}': {option}: "):
         head_of(name, options)
-
-
-def test_options_arrive():
-    head = head_of("entailment.v1", {"layers": 3, "width": 7, "dropout": 0.25})
-    assert (head.linear.in_features, head.before[1].p, head.after[1].p) == (7, 0.25, 0.25)
-    for name in ("node_classifier.v1", "root_classifier.v1", "similarity.v1"):
-        assert head_of(name, {"dropout": 0.25}).dropout.p == 0.25
-    assert head_of("tree_ranker.v1", {"kappa": 0.25}).kappa == 0.25
-    assert head_of("tree_ranker.v1").kappa == 0.1

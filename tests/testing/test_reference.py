@@ -5,7 +5,7 @@ import pytest
 import torch
 from core.cells import INNER, MEMORY, AnyArity, FixedArity, H, OwnLeaf, X
 
-from thinstack.core import Forest, Tree
+from thinstack.core import Forest
 from thinstack.core.cell import sum_by_owner
 from thinstack.testing import recursion
 
@@ -85,17 +85,6 @@ def test_the_default_leaf_of_fixed_arity_sees_missing_children_only():
     h = np.tanh(x.numpy()[0] @ p["w"] + 2 * p["e"][0])
     assert_states([cell.leaf(x)], [(h, h @ p["v"])])
     assert [part.shape for part in cell.leaf(torch.cat([x] * 4))] == [(4, H), (4, MEMORY)]
-
-
-def test_a_forest_of_two_trees_without_inner_inputs():
-    torch.manual_seed(4)
-    cell = OwnLeaf(2)
-    cell.w = torch.nn.Parameter(torch.zeros(0, H, dtype=torch.float64))
-    words = torch.randn(3, X, dtype=torch.float64)
-    both = recursion.encode(cell, Forest.of([Tree.left(["a"]), Tree.left(["b", "c"])]), words)
-    apart = recursion.encode(cell, Forest.of([Tree.left(["b", "c"])]), words[1:])
-    torch.testing.assert_close(both[0], cell.leaf(words[:1]), rtol=0, atol=0)
-    torch.testing.assert_close(both[1:], apart, rtol=0, atol=0)
 
 
 def under_fixed_arity(p, x, above, kind):
