@@ -1,6 +1,5 @@
 """Training examples against the trees that they were made of."""
 
-import numpy as np
 import tiny_recipe
 
 from thinstack.data.trees.brackets import from_brackets
@@ -20,19 +19,6 @@ def indexed(text, sources=(), *, reads="nodes", pieces=None):
 def read(text):
     trees = [from_brackets(line) for line in text.splitlines()]
     return [(tree, label_ids(tree, tiny_recipe.LABELS)) for tree in trees]
-
-
-def test_the_gold_tree_is_kept_as_it_is():
-    first, second = indexed("(2 (1 the) (2 (2 good) (1 film)))\n(0 bad)")
-    forest, *rest, soft = first.gold
-    known = [VOCABULARY.lookup(word) for word in ("the", "good", "film")]
-    assert (forest.transitions.tolist(), forest.token_ids.tolist()) == ([0, 0, 0, 1, 1], known)
-    assert (forest.lengths.tolist(), forest.sizes.tolist(), first.words) == ([3], [5], 3)
-    targets, words, depths = [1, 2, 1, 2, 2], [1, 1, 1, 2, 3], [0, 0, 0, 1, 2]
-    assert [np.asarray(part).tolist() for part in rest] == [targets, 4, words, depths]
-    assert soft is None
-    assert second.gold.targets.tolist() == [0]
-    assert list(first.trees) == ["gold"]
 
 
 def test_a_minibatch_is_the_examples_end_to_end():
