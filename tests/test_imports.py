@@ -41,7 +41,7 @@ def test_importing_thinstack_is_light():
 
 def test_the_command_line_reads_nothing_of_training_and_tables_before_it_needs_them():
     names = [f"thinstack.data.tables.{name}" for name in ("table", "json_tables", "separated")]
-    names += ["thinstack.training.recipe.recipe"]
+    names += ["thinstack.training.recipe"]
     code = f"import sys, thinstack.cli; print([name for name in {names} if name in sys.modules])"
     assert python(code) == "[]"
 

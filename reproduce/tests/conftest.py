@@ -1,13 +1,9 @@
 """A table to run."""
 
-from pathlib import Path
-
 import pytest
 from table_command import Command
 
 
 @pytest.fixture
-def command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
+def command(tmp_path, monkeypatch, capsys):
     return Command(tmp_path, monkeypatch, capsys)

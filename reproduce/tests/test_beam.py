@@ -7,9 +7,8 @@ import pytest
 import torch
 from core.configured import ENTRIES, SPINN, far_from_zero
 
-from reproduce.beam import Candidates, k_best
+from reproduce.beam import k_best
 from thinstack.core import Forest
-from thinstack.core.model.model import Model
 from thinstack.core.transitions import first_fault
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import LabelledForest
@@ -26,13 +25,13 @@ PARSERS = {
 }
 
 
-def parser(name: str) -> Model:
+def parser(name):
     settings = {**PARSERS[name]}
     tracker = {"feeds": name == "feeding", **settings.pop("encoder")["tracker"]}
     return far_from_zero(settings.pop("cell", None), encoder={"tracker": tracker})
 
 
-def sentence(words: int, number: int = 0) -> Example:
+def sentence(words, number=0):
     """Random words over a balanced tree."""
     random, nodes = np.random.default_rng([words, number]), 2 * words - 1
     forest = Forest(
@@ -45,13 +44,13 @@ def sentence(words: int, number: int = 0) -> Example:
     return Example({"gold": LabelledForest(forest, none, nodes - 1, none * 1.0, none * 1.0)})
 
 
-def all_trees(words: int) -> list[tuple[int, ...]]:
+def all_trees(words):
     steps = itertools.product((0, 1), repeat=2 * words - 1)
     sizes = np.array([2 * words - 1])
     return [one for one in steps if first_fault(np.array(one), sizes) is None]
 
 
-def log_prob(model: Model, example: Example, steps: tuple[int, ...]) -> float:
+def log_prob(model, example, steps):
     """Of a tree, from the scores of the model that goes along it."""
     inputs = model.inputs(example.gold.over(np.array(steps)).forest)
     with torch.inference_mode():
@@ -60,13 +59,13 @@ def log_prob(model: Model, example: Example, steps: tuple[int, ...]) -> float:
     return float(chosen[joint.free > 0].sum())
 
 
-def as_dict(found: Candidates) -> dict[tuple[int, ...], float]:
+def as_dict(found):
     return dict(zip(map(tuple, found.transitions.tolist()), found.log_probs.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("name", PARSERS)
 @pytest.mark.parametrize("words", [1, 2, 3, 4, 5])
-def test_a_beam_as_wide_as_there_are_trees_finds_all(name: str, words: int) -> None:
+def test_a_beam_as_wide_as_there_are_trees_finds_all(name, words):
     model, example = parser(name), sentence(words)
     wanted = {steps: log_prob(model, example, steps) for steps in all_trees(words)}
     assert len(wanted) == TREES[words]
@@ -77,7 +76,7 @@ def test_a_beam_as_wide_as_there_are_trees_finds_all(name: str, words: int) -> N
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_sentences_do_not_affect_each_other(name: str) -> None:
+def test_sentences_do_not_affect_each_other(name):
     """Also where they end before others, and where they have fewer trees than the beam is wide."""
     model = parser(name)
     examples = [sentence(words, n) for n, words in enumerate([3, 6, 1, 5, 6, 2, 4])]
@@ -91,7 +90,7 @@ def test_sentences_do_not_affect_each_other(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_a_beam_of_one_is_the_models_own_parse(name: str) -> None:
+def test_a_beam_of_one_is_the_models_own_parse(name):
     model, examples = parser(name), [sentence(words, 1) for words in (9, 2, 12, 1, 30)]
     found = [one.transitions[0].tolist() for one in k_best(model, examples, 1)]
     assert found == [steps.tolist() for steps in own_trees(model, examples)]

@@ -18,20 +18,20 @@ LEFT = (0, 0, 1, 0, 1, 0, 1, 0, 1)  # ((((a b) c) d) e)
 MIXED = (0, 0, 1, 0, 0, 0, 1, 1, 1)  # ((a b) (c (d e)))
 
 
-def ranked(*trees: tuple[int, ...], words: int = 5) -> Ranked:
+def ranked(*trees, words=5):
     """Candidates of falling probability."""
     log_probs = -np.arange(1.0, len(trees) + 1)
     return Ranked.of(sentence(words), Candidates(np.array(trees, np.int8), log_probs))
 
 
-def test_wrong_phrases_by_hand() -> None:
+def test_wrong_phrases_by_hand():
     """The gold phrases are b-e, c-e and d-e. `MIXED` has a-b for b-e; `LEFT` has none of them."""
     one = ranked(LEFT, MIXED)
     assert one.wrong.tolist() == [3, 1]
     assert (one.oracle, one.beyond.tolist()) == (1, [2, 0])  # a-c and a-d, but a-b is in both
 
 
-def test_f1_by_hand() -> None:
+def test_f1_by_hand():
     sentences = [ranked(LEFT, MIXED), ranked(MIXED), ranked((0, 0, 1), words=2)]
     before, best = cases_of(sentences, [0, 0, 0]), cases_of(sentences, [1, 0, 0])
     assert before.gold.tolist() == [3, 3, 0]
@@ -40,7 +40,7 @@ def test_f1_by_hand() -> None:
     assert span_f1(best.only(np.array([2]))) is None
 
 
-def test_f1_is_that_of_bracketing() -> None:
+def test_f1_is_that_of_bracketing():
     trees = all_trees(5)
     sentences = [ranked(*trees[start : start + 4]) for start in range(0, len(trees), 4)]
     places = [place % len(one.wrong) for place, one in enumerate(sentences)]
@@ -52,7 +52,7 @@ def test_f1_is_that_of_bracketing() -> None:
     assert span_f1(cases_of(sentences, places)) == pytest.approx(wanted)
 
 
-def test_choices_lie_between_the_parsers_and_the_oracles() -> None:
+def test_choices_lie_between_the_parsers_and_the_oracles():
     """On the sentences that the weight was chosen on, for it may be 0."""
     random, trees = np.random.default_rng(1), all_trees(5)
     for _ in range(20):
@@ -68,7 +68,7 @@ def test_choices_lie_between_the_parsers_and_the_oracles() -> None:
         assert by_score(sentences, scores, 0.0) == most_probable(sentences)
 
 
-def test_a_ranker_scores_each_candidate_by_itself() -> None:
+def test_a_ranker_scores_each_candidate_by_itself():
     model = far_from_zero(
         {"name": "lexicalized_lstm.v1"}, {"name": "tree_ranker.v1"}, labels=["phrase", "other"]
     )
@@ -82,7 +82,7 @@ def test_a_ranker_scores_each_candidate_by_itself() -> None:
             assert score == pytest.approx(float(wanted), abs=1e-9)
 
 
-def test_only_the_best_rival_and_the_oracle_are_learnt_from() -> None:
+def test_only_the_best_rival_and_the_oracle_are_learnt_from():
     """(22): f + kappa * the phrases that the oracle does not have."""
     sentences = [ranked(LEFT, RIGHT, MIXED), ranked(RIGHT, LEFT)]
     scores = [np.array([-3.0, -1.0, -1.5]), np.array([-1.0, -9.0])]

@@ -1,21 +1,17 @@
 """Fresh weights by Glorot & Bengio: their spread, and the blocks of cells."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
 from training import tiny_recipe
 
 from reproduce.glorot import blocks_of, draw_by_glorot
-from thinstack.core.model.model import Model
 from thinstack.errors import ConfigError
 from thinstack.plugins.manager import manager
 from thinstack.training.loop.initial import initial_model
 
 WORDS, UNITS, HIDDEN = 48, 96, 128
-CELLS: dict[str, dict[str, Any]] = {
+CELLS = {
     "s_lstm.v1": {},
     "lexicalized_lstm.v1": {},
     "peephole_lstm.v1": {},
@@ -24,7 +20,7 @@ CELLS: dict[str, dict[str, Any]] = {
 }
 
 
-def drawn(cell: str = "lexicalized_lstm.v1", **model: Any) -> Model:
+def drawn(cell="lexicalized_lstm.v1", **model):
     recipe = tiny_recipe.recipe(
         cell={"name": cell, "hidden_size": UNITS},
         embedding={"size": WORDS},
@@ -36,7 +32,7 @@ def drawn(cell: str = "lexicalized_lstm.v1", **model: Any) -> Model:
     return found
 
 
-def is_uniform(block: Tensor, rows: int, columns: int) -> bool:
+def is_uniform(block, rows, columns):
     """Whether entries have the variance of a matrix that `nn.init.xavier_normal_` draws, 2 / (fan
     in + fan out), and are within sqrt(3) of its root."""
     variance, values = 2 / (rows + columns), block.detach()
@@ -44,7 +40,7 @@ def is_uniform(block: Tensor, rows: int, columns: int) -> bool:
     return abs(spread / variance - 1) < 0.1 and float(values.abs().max()) < (3 * variance) ** 0.5
 
 
-def test_every_matrix_of_the_equations_is_drawn_by_itself() -> None:
+def test_every_matrix_of_the_equations_is_drawn_by_itself():
     model = drawn(encoder={"top_down": {"name": "top_down_lstm.v1", "hidden_size": UNITS}})
     weights = dict(model.named_parameters())
     up, down = "encoder.layers.0.up.cell.", "encoder.layers.0.down.cell."
@@ -65,18 +61,16 @@ def test_every_matrix_of_the_equations_is_drawn_by_itself() -> None:
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_the_blocks_of_a_cell_make_up_its_weights(name: str) -> None:
+def test_the_blocks_of_a_cell_make_up_its_weights(name):
     sizes = dict(CELLS[name])
     options = sizes.pop("options", {})
-    cell: nn.Module = (
-        manager().find("cell", name).create(options, input_size=7, hidden_size=5, **sizes)
-    )
+    cell = manager().find("cell", name).create(options, input_size=7, hidden_size=5, **sizes)
     own = {key: list(value.shape) for key, value in cell.named_parameters()}
     blocks = blocks_of(cell)
     assert {key: [sum(sizes) for sizes in blocks[key]] for key in own} == own
     assert {size for sizes in blocks.values() for part in sizes for size in part} == {5, 7}
 
 
-def test_a_cell_of_unknown_blocks_is_refused() -> None:
+def test_a_cell_of_unknown_blocks_is_refused():
     with pytest.raises(ConfigError, match="TreeGRU"):
         drawn("tree_gru.v1")

@@ -1,13 +1,10 @@
 """`python -m reproduce heads`: its page, its picture and its errors, with a parse given by hand."""
 
 import re
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import pytest
-from command_line import Answer, run_command
+from command_line import run_command
 from test_head_words import PARSE, SENTENCE, TREE, WORDS, made
 
 from reproduce import head_report
@@ -17,17 +14,17 @@ from reproduce.heads import Lexicalised
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path: Path) -> Callable[..., Answer]:
+def run(monkeypatch, capsys, tmp_path):
     (tmp_path / "dev.txt").write_text(f"{SENTENCE}\n")
     monkeypatch.setattr(head_report, "train_parser", lambda *files: tmp_path)
     monkeypatch.setattr(head_report, "parse", lambda parser, sentences: [PARSE for _ in sentences])
     monkeypatch.setattr(head_report, "figures", lambda parser: {"uas": 84.25})
-    given: list[Any] = ["--data", tmp_path, "--file", "dev.txt", "--out", tmp_path / "out"]
+    given = ["--data", tmp_path, "--file", "dev.txt", "--out", tmp_path / "out"]
     command = partial(run_command, monkeypatch, capsys, "heads", commands=app)
     return lambda *bundles: command(*bundles, *given)
 
 
-def test_the_page_and_the_picture(run, tmp_path: Path) -> None:
+def test_the_page_and_the_picture(run, tmp_path):
     left = made(tmp_path / "left", options={"lexicalize": "left"})
     right = made(tmp_path / "right", options={"lexicalize": "right"})
     answer = run(left.path, right.path)
@@ -48,7 +45,7 @@ def test_the_page_and_the_picture(run, tmp_path: Path) -> None:
     assert "heads.svg" in answer.out
 
 
-def test_each_node_shows_its_head_word_and_its_class(tmp_path: Path) -> None:
+def test_each_node_shows_its_head_word_and_its_class(tmp_path):
     model = Lexicalised(made(tmp_path))
     drawn = picture(model, ["( It ( ( is ( on ( the ( good road ) ) ) ) . ) )"])
     found = re.findall(r'class="sign"[^>]*>([^<]*)<', drawn)
@@ -60,17 +57,17 @@ def test_each_node_shows_its_head_word_and_its_class(tmp_path: Path) -> None:
     assert {word.split()[0] for word in found} > {"It"}
 
 
-def test_the_sentences_of_the_picture_can_be_drawn(tmp_path: Path) -> None:
+def test_the_sentences_of_the_picture_can_be_drawn(tmp_path):
     drawn = picture(Lexicalised(made(tmp_path)))
     assert drawn.count('role="tree"') == len(head_report.DRAWN)
 
 
-def test_a_model_without_head_words_is_a_message(run, tmp_path: Path) -> None:
+def test_a_model_without_head_words_is_a_message(run, tmp_path):
     code, _, err = run(made(tmp_path, name="s_lstm.v1").path)
     assert (code, "with head words, found the cell s_lstm.v1" in err) == (2, True)
 
 
-def test_classes_that_are_no_scale_are_a_message(run, tmp_path: Path, monkeypatch) -> None:
+def test_classes_that_are_no_scale_are_a_message(run, tmp_path, monkeypatch):
     monkeypatch.setattr("test_head_words.LABELS", ("bad", "so-so", "good"))
     code, _, err = run(made(tmp_path).path)
     assert (code, "from negative over neutral to positive, found bad, so-so, good: ch" in err) == (

@@ -1,8 +1,6 @@
 """Head words of phrases: by a model, by a parse, and how often they agree."""
 
 import math
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ import torch
 from reproduce.head_shares import References
 from reproduce.heads import UNCLEAR, Lexicalised, follow, function_heads, parsed_heads
 from thinstack import from_brackets
-from thinstack.bundle import Bundle, write_bundle
+from thinstack.bundle import write_bundle
 from thinstack.bundle.weights import load_model, weights_of
 from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
@@ -31,7 +29,7 @@ IT, IS, ON, THE, GOOD, ROAD, STOP = range(7)
 LEAVES = [IT, IS, ON, THE, GOOD, ROAD]
 
 
-def made(folder: Path, **cell: Any) -> Bundle:
+def made(folder, **cell):
     options = {"name": "lexicalized_lstm.v1", "hidden_size": 3, **cell}
     data = {
         "labels": LABELS,
@@ -49,18 +47,18 @@ def made(folder: Path, **cell: Any) -> Bundle:
     return write_bundle(folder / "bundle", files, config=config)
 
 
-def test_the_head_of_a_phrase_by_a_parse() -> None:
+def test_the_head_of_a_phrase_by_a_parse():
     inner = [ROAD, ROAD, ROAD, ROAD, STOP, ROAD, ROAD]
     assert parsed_heads(TREE, PARSE).tolist() == [*LEAVES, *inner]
 
 
-def test_a_phrase_of_several_heads_has_none() -> None:
+def test_a_phrase_of_several_heads_has_none():
     other = from_brackets("( ( ( It is ) ( on the ) ) ( good ( road . ) ) )", labelled=False)
     heads = dict(zip(map(tuple, other.spans.tolist()), parsed_heads(other, PARSE), strict=True))
     assert [heads[0, 2], heads[2, 4], heads[0, 4], heads[4, 7]] == [UNCLEAR] * 3 + [ROAD]
 
 
-def test_function_words_come_first() -> None:
+def test_function_words_come_first():
     inner = [ROAD, ROAD, ON, IS, STOP, IS, IS]
     assert function_heads(TREE, PARSE).tolist() == [*LEAVES, *inner]
     # A word that follows the head, as the clitic of a possessor does, is none.
@@ -68,27 +66,27 @@ def test_function_words_come_first() -> None:
     assert function_heads(from_brackets("( film 's )", labelled=False), own)[-1] == 0
 
 
-def test_following_one_side() -> None:
+def test_following_one_side():
     assert follow(TREE, [0] * 13).tolist() == [*LEAVES, GOOD, THE, ON, IS, STOP, IS, IT]
     assert follow(TREE, [1] * 13).tolist() == [*LEAVES, ROAD, ROAD, ROAD, ROAD, STOP, STOP, STOP]
 
 
 @pytest.mark.parametrize(("side", "child"), [("left", 0), ("right", 1)])
-def test_a_model_that_takes_one_side(tmp_path: Path, side: str, child: int) -> None:
+def test_a_model_that_takes_one_side(tmp_path, side, child):
     model = Lexicalised(made(tmp_path, options={"lexicalize": side}))
     other = Tree.left(WORDS[:3])
     for tree, found in zip([TREE, other], model.heads([TREE, other]), strict=True):
         assert found.tolist() == follow(tree, [child] * len(tree)).tolist()
 
 
-def test_a_gate_chooses_the_child_that_is_nearer(tmp_path: Path) -> None:
+def test_a_gate_chooses_the_child_that_is_nearer(tmp_path):
     """Against equations (8) and (9), node by node, in numpy."""
     bundle = made(tmp_path)
     state = {name: value.numpy() for name, value in load_model(bundle).state_dict().items()}
     (w,) = (value for name, value in state.items() if name.endswith("w_z"))
     (b,) = (value for name, value in state.items() if name.endswith("b_z"))
     table, words = state["embedding.table"], iter(range(len(WORDS)))
-    stack: list[tuple[np.ndarray, int]] = []
+    stack = []
     expected, chosen = [], set()
     for step in TREE.transitions:
         if step == 0:
@@ -107,19 +105,19 @@ def test_a_gate_chooses_the_child_that_is_nearer(tmp_path: Path) -> None:
     assert chosen == {0, 1}
 
 
-def test_classes_are_the_best_of_each_node(tmp_path: Path) -> None:
+def test_classes_are_the_best_of_each_node(tmp_path):
     model = Lexicalised(made(tmp_path))
     (alone,), both = model.classes([TREE]), model.classes([Tree.left(WORDS[:3]), TREE])
     assert alone.tolist() == both[1].tolist()
     assert len(alone) == len(TREE) > len(set(alone.tolist())) > 1
 
 
-def test_a_model_without_head_words_is_refused(tmp_path: Path) -> None:
+def test_a_model_without_head_words_is_refused(tmp_path):
     with pytest.raises(InputError, match="expected a classifier of binary trees with head"):
         Lexicalised(made(tmp_path, name="s_lstm.v1"))
 
 
-def test_shares_count_phrases_by_hand() -> None:
+def test_shares_count_phrases_by_hand():
     other = from_brackets("(2 (2 (1 It) (1 is)) (2 (2 good) (1 road)))")
     parse = Tree.from_parents([3, 3, 3, -1], other.words, ["nsubj", "cop", "amod", "root"])
     bank = [(tree, label_ids(tree, LABELS)) for tree in (TREE, other)]
@@ -138,7 +136,7 @@ def test_shares_count_phrases_by_hand() -> None:
     assert references.shares(references.function).function == 100
 
 
-def test_shares_of_no_phrase_are_unknown() -> None:
+def test_shares_of_no_phrase_are_unknown():
     word = from_brackets("(2 good)")
     alone = Tree.from_parents([-1], ["good"], ["root"])
     references = References([(word, label_ids(word, LABELS))], [alone], 1)

@@ -2,31 +2,29 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from table_command import Command, written
+from table_command import written
 from tiny_table import tiny, write
 
 import reproduce.run
-from reproduce.run import Job, Outcome
 from thinstack.errors import DataError
 
 PAIR = [{"a": "lstm", "b": "rvnn", "key": "root_accuracy"}]
 CURVE = {"name": "length", "title": "By length", "x": "words", "last": 5, "rows": ["lstm", "rvnn"]}
 
 
-def forget(command: Command, row: str) -> None:
+def forget(command, row):
     """Leave nothing of the work on a row but what stands in the report."""
     for path in sorted((command.work / "tiny" / row).rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
 
 
-def rows(command: Command) -> dict[str, Any]:
+def rows(command):
     return {row["name"]: row for row in command.report()["rows"]}
 
 
-def test_the_other_rows_are_kept(command: Command) -> None:
+def test_the_other_rows_are_kept(command):
     command.change(compare=PAIR)
     command()
     before = command.report()
@@ -39,7 +37,7 @@ def test_the_other_rows_are_kept(command: Command) -> None:
     assert written(command) == {"tiny.json", "tiny.md"}
 
 
-def test_a_new_row_takes_its_place_in_the_order_of_the_table(command: Command) -> None:
+def test_a_new_row_takes_its_place_in_the_order_of_the_table(command):
     command("--row", "rvnn")
     assert written(command) == {"tiny-part.json", "tiny-part.md"}
     for name in ("json", "md"):
@@ -53,9 +51,7 @@ def test_a_new_row_takes_its_place_in_the_order_of_the_table(command: Command) -
     "change",
     [{"model": {"cell": {"name": "rvnn.v1", "hidden_size": 4}}}, {"training": {"seeds": [1, 3]}}],
 )
-def test_a_row_whose_recipe_has_changed_is_not_kept(
-    command: Command, change: dict[str, Any]
-) -> None:
+def test_a_row_whose_recipe_has_changed_is_not_kept(command, change):
     command()
     before = command.report()
     table = tiny()
@@ -68,14 +64,14 @@ def test_a_row_whose_recipe_has_changed_is_not_kept(
     assert command.report() == before
 
 
-def test_a_row_whose_data_have_changed_is_not_kept(command: Command) -> None:
+def test_a_row_whose_data_have_changed_is_not_kept(command):
     command()
     file = command.data / "dev.txt"
     file.write_text(file.read_text(encoding="utf-8") + "(0 bad)\n", encoding="utf-8")
     assert "have changed since: rvnn" in command("--row", "lstm").out
 
 
-def test_words_and_columns_are_the_table_s(command: Command) -> None:
+def test_words_and_columns_are_the_table_s(command):
     command()
     table = tiny()
     table["rows"][1]["title"] = "Recursive network"
@@ -91,16 +87,14 @@ def test_words_and_columns_are_the_table_s(command: Command) -> None:
     assert found["lstm"]["figures"]["phrase_accuracy"]["mean"] > 0
 
 
-def test_a_row_that_the_table_has_no_more_goes(command: Command) -> None:
+def test_a_row_that_the_table_has_no_more_goes(command):
     command()
     command.change(rows=tiny()["rows"][:1])
     command("--row", "lstm")
     assert list(rows(command)) == ["lstm"]
 
 
-def test_comparisons_and_curves_of_two_kept_rows_stay(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_comparisons_and_curves_of_two_kept_rows_stay(command, monkeypatch):
     monkeypatch.setattr("reproduce.curves.LEAST_CASES", 1)
     third = {**tiny()["rows"][1], "name": "third"}
     command.change(compare=PAIR, curves=[CURVE], rows=[*tiny()["rows"], third])
@@ -115,7 +109,7 @@ def test_comparisons_and_curves_of_two_kept_rows_stay(
     assert before["curves"]["length"]["lstm"]
 
 
-def test_lines_of_a_time_before_curves_of_variants_stay(command: Command) -> None:
+def test_lines_of_a_time_before_curves_of_variants_stay(command):
     command.change(curves=[CURVE])
     command()
     report = command.report()
@@ -126,9 +120,7 @@ def test_lines_of_a_time_before_curves_of_variants_stay(command: Command) -> Non
     assert command.report()["curves"] == report["curves"]
 
 
-def test_a_row_that_fails_now_is_not_kept(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_that_fails_now_is_not_kept(command, monkeypatch):
     """Its figures would stand beside the news that it failed; its cases are not all there."""
     third = {**tiny()["rows"][0], "name": "third", "variants": []}
     command.change(compare=PAIR, rows=[*tiny()["rows"], third])
@@ -137,7 +129,7 @@ def test_a_row_that_fails_now_is_not_kept(
     forget(command, "rvnn")
     run_one = reproduce.run.run_one
 
-    def failing(job: Job) -> Outcome:
+    def failing(job):
         if job.rival is None and job.recipe.model.cell.name == "rvnn.v1" and job.seed == 2:
             raise DataError("the disk is full")
         return run_one(job)
@@ -151,7 +143,7 @@ def test_a_row_that_fails_now_is_not_kept(
     assert command.report() == before
 
 
-def test_a_row_that_is_measured_over_other_trees_now_is_not_kept(command: Command) -> None:
+def test_a_row_that_is_measured_over_other_trees_now_is_not_kept(command):
     command()
     table = tiny()
     table["rows"][1]["trees"] = "balanced"
@@ -159,18 +151,14 @@ def test_a_row_that_is_measured_over_other_trees_now_is_not_kept(command: Comman
     assert "have changed since: rvnn" in command("--row", "lstm").out
 
 
-def test_rows_of_another_version_of_thinstack_are_not_kept(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_of_another_version_of_thinstack_are_not_kept(command, monkeypatch):
     command()
     for module in ("kept", "run", "provenance"):
         monkeypatch.setattr(f"reproduce.{module}.__version__", "99.0")
     assert "have changed since: rvnn" in command("--row", "lstm").out
 
 
-def test_lines_of_a_curve_that_is_drawn_otherwise_now_are_not_kept(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_of_a_curve_that_is_drawn_otherwise_now_are_not_kept(command, monkeypatch):
     monkeypatch.setattr("reproduce.curves.LEAST_CASES", 1)
     command.change(curves=[CURVE])
     command()
@@ -179,7 +167,7 @@ def test_lines_of_a_curve_that_is_drawn_otherwise_now_are_not_kept(
     assert list(command.report()["curves"]["length"]) == ["lstm"]
 
 
-def test_the_paper_s_difference_is_the_table_s(command: Command) -> None:
+def test_the_paper_s_difference_is_the_table_s(command):
     table = tiny()
     third = {**table["rows"][1], "name": "third"}
     command.change(compare=PAIR, rows=[*table["rows"], third])
@@ -191,7 +179,7 @@ def test_the_paper_s_difference_is_the_table_s(command: Command) -> None:
     assert command.report()["comparisons"][0]["paper"] == 10.0
 
 
-def test_a_comparison_with_a_kept_row_has_no_interval(command: Command) -> None:
+def test_a_comparison_with_a_kept_row_has_no_interval(command):
     """The cases of the kept row are not there any more."""
     command.change(compare=PAIR)
     command()
@@ -204,7 +192,7 @@ def test_a_comparison_with_a_kept_row_has_no_interval(command: Command) -> None:
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"schema_version": 99, "rows": []}'])
-def test_a_file_that_is_no_report_is_written_over(command: Command, content: str) -> None:
+def test_a_file_that_is_no_report_is_written_over(command, content):
     command.out.mkdir()
     Path(command.out / "tiny.json").write_text(content, encoding="utf-8")
     assert command().code == 0

@@ -1,24 +1,20 @@
 """Settings of the papers' own trainings: what the loss reads, and how weights decay."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 from tiny_table import tiny, write_all
-from torch import nn
 from training import tiny_recipe
 
-from reproduce.learning import AS_RECIPES, Labels, Learning, with_labels
+from reproduce.learning import AS_RECIPES, Learning, with_labels
 from reproduce.provenance import recipe_digest
 from reproduce.run import job_of, run_one
 from reproduce.table import Table
-from thinstack.core.config import ModelConfig
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
-from thinstack.training.examples.example import Example, examples_of
+from thinstack.training.examples.example import examples_of
 
 RATE = 0.05
 
@@ -26,7 +22,7 @@ RATE = 0.05
 @pytest.mark.parametrize(
     ("which", "kept"), [("roots", [-1, -1, -1, -1, 2]), ("roots+words", [1, 2, -1, -1, 2])]
 )
-def test_labels_of_roots_and_words_are_kept_over_any_tree(which: Labels, kept: list[int]) -> None:
+def test_labels_of_roots_and_words_are_kept_over_any_tree(which, kept):
     tree = from_brackets("(2 (1 the) (0 (2 good) (1 film)))")
     config = tiny_recipe.recipe().model
     example = example_of(tree, np.array([1, 2, -1, 0, 2]), config)
@@ -37,14 +33,14 @@ def test_labels_of_roots_and_words_are_kept_over_any_tree(which: Labels, kept: l
     assert found.parsed == example.parsed
 
 
-def example_of(tree: Any, labels: Any, config: ModelConfig) -> Example:
+def example_of(tree, labels, config):
     words = WordVocabulary(["the", "good", "film"])
     (found,) = examples_of([(tree, labels)], words, config, "nodes", ["left"])
     return found
 
 
-def test_decoupled_decay_of_adam_is_torch_s_adamw_and_leaves_the_table_and_what_rests() -> None:
-    def weights() -> tuple[Any, list[nn.Parameter]]:
+def test_decoupled_decay_of_adam_is_torch_s_adamw_and_leaves_the_table_and_what_rests():
+    def weights():
         torch.manual_seed(0)
         model = build_model(tiny_recipe.recipe().model, entries=6)
         return model, [w for name, w in model.named_parameters() if name != "embedding.table"]
@@ -72,7 +68,7 @@ def test_decoupled_decay_of_adam_is_torch_s_adamw_and_leaves_the_table_and_what_
     assert torch.equal(mine[1], before)
 
 
-def test_a_table_takes_its_settings_from_the_recipe_and_trains_with_them(tmp_path: Any) -> None:
+def test_a_table_takes_its_settings_from_the_recipe_and_trains_with_them(tmp_path):
     """The data of a recipe without them are a recipe's; the digest of the figures has both."""
     table = tiny()
     table["recipe"]["model"]["cell"]["options"] = {}
@@ -102,7 +98,7 @@ def test_a_table_takes_its_settings_from_the_recipe_and_trains_with_them(tmp_pat
         ({"labels": "words"}, "labels"),
     ],
 )
-def test_what_does_not_fit_is_refused(settings: dict[str, Any], names: str) -> None:
+def test_what_does_not_fit_is_refused(settings, names):
     data = tiny()["recipe"]
     data["training"] |= settings
     table = Table.parse({**tiny(), "recipe": data}, source="test")

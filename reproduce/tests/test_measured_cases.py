@@ -1,9 +1,7 @@
 """Cases on disk, and negations against lists made by hand."""
 
-from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from reproduce.cases import NEGATIONS, NOT, Cases, negated
 from thinstack.errors import DataError
 
 
-def some_cases() -> Cases:
+def some_cases():
     return Cases(
         gold=np.array([0, 4, 2]),
         predicted=np.array([0, 3, 2]),
@@ -25,7 +23,7 @@ def some_cases() -> Cases:
     )
 
 
-def test_cases_are_read_as_they_were_saved(tmp_path: Path) -> None:
+def test_cases_are_read_as_they_were_saved(tmp_path):
     path, cases = tmp_path / "new" / "cases.npz", some_cases()
     cases.save(path)
     found = Cases.load(path)
@@ -36,9 +34,7 @@ def test_cases_are_read_as_they_were_saved(tmp_path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["cases.npz"]
 
 
-def test_a_write_that_fails_leaves_the_old_cases(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_write_that_fails_leaves_the_old_cases(tmp_path, monkeypatch):
     path, cases = tmp_path / "cases.npz", some_cases()
     cases.save(path)
     old = path.read_bytes()
@@ -48,13 +44,13 @@ def test_a_write_that_fails_leaves_the_old_cases(
     assert path.read_bytes() == old
 
 
-def without_depth(path: Path) -> None:
+def without_depth(path):
     arrays = asdict(some_cases())
     del arrays["depth"]
     np.savez(path, **arrays)
 
 
-def test_cases_of_older_runs_have_no_probabilities(tmp_path: Path) -> None:
+def test_cases_of_older_runs_have_no_probabilities(tmp_path):
     path, arrays = tmp_path / "cases.npz", asdict(some_cases())
     del arrays["likelihood"], arrays["confidence"]
     np.savez(path, **arrays)
@@ -64,7 +60,7 @@ def test_cases_of_older_runs_have_no_probabilities(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("places", [[2, 0, 2], [True, False, True]])
-def test_some_of_the_cases(places: list[Any]) -> None:
+def test_some_of_the_cases(places):
     cases = some_cases()
     found = cases.only(np.array(places))
     numbers = [2, 0, 2] if places[0] == 2 else [0, 2]
@@ -73,12 +69,12 @@ def test_some_of_the_cases(places: list[Any]) -> None:
         assert getattr(found, field.name).tolist() == [values[number] for number in numbers]
 
 
-def one_array(path: Path) -> None:
+def one_array(path):
     with path.open("wb") as file:
         np.save(file, np.zeros(3))
 
 
-DAMAGES: dict[str, Callable[[Path], object]] = {
+DAMAGES = {
     "halved": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
     "without depth": without_depth,
     "pickled": lambda path: np.savez(
@@ -92,7 +88,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_cases_are_refused(tmp_path: Path, damage: str) -> None:
+def test_damaged_cases_are_refused(tmp_path, damage):
     path = tmp_path / "cases.npz"
     some_cases().save(path)
     DAMAGES[damage](path)
@@ -100,7 +96,7 @@ def test_damaged_cases_are_refused(tmp_path: Path, damage: str) -> None:
         Cases.load(path)
 
 
-def test_arrays_of_other_lengths_or_shapes_are_refused() -> None:
+def test_arrays_of_other_lengths_or_shapes_are_refused():
     with pytest.raises(DataError, match=r"of one length, found .*'words': \(2,\)"):
         replace(some_cases(), words=np.array([1, 2]))
     with pytest.raises(DataError, match="flat arrays"):
@@ -112,11 +108,11 @@ PLAIN = ("", "a notable film", "nowadays it is known", "nothingness", "cannons",
 
 
 @pytest.mark.parametrize("text", [*NEGATED, "don’t go", *PLAIN])
-def test_a_negation_is_found(text: str) -> None:
+def test_a_negation_is_found(text):
     assert negated(text.split()) is (text not in PLAIN)
 
 
-def test_other_words_may_be_those_that_negate() -> None:
+def test_other_words_may_be_those_that_negate():
     texts = (
         "I can not",
         "it is n't so",
@@ -129,7 +125,7 @@ def test_other_words_may_be_those_that_negate() -> None:
     assert [negated(text.split(), NOT) for text in texts] == [True] * 4 + [False] * 3
 
 
-def test_negations_are_lower_case() -> None:
+def test_negations_are_lower_case():
     assert all(negated([word]) and word == word.lower() for word in NEGATIONS)
     assert {"n't", "not", "no", "never", "cannot", "nor", "without"} <= NEGATIONS
 
@@ -138,6 +134,6 @@ def test_negations_are_lower_case() -> None:
     ("places", "accuracy"),
     [([1, 1, 0], 50.0), ([0, 1, 0], 0.0), ([1, 0, 1], 100.0), ([0, 0, 0], None)],
 )
-def test_figures_at_some_places(places: list[int], accuracy: float | None) -> None:
+def test_figures_at_some_places(places, accuracy):
     found = some_cases().figures_at("some_accuracy", "some", np.array(places, bool))
     assert found == {"some_accuracy": accuracy, "some": sum(places)}

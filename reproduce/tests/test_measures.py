@@ -10,7 +10,7 @@ from reproduce.cases import Cases
 from reproduce.measures import MEASURES, WHOLE, calibration, likelihood, of_seeds
 
 
-def four() -> Cases:
+def four():
     """Of four sentences, two are right; the phrase at the end does not count."""
     return Cases(
         gold=np.array([0, 1, 2, 1, 4]),
@@ -24,7 +24,7 @@ def four() -> Cases:
     )
 
 
-def test_by_hand() -> None:
+def test_by_hand():
     cases = four()
     found = {name: of_seeds(figure, [cases, cases]) for name, figure in MEASURES.items()}
     nats = -(log(0.5) + log(0.9) + log(0.25) + log(0.4)) / 4
@@ -34,7 +34,7 @@ def test_by_hand() -> None:
     assert of_seeds(WHOLE["root_accuracy"], [cases]) == [50.0]
 
 
-def test_what_is_not_known_is_none() -> None:
+def test_what_is_not_known_is_none():
     old = replace(four(), likelihood=np.full(5, np.nan), confidence=np.full(5, np.nan))
     assert (likelihood(old), calibration(old)) == (None, None)
     assert of_seeds(likelihood, [four(), old]) is None
@@ -42,6 +42,6 @@ def test_what_is_not_known_is_none() -> None:
     assert likelihood(four().only(np.zeros(5, bool))) is None
 
 
-def test_a_probability_of_zero_is_finite() -> None:
+def test_a_probability_of_zero_is_finite():
     none = replace(four(), likelihood=np.zeros(5))
     assert likelihood(none) == pytest.approx(-log(2.0**-126))

@@ -2,12 +2,10 @@
 
 import dataclasses
 import re
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-from command_line import Answer, run_command
-from table_command import Command
+from command_line import run_command
 from tiny_table import tiny
 
 from reproduce.__main__ import app
@@ -17,18 +15,18 @@ from thinstack.text.raw_text import detokenize
 
 
 @pytest.fixture
-def only(command: Command, monkeypatch, capsys) -> Callable[..., Answer]:
+def only(command, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "300")
     places = ("--data", command.data, "--work", command.work)
 
-    def run(*words: str) -> Answer:
+    def run(*words):
         given = ("only", command.table, *words, *places)
         return run_command(monkeypatch, capsys, *given, commands=app)
 
     return run
 
 
-def answer(command: Command, row: str, seed: int, wrong: dict[int, int]) -> None:
+def answer(command, row, seed, wrong):
     """Let a run have all its cases right, but for these whole sentences."""
     path = command.work / "tiny" / row / str(seed) / "cases-gold.npz"
     cases = Cases.load(path)
@@ -38,7 +36,7 @@ def answer(command: Command, row: str, seed: int, wrong: dict[int, int]) -> None
     dataclasses.replace(cases, predicted=predicted).save(path)
 
 
-def test_the_sentences_that_most_seeds_differ_in(command: Command, only) -> None:
+def test_the_sentences_that_most_seeds_differ_in(command, only):
     command()
     gold = [int(tree.labels[tree.root] or 0) for tree in read_trees(command.data / "dev.txt")]
     other = [(label + 1) % 3 for label in gold]
@@ -56,7 +54,7 @@ def test_the_sentences_that_most_seeds_differ_in(command: Command, only) -> None
     assert rows[0][1:] == [labels[gold[5]], labels[gold[5]], labels[other[5]]]
 
 
-def test_only_sentences_that_the_first_row_is_ahead_on(command: Command, only) -> None:
+def test_only_sentences_that_the_first_row_is_ahead_on(command, only):
     command()
     gold = [int(tree.labels[tree.root] or 0) for tree in read_trees(command.data / "dev.txt")]
     wrong = {2: (gold[2] + 1) % 3}
@@ -68,18 +66,18 @@ def test_only_sentences_that_the_first_row_is_ahead_on(command: Command, only) -
     assert (code, "row rvnn has no sentence right more often than row lstm" in err) == (2, True)
 
 
-def test_a_rival_has_no_answers(command: Command, only) -> None:
+def test_a_rival_has_no_answers(command, only):
     rival = {"name": "words", "title": "Words", "rival": "bayes", "variants": []}
     command.change(rows=[*tiny()["rows"], rival])
     code, _, err = only("words", "lstm")
     assert (code, "row words is a rival" in err) == (2, True)
 
 
-def test_rows_that_were_not_run(command: Command, only) -> None:
+def test_rows_that_were_not_run(command, only):
     code, _, err = only("lstm", "rvnn")
     assert (code, "reproduce table with --row lstm first" in err) == (2, True)
 
 
-def test_a_row_that_is_not_there(only) -> None:
+def test_a_row_that_is_not_there(only):
     code, _, err = only("gru", "rvnn")
     assert (code, "unknown row 'gru'" in err) == (2, True)

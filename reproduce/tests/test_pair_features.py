@@ -1,7 +1,5 @@
 """What the lexicalized classifier looks at, counted by hand, and the classifier itself."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from training import tiny_pairs
@@ -10,16 +8,15 @@ from training.tiny_pairs import TinyPair, write_snli
 from reproduce.pair_features import indicators, numbers
 from reproduce.rivals import run_rival
 from thinstack.errors import ConfigError, DataError
-from thinstack.training.recipe import Recipe
 
 
-def test_indicators_are_those_of_the_hypothesis_and_of_both() -> None:
+def test_indicators_are_those_of_the_hypothesis_and_of_both():
     found = list(indicators((["A", "man", "sits"], ["a", "dog"])))
     unigrams = ["a", "dog", "a\ta", "a\tdog", "man\ta", "man\tdog", "sits\ta", "sits\tdog"]
     assert found == [*unigrams, "a dog", "a man\ta dog", "man sits\ta dog"]
 
 
-def test_numbers_of_a_pair() -> None:
+def test_numbers_of_a_pair():
     pair = (["the", "man", "has", "the", "dog"], ["The", "the", "the", "man", "has", "a"])
     # "the" counts twice of three times; the bigrams in both are "the man" and "man has", of five.
     both = [4 / 6, 2 / 5, 1 / 4, 0, 1, 3, 3 / 4]
@@ -27,11 +24,11 @@ def test_numbers_of_a_pair() -> None:
     assert numbers((["a", "b"], ["b"])) == [1, 0, 0, 0, -1, 1, 1]
 
 
-def recipe(task: str = "entailment") -> Recipe:
+def recipe(task="entailment"):
     return tiny_pairs.recipe(task, snli=True)
 
 
-def some(count: int, seed: int) -> list[TinyPair]:
+def some(count, seed):
     """Entailed where the hypothesis names what the premise does; its first word says nothing."""
     generator, found = np.random.default_rng(seed), []
     for number in range(count):
@@ -47,7 +44,7 @@ def some(count: int, seed: int) -> list[TinyPair]:
     return found
 
 
-def test_pairs_are_told_apart_by_both_sentences(tmp_path: Path) -> None:
+def test_pairs_are_told_apart_by_both_sentences(tmp_path):
     train, dev = some(60, 1), some(20, 2)
     wrong = [pair._replace(label="neutral") for pair in dev[:5]]
     write_snli(tmp_path / "train.jsonl", train)
@@ -57,7 +54,7 @@ def test_pairs_are_told_apart_by_both_sentences(tmp_path: Path) -> None:
     assert found == {"accuracy": 75.0, "train_accuracy": 100.0, "pairs": 20}
 
 
-def test_other_tasks_and_too_few_pairs_are_refused(tmp_path: Path) -> None:
+def test_other_tasks_and_too_few_pairs_are_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"classifies pairs in classes; .* 'relatedness.v1'"):
         run_rival("lexicalized", recipe(task="relatedness"), tmp_path)
     for name in ("train", "dev"):

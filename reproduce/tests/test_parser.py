@@ -5,9 +5,7 @@ import json
 import os
 import random
 import sys
-from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +24,7 @@ SETTINGS = ParserSettings(
 NOUNS, VERBS = ("dogs", "cats", "birds", "cows"), ("see", "chase", "hear")
 
 
-def sentence(first: str, verb: str, second: str) -> Tree:
+def sentence(first, verb, second):
     """`( the dogs see cats )`: parents and relations by rule."""
     words = ["(", "the", first, verb, second, ")"]
     return Tree.from_parents([3, 2, 3, -1, 3, 3], words, RELATIONS)
@@ -39,7 +37,7 @@ UNSEEN = sentence("dogs", "see", "cows")
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("treebank")
     train, dev = folder / "train.conllu", folder / "dev.conllu"
     write_conllu(SEEN, train)
@@ -53,32 +51,30 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("parsers")
 
 
 @pytest.fixture(scope="module")
-def trained(files: tuple[Path, Path], folder: Path) -> Path:
+def trained(files, folder):
     return train_parser(*files, folder, settings=SETTINGS)
 
 
-def test_it_parses_what_it_was_trained_for(trained: Path) -> None:
+def test_it_parses_what_it_was_trained_for(trained):
     assert parse(trained, [UNSEEN.words, SEEN[0].words]) == [UNSEEN, SEEN[0]]
     assert parse(trained, []) == []
 
 
-def test_the_figures_are_the_share_of_words_attached_as_the_file_has_it(trained: Path) -> None:
+def test_the_figures_are_the_share_of_words_attached_as_the_file_has_it(trained):
     found = figures(trained)
     assert (found["words"], found["uas"]) == (18, pytest.approx(100 * 16 / 18))
     assert found["las"] == pytest.approx(100 * 15 / 18)
     assert found["seconds"] > 0
 
 
-def test_treebank_words_are_unescaped_for_the_parser_and_kept_in_the_tree(
-    trained: Path, monkeypatch
-) -> None:
+def test_treebank_words_are_unescaped_for_the_parser_and_kept_in_the_tree(trained, monkeypatch):
     words = ["-LRB-", *UNSEEN.words[1:-1], "-RRB-"]
-    shown: list[list[str]] = []
+    shown = []
     make = module._doc
 
     def spied(nlp, words):
@@ -95,16 +91,14 @@ def test_treebank_words_are_unescaped_for_the_parser_and_kept_in_the_tree(
 @pytest.mark.parametrize(
     "words", [["cats"], ["."] * 40, [*UNSEEN.words, *UNSEEN.words, "dogs"], ["\\/", " "]]
 )
-def test_a_sentence_is_one_tree_whatever_its_words(trained: Path, words: Sequence[str]) -> None:
+def test_a_sentence_is_one_tree_whatever_its_words(trained, words):
     (tree,) = parse(trained, [words])
     assert tree.tokens == tuple(words)
     assert tree.parents.tolist().count(-1) == 1
     assert tree.labels[tree.parents.tolist().index(-1)] == "root"
 
 
-def test_what_is_there_is_not_trained_again(
-    files: tuple[Path, Path], folder: Path, trained: Path, tmp_path: Path, monkeypatch
-) -> None:
+def test_what_is_there_is_not_trained_again(files, folder, trained, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_trained", None)
     copies = [tmp_path / path.name for path in files]
     for path, copy in zip(files, copies, strict=True):
@@ -119,11 +113,11 @@ def test_what_is_there_is_not_trained_again(
 
 
 def test_of_two_that_train_at_once_one_is_kept_and_both_are_alike(
-    files: tuple[Path, Path], trained: Path, tmp_path: Path, monkeypatch
-) -> None:
+    files, trained, tmp_path, monkeypatch
+):
     train, inner = module._trained, []
 
-    def slow(*arguments: object) -> object:
+    def slow(*arguments):
         monkeypatch.setattr(module, "_trained", train)
         inner.append(train_parser(*files, tmp_path / "new" / "folder", settings=SETTINGS))
         (inner[0] / "first").touch()
@@ -143,9 +137,7 @@ def test_of_two_that_train_at_once_one_is_kept_and_both_are_alike(
     assert (np.random.random(), random.random()) == drawn  # the global generators are left alone
 
 
-def test_words_of_multiword_tokens_are_words(
-    trained: Path, files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_words_of_multiword_tokens_are_words(trained, files, tmp_path):
     lines = files[1].read_text(encoding="utf-8").split("\n")
     dev = tmp_path / "dev.conllu"
     dev.write_text("\n".join([lines[0], "2-3\tthedogs" + "\t_" * 8, *lines[1:]]), encoding="utf-8")
@@ -154,9 +146,7 @@ def test_words_of_multiword_tokens_are_words(
     assert figures(found)["words"] == 18
 
 
-def test_a_place_that_cannot_be_written_is_told(
-    files: tuple[Path, Path], tmp_path: Path, monkeypatch
-) -> None:
+def test_a_place_that_cannot_be_written_is_told(files, tmp_path, monkeypatch):
     place = tmp_path / "file"
     place.write_text("")
     monkeypatch.setattr(module, "_trained", lambda trees, settings: (None, 0.0))
@@ -165,7 +155,7 @@ def test_a_place_that_cannot_be_written_is_told(
         train_parser(*files, place, settings=SETTINGS)
 
 
-def test_a_damaged_parser_and_a_bad_file_are_told(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_damaged_parser_and_a_bad_file_are_told(files, tmp_path):
     (tmp_path / "config.cfg").write_text("[nlp]\n")
     (tmp_path / "meta.json").write_text(json.dumps({"lang": "en"}))
     with pytest.raises(DataError, match=r"not a parser .*; delete the folder"):
@@ -180,7 +170,7 @@ def test_a_damaged_parser_and_a_bad_file_are_told(files: tuple[Path, Path], tmp_
         train_parser(bad, files[1], tmp_path)
 
 
-def test_spacy_is_an_extra(files: tuple[Path, Path], trained: Path, monkeypatch) -> None:
+def test_spacy_is_an_extra(files, trained, monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(MissingExtraError, match=r"pip install spacy,.*'reproduce'"):
         train_parser(*files, trained.parent)

@@ -3,7 +3,6 @@
 import copy
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,7 @@ from thinstack.training.recipe import Recipe
 
 DEFAULTS = Path(__file__).parent / "recipe_defaults.json"
 
-SMALLEST: dict[str, Any] = {
+SMALLEST = {
     "name": "a",
     "data": {"train": "train.txt", "dev": "dev.txt"},
     "model": {
@@ -24,13 +23,13 @@ SMALLEST: dict[str, Any] = {
 }
 
 
-def digest(part: str = "", rival: str | None = None, /, **fields: Any) -> str:
+def digest(part="", rival=None, /, **fields):
     raw = copy.deepcopy(SMALLEST)
     (raw.setdefault(part, {}) if part else raw).update(fields)
     return recipe_digest(Recipe.model_validate(raw), rival)
 
 
-def test_a_default_that_is_written_out_changes_nothing() -> None:
+def test_a_default_that_is_written_out_changes_nothing():
     assert digest("training", epochs=10, rule="adagrad") == digest()
 
 
@@ -43,18 +42,18 @@ def test_a_default_that_is_written_out_changes_nothing() -> None:
         ("model", {"trees": "dependency", "cell": {"name": "child_sum_lstm.v1", "hidden_size": 2}}),
     ],
 )
-def test_what_figures_depend_on_changes_it(part: str, fields: dict[str, Any]) -> None:
+def test_what_figures_depend_on_changes_it(part, fields):
     assert digest(part, **fields) != digest()
 
 
-def test_what_no_figure_depends_on_changes_nothing() -> None:
+def test_what_no_figure_depends_on_changes_nothing():
     assert digest("", name="b", description="B") == digest()
     assert digest("training", seeds=[7, 8]) == digest()
     assert digest("card", license="mit") == digest()
 
 
-def test_a_rival_depends_on_the_data_only() -> None:
-    def of(part: str = "", **fields: Any) -> str:
+def test_a_rival_depends_on_the_data_only():
+    def of(part="", **fields):
         return digest(part, "bayes", **fields)
 
     assert of() == of("training", epochs=11) == of("model", embedding={"kind": "words", "size": 3})
@@ -62,7 +61,7 @@ def test_a_rival_depends_on_the_data_only() -> None:
     assert len({of(), *changes, of("training", stop_on="nothing")}) == 4
 
 
-def test_defaults_are_what_they_were() -> None:
+def test_defaults_are_what_they_were():
     """Digests leave out defaults. If this fails because a default changed, raise
     `reproduce.provenance.DEFAULTS` and write the file again; a new field is only added to it."""
     found = Recipe.model_validate(SMALLEST).model_dump(mode="json", exclude=UNREAD)

@@ -1,7 +1,6 @@
 """Reports of made-up runs against numbers worked out by hand, and how they are printed."""
 
 from math import log, sqrt
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from reproduce.cases import Cases
 from reproduce.markdown import markdown
 from reproduce.report import build
 from reproduce.run import Outcome
-from reproduce.table import Row, Run, Table
+from reproduce.table import Run, Table
 
 MADE_AT = {
     "command": "python -m reproduce table tiny.toml --data D",
@@ -21,18 +20,16 @@ MADE_AT = {
 }
 
 
-def outcome(seed: int, accuracy: float | None, *, seconds: float, commit: str | None) -> Outcome:
+def outcome(seed, accuracy, *, seconds, commit):
     figures = {"gold": {"root_accuracy": accuracy}, "left": {"root_accuracy": 33.0}}
     parameters = {"encoder": 1500, "model": 1600}
     return Outcome("d", commit, seed, figures, 2 * seed, 9, seconds, parameters)
 
 
-def report(
-    data: dict[str, Any], accuracies: dict[str, list[float | None]], **others: Any
-) -> dict[str, Any]:
+def report(data, accuracies, **others):
     """The report where the seeds of each `ROW[/VARIANT]` have these figures."""
     table = Table.parse(data, source="test")
-    done: list[tuple[Run, Outcome]] = []
+    done = []
     for place, values in accuracies.items():
         name, _, variant = place.partition("/")
         row = table.row(name)
@@ -48,20 +45,16 @@ def report(
     return made
 
 
-def compared(data: dict[str, Any]) -> dict[str, Any]:
+def compared(data):
     data["compare"] = [{"a": "rvnn", "b": "lstm", "key": "root_accuracy"}]
     data["rows"][1]["paper"] = {"root_accuracy": 53.3}
     return data
 
 
-BOTH: dict[str, list[float | None]] = {
-    "lstm": [50.0, 53.0, 56.0],
-    "lstm/left": [40.0, 41.0],
-    "rvnn": [54.0, 58.0],
-}
+BOTH = {"lstm": [50.0, 53.0, 56.0], "lstm/left": [40.0, 41.0], "rvnn": [54.0, 58.0]}
 
 
-def test_mean_deviation_and_seeds_of_each_column() -> None:
+def test_mean_deviation_and_seeds_of_each_column():
     lstm, rvnn = report(tiny(), BOTH)["rows"]
     by_hand = {"mean": 53.0, "std": 3.0, "seeds": [50.0, 53.0, 56.0]}
     assert lstm["figures"]["root_accuracy"] == by_hand
@@ -73,7 +66,7 @@ def test_mean_deviation_and_seeds_of_each_column() -> None:
     assert lstm["parameters"]["encoder"] == 1500
 
 
-def test_the_trees_of_a_row_and_those_of_a_column() -> None:
+def test_the_trees_of_a_row_and_those_of_a_column():
     data = tiny()
     data["rows"][1]["trees"] = "left"
     data["columns"] = [{"key": key, "title": ""} for key in ("root_accuracy", "gold.root_accuracy")]
@@ -82,7 +75,7 @@ def test_the_trees_of_a_row_and_those_of_a_column() -> None:
     assert means == {"root_accuracy": 33.0, "gold.root_accuracy": 54.0}
 
 
-def test_what_the_runs_come_from() -> None:
+def test_what_the_runs_come_from():
     own, left = report(tiny(), BOTH)["rows"][0]["runs"]
     assert (own["variant"], own["split"], own["reported_on"]) == ("", "development", "dev.txt")
     assert (left["variant"], left["split"]) == ("left", "test")
@@ -92,14 +85,14 @@ def test_what_the_runs_come_from() -> None:
     assert own["recipe"] != left["recipe"]
 
 
-def test_a_figure_over_no_case_or_of_one_seed() -> None:
+def test_a_figure_over_no_case_or_of_one_seed():
     (row,) = report(tiny(), {"lstm": [None, 50.0], "lstm/left": [1.0]})["rows"]
     assert row["figures"]["root_accuracy"] is None
     alone = report(tiny(), {"lstm": [50.0], "lstm/left": [1.0]})["rows"][0]
     assert alone["figures"]["root_accuracy"] == {"mean": 50.0, "std": None, "seeds": [50.0]}
 
 
-def test_two_rows_compared() -> None:
+def test_two_rows_compared():
     found = report(compared(tiny()), BOTH)["comparisons"][0]
     assert found["difference"] == pytest.approx(3.0)
     assert found["error"] == pytest.approx((9 / 3 + 8 / 2) ** 0.5)
@@ -109,7 +102,7 @@ def test_two_rows_compared() -> None:
     assert report(compared(tiny()), {"rvnn": [54.0]})["comparisons"] == []
 
 
-def test_the_error_of_examples_is_told_where_it_is_known() -> None:
+def test_the_error_of_examples_is_told_where_it_is_known():
     made = report(compared(tiny()), BOTH)
     assert made["comparisons"][0]["examples_error"] is None
     row = "| RvNN less Tree-LSTM | Root | **+3.0**{} | {} | {} | +2.3 | {} |"
@@ -128,8 +121,8 @@ def test_the_error_of_examples_is_told_where_it_is_known() -> None:
     assert "draws" not in markdown(report(tiny(), BOTH))
 
 
-def test_measures_beside_accuracy() -> None:
-    def cases(row: Row, variant: str, source: str) -> list[Cases]:
+def test_measures_beside_accuracy():
+    def cases(row, variant, source):
         whole, zeros = np.array([True, False]), np.zeros(2)
         likely = [np.array([share, 0.1]) for share in (0.5, 0.25)]
         if row.name == "rvnn":
@@ -154,7 +147,7 @@ def test_measures_beside_accuracy() -> None:
     assert "were run when" not in markdown(made)
 
 
-def test_the_page() -> None:
+def test_the_page():
     data = compared(tiny())
     std = {"root_accuracy": 0.25}
     data["rows"][1] |= {"source": "Nobody", "differs": "A | B", "paper_std": std}
@@ -182,7 +175,7 @@ def test_the_page() -> None:
     assert "part of the table" not in "\n".join(lines)
 
 
-def test_the_lowest_is_bold_where_it_is_best() -> None:
+def test_the_lowest_is_bold_where_it_is_best():
     data = tiny()
     data["columns"] = [{"key": "root_accuracy", "title": "Error", "digits": 0, "best": "lowest"}]
     del data["variants"]
@@ -193,7 +186,7 @@ def test_the_lowest_is_bold_where_it_is_best() -> None:
     assert "| Tree-LSTM | 4 (51) |" in markdown(report(data, {"lstm": [4.0], "rvnn": [2.9]}))
 
 
-def test_phrases_of_other_trees_are_not_the_best() -> None:
+def test_phrases_of_other_trees_are_not_the_best():
     data = tiny()
     data["columns"].append({"key": "phrase_accuracy", "title": "Phrases", "digits": 3})
     data["rows"].append({**data["rows"][1], "name": "third", "title": "Third"})
@@ -207,17 +200,17 @@ def test_phrases_of_other_trees_are_not_the_best() -> None:
     assert "| 60.000 | " in _line_of("RvNN", made)
 
 
-def _line_of(title: str, made: dict[str, Any]) -> str:
+def _line_of(title, made):
     return next(line for line in markdown(made).splitlines() if line.startswith(f"| {title} "))
 
 
-def test_all_versions_that_rows_come_from_are_told() -> None:
+def test_all_versions_that_rows_come_from_are_told():
     made = report(tiny(), BOTH)
     made["rows"][1]["versions"] = {"python": "3.98"}
     assert "python 3.98 and 3.99." in markdown(made)
 
 
-def test_a_part_says_what_is_missing() -> None:
+def test_a_part_says_what_is_missing():
     missing = {"lstm": "lstm/1: no\nfile"}
     page = markdown(report(tiny(), {"rvnn": [54.0]}, complete=False, missing=missing))
     assert "**This is a part of the table.** Row lstm is missing: lstm/1: no file." in page

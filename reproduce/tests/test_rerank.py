@@ -15,7 +15,7 @@ from reproduce import rerank_run
 from reproduce.__main__ import app
 from reproduce.cases import Cases
 
-PLAN: dict[str, Any] = {
+PLAN = {
     "name": "tiny",
     "title": "Films",
     "paper": "Nobody 2001, Table 7",
@@ -69,15 +69,11 @@ class Rerank:
 
 
 @pytest.fixture
-def rerank(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Rerank:
+def rerank(tmp_path, monkeypatch, capsys):
     return Rerank(tmp_path, monkeypatch, capsys)
 
 
-def test_a_report_is_written_and_its_seeds_are_kept(
-    rerank: Rerank, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_is_written_and_its_seeds_are_kept(rerank, monkeypatch):
     answer = rerank()
     assert (answer.code, answer.err) == (0, "")
     assert "2 seeds, 0 of them done before" in answer.out
@@ -115,10 +111,8 @@ def test_a_report_is_written_and_its_seeds_are_kept(
     assert "TypeError: 'NoneType' object is not callable" in trace
 
 
-def test_a_seed_goes_on_with_the_parsers_that_it_has(
-    rerank: Rerank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def stop(*_: object) -> None:
+def test_a_seed_goes_on_with_the_parsers_that_it_has(rerank, monkeypatch):
+    def stop(*_):
         raise KeyboardInterrupt
 
     rerank.plan["seeds"] = [1]
@@ -136,12 +130,12 @@ def test_a_seed_goes_on_with_the_parsers_that_it_has(
     assert list(work.glob("parser-*")) == []
 
 
-def test_folds_are_those_of_other_parsers(rerank: Rerank, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folds_are_those_of_other_parsers(rerank, monkeypatch):
     """No sentence gets its candidates from a parser that has learnt from it."""
-    seen: list[tuple[set[int], set[int]]] = []
+    seen = []
     real = rerank_run._ranked
 
-    def watched(job: Any, datasets: Any, train: Any, asked: Any, name: str) -> Any:
+    def watched(job, datasets, train, asked, name):
         seen.append(({id(one) for one in train}, {id(one) for one in asked}))
         return real(job, datasets, train, asked, name)
 
@@ -161,9 +155,7 @@ def test_folds_are_those_of_other_parsers(rerank: Rerank, monkeypatch: pytest.Mo
         ("training", {"epochs": 0}, "training.epochs"),
     ],
 )
-def test_a_plan_that_does_not_fit(
-    rerank: Rerank, section: str, change: dict[str, Any], message: str
-) -> None:
+def test_a_plan_that_does_not_fit(rerank, section, change, message):
     rerank.plan["parser"][section] |= change
     answer = rerank()
     assert answer.code == 2
@@ -171,7 +163,7 @@ def test_a_plan_that_does_not_fit(
     assert not (rerank.folder / "tiny.json").exists()
 
 
-def test_a_setting_that_rankers_do_not_read_is_refused(rerank: Rerank) -> None:
+def test_a_setting_that_rankers_do_not_read_is_refused(rerank):
     rerank.plan["ranker"] |= {"average": 0.5}
     answer = rerank()
     assert (answer.code, "ranker: average would change nothing" in answer.err) == (2, True)

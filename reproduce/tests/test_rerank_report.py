@@ -1,7 +1,5 @@
 """What a reranking's report says of choices that are made by hand."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from test_rerank import PLAN
@@ -15,7 +13,7 @@ RIGHT = {"before": 5, "oracle": 9, "lex": 8, "lex-alone": 7}
 """Of ten phrases of each sentence, by what chose."""
 
 
-def done(folder: Path, seed: int) -> tuple[Job, Outcome]:
+def done(folder, seed):
     """A seed in which every sentence has equally many right phrases."""
     job = Job(Reranking.model_validate(PLAN), seed, folder, folder / str(seed), "digest", None)
     job.folder.mkdir()
@@ -32,7 +30,7 @@ def done(folder: Path, seed: int) -> tuple[Job, Outcome]:
     return job, Outcome("digest", None, seed, *about)
 
 
-def test_rankers_are_compared_with_the_parser_s_probability_and_without(tmp_path: Path) -> None:
+def test_rankers_are_compared_with_the_parser_s_probability_and_without(tmp_path):
     jobs = [done(tmp_path, seed) for seed in (1, 2)]
     found = build(Reranking.model_validate(PLAN), jobs, {})["comparisons"]
     assert [(one["key"], one["difference"], one["error"]) for one in found] == [

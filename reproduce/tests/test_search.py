@@ -14,7 +14,7 @@ from table_command import Command
 from tiny_table import TABLE
 
 from reproduce.attempts import Failure
-from reproduce.run import Job, Outcome, attempt
+from reproduce.run import attempt
 from reproduce.search import Range, Search
 from thinstack.errors import ConfigError
 
@@ -24,8 +24,8 @@ RANGES = [
 ]
 
 
-def some(**training: Any) -> dict[str, Any]:
-    base: dict[str, Any] = TABLE["recipe"]
+def some(**training):
+    base = TABLE["recipe"]
     training = {**base["training"], "stop_on": "held", "seeds": [3], **training}
     recipe = {**base, "training": training}
     return {"name": "tiny", "title": "Tiny", "paper": "made up", "ranges": RANGES, "recipe": recipe}
@@ -43,16 +43,14 @@ class Searching(Command):
 
 
 @pytest.fixture
-def searching(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Searching:
+def searching(tmp_path, monkeypatch, capsys):
     return Searching(tmp_path, monkeypatch, capsys)
 
 
-def test_numbers_are_drawn_over_the_whole_range() -> None:
+def test_numbers_are_drawn_over_the_whole_range():
     generator = np.random.default_rng(1)
 
-    def drawn(low: float, high: float, **how: Any) -> list[float]:
+    def drawn(low, high, **how):
         found = Range(field="a.b", low=low, high=high, **how)
         return [found.draw(generator) for _ in range(3000)]
 
@@ -67,7 +65,7 @@ def test_numbers_are_drawn_over_the_whole_range() -> None:
     assert {1, 2, 3, 4} == {*drawn(1, 4, whole=True, strategy="log")}
 
 
-def test_the_held_out_figure_sorts_the_draws(searching: Searching) -> None:
+def test_the_held_out_figure_sorts_the_draws(searching):
     assert searching.search(3).code == 0
     report = searching.report("tiny-search")
     held = [draw["held"] for draw in report["draws"]]
@@ -85,9 +83,7 @@ def test_the_held_out_figure_sorts_the_draws(searching: Searching) -> None:
     assert "0.01 to 0.1, log" in page
 
 
-def test_more_draws_keep_those_that_were_done(
-    searching: Searching, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_draws_keep_those_that_were_done(searching, monkeypatch):
     searching.search(1)
     first = searching.report("tiny-search")["draws"][0]
     answer = searching.search(2)
@@ -97,10 +93,8 @@ def test_more_draws_keep_those_that_were_done(
     assert len(draws) == 2
 
 
-def test_a_draw_that_failed_is_the_last(
-    searching: Searching, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def first_fails(job: Job) -> Outcome | Failure:
+def test_a_draw_that_failed_is_the_last(searching, monkeypatch):
+    def first_fails(job):
         return Failure("it diverged") if "draw-1-1/" in str(job.folder) else attempt(job)
 
     monkeypatch.setattr("reproduce.search.attempt", first_fails)
@@ -123,16 +117,14 @@ def test_a_draw_that_failed_is_the_last(
         ({"ranges": [RANGES[0] | {"high": 0.0}]}, "expected 0 < low < high"),
     ],
 )
-def test_a_search_that_cannot_be_run_is_refused(
-    tmp_path: Path, changes: dict[str, Any], problem: str
-) -> None:
+def test_a_search_that_cannot_be_run_is_refused(tmp_path, changes, problem):
     path = tmp_path / "tiny.toml"
     path.write_text(tomli_w.dumps(some() | changes), encoding="utf-8")
     with pytest.raises(ConfigError, match=problem):
         Search.read(path)
 
 
-def test_the_search_of_the_paper_can_be_read() -> None:
+def test_the_search_of_the_paper_can_be_read():
     plan = Search.read(ROOT / "recipes" / "searches" / "spinn.toml")
     assert len(plan.ranges) == 7  # rows of Table 2
     assert all(one.low <= one.paper <= one.high for one in plan.ranges if one.paper is not None)

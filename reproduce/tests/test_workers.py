@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import started
 
-from reproduce.attempts import KILLED, Failure
+from reproduce.attempts import KILLED
 from reproduce.workers import each
 
 ROOT = Path(__file__).parents[2]
@@ -27,11 +27,10 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGKILL])
-def test_no_process_outlives_the_one_that_started_it(tmp_path: Path, way: signal.Signals) -> None:
+def test_no_process_outlives_the_one_that_started_it(tmp_path, way):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     with started([sys.executable, program], env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == "at work\n"
         process.send_signal(way)
         # Every process holds the output, which ends with the last of them.
@@ -39,14 +38,14 @@ def test_no_process_outlives_the_one_that_started_it(tmp_path: Path, way: signal
     assert process.returncode != 0
 
 
-def killed_at_two(number: int) -> int:
+def killed_at_two(number):
     if number == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return number * 10
 
 
-def test_a_result_for_every_item_and_a_failure_where_a_process_was_killed() -> None:
-    found: dict[str, int | Failure] = {}
+def test_a_result_for_every_item_and_a_failure_where_a_process_was_killed():
+    found = {}
     each(
         killed_at_two,
         {"one": 1, "two": 2, "three": 3},

@@ -1,15 +1,11 @@
 """The page `js/demo` as readers have it, beside what Python says of the same texts."""
 
-import sys
-
 import pytest
 from browser.demo import GOLDEN, Visit, chromium, drawn_names, page_folder, served
 from js.texts import hostile
 
 import thinstack
 from thinstack.runtime.documents import document_data
-from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
 TEXT = "It is not a bad film, but the music is awful. Still, I laughed."
@@ -43,12 +39,12 @@ def predictor():
     return thinstack.load("sst", threads=1)
 
 
-def sentences(predictor: Predictor, text: str) -> list[Prediction]:
+def sentences(predictor, text):
     (found,) = predict_text(predictor, [text])
     return found
 
 
-def names(visit: Visit) -> list[str]:
+def names(visit):
     items = visit.page.locator(".thinstack-tree [role=treeitem]")
     return [
         str(item)
@@ -319,7 +315,7 @@ def test_text_stands_out_from_what_is_behind_it(visit, scheme):
     )
 
 
-def luminance(colour: str) -> float:
+def luminance(colour):
     """Of a colour as `rgb(1, 2, 3)`, by WCAG 2."""
     parts = [int(part) / 255 for part in colour.partition("(")[2].rstrip(")").split(",")[:3]]
     red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
@@ -337,30 +333,3 @@ def test_without_simd_it_says_which_browsers_work(folder, playwright):
         assert "Firefox from 89" in page.get_by_role("alert").inner_text()
         assert page.locator("textarea").is_disabled()
     bare.close()
-
-
-def test_how_fast_it_is(visit, capsys):
-    """The figures are printed, aimed at are 2 s and 30 ms. There is no limit: a busy machine is as
-    slow as it is."""
-    page = visit.page
-    page.goto(visit.url)
-    page.wait_for_selector("[role=treeitem]")
-    first = page.evaluate(
-        "performance.now() - performance.getEntriesByType('navigation')[0].loadEventEnd"
-    )
-    each = page.evaluate(
-        """async () => {
-          const { predict } = await import("./model.js");
-          const times = [];
-          for (let count = 0; count < 40; count += 1) {
-            const start = performance.now();
-            await predict(`The acting is superb, but plot number ${count} never comes together.`);
-            times.push(performance.now() - start);
-          }
-          return times.sort((one, other) => one - other)[20];
-        }"""
-    )
-    with capsys.disabled():
-        sys.stdout.write(f"\nfirst answer {first:.0f} ms after load, then {each:.1f} ms each\n")
-    assert first > 0
-    assert each > 0

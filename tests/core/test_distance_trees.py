@@ -1,20 +1,15 @@
 """Trees of syntactic distances, against the recursion that defines them."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 
 from thinstack.core.distance_trees import trees_of_distances
 from thinstack.core.schedule import schedule_transitions
 from thinstack.core.transitions import parents_of
 
-Floats = NDArray[np.float32]
 
-
-def cut(distances: Sequence[float]) -> list[int]:
+def cut(distances):
     """Transitions of a sentence, which is cut at the greatest of its distances. Of equal ones, once
     they are rounded to 1/16 and cut off at 127, at the greatest multiple of 2531 modulo 2**12, and
     then at the first."""
@@ -23,7 +18,7 @@ def cut(distances: Sequence[float]) -> list[int]:
         for place, value in enumerate(distances)
     ]
 
-    def tree(start: int, end: int) -> list[int]:
+    def tree(start, end):
         if start == end:
             return [0]
         gap = max(range(start, end), key=keys.__getitem__)
@@ -32,7 +27,7 @@ def cut(distances: Sequence[float]) -> list[int]:
     return tree(0, len(distances) - 1)
 
 
-def random_distances(random: np.random.Generator, words: int) -> Floats:
+def random_distances(random, words):
     """Of one of the shapes that matter: all different, many alike, falling or rising or equal."""
     kind = random.integers(4)
     if kind == 0:
@@ -44,7 +39,7 @@ def random_distances(random: np.random.Generator, words: int) -> Floats:
     return (np.arange(words) * random.choice([-1.0, 0.0, 1.0])).astype(np.float32)
 
 
-def check(sentences: Sequence[Floats]) -> None:
+def check(sentences):
     """All at once, against each by the recursion, and its parents by those of its transitions; a
     node is one deeper than its parent."""
     lengths = np.array([len(each) for each in sentences], np.int64)
@@ -80,7 +75,7 @@ def test_ties_in_a_sentence_longer_than_the_scrambled_places():
     np.testing.assert_array_equal(check_one, by_a_stack(distances.tolist()))
 
 
-def by_a_stack(distances: Sequence[float]) -> list[int]:
+def by_a_stack(distances):
     """As `cut`, without recursion: a gap closes all lower ones before it."""
     steps, stack = [0], []
     for place, value in enumerate(distances[:-1]):
@@ -93,33 +88,12 @@ def by_a_stack(distances: Sequence[float]) -> list[int]:
     return steps + [1] * len(stack)
 
 
-def test_what_lies_after_a_last_word_is_not_read():
-    distances = torch.tensor([0.5, 2.0, 1.0, 0.5, 2.0, -9.0])
-    lengths = torch.tensor([3, 3])
-    low, high = distances.clone(), distances.clone()
-    low[2], high[2] = -50.0, 50.0
-    one, other = (trees_of_distances(each, lengths) for each in (low, high))
-    assert torch.equal(one.transitions, other.transitions)
-
-
 @pytest.mark.parametrize("distance", [0.0, -1000.0, 5000.0])
 def test_equal_distances_make_no_chain(distance):
     lengths = torch.tensor([10_000, 7])
     found = trees_of_distances(torch.full([10_007], distance), lengths)
     # A random binary search tree of 10,000 keys is some 2 ln n + O(1) = 30 deep.
     assert len(schedule_transitions(found.transitions).leaf_counts) < 40
-
-
-def test_sentences_do_not_see_each_other():
-    random = np.random.default_rng(2)
-    sentences = [random.integers(0, 2, n).astype(np.float32) for n in (9, 1, 30, 12)]
-    lengths = torch.tensor([len(each) for each in sentences])
-    together = trees_of_distances(torch.from_numpy(np.concatenate(sentences)), lengths)
-    alone = [
-        trees_of_distances(torch.from_numpy(each), torch.tensor([len(each)])).transitions
-        for each in sentences
-    ]
-    assert torch.equal(together.transitions, torch.cat(alone))
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")

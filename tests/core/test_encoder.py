@@ -5,24 +5,19 @@ from itertools import permutations
 
 import pytest
 import torch
-from core.random_trees import ANY, BINARY, nodes_of, tree_of
+from core.random_trees import ANY, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import assert_agrees, encode
-from torch import Tensor
 
 from thinstack.core import Forest, Tree
-from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import in_node_order
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.errors import UnknownNameError
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
-from thinstack.plugins.cells.rvnn import RvNN
-from thinstack.plugins.cells.s_lstm import SLSTM
 from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
-from thinstack.testing import recursion
 from thinstack.testing.forests import schedule_of
 
 X, H, D = 3, 4, 5
@@ -33,32 +28,32 @@ READOUTS = [
 TREES = [["a", [["b", "c"], "d"]], "e", [["f", "g"], ["h", ["i", "j"]]]]
 
 
-def nary(x: int, *, inner: bool = False) -> Cell:
+def nary(x, *, inner=False):
     return NaryLSTM(input_size=x, inner_size=x if inner else 0, hidden_size=H)
 
 
-def child_sum(x: int, *, inner: bool = True, wide: int = H, word_part: int = -1) -> Cell:
+def child_sum(x, *, inner=True, wide=H, word_part=-1):
     """With an input at every node; its memory, part 1, may pass for the head word."""
     cell = ChildSumLSTM(input_size=x, inner_size=x if inner else 0, hidden_size=wide)
     cell.word_part = word_part
     return cell
 
 
-def over_dependencies(*layers: Layer, separate: bool = False) -> TreeEncoder:
+def over_dependencies(*layers, separate=False):
     return TreeEncoder(list(layers), words_at_leaves=False, separate=separate)
 
 
-def lexicalized(*, readout: tuple[str, ...] = ("up", "down", "leaves")) -> TreeEncoder:
+def lexicalized(*, readout=("up", "down", "leaves")):
     down = TopDownLSTM(input_size=X, hidden_size=D)
     return TreeEncoder([Layer(LexicalizedLSTM(input_size=X, hidden_size=H), down)], readout=readout)
 
 
-def shared() -> TreeEncoder:
+def shared():
     cell = child_sum(X)
     return over_dependencies(Layer(cell, cell))
 
 
-def both_ways(up: int, down: int, **changes: int) -> Layer:
+def both_ways(up, down, **changes):
     """Of other widths in the two directions."""
     return Layer(child_sum(up, **changes), child_sum(down, wide=D))
 
@@ -85,7 +80,7 @@ ENCODERS = {
 }
 
 
-def new(name: str) -> TreeEncoder:
+def new(name):
     """An encoder in float64, none of whose weights is zero."""
     torch.manual_seed(11)
     encoder = ENCODERS[name]().double()
@@ -94,17 +89,17 @@ def new(name: str) -> TreeEncoder:
     return encoder
 
 
-def arity_of(forest: Forest) -> int:
+def arity_of(forest):
     return 2 if forest.slots.max(initial=0) < 2 else 0
 
 
-def words_of(encoder: TreeEncoder, forest: Forest) -> Tensor:
+def words_of(encoder, forest):
     words = int(forest.leaves.sum()) if encoder.words_at_leaves else len(forest.parents)
     random = torch.Generator().manual_seed(1)
     return torch.randn(words, X, dtype=torch.float64, generator=random).requires_grad_()
 
 
-def found_by(run, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def found_by(run, forest, words):
     """Outputs and head words in node order, and root outputs."""
     schedule = schedule_of(forest, arity_of(forest))
     encoding = run(words, schedule)
@@ -115,7 +110,7 @@ def found_by(run, forest: Forest, words: Tensor) -> tuple[Tensor, Tensor, Tensor
     )
 
 
-def check(encoder: TreeEncoder, run, forest: Forest) -> None:
+def check(encoder, run, forest):
     words = words_of(encoder, forest)
     outputs, heads = encode(encoder, forest, words)
     roots = outputs[torch.from_numpy(forest.parents) < 0]
@@ -154,30 +149,6 @@ def test_readouts(readout):
     assert encoder.hidden_size == sum({"up": H, "down": D, "leaves": D}[part] for part in readout)
 
 
-@settings(max_examples=25)
-@given(trees=st.lists(BINARY, min_size=1, max_size=3))
-def test_equation_15_at_every_node(trees):
-    """[up; down; mean of the top-down states of its words], the words from the spans of the nested
-    trees."""
-    encoder = new("lexicalized")
-    forest = Forest.of(map(tree_of, trees))
-    words = words_of(encoder, forest)
-    up, down = (layer.cell for layer in (encoder.stack()[0].up, encoder.stack()[0].down))
-    states = recursion.encode(up, forest, words)
-    back = recursion.encode_top_down(down, forest, torch.cat([state[2] for state in states]))
-    expected, first = [], 0
-    for tree in trees:
-        nodes = nodes_of(tree)
-        leaf_states = [back[first + i][0] for i, node in enumerate(nodes) if node.word is not None]
-        for i, node in enumerate(nodes):
-            mean = sum(leaf_states[node.start : node.end]) / (node.end - node.start)
-            expected.append(torch.cat([states[first + i][0], back[first + i][0], mean], 1))
-        first += len(nodes)
-    found, heads, _ = found_by(encoder, forest, words)
-    torch.testing.assert_close(found, torch.cat(expected), rtol=0, atol=1e-12)
-    torch.testing.assert_close(heads, torch.cat([state[2] for state in states]), rtol=0, atol=1e-12)
-
-
 def test_a_readout_that_the_encoder_does_not_know_is_refused():
     with pytest.raises(UnknownNameError, match="'sideways'"):
         lexicalized(readout=("up", "sideways"))
@@ -187,19 +158,3 @@ def test_the_readout_of_a_bottom_up_layer_is_its_one_state():
     encoder = TreeEncoder([Layer(nary(X))], readout=("leaves", "down"))
     assert encoder.readout == ["up"]
     assert encoder.hidden_size == H
-
-
-def test_shared_weights_are_one_set_and_own_weights_two():
-    def count(encoder: TreeEncoder) -> int:
-        return sum(part.numel() for part in encoder.parameters())
-
-    own = over_dependencies(Layer(child_sum(X), child_sum(X)))
-    assert count(own) == 2 * count(shared())
-
-
-@pytest.mark.parametrize("shape", [Tree.left, Tree.right, Tree.balanced])
-@pytest.mark.parametrize("cell_type", [NaryLSTM, SLSTM, LexicalizedLSTM, RvNN, ChildSumLSTM])
-def test_made_trees_go_with_any_binary_cell(shape, cell_type):
-    torch.manual_seed(5)
-    encoder = TreeEncoder([Layer(cell_type(input_size=X, hidden_size=H))]).double()
-    check(encoder, encoder, Forest.of([shape(["w"] * words) for words in (4, 1, 7)]))

@@ -4,16 +4,14 @@ float64, over forests of any shape."""
 import pytest
 import torch
 from core.cells import KINDS, AnyArity, FixedArity, OwnLeaf, X
-from core.random_trees import ANY, BINARY, Edges, forests, tree_of
+from core.random_trees import Edges, forests
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import assert_agrees, forest_of, outputs_top_down
-from torch import Tensor
 
 from thinstack.core import Forest, Tree
-from thinstack.core.cell import Cell
 from thinstack.core.depth_ordered import DepthOrdered, TopDown, in_node_order
-from thinstack.core.schedule import Schedule, schedule_lengths, schedule_transitions
+from thinstack.core.schedule import schedule_lengths
 from thinstack.testing.forests import CellInputs, batch_of, by_depth, by_recursion, schedule_of
 
 SCRIPT_WARNING = "ignore:`torch.jit.script` is:DeprecationWarning"
@@ -33,7 +31,7 @@ def downward(cells):
     return [cells[1][0], cells[0][0]]
 
 
-def check_up(cell: Cell, run, forest: Forest, seed: int = 3, eager=None) -> None:
+def check_up(cell, run, forest, seed=3, eager=None):
     """Outputs of nodes, of roots and head words, against the recursion or another executor."""
     batch = batch_of(cell, forest, seed)
     wanted = [*(part.requires_grad_() for part in batch[1:]), *cell.parameters()]
@@ -42,24 +40,24 @@ def check_up(cell: Cell, run, forest: Forest, seed: int = 3, eager=None) -> None
     assert_agrees(lambda: by_depth(run, cell, batch), expected, wanted, **tolerance)
 
 
-def check_down(cell: Cell, run, forest: Forest, schedule: Schedule, seed: int = 0) -> None:
+def check_down(cell, run, forest, schedule, seed=0):
     inputs = random_inputs(len(forest.parents), seed).requires_grad_()
     expected = [outputs_top_down(cell, forest, inputs)]
     assert_agrees(lambda: [down(run, schedule, inputs)], expected, [inputs, *cell.parameters()])
 
 
-def random_inputs(nodes: int, seed: int = 0) -> Tensor:
+def random_inputs(nodes, seed=0):
     random = torch.Generator().manual_seed(seed)
     return torch.randn(nodes, X, generator=random, dtype=torch.float64)
 
 
-def down(run, schedule: Schedule, inputs: Tensor) -> Tensor:
+def down(run, schedule, inputs):
     """Outputs from the roots down, in node order."""
     rows = torch.cat([schedule.leaves, schedule.inner])
     return in_node_order(run(inputs[rows], schedule), schedule)
 
 
-def few_kinds(forest: Forest) -> Forest:
+def few_kinds(forest):
     """With no more slots than the cells know kinds."""
     return forest._replace(slots=forest.slots % KINDS)
 
@@ -74,23 +72,6 @@ def test_any_forest_in_any_order(cells, downward, edges, seed):
         check_down(cell, TopDown(cell), forest, schedule_of(forest, edges.arity), seed)
 
 
-@settings(max_examples=25)
-@given(trees=st.lists(BINARY, max_size=4))
-def test_binary_trees_by_their_transitions(downward, trees):
-    forest = Forest.of(map(tree_of, trees))
-    steps = torch.from_numpy(Forest.of_binary(map(tree_of, trees)).transitions)
-    for cell in downward:
-        check_down(cell, TopDown(cell), forest, schedule_transitions(steps))
-
-
-@settings(max_examples=25)
-@given(trees=st.lists(ANY, max_size=3))
-def test_trees_of_up_to_four_children(downward, trees):
-    forest = few_kinds(Forest.of(map(tree_of, trees)))
-    for cell in downward:
-        check_down(cell, TopDown(cell), forest, schedule_of(forest, 0))
-
-
 @pytest.mark.parametrize("lengths", [[], [1], [1, 1], [5], [2, 7, 1, 4]])
 def test_sentences_no_trees_and_one_node(downward, lengths):
     sizes = torch.tensor(lengths, dtype=torch.long)
@@ -99,7 +80,7 @@ def test_sentences_no_trees_and_one_node(downward, lengths):
         check_down(cell, TopDown(cell), chains, schedule_lengths(sizes))
 
 
-def few_shapes(arity: int) -> list[Edges]:
+def few_shapes(arity):
     star = Edges([-1, 0, 0, *[-1] * 3], [0, 1, 0, 0, 0, 0], [1, 2, 3, 1, 1, 1], arity)
     deep = Edges([1, 2, 3, -1, 1, 3], [0, 1, 0, 0, 1, 1], [1, 2, 3, 1, 2, 2], arity)
     return [star, deep, Edges([-1], [0], [1], arity), Edges([], [], [], arity), deep, star]
@@ -140,7 +121,7 @@ def by_hand():
 
 
 @torch.no_grad()
-def test_a_long_chain(by_hand) -> None:
+def test_a_long_chain(by_hand):
     """Against a loop."""
     cell, x, p = by_hand
     h = torch.tanh(x[0] @ p["w"])

@@ -64,14 +64,6 @@ def test_kinds_follow_the_label_of_the_child(trees):
     assert Forest.of(map(tree_of, trees), RELATIONS).kinds.tolist() == expected
 
 
-def test_kinds_of_dependency_edges():
-    tree = Tree.from_parents([1, -1, 1, 2], list("abcd"), ["nsubj", "root", None, "det"])
-    other = Tree.from_parents([-1, 0], list("ef"), ["det", "root"])
-    forest = Forest.of([tree, other], relations=["root", "det", "nsubj"])
-    assert forest.kinds.tolist() == [4, 1, 1, 3, 1, 2]
-    assert Forest.of([tree, other], relations=["dobj"]).kinds.tolist() == [1] * 6
-
-
 @pytest.mark.parametrize(
     "tree",
     [

@@ -5,12 +5,10 @@ below its weights, and what `outputs` gave.
 """
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file
-from torch import Tensor
 
 from thinstack.core.cell import Links
 from thinstack.core.model.former_gates import reorder_gates
@@ -21,7 +19,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "former-gates.safetensors"
 X, H = 3, 2
 TABLE_1 = {"forget": "tied", "bias": "double", "leaf": "own"}
 
-PARTS: list[tuple[str, dict[str, Any], dict[str, int]]] = [
+PARTS = [
     ("child_sum_lstm.v1", {}, {}),
     ("child_sum_lstm.v1", {"bias": "double", "output_gate": False}, {"inner_size": X}),
     ("dual_gate_lstm.v1", {"arity": 3}, {}),
@@ -43,21 +41,21 @@ PARTS: list[tuple[str, dict[str, Any], dict[str, int]]] = [
 ]
 
 
-def part_of(number: int) -> Any:
+def part_of(number):
     name, options, sizes = PARTS[number]
     if name == "tracker":
         return TrackingLSTM(input_size=X, size=H, lookahead=2, parses=True)
     return manager().find("cell", name).create(options, input_size=X, hidden_size=H, **sizes)
 
 
-def values(*shape: int) -> Tensor:
+def values(*shape):
     """Numbers that every version of torch computes alike."""
     count = torch.Size(shape).numel()
     return ((torch.arange(count) * 7 % 11 - 5) / 4).view(shape)
 
 
 @torch.no_grad()
-def outputs(part: Any) -> list[Tensor]:
+def outputs(part):
     """Of leaves, and of two nodes with all children of the last kind."""
     if isinstance(part, TrackingLSTM):
         read = part.read_buffer(values(4, X), torch.tensor([2, 2, 4, 4]))

@@ -6,11 +6,9 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
-from thinstack.core import Forest, Tree
+from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
-from thinstack.core.model.model import Model
 from thinstack.core.transitions import spans_of
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.plugins.build import build_model
@@ -25,11 +23,11 @@ CONFIG = {
 PARSER = {"name": "distances.v1", "options": {"width": 8, "lstm": 6, "hidden": 9}}
 
 
-def config_of(**fields: object) -> ModelConfig:
+def config_of(**fields):
     return ModelConfig.parse({**CONFIG, "parser": PARSER, **fields}, source="test")
 
 
-def model_of(**fields: object) -> Model:
+def model_of(**fields):
     torch.manual_seed(0)
     model = build_model(config_of(**fields), entries=20).double().eval()
     with torch.no_grad():
@@ -38,7 +36,7 @@ def model_of(**fields: object) -> Model:
     return model
 
 
-def inputs_of(model: Model, *, trees: bool = False) -> dict[str, Tensor]:
+def inputs_of(model, *, trees=False):
     random, words = np.random.default_rng(1), sum(LENGTHS)
     given = [Tree.right(["w"] * n).transitions for n in LENGTHS] if trees else []
     every = {
@@ -49,7 +47,7 @@ def inputs_of(model: Model, *, trees: bool = False) -> dict[str, Tensor]:
     return {name: torch.from_numpy(every[name]) for name in model.input_names}
 
 
-def distances_of(model: Model, inputs: dict[str, Tensor]) -> list[list[float]]:
+def distances_of(model, inputs):
     """Of the gaps of each sentence."""
     found = model.encoder.parser(model.embed(inputs), inputs["lengths"])
     return [each.tolist()[:-1] for each in found.split(LENGTHS)]
@@ -86,7 +84,7 @@ def test_scores_are_those_of_the_same_encoder_without_a_parser(trees):
         torch.testing.assert_close(found[name], scores, rtol=0, atol=1e-14)
 
 
-def by_hand(distances: list[list[float]], transitions: Tensor) -> tuple[float, int, int]:
+def by_hand(distances, transitions):
     """Loss, right cuts and cases, node by node."""
     loss, right, cases = 0.0, 0, 0
     for gaps, steps in zip(distances, transitions.split([2 * n - 1 for n in LENGTHS]), strict=True):
@@ -144,16 +142,6 @@ def test_the_worst_choice():
     own = model(inputs_of(model))["parse"]
     assert model.encoder.worst_choice(joint.choices, joint.free, own) <= 0
     assert model.encoder.worst_choice(joint.choices[:0], joint.free, own[:0]) == -math.inf
-
-
-def test_a_batch_of_no_sentences():
-    model = model_of()
-    none = {name: torch.zeros(0, dtype=torch.long) for name in model.input_names}
-    assert {name: tuple(found.shape) for name, found in model(none).items()} == {
-        "node_scores": (0, 3),
-        "root_scores": (0, 3),
-        "parse": (0,),
-    }
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
@@ -214,9 +202,3 @@ def test_unknown_parsers_and_options():
         model_of(parser={"name": "cky.v1"})
     with pytest.raises(ConfigError, match="widht"):
         model_of(parser={"name": "distances.v1", "options": {"widht": 3}})
-
-
-def test_the_forest_of_its_inputs():
-    model = model_of()
-    forest = Forest(lengths=np.array([2]), token_ids=np.array([3, 4]))
-    assert list(model.inputs(forest)) == ["token_ids", "lengths", "transitions"]

@@ -19,7 +19,7 @@ thorough = settings(max_examples=100)
 
 
 @st.composite
-def labelled(draw, shapes=ANY, labels=WORDS) -> Tree:
+def labelled(draw, shapes=ANY, labels=WORDS):
     """A tree whose leaves have one of `labels`, and its inner nodes one of them or None."""
     tree = tree_of(draw(shapes))
     known = draw(st.lists(labels, min_size=len(tree), max_size=len(tree)))
@@ -32,8 +32,8 @@ def labelled(draw, shapes=ANY, labels=WORDS) -> Tree:
 
 @thorough
 @given(ANY, st.sampled_from(SPACE))
-def test_unlabelled_brackets(nested, space: str) -> None:
-    def write(part: str | list) -> str:
+def test_unlabelled_brackets(nested, space):
+    def write(part):
         return part if isinstance(part, str) else f"( {' '.join(map(write, part))} )"
 
     tree = tree_of(nested).with_labels([None] * len(nodes_of(nested)))
@@ -47,7 +47,7 @@ def test_unlabelled_brackets(nested, space: str) -> None:
     labelled(labels=st.sampled_from(["A", "B-C", "C|D", "e@f", "|", None])),
     st.sampled_from(["right", "left", "head"]),
 )
-def test_binary_trees(tree: Tree, branching: str) -> None:
+def test_binary_trees(tree, branching):
     """The head is a child that depends on both the phrase and its children."""
     binary = to_binary(
         tree, branching=branching, heads=lambda label, below: len(str((label, *below))) % len(below)
@@ -57,7 +57,7 @@ def test_binary_trees(tree: Tree, branching: str) -> None:
     assert from_binary(binary) == tree
 
 
-def deep(shape: str) -> Tree:
+def deep(shape):
     """A tree with DEEP nodes between its root and its lowest leaf, every node with a label."""
     words = [f"w{i % 10}" for i in range(DEEP + 2)]
     if shape == "unary":

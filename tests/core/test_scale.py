@@ -19,7 +19,6 @@ SCALES = [(row["labels"], row) for row in TABLE["scales"]]
 @pytest.mark.parametrize(("labels", "expected"), SCALES)
 def test_classes_of_sentiment_stand_where_their_names_say(labels, expected):
     scale = Scale.of(labels)
-    assert scale is not None
     assert [list(scale.sides), list(scale.polarity), list(scale.tones)] == [
         expected["sides"],
         expected["polarity"],
@@ -43,8 +42,6 @@ def test_other_classes_are_no_scale_of_sentiment(labels):
 @pytest.mark.parametrize(("labels", "expected"), SCALES)
 def test_the_order_of_the_classes_changes_nothing(labels, expected):
     (there, back), places = (Scale.of(labels), Scale.of(labels[::-1])), range(len(labels))
-    assert there is not None
-    assert back is not None
     for column, reversed_column in zip(there, back, strict=True):
         assert column == reversed_column[::-1]
     scores = np.random.default_rng(3).dirichlet(np.ones(len(labels)), len(labels) * 9)

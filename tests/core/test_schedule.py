@@ -15,11 +15,11 @@ from thinstack.core.schedule import (
 )
 
 
-def depth_of(parents: list[int], node: int) -> int:
+def depth_of(parents, node):
     return 0 if parents[node] < 0 else 1 + depth_of(parents, parents[node])
 
 
-def by_loops(edges: Edges) -> Schedule:
+def by_loops(edges):
     """The schedule as lists, from its definition."""
     parents, slots, kinds, arity = edges
     nodes = range(len(parents))
@@ -57,7 +57,7 @@ def by_loops(edges: Edges) -> Schedule:
     )
 
 
-def check(found: Schedule, edges: Edges) -> None:
+def check(found, edges):
     expected = by_loops(edges)
     for name in Schedule._fields:
         tensor = getattr(found, name)
@@ -72,7 +72,7 @@ def test_schedule_of_parents(edges):
     check(edges.schedule, edges)
 
 
-def edges_of(trees: list, arity: int) -> Edges:
+def edges_of(trees, arity):
     """One forest of nested trees."""
     parents, slots = [], []
     for tree in trees:
@@ -82,7 +82,7 @@ def edges_of(trees: list, arity: int) -> Edges:
     return Edges(parents, slots, [1] * len(parents), arity)
 
 
-def check_child_rows(found: Schedule, edges: Edges) -> None:
+def check_child_rows(found, edges):
     """Where no child is missing."""
     nodes = [*found.leaves.tolist(), *found.inner.tolist()]
     places = list(zip(edges.parents, edges.slots, strict=True))
@@ -116,7 +116,7 @@ def test_rows_of_children_where_none_is_missing(data, arity):
 
 @given(st.lists(st.integers(1, 9), max_size=4), st.sampled_from([torch.int32, torch.int64]))
 def test_schedule_of_lengths(lengths, dtype):
-    parents: list[int] = []
+    parents = []
     for words in lengths:
         parents += [*range(len(parents) + 1, len(parents) + words), -1]
     edges = Edges(parents, [0] * len(parents), [1] * len(parents), 1)

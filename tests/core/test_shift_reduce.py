@@ -6,7 +6,6 @@ from core.stacks import (
     FED,
     PLAIN,
     SCRIPT_WARNING,
-    Batch,
     X,
     batch_of,
     cell_of,
@@ -15,29 +14,28 @@ from core.stacks import (
     mixed_sizes,
     tracker_of,
 )
-from oracle import Nodes, by_reference, gradients
+from oracle import by_reference, gradients
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from thinstack.core.encoder import Encoding
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
-from thinstack.plugins.encoders.spinn import shift_reduce
 from thinstack.plugins.encoders.spinn.shift_reduce import ShiftReduce
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
 SPOT_SAT_DOWN = torch.tensor([0, 0, 0, 1, 1])
 
 
-def executor_of(name: str, lookahead: int = 1, *, parses: bool = True) -> ShiftReduce:
+def executor_of(name, lookahead=1, *, parses=True):
     cell = cell_of(name)
     return ShiftReduce(cell, tracker_of(cell, lookahead, parses=parses))
 
 
-def run(executor, batch: Batch) -> Nodes:
+def run(executor, batch):
     return in_node_order(executor(batch.words, batch.transitions, batch.lengths))
 
 
-def expected_of(executor: ShiftReduce, batch: Batch) -> Nodes:
+def expected_of(executor, batch):
     return by_reference(executor.cell, executor.tracker, *batch)
 
 
@@ -75,72 +73,11 @@ def test_gradients(name):
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "lookahead"), [("spinn_lstm_fed", 2), ("any_arity_fed", 1), ("nary_lstm", 2)]
-)
-def test_gradcheck(name, lookahead):
-    executor = executor_of(name, lookahead)
-    batch = batch_of([4, 1, 3])
-    inputs = (batch.words.requires_grad_(), *executor.parameters())
-
-    def outputs(words: Tensor, *_: Tensor) -> tuple[Tensor, ...]:
-        encoding = executor(words, batch.transitions, batch.lengths)
-        return encoding.stacked, encoding.roots, encoding.choices
-
-    assert torch.autograd.gradcheck(outputs, inputs, fast_mode=True)
-
-
 def test_narrow_integers():
     executor, batch = executor_of("spinn_lstm_fed"), batch_of([4, 1, 3])
     found = in_node_order(executor(batch.words, batch.transitions.int(), batch.lengths.int()))
     torch.testing.assert_close(found, run(executor, batch), rtol=0, atol=0)
     assert found.transitions.dtype == found.free.dtype == torch.int64
-
-
-@pytest.mark.parametrize("own", [False, True])
-def test_spot_sat_down(monkeypatch, own):
-    """Table 1: what stands at each step at the end of Q_t, whether the transitions are given, or
-    its own, which are these where all scores are equal."""
-    executor = executor_of("spinn_lstm_fed")
-    for part in (executor.tracker.w_transition, executor.tracker.b_transition):
-        part.data.zero_()
-    read, seen = shift_reduce._add_up, []
-
-    def spied(stack, pairs: Tensor) -> Tensor:
-        seen.append(pairs.tolist())
-        return read(stack, pairs)
-
-    monkeypatch.setattr(shift_reduce, "_add_up", spied)
-    words, lengths = batch_of([3]).words, torch.tensor([3])
-    found = executor.parse(words, lengths) if own else executor(words, SPOT_SAT_DOWN, lengths)
-    queues = [[], [1], [1, 2], [1, 2, 3], [1, 4]]  # Q_0 .. Q_4
-    assert seen == [[[0, 0, *queue][-2:]] for queue in queues]
-    # S[1] .. S[5] are Spot, sat, down, (sat down), (Spot (sat down)).
-    assert found.places.tolist() == [0, 1, 2, 3, 4]
-    assert found.transitions.tolist() == SPOT_SAT_DOWN.tolist()
-
-
-@pytest.mark.parametrize("own", [False, True])
-def test_each_state_is_stored_once(monkeypatch, own):
-    """Each part has one table of 1 + N rows, and each row of it but the first is written once."""
-    executor, batch = executor_of("two_widths_fed"), batch_of([5, 1, 8])
-    tables: dict[int, Tensor] = {}
-    written: dict[int, list[int]] = {}
-    write = shift_reduce.write
-
-    def spied(store: Tensor, token: Tensor, first: int, rows: Tensor) -> Tensor:
-        tables[store.data_ptr()] = store
-        written.setdefault(store.data_ptr(), []).extend(range(first, first + len(rows)))
-        return write(store, token, first, rows)
-
-    monkeypatch.setattr(shift_reduce, "write", spied)
-    executor.parse(batch.words, batch.lengths) if own else run(executor, batch)
-    nodes = len(batch.transitions)
-    shapes = sorted(tuple(table.shape) for table in tables.values())
-    assert shapes == [(1 + nodes, 4), (1 + nodes, 5), (2 + 2 * nodes, 8)]
-    for store, rows in written.items():  # the tracking LSTM reads two rows a node
-        each = len(tables[store]) // (1 + nodes)
-        assert rows == list(range(each, each * (1 + nodes)))
 
 
 class Allocated(TorchDispatchMode):
@@ -165,7 +102,7 @@ def test_twice_the_words_take_twice_the_memory(mode):
     cell = drawn(SpinnLSTM(input_size=X, hidden_size=8, inner_size=4))
     executor = ShiftReduce(cell, drawn(TrackingLSTM(input_size=8, size=4, parses=True)))
 
-    def taken(words: int) -> int:
+    def taken(words):
         inputs = batch_of([words] * 12)
         with Allocated() as count, torch.set_grad_enabled(mode == "forward and back"):
             if mode == "parse":

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from core.stacks import batch_of, mixed_sizes, random_tree
-from torch import Tensor
 
 from thinstack.core import transitions as shapes
 from thinstack.core.stack_schedule import (
@@ -15,16 +14,16 @@ from thinstack.core.stack_schedule import (
 )
 
 SIZES = [[], [1], [2], [3], [1, 1, 1], [3, 1, 2], [1, 5, 2, 5, 1], [7, 7, 7]]
-SIZES += [mixed_sizes(20, seed) for seed in range(6)]
+SIZES += [mixed_sizes(20, seed) for seed in range(3)]
 SHIFT, REDUCE = 0, 1
 every_size = pytest.mark.parametrize("sizes", SIZES, ids=str)
 
 
-def transitions_of(trees: list[list[int]]) -> Tensor:
+def transitions_of(trees):
     return torch.tensor([step for tree in trees for step in tree], dtype=torch.long)
 
 
-def simulated(trees: list[list[int]], numbers: list[int]) -> dict[str, list]:
+def simulated(trees, numbers):
     """Everything that the schedule holds, by running each sentence's stack and buffer; entries of a
     step by sentence."""
     words = sum(step == SHIFT for tree in trees for step in tree)
@@ -59,7 +58,7 @@ def simulated(trees: list[list[int]], numbers: list[int]) -> dict[str, list]:
 
 @every_size
 @pytest.mark.parametrize("shape", ["random", "left", "right"])
-def test_against_stacks_and_buffers(sizes: list[int], shape: str) -> None:
+def test_against_stacks_and_buffers(sizes, shape):
     random = np.random.default_rng(sum(sizes))
     make = getattr(shapes, shape, lambda size: np.array(random_tree(random, size)))
     trees = [make(size).tolist() for size in sizes]
@@ -86,22 +85,10 @@ def test_against_stacks_and_buffers(sizes: list[int], shape: str) -> None:
 
 @every_size
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
-def test_lengths_of_sentences_from_their_transitions(sizes: list[int], dtype: torch.dtype) -> None:
+def test_lengths_of_sentences_from_their_transitions(sizes, dtype):
     for make in (None, shapes.left, shapes.right, shapes.balanced):
         shaped = make and transitions_of([make(size).tolist() for size in sizes])
         transitions = shaped if make else batch_of(sizes).transitions
         found = sentence_lengths(transitions.to(dtype))
         assert found.tolist() == sizes
         assert found.dtype == torch.int64
-
-
-def test_narrow_integers_do():
-    """int32, as exports take them, gives the same schedule."""
-    batch = batch_of([4, 1, 6])
-    plans = []
-    for dtype in (torch.int64, torch.int32):
-        lengths, transitions = (part.to(dtype) for part in batch[1:])
-        table = timetable(lengths)
-        plan = schedule_stack(transitions, numbers_by_making(transitions, table), table)
-        plans.append([*table, *plan])
-    assert all(map(torch.equal, *plans))

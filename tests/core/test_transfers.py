@@ -1,7 +1,6 @@
 """Nothing waits for a GPU while a forest is composed: its schedule is made on the host, and sent at
 once."""
 
-from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -11,18 +10,14 @@ import pytest
 import torch
 from core.configured import SPINN, build
 from pretended_device import PretendedDevice, held
-from torch import Tensor
 
-from thinstack.core import Forest
 from thinstack.core import transitions as shapes
-from thinstack.core.encoder import Judgement
 from thinstack.core.forest import join, without_trees
-from thinstack.core.model.model import Model
 from thinstack.export.samples import sample_trees
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 TRACKER = {"size": 5, "parses": True}
-MODELS: dict[str, Callable[[], Model]] = {
+MODELS = {
     "by depth": build,
     "distances": partial(build, parser={"name": "distances.v1"}),
     "tracker that feeds": partial(build, SPINN, encoder={"tracker": TRACKER}),
@@ -30,17 +25,17 @@ MODELS: dict[str, Callable[[], Model]] = {
 }
 
 
-def forest_of(model: Model) -> Forest:
+def forest_of(model):
     trees = [shapes.left(4), shapes.left(1), shapes.balanced(6)]
     return join(sample_trees(model, trees, np.random.default_rng(0)))
 
 
-def equal(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+def equal(found, expected):
     for name, wanted in expected.items():
         torch.testing.assert_close(held(found[name]), wanted, rtol=0, atol=1e-6)
 
 
-def plans(model: Model) -> int:
+def plans(model):
     """How many transfers the trees are."""
     encoder = model.encoder
     by_step = isinstance(encoder, StackEncoder) and encoder.feeds
@@ -72,7 +67,7 @@ def test_training(name):
     device, forest = PretendedDevice(), forest_of(model)
     there = device.copy_of(model)
 
-    def back(model: Model) -> None:
+    def back(model):
         joint = model.joint(model.inputs(forest))
         (joint.logits.square().sum() + joint.choices.square().sum()).backward()
 
@@ -97,7 +92,7 @@ def test_a_parser_is_judged(name):
     device, forest = PretendedDevice(may_wait=True), forest_of(model)
     wanted = torch.from_numpy(forest.transitions)
 
-    def judge(model: Model) -> Judgement:
+    def judge(model):
         joint = model.joint(model.inputs(forest))
         return model.encoder.judge(joint.choices, joint.free, wanted)
 

@@ -12,7 +12,7 @@ from thinstack.core import transitions
 from thinstack.errors import TreeError
 
 
-def run(steps: list[int]) -> tuple[list[int], list[int], list[list[int]]]:
+def run(steps):
     """Parents, slots and spans of the nodes of a batch, by running its transitions on one stack."""
     parents, slots, spans, stack, words = [-1] * len(steps), [0] * len(steps), [], [], 0
     for node, step in enumerate(steps):
@@ -28,7 +28,7 @@ def run(steps: list[int]) -> tuple[list[int], list[int], list[list[int]]]:
     return parents, slots, spans
 
 
-def steps_of(trees: list) -> list[int]:
+def steps_of(trees):
     return [int(node.word is None) for tree in trees for node in nodes_of(tree)]
 
 
@@ -60,7 +60,7 @@ def test_left_and_right_branching(words):
 def test_balanced_halves_differ_by_one_at_most_and_the_left_is_the_greater(words):
     parents, _, spans = run(transitions.balanced(words).tolist())
     assert spans[-1] == [0, words]
-    sizes: dict[int, list[int]] = {}
+    sizes = {}
     for parent, (start, end) in zip(parents, spans, strict=True):
         sizes.setdefault(parent, []).append(end - start)
     for parent, children in sizes.items():

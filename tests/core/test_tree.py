@@ -97,7 +97,7 @@ def test_gaps_are_where_a_subtree_is_less_than_its_extent(draws, data):
     parents = [-1] * len(draws)
     for rank, node in enumerate(order[1:], start=1):
         parents[node] = order[draws[rank] % rank]
-    below: list[set[int]] = [set() for _ in draws]
+    below = [set() for _ in draws]
     for word in range(len(draws)):
         node = word
         while node >= 0:

@@ -7,9 +7,6 @@ import pytest
 import torch
 from core.configured import CHILD_SUM, ENTRIES, LABELS, LEXICALIZED, RANKER, H, X, far_from_zero
 from oracle import encode, forest_of, slow_scores
-from torch import Tensor
-
-from thinstack.core.model.model import Model
 
 ARITY_3 = {"options": {"arity": 3}}
 WORDPIECES = {"kind": "wordpieces", "size": X}
@@ -67,11 +64,11 @@ CASES = {
 
 
 @cache
-def model_of(name: str) -> Model:
+def model_of(name):
     return far_from_zero(**CASES[name][1])
 
 
-def inputs_of(name: str, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
+def inputs_of(name, dtype=torch.int64):
     random, model = np.random.default_rng(3), model_of(name)
     trees = TREES[CASES[name][1].get("trees", "binary")]
     steps = trees.get("transitions", [])
@@ -90,7 +87,7 @@ def inputs_of(name: str, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
     return {name: torch.tensor(every[name], dtype=dtype) for name in model.input_names}
 
 
-def equal(found: dict[str, Tensor], expected: dict[str, Tensor], model: Model) -> None:
+def equal(found, expected, model):
     assert list(found) == model.output_names == list(expected)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
@@ -132,20 +129,6 @@ def test_scripted_and_no_trees(name):
     assert len(model.joint(none).logits) == 0
 
 
-@pytest.mark.parametrize("name", ["binary", "pieces"])
-def test_every_weight_gets_a_gradient_and_the_tables_a_sparse_one(name):
-    model, inputs = model_of(name), inputs_of(name)
-    labels = torch.arange(16) % len(LABELS)
-    labels[[3, 8]] = -1
-    model.zero_grad()
-    model.head.loss(model.joint(inputs).logits, labels).backward()
-    for key, weights in model.named_parameters():
-        assert weights.grad.is_sparse == (key == "embedding.table")
-        assert weights.grad.to_dense().abs().sum() > 0, key
-    used = set(inputs[model.input_names[0]].tolist())
-    assert set(model.embedding.table.grad.coalesce().indices()[0].tolist()) == used
-
-
 TWO_WORDS = {"token_ids": [1, 2], "parents": [2, 2, -1]}
 THREE_WORDS = {"token_ids": [1, 2, 3]}
 
@@ -163,8 +146,6 @@ THREE_WORDS = {"token_ids": [1, 2, 3]}
         ),
         ("pairs", {"token_ids": [1], "transitions": [0]}, "found 1"),
         ("sentences", {**THREE_WORDS, "lengths": [2, 0, 1]}, "at least 1"),
-        ("sentences", {**THREE_WORDS, "lengths": [0, 3]}, "at least 1"),
-        ("sentences", {**THREE_WORDS, "lengths": [3, 0]}, "at least 1"),
         ("binary", {**THREE_WORDS, "transitions": [0, 0, 1]}, "2 words, .* found 3"),
         ("heads", {**THREE_WORDS, "parents": [1, -1]}, "2 words, .* found 3"),
         ("sentences", {**THREE_WORDS, "lengths": [2]}, "2 words, .* found 3"),

@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
@@ -34,9 +33,7 @@ SCALES = {
 }
 
 
-def random_forest(
-    classes: int, *, unlabelled: float
-) -> tuple[list[NDArray[np.floating]], list[NDArray[np.int64]]]:
+def random_forest(classes, *, unlabelled):
     generator = np.random.default_rng(classes)
     sizes = generator.integers(1, 9, size=60) * 2 - 1
     scores = [generator.dirichlet(np.ones(classes), size=size).astype(np.float32) for size in sizes]
@@ -47,9 +44,7 @@ def random_forest(
     return scores, labels
 
 
-def independent(
-    rows: list[NDArray[np.floating]], labels: list[int], classes: int
-) -> tuple[float, int, float, int]:
+def independent(rows, labels, classes):
     """Fine and binary accuracy of single nodes, each with its number of cases."""
     known = [(row.tolist(), label) for row, label in zip(rows, labels, strict=True) if label != -1]
     fine = accuracy_score([label for _, label in known], [row.index(max(row)) for row, _ in known])
@@ -104,15 +99,8 @@ def test_classes_without_sides_have_no_binary_case():
     ("labels", "sides"),
     [
         (SST, True),
-        (("Negative", "Neutral", "Positive"), True),
-        (("negative", "positive"), True),
-        (("very negative", "negative", "positive", "very positive"), True),
-        (tuple("01234"), True),
         (tuple("012"), False),
-        (("positive", "negative"), True),
-        (("negative", "entity", "human", "positive"), False),
         (("abbreviation", "description", "entity", "human", "location", "number"), False),
-        (("neutral",), False),
     ],
 )
 def test_only_names_on_two_sides_have_binary_figures(labels, sides):

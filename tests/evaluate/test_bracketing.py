@@ -1,5 +1,4 @@
-"""Bracketing against an example counted by hand, and against sets of phrases read off the trees by
-a stack."""
+"""Bracketing against an example counted by hand, and against sets of phrases."""
 
 import json
 import random
@@ -13,7 +12,7 @@ from thinstack.data.trees.brackets import from_brackets
 from thinstack.evaluate.bracketing import bracketing
 
 
-def of_trees(*pairs: tuple[str, str]) -> dict[str, float | None]:
+def of_trees(*pairs):
     """Of trees in brackets without labels, each with the treebank's."""
     spans = [[from_brackets(text, labelled=False).spans for text in pair] for pair in pairs]
     return bracketing([found for found, _ in spans], [gold for _, gold in spans])
@@ -52,18 +51,9 @@ def test_of_trees_that_are_not_binary_both_numbers_of_spans_count():
     assert (chain["span_f1"], chain["exact_trees"], chain["spans_with_root"]) == (100.0, 100.0, 2)
 
 
-def phrases(steps: list[int]) -> set[frozenset[int]]:
-    """The words of every phrase of two or more."""
-    stack, words, found = [], 0, set()
-    for step in steps:
-        if step:
-            right = stack.pop()
-            stack.append(stack.pop() | right)
-            found.add(stack[-1])
-        else:
-            stack.append(frozenset([words]))
-            words += 1
-    return found
+def phrases(steps):
+    """The extents of every phrase of two words or more."""
+    return {(start, end) for start, end in spans_of(steps).tolist() if end - start > 1}
 
 
 def test_random_trees_against_sets():
@@ -71,7 +61,7 @@ def test_random_trees_against_sets():
     lengths = [rng.choice([1, 2, 3, 4, 5, 12]) for _ in range(300)]
     pairs = [(random_tree(n, rng), random_tree(n, rng)) for n in lengths]
     figures = bracketing([spans_of(a) for a, _ in pairs], [spans_of(b) for _, b in pairs])
-    sets = [(phrases(a.tolist()), phrases(b.tolist())) for a, b in pairs]
+    sets = [(phrases(a), phrases(b)) for a, b in pairs]
     both, gold = sum(len(a & b) for a, b in sets), sum(len(b) for _, b in sets)
     wholes = sum(n > 1 for n in lengths)
     assert (figures["spans_with_root"], figures["spans"]) == (gold, gold - wholes)

@@ -1,16 +1,14 @@
 """Figures of a model that can be worked out by hand: a phrase's class is that of its last word."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from last_word_model import best, expected, write_last_word_bundle
+from last_word_model import write_last_word_bundle
 
 from thinstack.errors import InputError, TreeError
 from thinstack.evaluate.treebank_evaluation import evaluate_file, evaluate_predictor
-from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
@@ -50,7 +48,7 @@ Write = Callable[..., Path]
 def write(tmp_path):
     """Writes a file of trees."""
 
-    def call(*trees: str) -> Path:
+    def call(*trees):
         (tmp_path / "trees.txt").write_text("\n".join(trees), encoding="utf-8")
         return tmp_path / "trees.txt"
 
@@ -60,12 +58,6 @@ def write(tmp_path):
 @pytest.fixture
 def file(write):
     return write(TREES)
-
-
-def test_the_model_gives_what_the_figures_below_are_counted_from():
-    found = {word: best(expected(word, 2)) for word in ("good", "awful", "film", "(")}
-    assert found == {"good": "good", "awful": "bad", "film": "so-so", "(": "good"}
-    assert expected("film", 2)["good"] > expected("film", 2)["bad"]
 
 
 def test_gold_trees(predictor, file):
@@ -94,10 +86,10 @@ def test_raw_text_compares_whole_sentences_only(predictor, file):
 
 
 def test_raw_text_runs_on_the_model_that_is_given(file, predictor, monkeypatch):
-    def opened(*_: object, **__: object) -> None:
+    def opened(*_, **__):
         raise AssertionError("the bundle was opened once more")
 
-    ran: list[int] = []
+    ran = []
     real = predictor.trees_and_scores
     monkeypatch.setattr(
         predictor, "trees_and_scores", lambda *given: ran.append(len(given[0])) or real(*given)
@@ -110,11 +102,9 @@ def test_raw_text_runs_on_the_model_that_is_given(file, predictor, monkeypatch):
 
 def test_raw_text_is_what_a_user_would_write(predictor, write, monkeypatch):
     file = write("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))")
-    given: list[str] = []
+    given = []
 
-    def watch(
-        predictor: Predictor, texts: Iterable[str], **settings: Any
-    ) -> Iterator[list[Prediction]]:
+    def watch(predictor, texts, **settings):
         given.extend(texts)
         return predict_text(predictor, given, **settings)
 
@@ -134,17 +124,6 @@ def test_other_trees_are_measured_on_the_phrases_they_share_with_the_gold_tree(p
     assert (left["phrases"], left["phrase_accuracy"], left["roots"]) == (4, pytest.approx(100), 1)
     assert right.items() > gold.items()
     assert auto == left
-
-
-def test_the_balanced_tree(predictor, write):
-    file = write(
-        "(2 (0 (0 awful) (1 film)) (2 (2 good) (2 good)))",
-        "(1 (0 (0 (0 awful) (1 film)) (1 film)) (1 film))",
-    )
-    figures = evaluate_file(predictor, file, source="balanced")
-    # The second tree's first three words are no phrase of the balanced one.
-    assert figures["phrases"] == 7 + 6
-    assert figures["phrase_accuracy"] == pytest.approx(100 * 11 / 13)  # wrong: `awful film`, twice
 
 
 def test_agreement_with_the_treebank_is_told_of_trees_that_are_not_its_own(predictor, write):
@@ -187,12 +166,6 @@ def test_own_parses_are_measured_as_any_other_trees(parsing, write):
     assert gold["root_accuracy"] == own["root_accuracy"] == 100.0
     text = evaluate_file(predictor, file, source="self", text=True)
     assert (text["roots"], text["root_accuracy"]) == (3, 100.0)
-
-
-def test_a_model_without_a_parser_has_no_trees_of_its_own(predictor, file):
-    for text in (False, True):
-        with pytest.raises(InputError, match=r"'self'; .*balanced, left, right"):
-            evaluate_file(predictor, file, source="self", text=text)
 
 
 def test_no_case_is_none(predictor, write):

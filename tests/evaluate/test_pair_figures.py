@@ -17,12 +17,12 @@ from thinstack.training.tasks.texts import Texts
 THREE = Scale.of(("negative", "neutral", "positive"))
 
 
-def correlation(a: np.ndarray, b: np.ndarray) -> float:
+def correlation(a, b):
     a, b = a - a.sum() / len(a), b - b.sum() / len(b)
     return float((a * b).sum() / math.sqrt((a * a).sum() * (b * b).sum()))
 
 
-def ranks(values: np.ndarray) -> np.ndarray:
+def ranks(values):
     """From 1; those that are equal share the mean of theirs."""
     return np.array(
         [1 + (values < value).sum() + ((values == value).sum() - 1) / 2 for value in values]
@@ -44,14 +44,6 @@ def test_relatedness_is_its_formulas(dtype):
     assert found["pairs"] == 60
     assert abs(found["pearson"] - found["spearman"]) > 1e-3
     assert set(found) == {"pearson", "spearman", "mse", "pairs"}
-
-
-def test_the_order_counts_for_spearman_only():
-    gold = np.array([1.0, 2, 3, 4])
-    found = relatedness(np.array([1.0, 10, 100, 1000]), gold)
-    assert found["spearman"] == pytest.approx(1)
-    assert found["pearson"] < 0.9
-    assert relatedness(-gold, gold)["pearson"] == pytest.approx(-1)
 
 
 @pytest.mark.parametrize(

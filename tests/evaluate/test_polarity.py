@@ -14,9 +14,9 @@ from thinstack.runtime.predictor import Predictor
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
 
 
-def case(name: str, polarity: str, text: str = "", kind: str = "no", **pair: str) -> Case:
+def case(name, polarity, text="", kind="no", **pair):
     given = {"test": "MFT", "partner": "-", "moves": "-"} | pair
-    return Case(name, "open", kind, polarity, text=text or name, **given)  # type: ignore[arg-type]
+    return Case(name, "open", kind, polarity, text=text or name, **given)
 
 
 def test_right_is_the_side_with_more_mass_and_neutral_the_middle():

@@ -1,14 +1,11 @@
 """The texts most like a text, beside what the whole model and plain numpy say of the same words."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 from core.configured import CHILD_SUM, SPINN, config_of
 
-from thinstack.bundle import Bundle, write_bundle
+from thinstack.bundle import write_bundle
 from thinstack.bundle.weights import load_model, weights_of
 from thinstack.core.forest import Forest
 from thinstack.core.transitions import balanced
@@ -22,7 +19,7 @@ DISTINCT = ["a dog runs", "a man sings", "a cat sleeps", "the dog", "man"]
 PAIRS = {"labels": ("1", "2", "3"), "head": {"name": "similarity.v1", "options": {"hidden": 5}}}
 
 
-def made(folder: Path, **fields: Any) -> Bundle:
+def made(folder, **fields):
     config = config_of(**fields)
     torch.manual_seed(3)
     model = build_model(config, entries=len(WORDS) + 1)
@@ -33,11 +30,11 @@ def made(folder: Path, **fields: Any) -> Bundle:
     return write_bundle(folder / "bundle", files, config=config)
 
 
-def ids(text: str) -> list[int]:
+def ids(text):
     return [WORDS.index(word) + 1 if word in WORDS else 0 for word in text.split()]
 
 
-def outputs(bundle: Bundle, *texts: str) -> dict[str, np.ndarray]:
+def outputs(bundle, *texts):
     """The whole model's outputs for these texts in one batch, over balanced trees."""
     words = np.array([len(text.split()) for text in texts])
     forest = Forest(
@@ -50,11 +47,11 @@ def outputs(bundle: Bundle, *texts: str) -> dict[str, np.ndarray]:
     return {name: found.detach().numpy() for name, found in model(model.inputs(forest)).items()}
 
 
-def cosine(a: np.ndarray, b: np.ndarray) -> float:
+def cosine(a, b):
     return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
 
 
-def check(found: list, expected: dict[str, float], top: int) -> None:
+def check(found, expected, top):
     best = sorted(expected, key=lambda text: -expected[text])[:top]
     assert [each.text for each in found] == best
     np.testing.assert_allclose([each.score for each in found], [expected[t] for t in best], 1e-5)

@@ -18,7 +18,7 @@ DOMAINS = {"restaurants", "hotels", "phones", "software", "books", "services"}
 OTHERS = {"concessions", "comparatives", "could_have_been", "irony"}
 
 
-def words(text: str) -> list[str]:
+def words(text):
     return re.findall("[a-z0-9'-]+", text.lower())
 
 
@@ -56,7 +56,7 @@ GOOD = {
 def write(tmp_path):
     """Writes a suite: `GOOD`, with a field of a case changed."""
 
-    def call(name: str = "a", **changed: str) -> Path:
+    def call(name="a", **changed):
         rows = [Case._fields, *(GOOD | {name: GOOD[name]._replace(**changed)}).values()]
         path = tmp_path / "mine.tsv"
         path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")

@@ -2,19 +2,16 @@
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from core.configured import build
-from numpy.typing import NDArray
 from predict_program import command
 
 from thinstack.bundle import open_bundle
 from thinstack.core.forest import Forest
-from thinstack.core.model.model import Model
 from thinstack.export.samples import eager_scores
 from thinstack.export.torchscript import export_torchscript
 
@@ -53,11 +50,11 @@ def built(tmp_path_factory):
     return folder, model, done.stdout
 
 
-def predict(folder: Path, text: str, model: str = "sst.pt") -> subprocess.CompletedProcess[str]:
+def predict(folder, text, model="sst.pt"):
     return command(["build/predict", model], folder, input=text)
 
 
-def check(text: str, model: Model, inputs: dict[str, list[int]]) -> None:
+def check(text, model, inputs):
     """Compare the printed outputs, of which other lines may stand before, with the model's."""
     arrays = {name: np.array(values, np.int64) for name, values in inputs.items()}
     expected = eager_scores(model, Forest(**arrays))
@@ -67,7 +64,7 @@ def check(text: str, model: Model, inputs: dict[str, list[int]]) -> None:
         np.testing.assert_allclose(found[name], values, rtol=0, atol=1e-5)
 
 
-def outputs(text: str) -> dict[str, NDArray[np.float64]]:
+def outputs(text):
     found = {}
     for name, shape, values in re.findall(
         r"^(parse|\w+_scores)((?: \d+)+)\n((?:[-\d. e]*\n)*)", text, re.MULTILINE
@@ -76,7 +73,7 @@ def outputs(text: str) -> dict[str, NDArray[np.float64]]:
     return found
 
 
-def lines(inputs: dict[str, list[int]]) -> str:
+def lines(inputs):
     return "".join(" ".join(map(str, [name, *values])) + "\n" for name, values in inputs.items())
 
 

@@ -3,10 +3,8 @@
 import json
 import re
 import shutil
-import subprocess
 import unicodedata
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -45,7 +43,7 @@ def installed(tmp_path_factory):
     return folder, done.stdout
 
 
-def _require_all_inputs(path: Path) -> None:
+def _require_all_inputs(path):
     model = onnx.load(path)
     inputs = {value.name for value in model.graph.input}
     kept = [weight for weight in model.graph.initializer if weight.name not in inputs]
@@ -54,11 +52,11 @@ def _require_all_inputs(path: Path) -> None:
     onnx.save(model, path)
 
 
-def run(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
+def run(folder, line):
     return command(["bash", "-c", line], folder)
 
 
-def evaluate(folder: Path, names: str, expression: str, *arguments: object) -> Any:
+def evaluate(folder, names, expression, *arguments):
     """The value of an expression that may use names of thinstack.mjs, and the arguments as
     `given`."""
     (folder / "given.json").write_text(json.dumps(arguments), encoding="utf-8")
@@ -72,7 +70,7 @@ def evaluate(folder: Path, names: str, expression: str, *arguments: object) -> A
     return json.loads(done.stdout)
 
 
-def assert_phrases(printed: str, sentence: str) -> None:
+def assert_phrases(printed, sentence):
     """That the phrases are those of Python, in the order in which brackets open."""
     found = re.findall(r"^(\w[\w ]*?) +(0\.\d+|1\.0+) +(.+)$", printed, re.M)
     (expected,) = thinstack.load("sst").predict([sentence.split()])

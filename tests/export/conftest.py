@@ -4,8 +4,6 @@ import pytest
 import torch
 from export_models import ChildSum, Exported, H, V, make_config, make_model, randomised
 
-from thinstack.core.config import ModelConfig
-from thinstack.core.model.model import Model
 from thinstack.export import torchscript
 from thinstack.export.onnx import verify
 from thinstack.export.onnx.model import export_onnx
@@ -14,9 +12,7 @@ from thinstack.export.samples import sampled
 from thinstack.plugins.build import build_model
 
 
-def _export(
-    model: Model, config: ModelConfig, quantize: str, index_type: str = "int32"
-) -> Exported:
+def _export(model, config, quantize, index_type="int32"):
     file = export_onnx(
         model, config, quantize=quantize, index_type=index_type, vocabulary_digest="0123abcd"
     )
@@ -53,8 +49,7 @@ def child_sum():
 @pytest.fixture(scope="session", params=["words", "pieces", "child_sum"])
 def exported(request):
     """Each of the three."""
-    found: Exported = request.getfixturevalue(request.param)
-    return found
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="session")

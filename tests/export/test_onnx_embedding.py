@@ -11,7 +11,7 @@ from thinstack.export.onnx.graph import Graph
 FLOAT, INT32, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT32, onnx.TensorProto.INT64
 
 
-def lookup(values: np.ndarray, quantize: str) -> bytes:
+def lookup(values, quantize):
     g = Graph("g")
     ids = g.input("ids", INT32, ["n"])
     g.output(Table(g, values, quantize).rows(ids), "rows", FLOAT, ["n", values.shape[1]])

@@ -4,14 +4,13 @@ recursion over its equations."""
 import copy
 from itertools import product
 
+import numpy as np
 import pytest
 from export_models import Exported, H, X, close, eager_scores, inputs_of, make_config
 from oracle import slow_scores
 from plain_parts import PlainCell, W, plain_export, plain_model
 
-from thinstack.core.encoder import Structure
 from thinstack.core.forest import Forest
-from thinstack.core.head import Reads
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.export import torchscript
 from thinstack.export.torchscript import export_torchscript
@@ -20,27 +19,27 @@ TREES = {"transitions": "binary", "lengths": "sequence"}
 BIDIRECTIONAL = 2 * H
 
 
-def every_node(arity: int, size: int = X, kinds: int = 0, *, words: bool = False) -> PlainCell:
+def every_node(arity, size=X, kinds=0, *, words=False):
     """A cell for trees with an input at every node."""
     return PlainCell(arity, size=size, inner=True, kinds=kinds, words=words)
 
 
-def down(arity: int, kinds: int) -> PlainCell:
+def down(arity, kinds):
     """A cell that goes down over head words."""
     return PlainCell(arity, size=W, inner=True, kinds=kinds)
 
 
-def shared() -> Layer:
+def shared():
     cell = every_node(0)
     return Layer(cell, cell)
 
 
-def parsed(*layers: Layer, **options: object) -> TreeEncoder:
+def parsed(*layers, **options):
     """Of dependency trees or sentences."""
     return TreeEncoder(layers, words_at_leaves=False, **options)
 
 
-KINDS: dict[str, tuple[TreeEncoder, Structure, Reads]] = {
+KINDS = {
     "bottom-up": (TreeEncoder([Layer(PlainCell(2))]), "transitions", "nodes"),
     "bottom-up, any arity": (TreeEncoder([Layer(PlainCell(0))]), "transitions", "roots"),
     "constituency": (TreeEncoder([Layer(PlainCell(3, kinds=3))]), "parents", "nodes"),
@@ -96,7 +95,7 @@ KINDS: dict[str, tuple[TreeEncoder, Structure, Reads]] = {
     "candidates": (TreeEncoder([Layer(PlainCell(2, words=True))]), "transitions", "candidates"),
     "candidates, no head words": (TreeEncoder([Layer(PlainCell(0))]), "transitions", "candidates"),
 }
-BATCHES: dict[str, list[int]] = {"empty": [], "one word": [1, 1], "mixed": [7, 1, 2, 4, 12, 1]}
+BATCHES = {"empty": [], "one word": [1, 1], "mixed": [7, 1, 2, 4, 12, 1]}
 """Words of an even number of trees."""
 
 
@@ -105,7 +104,7 @@ def plain(request):
     return export(request.param)
 
 
-def export(kind: str, quantize: str = "none") -> Exported:
+def export(kind, quantize="none"):
     encoder, structure, reads = KINDS[kind]
     model = plain_model(encoder, structure, reads)
     trees = TREES.get(structure, "constituency" if encoder.words_at_leaves else "dependency")
@@ -133,3 +132,10 @@ def test_torchscript_gives_what_the_model_gives(plain, monkeypatch):
     report = export_torchscript(plain.model)[1]
     assert report.cases == len(BATCHES)
     assert report.max_error < 1e-5
+
+
+def test_lengths_beyond_the_words_are_an_error_and_not_that_much_memory():
+    exported = export("deep BiLSTM")
+    inputs = inputs_of(exported.model, [2, 3]) | {"lengths": np.array([2, 2**31 - 1])}
+    with pytest.raises(Exception, match="bounds"):
+        exported.runs()[0](inputs)

@@ -15,7 +15,7 @@ FLOAT = onnx.TensorProto.FLOAT
 SIZE = 400
 
 
-def operators(graph: onnx.GraphProto) -> list[str]:
+def operators(graph):
     inner = [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
     return [node.op_type for node in graph.node] + [
         name for body in inner for name in operators(body)

@@ -11,16 +11,16 @@ from thinstack.export.onnx.value import Value
 FLOAT = onnx.TensorProto.FLOAT
 
 
-def run(g: Graph, **inputs: np.ndarray) -> list[np.ndarray]:
+def run(g, **inputs):
     return runtimes(g.model({}))[1](None, inputs)
 
 
-def weights_of(g: Graph) -> dict[str, onnx.TensorProto]:
+def weights_of(g):
     model = onnx.load_from_string(g.model({}))
     return {weight.name: weight for weight in model.graph.initializer}
 
 
-def add_weights(g: Graph, *weights: np.ndarray) -> None:
+def add_weights(g, *weights):
     x = g.input("x", FLOAT, ["n", 2])
     for number, weight in enumerate(weights):
         g.output(g.op("Mul", x, g.weight(weight, "w")), f"y{number}", FLOAT, ["n", 2])

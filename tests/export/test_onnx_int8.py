@@ -1,16 +1,11 @@
 """Products in 8 bits, against the same arithmetic written out in numpy."""
 
-from typing import Any
-
 import numpy as np
 import onnx
 import pytest
 from export_models import V, X, inputs_of, make_config, make_model, randomised, runtimes, session_of
-from numpy.typing import NDArray
 from onnx import numpy_helper
 
-from thinstack.core.config import ModelConfig
-from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.int8 import quantize_products
@@ -24,13 +19,11 @@ FLOAT = onnx.TensorProto.FLOAT
 K, W, WIDE = 20, 24, 40
 
 
-def random(*shape: int, seed: int = 0) -> NDArray[np.float32]:
+def random(*shape, seed=0):
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
-def product(
-    kind: str, weight: NDArray[np.float32], bias: NDArray[np.float32] | None
-) -> tuple[bytes, tuple[int, int]]:
+def product(kind, weight, bias):
     g = Graph("g", half=kind == "half")
     rows = g.op("Tanh", g.input("x", FLOAT, ["n", K]))
     if bias is None:
@@ -44,23 +37,23 @@ def product(
     return g.model({}), products
 
 
-def wide() -> tuple[Model, ModelConfig]:
+def wide():
     """A model whose products are worth 8 bits, with weights that do not make much of rounding."""
     return randomised(
         make_model("words", NaryLSTM(input_size=X, hidden_size=WIDE)), std=0.4
     ), make_config("words")
 
 
-def int8(model: Model, config: ModelConfig) -> bytes:
+def int8(model, config):
     return export_onnx(model, config, quantize="int8", vocabulary_digest="0")
 
 
-def weights_of(file: bytes) -> dict[str, NDArray[Any]]:
+def weights_of(file):
     weights = onnx.load_from_string(file).graph.initializer
     return {weight.name: numpy_helper.to_array(weight) for weight in weights}
 
 
-def is_int8(value: NDArray[Any], shape: tuple[int, ...]) -> bool:
+def is_int8(value, shape):
     return value.dtype == np.int8 and value.shape == shape
 
 

@@ -27,7 +27,6 @@ from export_models import (
 from plain_parts import PlainCell, plain_spinn
 
 from thinstack.core import transitions as shapes
-from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import ExportError
 from thinstack.export.onnx import model as onnx_model
 from thinstack.export.onnx.graph import subgraphs, walk
@@ -55,17 +54,6 @@ def test_both_runtimes_give_the_scores_of_the_model(exported, forest):
         found = run(inputs)
         close(found, expected, 2e-6)
         assert {scores.dtype for scores in found.values()} == {np.dtype(np.float32)}
-
-
-def test_the_trees_of_the_whole_development_file(words, data_dir):
-    lines = (data_dir / "sst" / "dev.txt").read_text(encoding="utf-8").splitlines()
-    trees, runs = [from_brackets(line).transitions for line in lines], words.runs()
-    model = dequantised(words.model, "none")
-    for start in range(0, len(trees), 64):
-        inputs = inputs_of(model, trees[start : start + 64], start)
-        expected = eager_scores(model, inputs)
-        for run in runs:
-            close(run(inputs), expected, 2e-6)
 
 
 def test_signature(exported):
@@ -151,19 +139,6 @@ def test_weights_are_stored_once_and_small(pieces, child_sum):
     found = sorted(tuple(weight.dims) for weight in matrices)
     assert found == sorted([(V, X), (X, H), (H, H), (3, H), (C, H)])
     assert {weight.data_type for weight in matrices} == {kinds.FLOAT16}
-
-
-def test_runtimes_bring_matrices_back_to_float32_when_they_load_the_file(pieces, tmp_path):
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.optimized_model_filepath = str(tmp_path / "optimized.onnx")
-    onnxruntime.InferenceSession(pieces.file, options, providers=["CPUExecutionProvider"])
-    optimized = onnx.load(tmp_path / "optimized.onnx")
-    types = {weight.name: weight.data_type for weight in optimized.graph.initializer}
-    casts = [node for node in walk(optimized.graph.node) if node.op_type == "Cast"]
-    assert not types.keys() & {node.input[0] for node in casts}
-    assert onnx.TensorProto.FLOAT16 not in types.values()
 
 
 def test_the_module_is_left_as_it_is(monkeypatch):

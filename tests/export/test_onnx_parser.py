@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from export_models import Arrays, Exported, V, close, eager_scores, make_config, random_tree
+from export_models import Exported, V, close, eager_scores, make_config, random_tree
 from torch import Tensor, nn
 
 from thinstack.core.model.model import Model
@@ -41,7 +41,7 @@ class Surprise(Parser):
         return self.score(words).squeeze(1) + last
 
 
-def model_of(kind: str = "words", head: str = "node_classifier.v1") -> Exported:
+def model_of(kind="words", head="node_classifier.v1"):
     torch.manual_seed(3)
     config = make_config(kind, parser=PARSER, head={"name": head}, tree_source="self")
     model = build_model(config, entries=V).eval()
@@ -51,12 +51,12 @@ def model_of(kind: str = "words", head: str = "node_classifier.v1") -> Exported:
     return Exported(model, config, "none", b"")
 
 
-def with_file(exported: Exported, **options: str) -> Exported:
+def with_file(exported, **options):
     file = export_onnx(exported.model, exported.config, vocabulary_digest="", **options)
     return replace(exported, file=file)
 
 
-def by_a_third_party() -> Exported:
+def by_a_third_party():
     made = model_of()
     parser = Surprise(input_size=made.model.embedding.size)
     encoder = ParsingEncoder(made.model.encoder.encoder, parser).eval()
@@ -70,7 +70,7 @@ def files():
     return {name: with_file(each) for name, each in made.items()}
 
 
-def sentences(model: Model, sizes: list[int], *, given: bool, seed: int = 0) -> Arrays:
+def sentences(model, sizes, *, given, seed=0):
     random, words = np.random.default_rng(seed), sum(sizes)
     counts = random.choice([1, 2, 5], words).astype(np.int64)
     trees = [random_tree(n, seed + n) for n in sizes if given]
@@ -93,16 +93,6 @@ def test_scores(files, kind, batch, given):
     close(exported.runs()[0](inputs), eager_scores(exported.model, inputs))
 
 
-def test_a_sentence_does_not_depend_on_the_others_in_its_batch(files):
-    exported = files["words"]
-    run = exported.runs()[0]
-    singles = [sentences(exported.model, [n], given=False, seed=n) for n in (9, 1, 14, 3)]
-    joined = {name: np.concatenate([each[name] for each in singles]) for name in singles[0]}
-    alone = [run(each) for each in singles]
-    expected = {name: np.concatenate([each[name] for each in alone]) for name in alone[0]}
-    close(run(joined), expected, atol=1e-6)
-
-
 def test_lengths_that_lie_cost_no_memory(files):
     exported = files["words"]
     inputs = sentences(exported.model, [3], given=False)
@@ -116,14 +106,6 @@ def test_rounded_weights(quantize):
     exported = with_file(made, quantize=quantize)
     # Own trees and given ones, against the model with the weights that the file holds.
     verify_onnx(exported.file, made.model, made.config)
-
-
-def test_the_roots_alone():
-    exported = with_file(model_of(head="root_classifier.v1"), outputs="roots")
-    inputs = sentences(exported.model, BATCHES["mixed"], given=False)
-    found, expected = exported.runs()[0](inputs), eager_scores(exported.model, inputs)
-    assert sorted(found) == ["parse", "root_scores"]
-    close(found, {name: expected[name] for name in found})
 
 
 def test_a_parser_that_names_no_module_with_distances():

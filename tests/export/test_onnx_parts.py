@@ -1,7 +1,6 @@
 """What a plugin wrote is exported for any number of rows, or refused with the reason."""
 
 import logging
-from collections.abc import Callable
 
 import numpy as np
 import onnx
@@ -44,11 +43,11 @@ class Faulty(Base):
         return [LEAVES[self.name][0](inputs, self.w)]
 
 
-def branch_on_values(x: Tensor, w: Tensor) -> Tensor:
+def branch_on_values(x, w):
     return x @ w if x.sum() > 0 else torch.tanh(x @ w)
 
 
-LEAVES: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], str]] = {
+LEAVES = {
     "a branch on the number of rows": (
         lambda x, w: x @ w if x.shape[0] > 4 else torch.tanh(x @ w),
         "other numbers of rows.* the generated guard 5 <= ",
@@ -84,7 +83,7 @@ def test_a_cell_that_cannot_be_exported_is_refused_with_the_reason(name):
     assert logging.root.manager.disable == disabled
 
 
-def part_with_a_branch() -> onnx.GraphProto:
+def part_with_a_branch():
     """y = x + w if x's sum is positive, else x - w, with names that clash and what exporters leave
     in a file."""
     branches = {

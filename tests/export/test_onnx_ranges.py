@@ -13,11 +13,11 @@ from thinstack.export.onnx.value import Value
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 
-def graph() -> Graph:
+def graph():
     return Graph("g")
 
 
-def bounds(g: Graph, **known: float) -> Bounds:
+def bounds(g, **known):
     found = Bounds(g.weights, known)
     found.follow(g.nodes)
     return found

@@ -28,7 +28,7 @@ def pair(request):
     """A model of one pass, of any arity, of two directions, and with a parser: all nodes' file and
     the roots' file."""
     found = request.getfixturevalue(request.param)
-    nodes: Exported = found[0] if isinstance(found, tuple) else found
+    nodes = found[0] if isinstance(found, tuple) else found
     file = export_onnx(
         nodes.model, nodes.config, quantize=nodes.quantize, outputs="roots", vocabulary_digest="0"
     )

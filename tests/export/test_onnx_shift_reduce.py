@@ -26,16 +26,13 @@ from plain_parts import PlainCell, S, W, plain_export, plain_spinn
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import Forest
-from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 from thinstack.export.onnx import verify as onnx_verify
 from thinstack.export.onnx.graph import subgraphs, walk
-from thinstack.export.onnx.value import Value
 from thinstack.export.onnx.verify import verify_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.plugins.encoders.spinn import onnx_shift_reduce
 from thinstack.plugins.encoders.spinn import onnx_tracker as onnx_tracker
-from thinstack.plugins.encoders.spinn.onnx_shift_reduce import Timetable
 from thinstack.plugins.encoders.spinn.onnx_tracker import FREE, REDUCE
 
 KINDS = {
@@ -59,7 +56,7 @@ BATCHES = {
 }
 
 
-def export(model: Model, **options: str) -> Exported:
+def export(model, **options):
     tracker = model.encoder.tracker
     settings = {"size": tracker.size, "lookahead": tracker.lookahead, "parses": tracker.parses}
     settings["feeds"] = model.encoder.feeds
@@ -189,33 +186,33 @@ def test_inputs_and_outputs(files):
     ]
 
 
-def swap_stack(patch: pytest.MonkeyPatch) -> None:
+def swap_stack(patch):
     right = onnx_shift_reduce._queues
 
-    def swapped(table: Timetable) -> tuple[Value, Value]:
+    def swapped(table):
         places, queues = right(table)
         return places.op("Gather", [1, 0], axis=1), queues
 
     patch.setattr(onnx_shift_reduce, "_queues", swapped)
 
 
-def reduce_one(patch: pytest.MonkeyPatch, words: int = 2, score: float = 0) -> None:
+def reduce_one(patch, words=2, score=0):
     table = onnx_tracker._possible()
     table[1, words, FREE, REDUCE] = score
     patch.setattr(onnx_tracker, "_possible", lambda: table)
 
 
-def turn_columns(patch: pytest.MonkeyPatch) -> None:
+def turn_columns(patch):
     right = onnx_tracker._columns
     patch.setattr(
         onnx_tracker, "_columns", lambda weight, blocks: np.roll(right(weight, blocks), 1, axis=0)
     )
 
 
-def ignore_the_given(patch: pytest.MonkeyPatch) -> None:
+def ignore_the_given(patch):
     right = onnx_shift_reduce.timetable
 
-    def without(lengths: Value, given: Value, words: Value) -> Timetable:
+    def without(lengths, given, words):
         return right(lengths, given[:0], words)
 
     patch.setattr(onnx_shift_reduce, "timetable", without)

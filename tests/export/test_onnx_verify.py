@@ -3,22 +3,20 @@
 import dataclasses
 import json
 from functools import partial
-from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 import torch
-from export_models import ChildSum, Exported, X, make_config, make_model, randomised, stored
+from export_models import ChildSum, X, make_config, make_model, randomised, stored
 from onnx import numpy_helper
 from torch import Tensor
 
-from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest, join
 from thinstack.errors import BundleError, ExportError, MissingExtraError
 from thinstack.export.onnx import verify as onnx_verify
 from thinstack.export.onnx.model import export_stages
-from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx, verify_onnx
+from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
 from thinstack.export.quantize import dequantised
 from thinstack.export.samples import eager_scores, sample_trees
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
@@ -26,9 +24,8 @@ from thinstack.plugins.cells.nary_lstm import NaryLSTM
 BRANCH = np.array([0, 0, 1])
 
 
-def as_json(report: VerificationReport) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(report)))
-    return found
+def as_json(report):
+    return json.loads(json.dumps(dataclasses.asdict(report)))
 
 
 # No tree, one word, 2, 7 and 64 words in four shapes each, batches of 3 and 32; 512 words for the
@@ -49,7 +46,7 @@ PARSED = [(20 + 8, 52 + 1 + 4 + 3 + 32 + 6), (16 + 7, 48 + 1 + 3 + 3 + 32 + 6)]
     ],
 )
 def test_report(fixture, counts, request):
-    exported: Exported = request.getfixturevalue(fixture)
+    exported = request.getfixturevalue(fixture)
     report = verify_onnx(exported.file, exported.model, exported.config)
     assert [runtime.runtime for runtime in report.runtimes] == ["onnxruntime", "onnx.reference"]
     assert [(runtime.cases, runtime.trees) for runtime in report.runtimes] == counts
@@ -111,10 +108,10 @@ def test_real_inputs_are_compared_as_well(words):
 
 
 def test_a_fault_that_only_real_inputs_show_is_found(words, monkeypatch):
-    def lose_row_7(model: onnx.ModelProto) -> None:
+    def lose_row_7(model):
         change_weight(model, "embedding.table", 7, times=0)
 
-    def real(*ids: int) -> list[Forest]:
+    def real(*ids):
         return [Forest(sizes=np.array([3]), token_ids=np.array(ids), transitions=BRANCH)]
 
     monkeypatch.setattr(onnx_verify, "sampled", lambda *_, **__: real(3, 4))
@@ -142,27 +139,25 @@ def test_what_products_in_8_bits_cost_is_told_of_the_file():
     assert tables.mean_deviation < products.mean_deviation
 
 
-def tampered(file: bytes, change) -> bytes:
+def tampered(file, change):
     model = onnx.load_from_string(file)
     change(model)
     return bytes(model.SerializeToString())
 
 
-def change_weight(
-    model: onnx.ModelProto, name: str, place: object, *, times: float = 1, plus: float = 0
-) -> None:
+def change_weight(model, name, place, *, times=1, plus=0):
     weight = next(tensor for tensor in model.graph.initializer if tensor.name == name)
     values = numpy_helper.to_array(weight).copy()
     values[place] = times * values[place] + plus
     weight.CopyFrom(numpy_helper.from_array(values, name))
 
 
-def change_metadata(model: onnx.ModelProto, **values: str) -> None:
+def change_metadata(model, **values):
     for entry in model.metadata_props:
         entry.value = values.get(entry.key, entry.value)
 
 
-def swap_the_outputs(model: onnx.ModelProto) -> None:
+def swap_the_outputs(model):
     first, second = (
         next(n for n in model.graph.node if name in n.output)
         for name in ("node_scores", "root_scores")
@@ -207,7 +202,7 @@ def test_a_model_that_looks_at_its_batch_fails(words, monkeypatch):
     model = make_model("words")
     scores = model.head.scores
 
-    def centred(outputs: Tensor) -> Tensor:
+    def centred(outputs):
         return scores(outputs - outputs.mean(0))
 
     monkeypatch.setattr(model.head, "scores", centred)
@@ -228,25 +223,6 @@ def test_a_model_that_looks_at_its_batch_fails(words, monkeypatch):
     monkeypatch.setattr(onnx_verify, "ReferenceEvaluator", lambda proto: EagerSession())
     with pytest.raises(ExportError, match=r"change by .* with the trees beside it"):
         verify_onnx(words.file, model, words.config)
-
-
-@pytest.mark.usefixtures("short_samples")
-def test_the_report_is_stored_in_the_file(words, verified, monkeypatch):
-    def export(model, config: ModelConfig, **options: str) -> list[bytes]:
-        assert options == {"index_type": "int64", "vocabulary_digest": "d"}
-        return [words.file]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(onnx_verify, "export_stages", export)
-        patch.setattr(onnx_verify, "verify_onnx", lambda *_, **__: verified[1])
-        file, report = export_verified_onnx(
-            words.model, words.config, index_type="int64", vocabulary_digest="d"
-        )
-    assert report is verified[1]
-    found = stored(onnx.load_from_string(file))
-    assert json.loads(found["verification"]) == as_json(report)
-    assert found["cell"] == "nary_lstm.v1"
-    verify_onnx(file, words.model, words.config)
 
 
 def test_without_onnxruntime(words, monkeypatch):

@@ -1,6 +1,5 @@
 """The operators that ONNX files may have: what every registered part needs, and no more."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
@@ -28,7 +27,7 @@ def test_files_that_were_written_before_pass(path):
     check_onnx(path.read_bytes(), source=str(path))
 
 
-def subjects() -> Iterator[Subject]:
+def subjects():
     """Models of every registered part, and of every way to store numbers."""
     from export_subjects import exportables
 
@@ -48,11 +47,11 @@ def subjects() -> Iterator[Subject]:
     yield build_model(config, entries=len(PIECES)), config, {"quantize": "int8-tables"}
 
 
-def operators(content: bytes) -> set[str]:
+def operators(content):
     return {node.op_type for node in walk(onnx.load_from_string(content).graph.node)}
 
 
-def parts_of(config: ModelConfig) -> set[str]:
+def parts_of(config):
     """The registered names in a configuration."""
     down = config.encoder.top_down
     named = [config.cell, config.head, config.parser, down]

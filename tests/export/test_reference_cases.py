@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from export_models import LABELS, Arrays, Exported, close, make_config
+from export_models import LABELS, close, make_config
 from plain_parts import PlainCell, plain_spinn
 
 from thinstack.export import compare as module
@@ -14,7 +14,7 @@ from thinstack.export.compare import reference_cases
 PLAIN = make_config("words", encoder={"tracker": {"size": 6, "feeds": False}}, tree_source="self")
 
 
-def arrays(values: dict[str, list]) -> Arrays:
+def arrays(values):
     return {name: np.array(numbers) for name, numbers in values.items()}
 
 
@@ -27,7 +27,7 @@ def arrays(values: dict[str, list]) -> Arrays:
     ],
 )
 def test_cases_are_what_the_exported_file_answers(fixture, outputs, rows, request):
-    exported: Exported = request.getfixturevalue(fixture)
+    exported = request.getfixturevalue(fixture)
     cases = reference_cases(exported.model, exported.config, quantize=exported.quantize)
     found = json.loads(json.dumps(cases))
     assert found["labels"] == list(LABELS)

@@ -9,8 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links
-from thinstack.core.depth_ordered import DepthOrdered
-from thinstack.core.schedule import schedule_parents
 
 X, H, ROWS = 3, 4, 5
 OWNER = torch.tensor([3, 0, 3, 4, 1, 3])  # row 2 has no child, row 3 has three
@@ -96,34 +94,3 @@ def assert_equations(
     words = torch.randn(ROWS, cell.input_size).double()
     of_leaf = leaf or (lambda word: node(word, [], []))
     assert_rows(cell.leaf(words), lambda row: of_leaf(words[row].numpy()))
-
-
-def along_chain(cell: Cell, words: Tensor, kinds: Sequence[int] = ()) -> Tensor:
-    """Outputs (n, H) of a chain whose leaf is the first word; `kinds` are those of its links."""
-    n = len(words)
-    schedule = schedule_parents(
-        torch.tensor([*range(1, n), -1]),
-        NONE.new_zeros(n),
-        torch.tensor([*(kinds or [1] * (n - 1)), 1]),
-        cell.arity,
-    )
-    return DepthOrdered(cell)(words[:1], words[1:], schedule)[0]
-
-
-def assert_lstm(
-    cell: Cell, w: list[Array], u: list[Array], b: list[Array], b_u: list[Array] | None = None
-) -> None:
-    """On a chain the cell is torch's LSTM of these weights, whose gates are i, f, g, o; its second
-    bias is that of the recurrent map."""
-    parts = {
-        "weight_ih_l0": np.concatenate(w, axis=1).T,
-        "weight_hh_l0": np.concatenate(u, axis=1).T,
-        "bias_ih_l0": np.concatenate(b),
-        "bias_hh_l0": np.concatenate(b_u or [np.zeros(H)] * 4),
-    }
-    lstm = nn.LSTM(X, H).double()
-    lstm.load_state_dict(
-        {name: torch.from_numpy(np.ascontiguousarray(part)) for name, part in parts.items()}
-    )
-    words = torch.randn(7, X).double()
-    torch.testing.assert_close(along_chain(cell, words), lstm(words)[0], rtol=0, atol=1e-12)

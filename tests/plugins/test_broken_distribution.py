@@ -19,7 +19,7 @@ FAILURES = {(name, "plugin"): BROKEN[name][1] for name in BROKEN_HERE} | {
 """By name and kind of the record, a part of what is said."""
 
 
-def plugins(site, *args: str) -> subprocess.CompletedProcess[str]:
+def plugins(site, *args):
     shown = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(site.path)]), "COLUMNS": "400"}
     command = [sys.executable, "-m", "thinstack", "plugins", *args]
     env = {**os.environ, **shown}

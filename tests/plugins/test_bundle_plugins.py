@@ -38,7 +38,7 @@ def _entry_points_of_the_test():
     manager.cache_clear()
 
 
-def install(site, distribution: str = PROJECT["name"], module: str = "shop_mail") -> None:
+def install(site, distribution=PROJECT["name"], module="shop_mail"):
     """A distribution of the guide's hook."""
     about = {"version": PROJECT["version"], "licence": PROJECT["license"]}
     site.install(distribution, module, HOOK, entry="shop-mail", **about)

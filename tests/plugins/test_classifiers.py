@@ -6,7 +6,6 @@ import pytest
 import torch
 from scipy.special import softmax
 
-from thinstack.core.head import TaskHead
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.plugins.heads.root_classifier import RootClassifier
 
@@ -16,7 +15,7 @@ every_classifier = pytest.mark.parametrize("classifier", [NodeClassifier, RootCl
 
 
 @every_classifier
-def test_a_softmax_over_a_linear_layer(classifier: type[TaskHead]) -> None:
+def test_a_softmax_over_a_linear_layer(classifier):
     torch.manual_seed(1)
     head = classifier(hidden_size=H, classes=CLASSES, hidden=0, dropout=0.5).double().eval()
     w, b = (part.detach().numpy() for part in head.parameters())
@@ -28,7 +27,7 @@ def test_a_softmax_over_a_linear_layer(classifier: type[TaskHead]) -> None:
 
 
 @every_classifier
-def test_a_hidden_layer_comes_before_the_softmax(classifier: type[TaskHead]) -> None:
+def test_a_hidden_layer_comes_before_the_softmax(classifier):
     torch.manual_seed(2)
     head = classifier(hidden_size=H, classes=CLASSES, hidden=7).double().eval()
     w_hl, b_hl, w_lp, b_lp = (part.detach().numpy() for part in head.parameters())
@@ -42,7 +41,7 @@ def test_a_hidden_layer_comes_before_the_softmax(classifier: type[TaskHead]) -> 
 
 @every_classifier
 @pytest.mark.parametrize("hidden", [0, 5])
-def test_dropout_falls_on_the_row_in_training_only(classifier: type[TaskHead], hidden: int) -> None:
+def test_dropout_falls_on_the_row_in_training_only(classifier, hidden):
     head = classifier(hidden_size=H, classes=CLASSES, hidden=hidden, dropout=0.5).double()
     for part in head.parameters():
         part.data.fill_(1 if part.ndim == 2 else 0)

@@ -3,7 +3,7 @@ sentence at a time."""
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
 
 from thinstack.plugins.manager import manager
@@ -13,7 +13,7 @@ from thinstack.testing import PARSER_CHECKS
 X = 7
 
 
-def drawn() -> Distances:
+def drawn():
     torch.manual_seed(0)
     options = {"width": 6, "dilations": [1, 2, 3], "lstm": 5, "hidden": 4}
     parser = manager().find("parser", "distances.v1").create(options, input_size=X)
@@ -21,7 +21,7 @@ def drawn() -> Distances:
     return parser.double().eval()
 
 
-def by_torch(parser: Distances, words: Tensor) -> Tensor:
+def by_torch(parser, words):
     """Distances (n - 1,) of the gaps of a sentence (n, X)."""
     states = parser.input(words)
     for convolution, dilation in zip(parser.convolutions, parser.dilations, strict=True):

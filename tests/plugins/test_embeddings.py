@@ -7,11 +7,9 @@ import pytest
 import torch
 from export.export_models import randomised
 from onnx import numpy_helper
-from torch import Tensor
 from training import tiny_recipe
 
 from thinstack.core.embedding import Embedding
-from thinstack.core.model.model import Model
 from thinstack.errors import ConfigError, ExportError, PluginError
 from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import dequantised
@@ -32,7 +30,7 @@ V, X = 11, 3
 INDEX_TYPES = [torch.int32, torch.int64]
 
 
-def piece_inputs(ids: Tensor, counts: Tensor) -> dict[str, Tensor]:
+def piece_inputs(ids, counts):
     return {"piece_ids": ids, "pieces_per_word": counts}
 
 
@@ -105,7 +103,7 @@ def test_a_lookup_needs_a_table_of_the_size_and_the_inputs_that_it_reads():
         Embedding(table_size=(V, X), size=X, index_names=["token_ids"])({})
 
 
-def spec(base: type[Embedding] = WordEmbedding, **changes: object) -> Spec:
+def spec(base=WordEmbedding, **changes):
     return Spec("embedding", type("Mine", (base,), {"name": "mine.v1"} | changes))
 
 
@@ -200,12 +198,12 @@ def third_party(site):
     manager.manager.cache_clear()
 
 
-def recipe(name: str, **settings: object):
+def recipe(name, **settings):
     embedding = {"name": name, "size": SIZE, "dropout": 0.0, **settings.pop("embedding", {})}
     return tiny_recipe.recipe(settings.pop("kind", KINDS[name]), embedding=embedding, **settings)
 
 
-def model_of(name: str) -> Model:
+def model_of(name):
     torch.manual_seed(0)
     return randomised(build_model(recipe(name).model, entries=30), std=0.7).eval()
 
@@ -319,36 +317,6 @@ def test_an_embedding_that_cannot_be_exported_is_named():
     model, config = model_of("branching.v1"), recipe("branching.v1").model
     with pytest.raises(ExportError, match=r"^Branching\.forward .* it does otherwise for"):
         export_verified_onnx(model, config, vocabulary_digest="none")
-
-
-@pytest.mark.usefixtures("third_party")
-@pytest.mark.parametrize("vector_learning_rate", [0.0, 0.5])
-def test_the_table_has_the_vectors_rate_and_the_other_weights_that_of_the_model(
-    vector_learning_rate,
-):
-    model = model_of("narrow.v1").train()
-    before = {name: value.detach().clone() for name, value in model.named_parameters()}
-    training = recipe(
-        "narrow.v1", vector_learning_rate=vector_learning_rate, learning_rate=0.05, weight_decay=0
-    ).training
-    optimizers = build_optimizers(model, training)
-    inputs = {"token_ids": torch.tensor([3, 1, 3]), "transitions": torch.tensor([0, 0, 1, 0, 1])}
-    model.head.loss(model.joint(inputs).logits, torch.tensor([0, 1, 2, -1, 1])).backward()
-    gradients = {name: value.grad for name, value in model.named_parameters()}
-    for optimizer in optimizers.values():
-        optimizer.step()
-    after = dict(model.named_parameters())
-    changed = (after["embedding.table"] != before["embedding.table"]).any(1)
-    assert changed.nonzero().flatten().tolist() == ([1, 3] if vector_learning_rate else [])
-    if vector_learning_rate:
-        expected = (
-            before["embedding.table"]
-            - vector_learning_rate * gradients["embedding.table"].to_dense()
-        )
-        torch.testing.assert_close(after["embedding.table"].detach(), expected)
-    for name in ("embedding.linear.weight", "embedding.linear.bias"):
-        expected = before[name] - 0.05 * gradients[name].sign()  # AdaGrad's first step
-        torch.testing.assert_close(after[name].detach(), expected, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.usefixtures("third_party")

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import torch
 from scipy.special import softmax
-from torch import Tensor, nn
+from torch import nn
 
 from thinstack.plugins.heads.entailment import Entailment
 
 H, CLASSES, PAIRS = 4, 3, 6
 
 
-def random_head(**options: float) -> Entailment:
+def random_head(**options):
     """In float64, with biases and statistics that are not those of a fresh one."""
     torch.manual_seed(4)
     head = Entailment(hidden_size=H, classes=CLASSES, width=7, **options).double().eval()
@@ -23,19 +23,19 @@ def random_head(**options: float) -> Entailment:
     return head
 
 
-def random_pairs() -> Tensor:
+def random_pairs():
     return torch.from_numpy(np.random.default_rng(2).normal(size=(PAIRS, 2 * H)))
 
 
-def numpy(part: Tensor) -> np.ndarray:
+def numpy(part):
     return part.detach().numpy()
 
 
-def expected_logits(head: Entailment, pairs: Tensor, statistics: str) -> np.ndarray:
+def expected_logits(head, pairs, statistics):
     """Logits with no normalisation (`none`), or one by the statistics of the rows (`batch`) or the
     running ones (`running`)."""
 
-    def norm(x: np.ndarray, place: nn.Sequential) -> np.ndarray:
+    def norm(x, place):
         if statistics == "none":
             return x
         mean, variance = numpy(place[0].running_mean), numpy(place[0].running_var)

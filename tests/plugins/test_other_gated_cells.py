@@ -3,20 +3,7 @@ against their equations in NumPy; the latter also against a GRU step by step on 
 
 import numpy as np
 import pytest
-import torch
-from equations import (
-    Array,
-    H,
-    State,
-    X,
-    along_chain,
-    assert_equations,
-    named,
-    parameters,
-    random_cell,
-    sigmoid,
-)
-from torch import nn
+from equations import Array, H, State, X, assert_equations, named, parameters, random_cell, sigmoid
 
 from thinstack.plugins.cells.dual_gate_lstm import DualGateLSTM
 from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
@@ -81,7 +68,7 @@ def test_spinn_lstm(inner_size):
     part, gates = parameters(cell), ("i", "f_l", "f_r", "o", "g")
     w, b = named(gates, part["w_comp"]), named(gates, part["b_comp"])
 
-    def node(e: Array | None, children: list[State], kinds: list[int]) -> State:
+    def node(e, children, kinds):
         """(1)-(3)."""
         (h_2, c_2), (h_1, c_1) = children
         a = {}
@@ -91,7 +78,7 @@ def test_spinn_lstm(inner_size):
         c = sigmoid(a["f_l"]) * c_2 + sigmoid(a["f_r"]) * c_1 + sigmoid(a["i"]) * np.tanh(a["g"])
         return sigmoid(a["o"]) * np.tanh(c), c
 
-    def leaf(x: Array) -> State:
+    def leaf(x):
         """(4): a linear map, h before c."""
         return tuple(np.split(x @ part["w_word"] + part["b_word"], 2))
 
@@ -105,8 +92,8 @@ def test_tree_gru(inner_size):
     w = named("rzn" if inner_size else "zn", part["w"])
     u, b = named("rzn", part["u"]), named("rzn", part["b"])
 
-    def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
-        def before(gate: str, hidden: Array) -> Array:
+    def node(x, children, kinds):
+        def before(gate, hidden):
             total = hidden @ u[gate] + b[gate]
             return total if x is None else total + x @ w[gate]
 
@@ -116,22 +103,3 @@ def test_tree_gru(inner_size):
         return ((1 - z) * n + z * h_sum,)
 
     assert_equations(cell, node)
-
-
-def test_tree_gru_on_a_chain_is_a_gru_where_the_reset_gate_is_open():
-    """torch resets U h instead of h, which is the same when r is 1 everywhere; its gates are r, z,
-    n."""
-    cell = random_cell(TreeGRU, inner_size=X)
-    with torch.no_grad():
-        cell.w[:, :H] = 0
-        cell.b[:H] = 100
-    gru = nn.GRU(X, H).double()
-    rows = {
-        "weight_ih_l0": cell.w.detach().T,
-        "weight_hh_l0": cell.u.detach().T,
-        "bias_ih_l0": cell.b.detach(),
-        "bias_hh_l0": torch.zeros(3 * H),
-    }
-    gru.load_state_dict(rows)
-    words = torch.randn(6, X).double()
-    torch.testing.assert_close(along_chain(cell, words), gru(words)[0], rtol=0, atol=1e-12)

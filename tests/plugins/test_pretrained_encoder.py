@@ -3,9 +3,6 @@ them."""
 
 import shutil
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -13,11 +10,9 @@ import transformers
 from safetensors.torch import load_file, save_file
 from tiny_encoder import PIECES, WIDTH, contextual_recipe, write_encoder
 
-from thinstack.core.embedding import Leaves
 from thinstack.errors import ConfigError, DataError, MissingExtraError
 from thinstack.plugins.embeddings.transformer import pretrained
 from thinstack.training.loop.initial import first_leaves
-from thinstack.training.recipe import Recipe
 
 
 @pytest.fixture(scope="module")
@@ -33,40 +28,40 @@ def encoder(saved, tmp_path):
     return shutil.copytree(saved, tmp_path / "encoder")
 
 
-def read(folder: Path, recipe: Recipe | None = None) -> Leaves:
+def read(folder, recipe=None):
     return first_leaves(recipe or contextual_recipe(), folder.parent, [], WIDTH)
 
 
-def same(found: Leaves, expected: Leaves) -> bool:
+def same(found, expected):
     assert found.weights.keys() == expected.weights.keys()
     pairs = [(value, expected.weights[name]) for name, value in found.weights.items()]
     return (found.table == expected.table).all() and all(torch.equal(*pair) for pair in pairs)
 
 
-def half_name(folder: Path) -> None:
+def half_name(folder):
     (folder / "model.safetensors").rename(folder / "model.fp16.safetensors")
 
 
-def pickled(folder: Path) -> None:
+def pickled(folder):
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
 
 
-def sharded(folder: Path) -> None:
+def sharded(folder):
     model = transformers.AutoModel.from_pretrained(folder)
     (folder / "model.safetensors").unlink()
     model.save_pretrained(folder, max_shard_size="20KB")
     assert len(list(folder.glob("model-*.safetensors"))) > 1
 
 
-def of_a_task(folder: Path) -> None:
+def of_a_task(folder):
     """Under the prefix of a model with a task head."""
     state = load_file(folder / "model.safetensors")
     named = {f"bert.{name}": value for name, value in state.items() if "pooler" not in name}
     save_file(named, folder / "model.safetensors", {"format": "pt"})
 
 
-def words_alone(folder: Path) -> None:
+def words_alone(folder):
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (folder / name).unlink()
 
@@ -77,19 +72,19 @@ def test_other_forms_of_the_same_encoder(saved, encoder, change):
     assert same(read(encoder), read(saved))
 
 
-def without(*names: str) -> Callable[[Path], None]:
+def without(*names):
     return lambda folder: [(folder / name).unlink() for name in names] and None
 
 
-def written(name: str, text: str) -> Callable[[Path], Any]:
+def written(name, text):
     return lambda folder: (folder / name).write_text(text, encoding="utf-8")
 
 
-def broken_pickle(folder: Path) -> None:
+def broken_pickle(folder):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
 
 
-def of_one_layer(folder: Path) -> None:
+def of_one_layer(folder):
     state = load_file(folder / "model.safetensors")
     kept = {name: value for name, value in state.items() if "layer.1." not in name}
     save_file(kept, folder / "model.safetensors", {"format": "pt"})
@@ -181,9 +176,9 @@ def test_transformers_says_nothing_meanwhile_and_is_left_as_it_was(saved, capfd)
 
 
 def test_a_hub_that_does_not_answer_is_not_asked_twice(tmp_path, monkeypatch):
-    asked: list[str] = []
+    asked = []
 
-    def refused(url: str, timeout: float) -> None:
+    def refused(url, timeout):
         asked.append(url)
         raise ConnectionRefusedError
 

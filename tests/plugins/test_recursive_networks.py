@@ -1,36 +1,19 @@
 """Recursive networks (Socher et al. 2011-2014; Irsoy & Cardie 2014) and the mean of words against
 their equations, in NumPy."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import torch
-from equations import (
-    OWNER,
-    ROWS,
-    Array,
-    H,
-    State,
-    X,
-    assert_equations,
-    composed,
-    parameters,
-    random_cell,
-)
+from equations import OWNER, ROWS, H, X, assert_equations, composed, parameters, random_cell
 
-from thinstack.core import Forest
 from thinstack.core.cell import Links
-from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.dt_rnn import DTRNN
 from thinstack.plugins.cells.mv_rnn import MVRNN
 from thinstack.plugins.cells.rntn import RNTN
 from thinstack.plugins.cells.rvnn import RvNN
 from thinstack.plugins.cells.sdt_rnn import SDTRNN
-from thinstack.plugins.cells.word_mean import WordMean
 from thinstack.plugins.manager import manager
-from thinstack.testing.recursion import encode
 
 WORDS = {"leaf": "word", "input_size": H}
 
@@ -44,7 +27,7 @@ def test_dt_rnn_and_sdt_rnn(kinds, inner_size):
     cell = random_cell(SDTRNN if kinds else DTRNN, inner_size=inner_size, **asked)
     w, u, b = parameters(cell).values()
 
-    def node(x: Array | None, children: list[State], relations: list[int]) -> State:
+    def node(x, children, relations):
         pairs = zip(children, relations, strict=True)
         below = sum(h_k @ (u[relation - 1] if kinds else u) for (h_k,), relation in pairs)
         return (np.tanh((0 if x is None else x @ w) + b + below),)
@@ -61,7 +44,7 @@ def test_sdt_rnn_counts_a_child_of_kind_0_as_none():
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 
-def word_leaf(part: dict[str, Array]) -> Callable[[Array], State]:
+def word_leaf(part):
     """The word itself, or a map of it where there is one."""
     return lambda x: (np.tanh(x @ part["w_x"] + part["b_x"]) if "w_x" in part else x,)
 
@@ -72,7 +55,7 @@ def test_rvnn(asked):
     part = parameters(cell)
     w_left, w_right, v = np.split(part["w"], [H, 2 * H])
 
-    def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
+    def node(x, children, kinds):
         (a,), (b,) = children
         return (np.tanh(a @ w_left + b @ w_right + (0 if x is None else x @ v) + part["b"]),)
 
@@ -84,7 +67,7 @@ def test_rntn(asked):
     cell = random_cell(RNTN, **asked)
     part = parameters(cell)
 
-    def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
+    def node(x, children, kinds):
         pair = np.concatenate([h for (h,) in children])  # [a; b]
         products = [pair @ part["v"][:, k] @ pair for k in range(H)]
         return (np.tanh(products + pair @ part["w"] + part["b"]),)
@@ -92,12 +75,12 @@ def test_rntn(asked):
     assert_equations(cell, node, word_leaf(part))
 
 
-def mv_rnn_width(rank: int | None) -> int:
+def mv_rnn_width(rank):
     """Of a word's vector and the parameters of its matrix."""
     return H + H * H if rank is None else H + 2 * H * rank + H
 
 
-def word_matrix(m: Array, rank: int | None) -> Array:
+def word_matrix(m, rank):
     if rank is None:
         return np.eye(H) + m.reshape(H, H)
     u, v, d = np.split(m, [H * rank, 2 * H * rank])
@@ -113,7 +96,7 @@ def test_mv_rnn(leaf_is, rank):
     cell = random_cell(MVRNN, input_size=size, leaf=leaf_is, rank=rank)
     part = parameters(cell)
 
-    def node(x: Array | None, children: list[State], kinds: list[int]) -> State:
+    def node(x, children, kinds):
         (a, b) = (vector for vector, _ in children)
         a_matrix, b_matrix = (
             matrix.reshape(H, H) if kind else np.eye(H)
@@ -122,7 +105,7 @@ def test_mv_rnn(leaf_is, rank):
         p = np.tanh(part["w"].T @ np.concatenate([b_matrix @ a, a_matrix @ b]) + part["b"])
         return p, (part["w_m"].T @ np.concatenate([a_matrix, b_matrix])).flatten()
 
-    def leaf(x: Array) -> State:
+    def leaf(x):
         z, m = np.split(x if table else x @ part["w_x"] + part["b_x"], [H])
         return z if table else np.tanh(z), word_matrix(m, rank).flatten()
 
@@ -145,29 +128,3 @@ def test_a_table_of_another_width_is_refused(rank):
         manager().find("cell", "mv_rnn.v1").create(
             {"leaf": "table", "rank": rank}, input_size=X, hidden_size=H
         )
-
-
-def test_the_mean_of_the_words_of_a_constituency_tree():
-    """Every word counts once, however deep it lies."""
-    cell = WordMean(input_size=X, hidden_size=X)
-    words = torch.randn(4, X, dtype=torch.float64)
-    forest = Forest.of([from_brackets("(3 (2 a) (3 (2 (2 b) (2 c)) (2 d)))")])
-    found = np.concatenate([cell.output(state) for state in encode(cell, forest, words)])
-    a, b, c, d = words.numpy()
-    expected = [a, b, c, (b + c) / 2, d, (b + c + d) / 3, (a + b + c + d) / 4]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-
-
-def test_the_mean_of_the_words_of_a_dependency_tree():
-    """A node's own word counts too."""
-    cell = WordMean(input_size=X, hidden_size=X, inner_size=X)
-    parents, none = np.array([1, 3, 1, -1, 3]), np.zeros(5, np.int64)
-    forest = Forest(parents=parents, slots=none, kinds=none + 1, sizes=np.array([5]))
-    words = torch.randn(5, X, dtype=torch.float64)
-    is_leaf = torch.tensor([True, False, True, False, True])
-    states = encode(cell, forest, words[is_leaf], words[~is_leaf])
-    found = np.concatenate([cell.output(state) for state in states])
-    v = words.numpy()
-    expected = [v[0], (v[0] + v[1] + v[2]) / 3, v[2], v.mean(0), v[4]]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-    assert [int(state[1]) for state in states] == [1, 3, 1, 5, 1]

@@ -14,7 +14,7 @@ X, T, SHIFT, REDUCE = 3, 2, 0, 1
 SPOT_SAT_DOWN = [SHIFT, SHIFT, SHIFT, REDUCE, REDUCE]
 
 
-def sigmoid(x: np.ndarray) -> np.ndarray:
+def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
@@ -30,7 +30,7 @@ def test_spot_sat_down_by_hand():
     x = np.random.default_rng(1).normal(size=(3, X))
     nothing = np.zeros(H)
 
-    def track(h: np.ndarray, c: np.ndarray, *reads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def track(h, c, *reads):
         """The stack's second and its top, the buffer's front and its second."""
         weights = [*np.split(p["w_stack"], 2, axis=1), *np.split(p["w_buffer"], 2, axis=1)]
         a = sum(read @ w for read, w in zip(reads, weights, strict=True)) + h @ p["u"] + p["b"]
@@ -38,7 +38,7 @@ def test_spot_sat_down_by_hand():
         c = f * c + i * g
         return o * np.tanh(c), c
 
-    def compose(left, right, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def compose(left, right, e):
         a = np.concatenate([left[0], right[0], e]) @ p["w_comp"] + p["b_comp"]
         i, f_left, f_right, o = np.split(sigmoid(a[: 4 * H]), 4)
         c = f_left * left[1] + f_right * right[1] + i * np.tanh(a[4 * H :])

@@ -2,7 +2,6 @@
 NumPy."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ def head():
     return Similarity(hidden_size=H, classes=K, hidden=7).double().eval()
 
 
-def sparse(y: float) -> np.ndarray:
+def sparse(y):
     """The target distribution p, case by case; an i beyond K has p_i = 0 anyway."""
     p = np.zeros(K)
     for i in range(1, K + 1):
@@ -60,24 +59,12 @@ def test_the_loss_of_one_pair(head, y):
     assert loss.item() == pytest.approx(rel_entr(p, softmax(logits[0])).sum(), abs=1e-10)
 
 
-@pytest.mark.parametrize("y", [1, 2.5, 5])
-def test_the_right_distribution_costs_nothing(head, y):
-    logits = torch.from_numpy(np.log(np.maximum(sparse(y), 1e-300)))[None]
-    loss = head.loss(logits, torch.tensor([y], dtype=torch.float64))
-    assert loss.item() == pytest.approx(0, abs=1e-12)
-
-
 def test_the_loss_is_the_sum_over_rated_pairs(head):
     logits = np.random.default_rng(3).normal(size=(5, K))
     ratings = np.array([2.4, -1, 5, 1, -1])
     expected = sum(rel_entr(sparse(ratings[i]), softmax(logits[i])).sum() for i in (0, 2, 3))
     loss = head.loss(torch.from_numpy(logits), torch.from_numpy(ratings))
     assert loss.item() == pytest.approx(expected, abs=1e-10)
-
-
-def test_the_order_of_a_pair_does_not_matter(head):
-    pairs = torch.randn(PAIRS, 2 * H, dtype=torch.float64)
-    torch.testing.assert_close(head(pairs), head(pairs.roll(H, 1)))
 
 
 def test_dropout_falls_on_the_hidden_layer_in_training_only():
@@ -101,7 +88,7 @@ def test_ratings_can_be_scripted(head):
         def forward(self, pairs: Tensor) -> Tensor:
             return self.head.ratings(self.head.scores(pairs))
 
-    rated: Callable[[Tensor], Tensor] = torch.jit.script(Ratings(head))
+    rated = torch.jit.script(Ratings(head))
     pairs = torch.randn(PAIRS, 2 * H, dtype=torch.float64)
     torch.testing.assert_close(rated(pairs), head.ratings(head.scores(pairs)), rtol=0, atol=1e-12)
 

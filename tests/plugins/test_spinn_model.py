@@ -1,15 +1,11 @@
 """SPINN with a leaf embedding and task heads, against the reference recursion in float64."""
 
-import io
-
 import numpy as np
 import pytest
 import torch
 from core.configured import ENTRIES, H, X, build, far_from_zero
-from oracle import Nodes, by_reference
-from torch import Tensor
+from oracle import by_reference
 
-from thinstack.core.model.model import Model
 from thinstack.plugins.encoders.spinn.stack_encoder import StackEncoder
 
 LENGTHS = [3, 1, 4, 2]
@@ -21,17 +17,13 @@ HEADS = {
 }
 
 
-def model_of(
-    head: str = "nodes", cell: str = "spinn_lstm.v1", kind: str = "words", **tracker: object
-) -> Model:
+def model_of(head="nodes", cell="spinn_lstm.v1", kind="words", **tracker):
     encoder = {"tracker": {"size": 5, "lookahead": 2, **tracker}}
     embedding = {"kind": kind, "size": X}
     return far_from_zero({"name": cell}, HEADS[head], embedding=embedding, encoder=encoder)
 
 
-def inputs_of(
-    model: Model, *, trees: bool = True, dtype: torch.dtype = torch.int64
-) -> dict[str, Tensor]:
+def inputs_of(model, *, trees=True, dtype=torch.int64):
     random = np.random.default_rng(3)
     pieces = random.integers(1, 4, sum(LENGTHS))
     every = {
@@ -44,14 +36,14 @@ def inputs_of(
     return {name: torch.from_numpy(every[name]).to(dtype) for name in model.input_names}
 
 
-def defined(model: Model, inputs: dict[str, Tensor]) -> Nodes:
+def defined(model, inputs):
     """By the definition, over the given trees or, where there are none, its own."""
     given = inputs["transitions"] if len(inputs["transitions"]) else None
     words, lengths = model.embed(inputs), torch.tensor(LENGTHS)
     return by_reference(model.encoder.cell, model.encoder.tracker, words, lengths, given)
 
 
-def expected_of(model: Model, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+def expected_of(model, inputs):
     found, scores = defined(model, inputs), model.head.scores
     if model.head.reads == "pairs":
         pairs = found.roots.view(2, 2 * H)
@@ -61,7 +53,7 @@ def expected_of(model: Model, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
     return expected | ({"parse": found.transitions} if model.parses else {})
 
 
-def equal(found: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+def equal(found, expected):
     assert found.keys() == expected.keys()
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
@@ -121,14 +113,6 @@ def test_scores_over_its_own_trees(head, feeds):
         torch.testing.assert_close(found.to_dense(), wanted.to_dense(), rtol=0, atol=1e-9)
 
 
-def test_pieces_of_words():
-    model = model_of(kind="wordpieces")
-    assert model.input_names == ["piece_ids", "pieces_per_word", "lengths", "transitions"]
-    for own in (False, True):
-        inputs = inputs_of(model, trees=not own)
-        equal(model(inputs), expected_of(model, inputs))
-
-
 @pytest.mark.parametrize("feeds", [True, False])
 @pytest.mark.parametrize("head", HEADS)
 def test_the_parts_of_the_joint_objective(head, feeds):
@@ -164,21 +148,6 @@ def test_the_loss_of_transitions():
     assert judge(choices[:0], free[:0], wanted[:0])[0].item() == 0
 
 
-@pytest.mark.parametrize("head", HEADS)
-@pytest.mark.parametrize("parses", [True, False])
-def test_no_sentences(head, parses):
-    model = model_of(head, parses=parses)
-    none = {name: torch.zeros(0, dtype=torch.int32) for name in model.input_names}
-    widths = {"sentence_vectors": (0, H), "parse": (0,)}
-    for grad in (True, False):
-        with torch.set_grad_enabled(grad):
-            found = model(none)
-        assert {name: tuple(part.shape) for name, part in found.items()} == {
-            name: widths.get(name, (0, 3)) for name in model.output_names
-        }
-    assert model.joint(none).choices.shape == (0, 2 if parses else 0)
-
-
 TREES = torch.tensor([0, 0, 1, 0])
 
 
@@ -188,12 +157,9 @@ TREES = torch.tensor([0, 0, 1, 0])
         (False, {"transitions": TREES[:0]}, "needs transitions"),
         (False, {"token_ids": torch.tensor([1, 2])}, "expected 3 words, .* found 2"),
         (True, {"token_ids": torch.tensor([1, 2, 3, 4])}, "expected 3 words, .* found 4"),
-        (True, {"lengths": torch.tensor([1, 2])}, "lengths and transitions disagree"),
         (True, {"transitions": TREES[:3]}, "lengths and transitions disagree"),
         (True, {"lengths": torch.tensor([2, 2])}, "expected 4 words, .* found 3"),
-        (True, {"lengths": torch.tensor([2, 2]), "transitions": TREES[:0]}, "4 words, .* found 3"),
         (True, {"lengths": torch.tensor([3, 0])}, "lengths must be at least 1"),
-        (True, {"lengths": torch.tensor([0, 3]), "transitions": TREES[:0]}, "at least 1"),
     ],
 )
 def test_inputs_that_do_not_go_together(parses, changed, message):
@@ -211,31 +177,3 @@ def test_inputs_that_do_not_go_together(parses, changed, message):
 def test_an_odd_number_of_parsed_sentences_is_no_pairs():
     with pytest.raises(ValueError, match="found 1"):
         model_of("pairs")({"token_ids": torch.tensor([1, 2]), "lengths": torch.tensor([2])})
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit.:DeprecationWarning")
-@pytest.mark.parametrize(
-    ("head", "cell", "feeds"),
-    [
-        ("nodes", "spinn_lstm.v1", True),
-        ("roots", "child_sum_lstm.v1", False),
-        ("pairs", "nary_lstm.v1", False),
-    ],
-)
-def test_scripted_saved_and_loaded(head, cell, feeds):
-    """Given trees and its own, after an empty document too."""
-    model = model_of(head, cell, feeds=feeds)
-    scripted = torch.jit.script(model)
-    frozen = torch.jit.freeze(scripted)
-    file = io.BytesIO()
-    torch.jit.save(frozen, file)
-    file.seek(0)
-    loaded = torch.jit.load(file)
-    none = {name: torch.zeros(0, dtype=torch.long) for name in model.input_names}
-    some = [inputs_of(model), inputs_of(model, trees=False)]
-    for inputs in (*some, none, *some):
-        with torch.no_grad():
-            expected = model(inputs)
-            for module in (scripted, loaded):
-                equal(module(inputs), expected)
-        equal(scripted(inputs), expected)

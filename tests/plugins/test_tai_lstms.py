@@ -5,18 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from equations import (
-    Array,
-    H,
-    State,
-    X,
-    assert_equations,
-    assert_lstm,
-    named,
-    parameters,
-    random_cell,
-    sigmoid,
-)
+from equations import Array, H, State, X, assert_equations, named, parameters, random_cell, sigmoid
 
 from thinstack.core.cell import Cell
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
@@ -52,15 +41,6 @@ class ChildSum:
 def test_child_sum_lstm(inner_size, output_gate, bias):
     cell = random_cell(ChildSumLSTM, inner_size=inner_size, output_gate=output_gate, bias=bias)
     assert_equations(cell, ChildSum(cell).node)
-
-
-@pytest.mark.parametrize("bias", ["single", "double"])
-def test_child_sum_lstm_on_a_chain_is_an_lstm(bias):
-    cell = random_cell(ChildSumLSTM, inner_size=X, bias=bias)
-    paper = ChildSum(cell)
-    assert any(part.any() for part in paper.b_u.values()) == (bias == "double")
-    parts = ([of[gate] for gate in "ifuo"] for of in (paper.w, paper.u, paper.b, paper.b_u))
-    assert_lstm(cell, *parts)
 
 
 class Nary:
@@ -165,25 +145,7 @@ def test_nary_lstm(arity, inner_size):
 )
 def test_the_cells_of_the_authors_runs(arity, inner_size, values):
     """Every value of one option with every value of another."""
-    options: Any = dict(zip(("forget", "leaf", "bias", "output_gate"), values, strict=True))
+    options = dict(zip(("forget", "leaf", "bias", "output_gate"), values, strict=True))
     cell = random_cell(NaryLSTM.build, arity=arity, inner_size=inner_size, **options)
     paper = Nary(cell, **options)
     assert_equations(cell, paper.node, paper.leaf)
-
-
-@pytest.mark.parametrize("bias", ["single", "double"])
-def test_nary_lstm_on_a_chain_is_an_lstm(bias):
-    cell = random_cell(NaryLSTM.build, arity=1, inner_size=X, bias=bias)
-    paper = Nary(cell, bias=bias)
-    recurrent = [(gate, 0) for gate in ("i", "f0", "u", "o")]
-    w, b = ([of[gate] for gate in "ifuo"] for of in (paper.w, paper.b))
-    b_u = [paper.b_u[key] for key in recurrent] if bias == "double" else None
-    assert_lstm(cell, w, [paper.u[key] for key in recurrent], b, b_u)
-
-
-def test_names_of_the_weights():
-    """Saved models have them."""
-    assert list(NaryLSTM(input_size=X, hidden_size=H).state_dict()) == ["w", "u", "b"]
-    options = {"forget": "tied", "leaf": "own", "bias": "double"}
-    cell = NaryLSTM.build(input_size=X, hidden_size=H, inner_size=X, **options)
-    assert list(cell.state_dict()) == ["w", "u", "b", "u_f", "b_u", "w_leaf", "b_leaf"]

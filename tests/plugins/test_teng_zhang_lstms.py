@@ -3,20 +3,7 @@
 
 import numpy as np
 import pytest
-import torch
-from equations import (
-    Array,
-    H,
-    State,
-    X,
-    along_chain,
-    assert_equations,
-    assert_lstm,
-    named,
-    parameters,
-    random_cell,
-    sigmoid,
-)
+from equations import Array, H, State, X, assert_equations, named, parameters, random_cell, sigmoid
 
 from thinstack.core.cell import Cell
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
@@ -27,7 +14,7 @@ from thinstack.plugins.cells.top_down_lstm import TopDownLSTM
 WAYS = ["shared", "per_side"]
 
 
-def step(x: Array, h: Array, c: Array, W: dict, b: dict) -> State:  # noqa: N803
+def step(x, h, c, W, b):  # noqa: N803
     """(1)-(3) and (13)-(14), of one set of parameters under the names of the paper, such as
     W["hf"]; W h is h @ W here."""
     i = sigmoid(x @ W["xi"] + h @ W["hi"] + c @ W["ci"] + b["i"])
@@ -152,42 +139,3 @@ def test_peephole_lstm():
 def test_top_down_lstm(inputs, kinds):
     cell = random_cell(TopDownLSTM, inputs=inputs, kinds=kinds)
     assert_equations(cell, TopDown(cell).node, kinds=kinds)
-
-
-def assert_path(cell: Cell, paper: Sequential | TopDown, sides: list[int]) -> None:
-    """A chain from the leaf, or from the root, whose links are of these kinds."""
-    states: list[State] = []
-    words = torch.randn(1 + len(sides), X).double()
-    for side, word in zip([1, *sides], words, strict=True):
-        states.append(paper.node(word.numpy(), states[-1:], [side]))
-    found = along_chain(cell, words, sides).detach()
-    np.testing.assert_allclose(found, [h for h, _ in states], rtol=0, atol=1e-10)
-
-
-def test_a_sentence():
-    cell = random_cell(PeepholeLSTM)
-    assert_path(cell, Sequential(cell), [1] * 5)
-
-
-@pytest.mark.parametrize("inputs", WAYS)
-@pytest.mark.parametrize("sides", [[1, 1, 2], [1, 2, 1]])
-def test_two_paths_from_the_root(sides, inputs):
-    """Those to the nodes 7 and 8 of Figure 4."""
-    cell = random_cell(TopDownLSTM, inputs=inputs)
-    assert_path(cell, TopDown(cell), sides)
-
-
-def test_without_peepholes_it_is_an_lstm():
-    cell = random_cell(PeepholeLSTM)
-    with torch.no_grad():
-        cell.w_if[X + H :] = 0
-        cell.w_o[X + H :] = 0
-    W, b = Sequential(cell).W, Sequential(cell).b
-    assert_lstm(cell, *([W[of + gate] for gate in "ifgo"] for of in "xh"), [b[g] for g in "ifgo"])
-
-
-def test_what_a_constructor_refuses():
-    with pytest.raises(KeyError, match="middle"):
-        LexicalizedLSTM(input_size=X, hidden_size=H, lexicalize="middle")
-    with pytest.raises(ValueError, match="found 0"):
-        TopDownLSTM(input_size=X, hidden_size=H, kinds=0)

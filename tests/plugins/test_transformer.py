@@ -18,7 +18,7 @@ from thinstack.training.loop.initial import first_leaves, initial_model
 Sentences = Sequence[Sequence[Sequence[int]]]
 """The ids of the pieces of each word of each sentence."""
 
-SENTENCES: Sentences = [
+SENTENCES = [
     [[5, 6], [7], [8, 9, 10]],
     [[11]],
     [[12, 13], [14] * 3, *([n] for n in range(15, 15 + POSITIONS))],  # beyond the positions
@@ -53,7 +53,7 @@ def pretrained(tmp_path_factory):
     return Pretrained(folder, write_encoder(folder / "encoder"))
 
 
-def inputs(sentences: Sentences, dtype: torch.dtype = torch.int64) -> dict[str, Tensor]:
+def inputs(sentences, dtype=torch.int64):
     words = [word for sentence in sentences for word in sentence]
     fields = {
         "piece_ids": [piece for word in words for piece in word],
@@ -67,9 +67,7 @@ def inputs(sentences: Sentences, dtype: torch.dtype = torch.int64) -> dict[str, 
     ("layers", "dtype"), [(2, torch.int32), (2, torch.int64), (1, torch.int64)]
 )
 @torch.no_grad()
-def test_words_are_the_means_of_berts_outputs(
-    pretrained: Pretrained, layers: int, dtype: torch.dtype
-) -> None:
+def test_words_are_the_means_of_berts_outputs(pretrained, layers, dtype):
     embedding = pretrained.embedding({"layers": layers})
     expected = torch.cat([pretrained.words(sentence, layers) for sentence in SENTENCES])
     found = embedding(inputs(SENTENCES, dtype))
@@ -87,7 +85,7 @@ def test_torchscript_gives_the_same(pretrained):
 
 
 @torch.no_grad()
-def test_rows_and_a_static_table_stand_beside_the_outputs(pretrained: Pretrained) -> None:
+def test_rows_and_a_static_table_stand_beside_the_outputs(pretrained):
     embedding = pretrained.embedding({"rows": True, "static": 3}, size=2 * WIDTH + 3, dropout=0.5)
     rows = functional.layer_norm(pretrained.bert.embeddings.word_embeddings.weight, [WIDTH])
     words = [word for sentence in SENTENCES for word in sentence]

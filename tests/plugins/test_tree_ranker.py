@@ -12,7 +12,7 @@ from thinstack.plugins.heads.tree_ranker import TreeRanker
 H, WORD, LABELS, CONSTITUENTS = 4, 3, 5, 6
 
 
-def random_head(word_size: int = WORD, kappa: float = 0.5) -> TreeRanker:
+def random_head(word_size=WORD, kappa=0.5):
     torch.manual_seed(4)
     return TreeRanker(hidden_size=H, classes=LABELS, word_size=word_size, kappa=kappa).double()
 
@@ -30,7 +30,7 @@ def test_the_score_of_a_constituent(word_size):
     np.testing.assert_allclose(head.scores(rows).detach(), log_softmax(o, 1), rtol=0, atol=1e-10)
 
 
-def margin_loss(f: np.ndarray, candidates: np.ndarray, kappa: float) -> float:
+def margin_loss(f, candidates, kappa):
     """(22) and (23), a sentence at a time; every tree is known and every sentence has one
     oracle."""
     total = 0.0
@@ -41,8 +41,7 @@ def margin_loss(f: np.ndarray, candidates: np.ndarray, kappa: float) -> float:
     return total
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("kappa", [0.0, 0.1, 2.0])
+@pytest.mark.parametrize(("seed", "kappa"), [(0, 0.0), (1, 0.1), (2, 2.0)])
 def test_the_loss(seed, kappa):
     """Sentences of one to ten candidates, mixed."""
     random = np.random.default_rng(seed)

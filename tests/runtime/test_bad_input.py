@@ -26,7 +26,7 @@ EXTREMES = (-(2**31), -(2**31) + 1, -1, 2, 7, 30_522, 2**31 - 1)
 Inputs = dict[str, list[int]]
 
 
-def good(words: int, rng: random.Random, *, pieces: bool) -> Inputs:
+def good(words, rng, *, pieces):
     """Two sentences, of so many words and of one."""
     left = [0, *[0, 1] * (words - 1)]
     if not pieces:
@@ -39,7 +39,7 @@ def good(words: int, rng: random.Random, *, pieces: bool) -> Inputs:
     return {"piece_ids": ids, "pieces_per_word": counts, **lengths}
 
 
-def spoilt(inputs: Inputs, rng: random.Random) -> Inputs:
+def spoilt(inputs, rng):
     """One or two of them changed."""
     inputs = {name: list(values) for name, values in inputs.items()}
     for _ in range(rng.randint(1, 2)):
@@ -59,7 +59,7 @@ def spoilt(inputs: Inputs, rng: random.Random) -> Inputs:
     return inputs
 
 
-def ends_defined(session: onnxruntime.InferenceSession, inputs: Inputs, classes: int) -> bool:
+def ends_defined(session, inputs, classes):
     """Run it; whether it gave scores, of the declared shapes and finite, and not an error of
     onnxruntime."""
     outputs = [item.name for item in session.get_outputs()]
@@ -74,7 +74,7 @@ def ends_defined(session: onnxruntime.InferenceSession, inputs: Inputs, classes:
     return True
 
 
-def main(kind: str) -> None:
+def main(kind):
     """Run 300 bad inputs and print how many gave scores."""
     bundle, rng = open_bundle(BUNDLES[kind]), random.Random(0)
     options = onnxruntime.SessionOptions()

@@ -1,7 +1,6 @@
 """Which results a batch has when some of it fails."""
 
 import signal
-from collections.abc import Sequence
 
 import pytest
 
@@ -10,7 +9,7 @@ from thinstack.runtime.pool import each_part
 
 @pytest.mark.parametrize("culprits", [set(), {0}, {6}, {2, 3}, set(range(7))])
 def test_all_but_the_culprits_have_results_in_order(culprits):
-    def run(part: Sequence[int]) -> list[int]:
+    def run(part):
         if bad := sorted(culprits.intersection(part)):
             raise ValueError(*bad)
         return [-each for each in part]
@@ -23,10 +22,10 @@ def test_all_but_the_culprits_have_results_in_order(culprits):
 
 
 def test_other_errors_and_those_of_signal_handlers_go_through():
-    def stop(*_: object) -> None:
+    def stop(*_):
         raise ValueError("out of time")
 
-    def ask(part: Sequence[int]) -> None:
+    def ask(part):
         signal.raise_signal(signal.SIGALRM)
 
     with pytest.raises(ZeroDivisionError):

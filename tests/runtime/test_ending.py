@@ -44,7 +44,7 @@ SCORING = {
 }
 
 
-def python(code: str, *more: str) -> "subprocess.CompletedProcess[str]":
+def python(code, *more):
     return subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", START + WORDS + code, *more],
         capture_output=True,

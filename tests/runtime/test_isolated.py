@@ -27,11 +27,11 @@ from thinstack.runtime.predictor import Predictor
 X = {"x": np.arange(4)}
 
 
-def session(model: bytes) -> IsolatedSession:
+def session(model):
     return IsolatedSession(model, device="cpu", source="a file")
 
 
-def pid_of(found: IsolatedSession) -> int:
+def pid_of(found):
     (process,) = found._idle
     return process._process.pid
 
@@ -168,7 +168,7 @@ def test_threads_share_a_session():
     assert len(found._idle) == len(found._processes) <= os.cpu_count()
 
 
-def state_of(pid: int) -> str:
+def state_of(pid):
     """The letter of a process's state, "" if there is none."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -226,7 +226,6 @@ print(pid_of(found), child, flush=True)
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]
     paths = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, folders))}
     with started(command, env=paths) as process:
-        assert process.stdout is not None
         pid, child = map(int, process.stdout.readline().split())
         process.wait(PATIENCE)
     try:
@@ -285,7 +284,7 @@ def test_more_operators_are_allowed_in_isolation_alone(tmp_path):
     )
 
 
-def refused(*given: object, **more: object) -> None:
+def refused(*given, **more):
     raise PermissionError(1, "Operation not permitted")
 
 

@@ -9,7 +9,6 @@ import os
 import pickle
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
 from thinstack.integrations.spacy.component import TreeSentiment
-from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
 
 
@@ -32,7 +30,7 @@ def elsewhere(tmp_path, monkeypatch):
     return tmp_path / "elsewhere"
 
 
-def label(predictor: Predictor, words: str = "so good") -> str | None:
+def label(predictor, words="so good"):
     return predictor.predict([words.split()])[0].label
 
 
@@ -78,7 +76,7 @@ def test_a_process_that_starts_elsewhere_reads_it(elsewhere, method):
 
 @pytest.mark.parametrize("library", ["cloudpickle", "joblib"])
 def test_other_picklers_read_it_too(elsewhere, library):
-    module: Any = pytest.importorskip(library)
+    module = pytest.importorskip(library)
     predictor = thinstack.load("runs/model", threads=1)
     with open(elsewhere / "kept", "wb") as file:
         module.dump(predictor, file)

@@ -50,7 +50,7 @@ def test_a_node_classifier_scores_phrases(last_word):
     assert predictor.predict([SENTENCES[0]])[0].phrases
 
 
-def shown(prediction: Prediction) -> str:
+def shown(prediction):
     console = Console(width=80, record=True)
     console.print(draw(prediction))
     return console.export_text()

@@ -6,7 +6,6 @@ import sys
 import onnxruntime
 import pytest
 
-from thinstack.bundle import Bundle
 from thinstack.errors import DeviceError, InputError, MissingExtraError
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.text import predict_text
@@ -18,7 +17,7 @@ NO_CUDA = pytest.mark.skipif(
 
 
 @NO_CUDA
-def test_cuda_that_is_not_there_is_an_error_or_a_warning(last_word: Bundle) -> None:
+def test_cuda_that_is_not_there_is_an_error_or_a_warning(last_word):
     with pytest.raises(DeviceError, match="pip install onnxruntime-gpu"):
         Predictor(last_word, device="cuda")
     with pytest.warns(RuntimeWarning, match="runs on the CPU"):
@@ -29,9 +28,7 @@ def test_cuda_that_is_not_there_is_an_error_or_a_warning(last_word: Bundle) -> N
 
 @NO_CUDA
 @pytest.mark.filterwarnings("ignore:Specified provider 'CUDAExecutionProvider':UserWarning")
-def test_what_the_session_runs_on_counts_and_not_what_is_announced(
-    last_word: Bundle, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_session_runs_on_counts_and_not_what_is_announced(last_word, monkeypatch):
     announced = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: announced)
     with pytest.raises(DeviceError, match="CPUExecutionProvider"):

@@ -1,7 +1,5 @@
 """Predictions from raw text."""
 
-from collections.abc import Iterable, Iterator
-
 import numpy as np
 import pytest
 from last_word_model import best, expected
@@ -68,7 +66,7 @@ def test_the_source_reaches_the_model(predictor):
 def test_any_splitter_will_do(predictor, monkeypatch):
     """Sentences end at a bar, words at a space."""
 
-    def bars(texts: Iterable[str]) -> Iterator[list[Sentence]]:
+    def bars(texts):
         for text in texts:
             parts = [part.split() for part in text.split("|") if part.split()]
             yield [Sentence(" ".join(part), part, np.zeros((len(part), 2))) for part in parts]

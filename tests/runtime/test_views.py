@@ -17,11 +17,11 @@ from thinstack.runtime.views import FIVE, View
 TEXT = "The acting is superb. It was filmed in March, by the sea. The film is three hours long."
 
 
-def of_three(row: list[float]) -> list[float]:
+def of_three(row):
     return [row[0] + row[1], row[2], row[3] + row[4]]
 
 
-def of_two(row: list[float]) -> list[float]:
+def of_two(row):
     negative, positive = row[0] + row[1], row[3] + row[4]
     return [negative / (negative + positive), positive / (negative + positive)]
 

@@ -37,20 +37,20 @@ class Told:
         return [Scored(tree, np.array([row])) for tree, row in zip(trees, rows, strict=True)]
 
 
-def why(brackets: str, told: Told) -> dict[str, float]:
+def why(brackets, told):
     found = contributions(told, prediction_of(brackets, told.labels))
     assert len({each.text for each in found}) == len(found)
     return {each.text: each.contribution for each in found}
 
 
-def prediction_of(brackets: str, labels: tuple[str, ...] = SCALE) -> Prediction:
+def prediction_of(brackets, labels=SCALE):
     pieces = brackets.replace("(", " ").replace(")", " ) ").split()
     steps = np.array([piece == ")" for piece in pieces], np.int8)
     scores = np.full((len(steps), len(labels)), 1 / len(labels), np.float32)
     return Prediction.of_words([x for x in pieces if x != ")"], steps, scores, labels)
 
 
-def sure(tone: float) -> list[float]:
+def sure(tone):
     """Scores whose mean class is this one."""
     low = min(int(tone), 3)
     return [1 - tone + low if i == low else tone - low if i == low + 1 else 0 for i in range(5)]
@@ -107,7 +107,7 @@ def test_other_classes(labels, bad, good, moved):
     assert found == pytest.approx({"so": 0, "bad": moved})
 
 
-def turns(tones: dict[str, float], brackets: str) -> str | None:
+def turns(tones, brackets):
     """What turns a sentence to 0, if what is left without each of these phrases has this tone."""
     told = Told(lambda _: sure(0))
     texts = [each.text for each in contributions(told, prediction_of(brackets))]

@@ -2,9 +2,7 @@
 texts or sentences are given."""
 
 from collections import UserString
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +29,7 @@ def predictor(last_word):
     return Predictor(last_word, threads=1)
 
 
-WAYS: dict[str, Callable[[Predictor, Any], object]] = {
+WAYS = {
     "predict_text": lambda predictor, x: list(predict_text(predictor, x)),
     "splitter": lambda predictor, x: list(splitter()(x)),
     "predict": lambda predictor, x: predictor.predict(x),
@@ -68,11 +66,11 @@ def test_is_refused_with_what_to_give(predictor, way, value):
 def test_messages_name_the_way_that_reads_texts(predictor):
     for sentences in ("so good", ["so good"], [["so"], "good"], np.array(["so good"])):
         with pytest.raises(InputError, match="import predict_text"):
-            predictor.predict(sentences)  # type: ignore[arg-type]
+            predictor.predict(sentences)
     with pytest.raises(InputError, match=r"expected a Predictor, found \['Good'\]"):
-        next(predict_text(["Good"], predictor))  # type: ignore[arg-type]
+        next(predict_text(["Good"], predictor))
     with pytest.raises(InputError, match=r"expected a Predictor, found 'sst'"):
-        next(predict_text("sst", ["Good"]))  # type: ignore[arg-type]
+        next(predict_text("sst", ["Good"]))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +84,7 @@ def test_so_is_what_stands_in_place_of_one_text(predictor, text, advice):
 
 def test_words_need_an_order(predictor):
     with pytest.raises(InputError, match=r"^sentence 1: .*\{"):
-        predictor.predict([["good"], {"so", "good"}])  # type: ignore[list-item]
+        predictor.predict([["good"], {"so", "good"}])
 
 
 def test_columns_count_by_place_and_not_by_their_index(predictor):
@@ -104,9 +102,9 @@ def test_columns_count_by_place_and_not_by_their_index(predictor):
 def test_a_single_tree_is_put_in_a_list(predictor):
     tree = thinstack.from_brackets("(so good)")
     with pytest.raises(InputError, match="in a list"):
-        predictor.predict_trees(tree)  # type: ignore[arg-type]
+        predictor.predict_trees(tree)
     with pytest.raises(TreeError, match=r"tree 0: .*from_brackets"):
-        predictor.predict_trees(["(so good)"])  # type: ignore[list-item]
+        predictor.predict_trees(["(so good)"])
 
 
 def test_batches_are_put_in_a_list(predictor):
@@ -119,7 +117,7 @@ def test_batches_are_put_in_a_list(predictor):
 def test_a_single_doc_is_put_in_a_list(last_word):
     component = TreeSentiment(model=str(last_word.path), threads=1)
     with pytest.raises(InputError, match="so good"):
-        component.predict(DOC)  # type: ignore[arg-type]
+        component.predict(DOC)
 
 
 @pytest.mark.parametrize(
@@ -128,10 +126,10 @@ def test_a_single_doc_is_put_in_a_list(last_word):
 def test_a_text_in_other_clothes(predictor, given, mend):
     for call in (predictor.predict, thinstack.render, splitter(), splitter(sentences=False)):
         with pytest.raises(InputError, match=mend):
-            list(call(given))  # type: ignore[operator]
+            list(call(given))
 
 
 @pytest.mark.parametrize("given", [None, b"so", 3.5, ["so"], UserString("so")])
 def test_a_splitter_says_which_text_is_none(given):
     with pytest.raises(InputError, match="text 1: "):
-        list(splitter()(["so", given]))  # type: ignore[list-item]
+        list(splitter()(["so", given]))

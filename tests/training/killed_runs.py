@@ -1,12 +1,11 @@
-"""Starts a command, kills it at random moments, and goes on with it until it is done, again and
+"""Starts a command, kills it as it changes a file, and goes on with it until it is done, again and
 again; what it leaves must be that of a run that nothing stops, bit for bit. Run as a program.
 
-    python killed_runs.py KIND FOLDER KILLS [--seed 1] [--events]
+    python killed_runs.py KIND FOLDER KILLS [--seed 1]
 
-It prints one line of JSON: the kills that landed, by how, the runs that were compared, and what is
-wrong. Half of the kills come after a time drawn at random (SIGKILL by this process); the others, or
-with --events all, at a drawn one of the command's changes of files (SIGKILL by itself), so that
-they meet writers at work. Commands run in forks of this process, which has imported what they need.
+It prints one line of JSON: the kills, the runs that were compared, and what is wrong. A kill comes
+at a drawn one of the command's changes of files, so that it meets a writer at work. Commands run in
+forks of this process, which has imported what they need.
 """
 
 import argparse
@@ -17,9 +16,7 @@ import random
 import shutil
 import signal
 import sys
-import time
 import traceback
-from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -29,7 +26,6 @@ from killed_work import KINDS, Work, fingerprint
 
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link")
 MOST = 6  # kills of a run, which then may end
-EARLY = 0.02  # seconds between two looks at a command
 
 
 def fork(work: Work, out: Path, watch: Callable[[], None]) -> int:
@@ -69,17 +65,16 @@ def on_changes(out: Path, then: Callable[[int], None], last: int = 0) -> None:
     sys.addaudithook(hook)
 
 
-def whole_run(work: Work, out: Path) -> tuple[float, int]:
-    """The seconds and the changes of a run that nothing stops."""
+def whole_run(work: Work, out: Path) -> int:
+    """The changes of a run that nothing stops."""
     noted = out.parent / "changes.txt"
 
     def note(count: int) -> None:
         with noted.open("w") as file:
             file.write(str(count))
 
-    started = time.perf_counter()
     check(fork(work, out, lambda: on_changes(out, note)), out)
-    return time.perf_counter() - started, int(noted.read_text())
+    return int(noted.read_text())
 
 
 def check(child: int, out: Path) -> None:
@@ -97,49 +92,28 @@ def killed_at_change(work: Work, out: Path, number: int) -> bool:
 
     child = fork(work, out, lambda: on_changes(out, kill, number))
     _, status = os.waitpid(child, 0)
-    return was_killed(status, out)
-
-
-def killed_after(work: Work, out: Path, seconds: float) -> bool:
-    child, until = fork(work, out, lambda: None), time.perf_counter() + seconds
-    while time.perf_counter() < until:
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            return was_killed(status, out)
-        time.sleep(EARLY)
-    os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    return was_killed(status, out)
-
-
-def was_killed(status: int, out: Path) -> bool:
     if status not in (0, signal.SIGKILL):
         raise SystemExit(f"ended with {status}: {(out.parent / 'printed.txt').read_text()[-3000:]}")
     return status == signal.SIGKILL
 
 
-def main(kind: str, folder: Path, kills: int, *, seed: int, events: bool) -> dict[str, Any]:
-    draw, landed, wrong, runs = random.Random(seed), Counter[str](), list[str](), 0
+def main(kind: str, folder: Path, kills: int, *, seed: int) -> dict[str, Any]:
+    draw, landed, wrong, runs = random.Random(seed), 0, list[str](), 0
     work = KINDS[kind](folder)
     gc.freeze()  # forks then share it
     peace = folder / "peace" / "out"
     work.begin(peace)
-    seconds, changes = whole_run(work, peace)
+    changes = whole_run(work, peace)
     expected = fingerprint(peace)
-    while landed.total() < kills:
+    while landed < kills:
         out = folder / "fire" / "out"
         work.begin(out)
         killed, left = True, MOST
-        while killed and left and landed.total() < kills:
+        while killed and left and landed < kills:
             left -= 1
-            if events or landed.total() % 2:
-                # Squared: a run that goes on has fewer changes left to make.
-                how, number = "changes", 1 + int(changes * draw.random() ** 2)
-                killed = killed_at_change(work, out, number)
-            else:
-                how = "times"
-                killed = killed_after(work, out, draw.uniform(0, seconds))
-            landed[how] += killed
+            # Squared: a run that goes on has fewer changes left to make.
+            killed = killed_at_change(work, out, 1 + int(changes * draw.random() ** 2))
+            landed += killed
             if killed and (problem := work.half_done(out)):
                 wrong.append(problem)
         if killed:
@@ -149,7 +123,7 @@ def main(kind: str, folder: Path, kills: int, *, seed: int, events: bool) -> dic
         wrong += [name for name in sorted(names) if expected.get(name) != found.get(name)]
         runs += 1
         shutil.rmtree(out.parent)
-    return {"kills": dict(landed), "runs": runs, "changes": changes, "wrong": wrong}
+    return {"kills": landed, "runs": runs, "changes": changes, "wrong": wrong}
 
 
 if __name__ == "__main__":
@@ -158,7 +132,6 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path)
     parser.add_argument("kills", type=int)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--events", action="store_true")
     asked = parser.parse_args()
-    done = main(asked.kind, asked.folder, asked.kills, seed=asked.seed, events=asked.events)
+    done = main(asked.kind, asked.folder, asked.kills, seed=asked.seed)
     sys.stdout.write(json.dumps(done) + "\n")

@@ -73,7 +73,7 @@ class Training(Work):
         from thinstack.training import run_recipe
 
         if not self.publishes:
-            run_recipe.publish = ended  # type: ignore[assignment]
+            run_recipe.publish = ended
         tiny_recipe.write_data(self.folder / "data", train=20)
         recipe = tiny_recipe.recipe(
             epochs=3,
@@ -89,17 +89,6 @@ class Training(Work):
     def run(self, out: Path) -> int:
         data, recipe = self.folder / "data", self.folder / "recipe.toml"
         return command(thinstack.cli.main, "train", recipe, "--data", data, "--out", out)
-
-
-class Spinn(Training):
-    """Its tracker learns to parse, from its own trees too (Bowman et al. 2016)."""
-
-    settings: ClassVar[dict[str, Any]] = {
-        "cell": {"name": "spinn_lstm.v1"},
-        "model": {"encoder": {"tracker": {"size": 3, "lookahead": 2}}},
-        "alpha": 0.7,
-        "sources": ("self",),
-    }
 
 
 class OwnTrees(Training):
@@ -162,7 +151,7 @@ class Tables(Work):
         import reproduce.workers
 
         self.table, self.data = write_all(self.folder, tiny())
-        reproduce.workers.ProcessPoolExecutor = InThisProcess  # type: ignore[misc, assignment]
+        reproduce.workers.ProcessPoolExecutor = InThisProcess
 
     def run(self, out: Path) -> int:
         from reproduce.__main__ import app
@@ -184,7 +173,7 @@ class Corpus(Work):
         texts = [f"{'very ' * (i % 4)}good film {i}. It is awful" for i in range(600)]
         lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
         (self.folder / "texts.jsonl").write_text(lines, "utf-8")
-        shards.SHARD_ROWS = 40  # type: ignore[misc]
+        shards.SHARD_ROWS = 40
 
     def run(self, out: Path) -> int:
         given = ("--input", self.folder / "texts.jsonl", "--model", self.folder / "model")
@@ -192,7 +181,6 @@ class Corpus(Work):
 
 
 KINDS: dict[str, type[Work]] = {
-    "spinn": Spinn,
     "own-trees": OwnTrees,
     "tables": Tables,
     "publish": Publishing,

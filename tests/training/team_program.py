@@ -53,7 +53,6 @@ def recipes(data: Path, batch: int) -> dict[str, Recipe]:
         phrase_penalty=2.0,
         neighbours=0.2,
     )
-    assert texts.init is not None
     init = texts.init.model_copy(update={"parts": PARTS})
     pairs = {"embedding": NO_DROPOUT["embedding"], "batch_size": batch, "vector_rule": "adagrad"}
     papers = tiny_recipe.recipe(
@@ -83,7 +82,7 @@ def main(data: Path, out: Path) -> None:
         for name, recipe in recipes(data, 2).items():
             datasets = load_datasets(recipe, data)
             model, _ = train_seed(recipe, datasets, 1, out / name, team=team)
-            np.savez(out / f"{name}-{team.rank}.npz", **weights(model))  # type: ignore[arg-type]
+            np.savez(out / f"{name}-{team.rank}.npz", **weights(model))
 
 
 if __name__ == "__main__":

@@ -18,11 +18,7 @@ ALWAYS |= {"verification.json"}
 
 @pytest.mark.parametrize(
     ("kind", "inference_only", "more"),
-    [
-        ("wordpiece-parser", True, {"tokenizer.json"}),
-        ("words", True, set()),
-        ("words", False, {"torchscript/model.pt"}),
-    ],
+    [("wordpiece-parser", True, {"tokenizer.json"}), ("words", False, {"torchscript/model.pt"})],
 )
 def test_a_bundle_is_whole_and_answers(kind, inference_only, more, tmp_path):
     golden = open_bundle(GOLDEN / kind)

@@ -3,8 +3,6 @@
 import errno
 import json
 import pickle
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -17,9 +15,7 @@ from thinstack.errors import DataError
 from thinstack.training.loop.checkpoint import load_checkpoint, save_checkpoint
 
 
-def parts(
-    width: int = 3, *, seed: int = 0
-) -> tuple[dict[str, nn.Module], dict[str, torch.optim.Optimizer]]:
+def parts(width=3, *, seed=0):
     torch.manual_seed(seed)
     model = nn.Linear(2, width)
     optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)
@@ -28,9 +24,7 @@ def parts(
     return {"model": model, "best": nn.Linear(2, width)}, {"model": optimizer}
 
 
-def state_of(
-    modules: dict[str, nn.Module], optimizers: dict[str, torch.optim.Optimizer]
-) -> list[tuple[str, Any]]:
+def state_of(modules, optimizers):
     found = [
         (f"{name}.{key}", value.tolist())
         for name, part in modules.items()
@@ -73,19 +67,19 @@ def test_weights_that_share_memory_are_saved_once(tmp_path):
     assert set(load_file(path)) == {"model/0.weight", "model/0.bias", "model/1.bias"}
 
 
-def halved(path: Path) -> None:
+def halved(path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def pickled(path: Path) -> None:
+def pickled(path):
     torch.save({"a": torch.zeros(2)}, path)
 
 
-def without_state(path: Path) -> None:
+def without_state(path):
     save_file(load_file(path), path)
 
 
-def without_squares(path: Path) -> None:
+def without_squares(path):
     with safe_open(path, framework="pt") as file:
         state = file.metadata()
     kept = {name: part for name, part in load_file(path).items() if not name.endswith("0.sum")}
@@ -119,7 +113,7 @@ def test_any_changed_byte_is_noticed(tmp_path):
             load_checkpoint(path, modules, optimizers)
 
 
-def rewritten(path: Path, **noted: str) -> None:
+def rewritten(path, **noted):
     """With other metadata."""
     save_file(load_file(path), path, noted)
 
@@ -153,7 +147,7 @@ def test_a_write_that_fails_leaves_the_old_checkpoint(tmp_path, monkeypatch):
     save_checkpoint(path, *parts(), {"history": [1]})
     write_atomically(tmp_path / "metrics.jsonl", "old\n")
 
-    def full(*_: object) -> None:
+    def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)

@@ -1,8 +1,6 @@
 """A recipe that starts from a pretrained encoder, from its data to the predictions of its
 bundle."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
@@ -17,7 +15,7 @@ from thinstack.errors import InputError
 from thinstack.training.loop.initial import initial_model
 from thinstack.training.recipe import Recipe
 
-TRAINING: dict[str, Any] = {
+TRAINING = {
     "epochs": 2,
     "rule": "adamw",
     "learning_rate": 0.01,
@@ -30,7 +28,7 @@ CELL = {"name": "mean_beside.v1", "hidden_size": 8, "options": {"columns": WIDTH
 PIECES = POSITIONS - 2
 
 
-def recipe(**sections: Any) -> Recipe:
+def recipe(**sections):
     options = {"rows": True, "static": 4}
     vectors = {"vectors": "static.txt"} if "init" not in sections else {}
     given = {"model": {"parser": {"name": "distances.v1"}, "tree_source": "self"}}

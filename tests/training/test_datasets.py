@@ -7,30 +7,29 @@ import numpy as np
 import pytest
 import tiny_pairs
 import tiny_recipe
-from tiny_pairs import CLASSES, TinyPair
+from tiny_pairs import CLASSES
 
 from thinstack.core.transitions import right
 from thinstack.errors import ConfigError, DataError, TreeError, UnknownNameError
-from thinstack.training.examples.datasets import Datasets, load_datasets
-from thinstack.training.examples.example import Example
+from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.seeds import run_seed
 
 TRAIN, DEV = tiny_pairs.pairs(12, seed=1), tiny_pairs.pairs(6, seed=2)
 
 
-def words_of(found: Datasets, examples: list[Example]) -> list[list[str]]:
+def words_of(found, examples):
     known = ["?", *found.vocabulary.entries]
     return [[known[row] for row in example.gold.forest.token_ids] for example in examples]
 
 
-def targets_of(examples: list[Example]) -> list[list[int]]:
+def targets_of(examples):
     return [example.gold.targets.tolist() for example in examples]
 
 
 # -- pairs
 
 
-def structure_of(pair: TinyPair, trees: str) -> dict[str, list[int]]:
+def structure_of(pair, trees):
     """What a model is told of the trees of a pair, made anew."""
     sentences = (pair.first, pair.second)
     if trees == "binary":

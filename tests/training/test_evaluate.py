@@ -1,7 +1,5 @@
 """Figures and cases of a model against what it says of one sentence, phrase or pair at a time."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import tiny_pairs
@@ -12,8 +10,7 @@ from runs import drawn, of_one
 from scipy.stats import rankdata
 
 from thinstack.core import Forest
-from thinstack.core.model.model import Model
-from thinstack.core.transitions import left
+from thinstack.core.transitions import spans_of
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example, minibatch
 from thinstack.training.examples.labelled import LabelledForest
@@ -22,16 +19,16 @@ Rows = NDArray[np.float32]
 
 
 @torch.no_grad()
-def answers(model: Model, inputs: dict[str, Any], output: str) -> Rows:
+def answers(model, inputs, output):
     tensors = {name: torch.as_tensor(np.asarray(part, np.int64)) for name, part in inputs.items()}
     return model(tensors)[output].numpy()
 
 
-def accuracies(nodes: list[Rows], labels: list[list[int]], roots: list[int]) -> dict[str, float]:
+def accuracies(nodes, labels, roots):
     """Of three classes, one node at a time: right, and right of the polar ones."""
-    tally: dict[str, list[bool]] = {"root_accuracy": [], "root_binary_accuracy": []}
+    tally = {"root_accuracy": [], "root_binary_accuracy": []}
     tally |= {"phrase_accuracy": [], "phrase_binary_accuracy": []}
-    sure: dict[str, list[tuple[float, bool]]] = {"root": [], "phrase": []}
+    sure = {"root": [], "phrase": []}
     for rows, wanted, root in zip(nodes, labels, roots, strict=True):
         for place, (row, label) in enumerate(zip(rows, wanted, strict=True)):
             for kind in ("phrase", "root") if place == root else ("phrase",):
@@ -46,7 +43,7 @@ def accuracies(nodes: list[Rows], labels: list[list[int]], roots: list[int]) -> 
     return figures | {count: len(tally[name]) for count, name in counts.items()}
 
 
-def error(cases: list[tuple[float, bool]]) -> float:
+def error(cases):
     """Guo et al. 2017, (3), of probabilities and whether they were right."""
     inside = [[c for c in cases if m / 15 < c[0] <= (m + 1) / 15] for m in range(15)]
     gaps = [abs(sum(right - top for top, right in part)) for part in inside]
@@ -119,18 +116,8 @@ def test_figures_of_sequences_are_those_of_each_phrase_alone(data, head, top_dow
     assert sorted(zip(*columns, strict=True)) == expected
 
 
-def spans(steps: list[int]) -> list[tuple[int, int]]:
-    stack: list[tuple[int, int]] = []
-    found = []
-    for step in steps:
-        if step:
-            last = stack.pop()
-            stack.append((stack.pop()[0], last[1]))
-        else:
-            start = stack[-1][1] if stack else 0
-            stack.append((start, start + 1))
-        found.append(stack[-1])
-    return found
+def spans(steps):
+    return [(start, end) for start, end in spans_of(np.array(steps)).tolist()]
 
 
 def test_ratings_are_expectations(data):
@@ -184,9 +171,7 @@ def test_pairs_over_the_trees_of_the_model_itself(data):
     assert given.predicted.tolist() != cases.predicted.tolist()
 
 
-def made(
-    ids: list[int], steps: list[int], targets: list[int], *, words: list[int], depths: list[int]
-) -> LabelledForest:
+def made(ids, steps, targets, *, words, depths):
     lengths = np.array([len(ids)])
     forest = Forest(token_ids=np.array(ids), transitions=np.array(steps), lengths=lengths)
     floats = np.array(words) * 1.0, np.array(depths) * 1.0
@@ -209,22 +194,6 @@ def test_cases_are_the_labelled_nodes_one_by_one(data):
     assert cases.depth.tolist() == [0, 0, 1, 2, 0]
     assert cases.whole.tolist() == [False, False, False, True, False]
     assert cases.example.tolist() == [0, 0, 0, 0, 1]
-
-
-def test_cases_over_other_trees_are_the_phrases_that_both_have(data):
-    recipe = tiny_recipe.recipe(sources=("left",))
-    found = load_datasets(recipe, data)
-    model = drawn(recipe, found)
-    _, cases = recipe.task.measure(model, found.train, "left", recipe.model.labels)
-    words = [
-        end - start
-        for example in found.train
-        for start, end in spans(left(example.words).tolist())
-        if (start, end) in spans(example.gold.forest.transitions.tolist())
-    ]
-    assert cases.words.tolist() == words
-    assert (cases.depth >= 0).all()
-    assert cases.whole.sum() == len(found.train)
 
 
 # -- the loss of phrases as chains

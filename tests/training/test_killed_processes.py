@@ -1,8 +1,6 @@
 """Training by command on two processes: who writes and prints, and what is left when one dies."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +20,7 @@ def recipe(data, tmp_path_factory):
     return path
 
 
-def checkpoint(out: Path) -> dict[str, Any]:
+def checkpoint(out):
     return load_file(out / "seeds" / "1" / "checkpoint.safetensors")
 
 

@@ -1,23 +1,15 @@
 """Trees and targets of an example, by hand."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import tiny_recipe
 
 from thinstack.core import Tree
-from thinstack.core.config import ModelConfig
 from thinstack.core.transitions import left
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.errors import TreeError
-from thinstack.training.examples.labelled import (
-    LabelledForest,
-    labelled_chains,
-    labelled_pair,
-    labelled_tree,
-)
+from thinstack.training.examples.labelled import labelled_chains, labelled_pair, labelled_tree
 
 #        is
 #     /      \
@@ -37,19 +29,17 @@ PHRASES = from_brackets("(2 (1 the) (2 (2 good) (1 film)))")
 WORDS = WordVocabulary(["the", "good", "film", "is", "so", "dull", "not", "old"])  # ids from 1
 
 
-def config(trees: str, **settings: Any) -> ModelConfig:
+def config(trees, **settings):
     cell = "nary_lstm.v1" if trees in ("binary", "constituency") else "child_sum_lstm.v1"
     settings = {"model": {"trees": trees, **settings}, "cell": {"name": cell}, "sources": ()}
     return tiny_recipe.recipe(**settings).model
 
 
-def over(
-    tree: Tree, labels: Any, trees: str, reads: str = "nodes", **settings: Any
-) -> LabelledForest:
+def over(tree, labels, trees, reads="nodes", **settings):
     return labelled_tree(tree, np.asarray(labels), WORDS, config(trees, **settings), reads)
 
 
-def filled(given: LabelledForest, *others: str) -> dict[str, list[int]]:
+def filled(given, *others):
     """The fields of the forest that are not empty, but for the words' and `others`."""
     fields = given.forest._asdict().items()
     return {
@@ -59,7 +49,7 @@ def filled(given: LabelledForest, *others: str) -> dict[str, list[int]]:
     }
 
 
-def lists(given: LabelledForest) -> list[Any]:
+def lists(given):
     _, targets, whole, words, depths, _ = given
     return [targets.tolist(), whole, words.tolist(), depths.tolist()]
 

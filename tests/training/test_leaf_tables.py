@@ -1,7 +1,5 @@
 """The words of a recipe and their first vectors."""
 
-from pathlib import Path
-
 import numpy as np
 import tiny_recipe
 
@@ -10,12 +8,12 @@ from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.training.examples.datasets import load_datasets
 
 
-def vectors_of(path: Path) -> dict[str, list[float]]:
+def vectors_of(path):
     rows = (line.split(" ") for line in path.read_text(encoding="utf-8").splitlines())
     return {word: [float(value) for value in values] for word, *values in rows}
 
 
-def words_of(path: Path) -> set[str]:
+def words_of(path):
     text = path.read_text(encoding="utf-8")
     return {part.split()[-1] for part in text.split(")") if part.strip()}
 

@@ -32,7 +32,7 @@ from thinstack.training.recipe.schema_1 import with_lessons
 # -- alone
 
 
-def chain(length: int, label: int) -> str:
+def chain(length, label):
     """A sentence whose phrases, all of one class, have 1 to `length` words."""
     text = f"({label} a)"
     for _ in range(length - 1):
@@ -40,7 +40,7 @@ def chain(length: int, label: int) -> str:
     return text
 
 
-def alone(given: Treebank, share: float) -> list[LabelledTree]:
+def alone(given, share):
     return Alone(share=share).trees(given, np.random.default_rng(0))
 
 
@@ -77,11 +77,11 @@ OTHERS = [
 ]
 
 
-def turning(given: Treebank, share: float) -> list[LabelledTree]:
+def turning(given, share):
     return Turning(share=share).trees(given, np.random.default_rng(0))
 
 
-def spelled(one: LabelledTree) -> str:
+def spelled(one):
     return f"{one.labels[-1]} {' '.join(one.tree.words)}"
 
 
@@ -89,11 +89,11 @@ def spelled(one: LabelledTree) -> str:
 def test_turned_phrases_and_those_around_are_drawn_both_ways(pieces):
     known = WordpieceVocabulary(("[UNK]", *"abdfginost")) if pieces else None
     counts = Counter(
-        map(spelled, turning(treebank(BETTER, WORSE, *OTHERS, vocabulary=known), 4000.0))
+        map(spelled, turning(treebank(BETTER, WORSE, *OTHERS, vocabulary=known), 1000.0))
     )
     exchanges = {"2": ("a bad film", "a dull film"), "0": ("a good film", "a film good")}
     expected = {
-        f"{side} {around}not {part}": 3750 if part == parts[0] else 1250
+        f"{side} {around}not {part}": 937 if part == parts[0] else 313
         for side, parts in exchanges.items()
         for part in parts
         for around in ("", "it ")
@@ -101,7 +101,7 @@ def test_turned_phrases_and_those_around_are_drawn_both_ways(pieces):
     # A half to the better, a half of these the longer phrase; in every other one the part is
     # exchanged, and that for itself as often as for the other one.
     assert counts.keys() == expected.keys()
-    assert all(abs(counts[text] - number) < 150 for text, number in expected.items())
+    assert all(abs(counts[text] - number) < 90 for text, number in expected.items())
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,6 @@ def test_labels_follow_an_exchanged_phrase():
     drawn = turning(Treebank(soft, 3, vocabulary=given.vocabulary), 100.0)
     dull = next(one for one in drawn if spelled(one) == "2 not a dull film")
     assert dull.labels.tolist() == [0, 1, 0, 1, 0, 0, 2]
-    assert dull.soft is not None
     assert dull.soft[:, 0].tolist() == [0, 2, 2, 2, 2, 2, 0]
 
 
@@ -155,9 +154,7 @@ def test_a_phrase_has_the_labels_of_its_brackets():
         assert found.tree.words == expected.tree.words
         assert found.tree.transitions.tolist() == expected.tree.transitions.tolist()
         assert found.labels.tolist() == expected.labels.tolist()
-    assert phrase.soft is not None
     assert phrase.soft.tolist() == soft[1:6].tolist()
-    assert changed.soft is not None
     assert changed.soft[:, 0].tolist() == [0, 0, -3, -6, -9, -12, 18, 21, 24]
 
 
@@ -166,17 +163,17 @@ def test_a_phrase_has_the_labels_of_its_brackets():
 TREES = [from_brackets(line) for line in tiny_recipe.treebank(40, seed=7).splitlines()]
 
 
-def exchanged(trees: list[Tree], share: float, seed: int = 1) -> list[Tree]:
+def exchanged(trees, share, seed=1):
     given = Treebank([LabelledTree.unlabelled(tree) for tree in trees], 3)
     return [one.tree for one in Exchanged(share=share).trees(given, np.random.default_rng(seed))]
 
 
-def phrases(tree: Tree) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+def phrases(tree):
     each = (subtree(tree, node) for node in range(len(tree)))
     return [(one.words, tuple(one.transitions.tolist())) for one in each]
 
 
-def named(tree: Tree, number: int) -> Tree:
+def named(tree, number):
     """The tree with words that tell where they come from."""
     words = [f"{number}.{place}" for place in range(len(tree.words))]
     return Tree.from_transitions(tree.transitions, words, tree.labels)
@@ -302,7 +299,6 @@ def test_the_lesson_of_the_guide_teaches(data, tmp_path, monkeypatch):
     lesson = {"name": "both.v1", "share": 0.5, "weight": 0.25}
     recipe = tiny_recipe.recipe(lessons=[lesson], epochs=2)
     datasets = load_datasets(recipe, data)
-    assert datasets.treebank is not None
     drawn = drawn_trees(recipe, datasets.treebank, np.random.default_rng(0))
     assert [each.source for each in drawn] == ["both"] * 15
     for _, (tree, labels, soft), parsed in drawn:
@@ -310,7 +306,6 @@ def test_the_lesson_of_the_guide_teaches(data, tmp_path, monkeypatch):
         first, second = int(tree.children[tree.root][0]), int(tree.children[tree.root][1])
         assert tree.spans[first].tolist() == [0, place]
         assert labels[-1] == labels[first] == labels[int(tree.children[second][1])] >= 0
-        assert soft is not None
         assert soft[-1].tolist() == [0.25 * (label == labels[-1]) for label in range(3)]
         assert soft.sum() == 0.25 * (labels >= 0).sum()
         assert not parsed

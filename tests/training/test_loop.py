@@ -1,14 +1,10 @@
 """The training loop: what an epoch does, resuming, early stopping, averaging."""
 
 import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 from contextlib import suppress
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +13,7 @@ import tiny_recipe
 import torch
 from runs import KilledError, fresh, gone_on, of_one, run, same
 
-from thinstack.errors import ConfigError, DataError
+from thinstack.errors import ConfigError
 from thinstack.training import learner
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop import epochs as loop
@@ -30,7 +26,7 @@ Rows = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data, tmp_path):
-    settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": ()}
+    settings = {"epochs": 1, "batch_size": 30, "sources": ()}
     settings |= {"weight_decay": 0.0, "vector_learning_rate": 0.5}
     recipe = tiny_recipe.recipe(embedding={"dropout": 0.0}, **settings)
     model = recipe.model.model_dump() | {"head": {"name": "node_classifier.v1"}}  # no dropout
@@ -47,7 +43,6 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data, tmp_path):
     after, history = run(recipe, data, tmp_path)
     assert history[0]["loss"] == pytest.approx(torch.stack(losses).sum().item() / nodes, rel=1e-5)
     for name, value in model.named_parameters():
-        assert value.grad is not None
         gradient = value.grad.to_dense().numpy()
         scale = 0.5 if name == "embedding.table" else 0.05 / (np.abs(gradient) + 1e-10)
         step = scale * gradient
@@ -58,34 +53,21 @@ def test_an_epoch_takes_the_loss_a_tree_of_all_labelled_nodes(data, tmp_path):
         )
 
 
-def test_gradients_but_those_of_the_table_are_clipped(data, tmp_path):
-    """AdamW hardly moves where gradients are far smaller than its epsilon."""
-    settings: dict[str, Any] = {"rule": "adamw", "weight_decay": 0.0, "epochs": 1}
-    found = {
-        clip: run(tiny_recipe.recipe(clip=clip, **settings), data, tmp_path / str(clip))[0]
-        for clip in (None, 1e9, 1e-12)
-    }
-    datasets = load_datasets(tiny_recipe.recipe(**settings), data)
-    for name, value in fresh(tiny_recipe.recipe(**settings), datasets).state_dict().items():
-        assert np.array_equal(found[None][name], found[1e9][name])
-        moved = np.abs(found[1e-12][name] - value.numpy()).max()
-        assert (moved > 1e-2) == (name == "embedding.table"), name
-
-
 @pytest.fixture
 def gradients(monkeypatch):
-    """The gradients of each step of all weights that `rule` learns, end to end."""
-    seen: list[Rows] = []
+    """The gradients of the table, and of all weights that `rule` learns, in each step."""
+    seen = {"vectors": [], "model": []}
     build = learner.build_optimizers
 
-    def watch(*args: Any) -> Any:
+    def watch(*args):
         optimizers = build(*args)
 
-        def note(optimizer: Any, *_: Any) -> None:
-            found = [w.grad for group in optimizer.param_groups for w in group["params"]]
-            seen.append(np.concatenate([each.double().numpy().ravel() for each in found]))
+        def note(name, optimizer, *_):
+            found = [w.grad.to_dense() for group in optimizer.param_groups for w in group["params"]]
+            seen[name].append(np.concatenate([each.double().numpy().ravel() for each in found]))
 
-        optimizers["model"].register_step_pre_hook(note)
+        for name in seen:
+            optimizers[name].register_step_pre_hook(partial(note, name))
         return optimizers
 
     monkeypatch.setattr(learner, "build_optimizers", watch)
@@ -94,23 +76,24 @@ def gradients(monkeypatch):
 
 def test_gradients_are_shortened_to_the_length_that_clip_says(data, tmp_path, gradients):
     for clip in (None, 0.05, 5.0):
-        settings: dict[str, Any] = {"epochs": 1, "batch_size": 30}
+        settings = {"epochs": 1, "batch_size": 30}
         run(tiny_recipe.recipe(clip=clip, **settings), data, tmp_path / str(clip))
-    whole, shortened, left = gradients
+    whole, shortened, left = gradients["model"]
     assert 0.05 < np.sqrt(np.sum(whole**2)) < 5
     np.testing.assert_allclose(shortened, 0.05 * whole / np.sqrt(np.sum(whole**2)), rtol=1e-4)
     assert np.array_equal(left, whole)
+    assert all(np.array_equal(each, gradients["vectors"][0]) for each in gradients["vectors"])
 
 
 def test_phrases_alone_are_drawn_anew_in_each_epoch(data, tmp_path):
     recipe = tiny_recipe.recipe(epochs=2, lessons=[{"name": "alone.v1", "share": 2.0}])
     datasets = load_datasets(recipe, data)
     own = {id(example) for example in datasets.train}
-    seen: list[list[int]] = []
+    seen = []
     with pytest.MonkeyPatch.context() as patch:
         joined = loop.minibatch
 
-        def watch(examples: Any, sources: Any, oracle: str | None) -> Any:
+        def watch(examples, sources, oracle):
             pairs = zip(examples, sources, strict=True)
             alone = [(one, source) for one, source in pairs if id(one) not in own]
             assert {source for _, source in alone} <= {"gold"}
@@ -118,7 +101,7 @@ def test_phrases_alone_are_drawn_anew_in_each_epoch(data, tmp_path):
             return joined(examples, sources)
 
         patch.setattr(loop, "minibatch", watch)
-        counts: list[int] = []
+        counts = []
         seen.append([])
         run_seed(
             recipe,
@@ -137,10 +120,10 @@ def test_phrases_alone_are_drawn_anew_in_each_epoch(data, tmp_path):
 @pytest.fixture
 def drawn(monkeypatch):
     """The `id` of every example that is drawn, and its tree source."""
-    seen: list[tuple[int, str]] = []
+    seen = []
     minibatch = loop.minibatch
 
-    def watch(examples: Any, sources: Any, oracle: str | None) -> Any:
+    def watch(examples, sources, oracle):
         assert oracle is None
         seen.extend(zip(map(id, examples), sources, strict=True))
         return minibatch(examples, sources)
@@ -152,7 +135,7 @@ def drawn(monkeypatch):
 def test_every_epoch_sees_every_sentence_once_with_one_of_the_sources(data, tmp_path, drawn):
     datasets = load_datasets(tiny_recipe.recipe(), data)
     numbers = {id(example): number for number, example in enumerate(datasets.train)}
-    progress: list[tuple[int, int, int]] = []
+    progress = []
     recipe = tiny_recipe.recipe(epochs=2)
     run_seed(recipe, datasets, 1, tmp_path, on_batch=lambda *done: progress.append(done))
     first, second = drawn[:30], drawn[30:]
@@ -176,19 +159,9 @@ def test_trees_of_one_source_alone(source, data, tmp_path, drawn):
     assert [set(record["watched"]) for record in history] == [{source}] * 2
 
 
-def test_a_small_treebank_is_learnt_by_heart(tmp_path):
-    data = tiny_recipe.write_data(tmp_path / "data", train=20)
-    (data / "dev.txt").write_bytes((data / "train.txt").read_bytes())
-    rates = {"learning_rate": 0.2, "vector_learning_rate": 1.0, "weight_decay": 0.0}
-    recipe = tiny_recipe.recipe(epochs=40, sources=(), cell={"hidden_size": 10}, **rates)
-    result = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path)
-    assert result.dev["gold"]["root_accuracy"] == result.dev["gold"]["phrase_accuracy"] == 100
-    assert result.history[-1]["loss"] < result.history[0]["loss"] / 5
-
-
 def test_a_head_of_roots_is_trained_on_the_roots_alone(data, tmp_path):
     head = {"name": "root_classifier.v1", "options": {"hidden": 6}}
-    settings: dict[str, Any] = {"epochs": 1, "batch_size": 30, "sources": (), "learning_rate": 1e-9}
+    settings = {"epochs": 1, "batch_size": 30, "sources": (), "learning_rate": 1e-9}
     recipe = tiny_recipe.recipe(model={"head": head}, embedding={"dropout": 0.0}, **settings)
     datasets = load_datasets(recipe, data)
     model = fresh(recipe, datasets)
@@ -226,18 +199,18 @@ def test_training_that_diverges_is_an_error_and_leaves_no_checkpoint(
     assert list(tmp_path.iterdir()) == []
 
 
-def flushes() -> bool:
+def flushes():
     return float(torch.tensor(1e-310, dtype=torch.float64) * 0.5) == 0
 
 
 @pytest.mark.parametrize("rate", [0.05, 1e300])
 def test_settings_of_the_process_are_put_back(data, tmp_path, rate):
-    found: list[bool] = []
+    found = []
     checks = torch.sparse.check_sparse_tensor_invariants
     checks.enable()
     recipe = tiny_recipe.recipe(epochs=1, learning_rate=rate)
 
-    def watch(*_: int) -> None:
+    def watch(*_):
         found.append(flushes() and not checks.is_enabled())
 
     try:
@@ -252,7 +225,7 @@ def test_settings_of_the_process_are_put_back(data, tmp_path, rate):
 
 # -- resuming
 
-RESUMED: dict[str, Any] = {"epochs": 4, "average": 0.6, "stop_on": "held", "patience": 4}
+RESUMED = {"epochs": 4, "average": 0.6, "stop_on": "held", "patience": 4}
 RESUMED |= {"vector_rule": "adagrad", "vector_learning_rate": 0.05}
 
 
@@ -261,16 +234,15 @@ def uninterrupted(data, tmp_path_factory):
     return run(tiny_recipe.recipe(**RESUMED), data, tmp_path_factory.mktemp("whole"))
 
 
-PAPERS: dict[str, Any] = {"epochs": 3, "rule": "adam", "learning_rate": 0.01, "clip": 1.0}
+PAPERS = {"epochs": 3, "rule": "adam", "learning_rate": 0.01, "clip": 1.0}
 PAPERS |= {"vector_rule": "adam", "vector_learning_rate": 0.01}
 PAPERS |= {"rate_factor": 0.75, "rate_epochs": 0.3}
 
 
-@pytest.mark.parametrize("epoch", [1, 2])
-def test_a_run_with_all_settings_of_the_papers_goes_on_bit_by_bit(data, tmp_path, epoch):
+def test_a_run_with_all_settings_of_the_papers_goes_on_bit_by_bit(data, tmp_path):
     recipe = tiny_recipe.recipe(**PAPERS)
     whole = run(recipe, data, tmp_path / "whole")
-    assert same(gone_on(recipe, data, tmp_path / "stopped", epoch), whole)
+    assert same(gone_on(recipe, data, tmp_path / "stopped"), whole)
 
 
 @pytest.mark.parametrize("epoch", [1, 3, 4])
@@ -278,35 +250,11 @@ def test_a_run_stopped_after_an_epoch_goes_on_bit_by_bit(data, tmp_path, uninter
     assert same(gone_on(tiny_recipe.recipe(**RESUMED), data, tmp_path, epoch), uninterrupted)
 
 
-def test_a_process_killed_within_an_epoch_goes_on_bit_by_bit(data, tmp_path, uninterrupted):
-    code = (
-        "import os, signal, sys\n"
-        "from pathlib import Path\n"
-        "import runs, test_loop, tiny_recipe\n"
-        "def kill(epoch, done, total):\n"
-        "    if epoch == 3 and done > total // 2: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "runs.run(tiny_recipe.recipe(**test_loop.RESUMED), Path(sys.argv[1]), "
-        "Path(sys.argv[2]), on_batch=kill)\n"
-    )
-    paths = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])])
-    killed = subprocess.run(
-        [sys.executable, "-c", code, str(data), str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    lines = (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["epoch"] for line in lines] == [1, 2]
-    assert same(run(tiny_recipe.recipe(**RESUMED), data, tmp_path), uninterrupted)
-
-
 @pytest.mark.parametrize("function", ["save_checkpoint", "write_atomically"])
 def test_a_run_stopped_while_it_saves_loses_no_line(data, tmp_path, uninterrupted, function):
     original, calls = getattr(loop, function), []
 
-    def stop(*args: Any) -> None:
+    def stop(*args):
         calls.append(1)
         if len(calls) == 4:  # in the last epoch
             raise KilledError
@@ -319,9 +267,3 @@ def test_a_run_stopped_while_it_saves_loses_no_line(data, tmp_path, uninterrupte
     assert same(run(tiny_recipe.recipe(**RESUMED), data, tmp_path), uninterrupted)
     lines = (tmp_path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     assert [{**json.loads(line), "seconds": 0} for line in lines] == uninterrupted[1]
-
-
-def test_a_damaged_checkpoint_stops_the_run(data, tmp_path):
-    (tmp_path / "checkpoint.safetensors").write_bytes(b"no checkpoint")
-    with pytest.raises(DataError, match="delete it to start afresh"):
-        run(tiny_recipe.recipe(), data, tmp_path)

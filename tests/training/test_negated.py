@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from lesson_trees import treebank
 
-from thinstack.core import Tree
 from thinstack.core.transitions import spans_of
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import ConfigError, DataError
@@ -35,11 +34,11 @@ TREEBANK = treebank(
 KNOWN = negatable(TREEBANK, ENGLISH)
 
 
-def brackets(tree: Tree) -> str:
+def brackets(tree):
     return to_brackets(tree, labelled=False)
 
 
-def shown(trees: list[Tree]) -> list[str]:
+def shown(trees):
     return [" ".join(tree.words) for tree in trees]
 
 
@@ -97,7 +96,7 @@ def test_every_template_makes_a_tree_aligned_to_its_words(template):
         assert all(word and " " not in word for word in words)
 
 
-def made(template: str) -> list[Tree]:
+def made(template):
     """What a template gives with everyday words."""
     nothing, draws = Negatable({}, []), map(np.random.default_rng, range(60))
     return [filled(template, nothing, ENGLISH, draw) for draw in draws]
@@ -120,7 +119,7 @@ def test_verbs_agree_with_their_subject_and_x_is_of_the_other_side():
     assert sides == {True, False}
 
 
-def variants(folders: list[Path], seed: int = 5) -> list[Tree]:
+def variants(folders, seed=5):
     given = Treebank(TREEBANK.trees, 5, folders=folders)
     made = Negated(share=10).trees(given, np.random.default_rng(seed))
     assert {label for one in made for label in one.labels.tolist()} == {-1}

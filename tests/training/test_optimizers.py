@@ -1,8 +1,5 @@
 """Steps of the optimisers against their rules written out in numpy."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 import tiny_recipe
@@ -11,31 +8,24 @@ from numpy.typing import NDArray
 from tiny_encoder import contextual_recipe
 
 from thinstack.core.model.former_gates import reorder_gates
-from thinstack.core.model.model import Model
 from thinstack.plugins.build import build_model
-from thinstack.training.loop.optimizers import (
-    build_optimizers,
-    load_state_tensors,
-    reorder_state,
-    set_rates,
-    state_tensors,
-)
+from thinstack.training.loop.optimizers import build_optimizers, reorder_state, set_rates
 
 Rows = NDArray[np.float32]
 Weights = dict[str, Rows]
 RATE, VECTOR_RATE, DECAY = 0.05, 0.7, 0.01
 
 
-def new_model() -> Model:
+def new_model():
     torch.manual_seed(0)
     return build_model(tiny_recipe.recipe().model, entries=6)
 
 
-def weights(model: Model) -> Weights:
+def weights(model):
     return {name: value.detach().numpy().copy() for name, value in model.named_parameters()}
 
 
-def steps(model: Model, **settings: object) -> Iterator[tuple[Weights, Weights]]:
+def steps(model, **settings):
     """Gradients and the weights after each step; the table's are sparse, with a row that occurs
     twice."""
     rates = {"learning_rate": RATE, "vector_learning_rate": VECTOR_RATE, "weight_decay": DECAY}
@@ -64,7 +54,7 @@ def steps(model: Model, **settings: object) -> Iterator[tuple[Weights, Weights]]
 SQUARES = {"adagrad": (1, 1), "rmsprop": (0.99, 0.01), "adam": (0.999, 0.001)}
 
 
-def change(rule: str, gradient: Rows, state: dict[str, Any]) -> Rows:
+def change(rule, gradient, state):
     """What a rule takes from a weight, but for the learning rate. Adam's means (0.9, 0.999) make up
     for their start."""
     if rule == "sgd":
@@ -91,7 +81,7 @@ def change(rule: str, gradient: Rows, state: dict[str, Any]) -> Rows:
 def test_the_model_takes_a_rule_with_l2_and_the_table_one_of_its_own_without(rule, vector_rule):
     model = new_model()
     before = weights(model)
-    states: dict[str, dict[str, Any]] = {name: {} for name in before}
+    states = {name: {} for name in before}
     for gradients, after in steps(model, rule=rule, vector_rule=vector_rule):
         for name, value in after.items():
             if name == "embedding.table":
@@ -110,37 +100,6 @@ def test_a_rate_of_zero_freezes_the_vectors_alone():
     assert changed == before.keys() - {"embedding.table"}
 
 
-@pytest.mark.parametrize(
-    ("rule", "names"), [("adagrad", {"sum", "step"}), ("adam", {"exp_avg", "exp_avg_sq", "step"})]
-)
-def test_state_is_put_back_and_only_into_its_own_kind(rule, names):
-    """A copy that goes on after a step ends with the same table."""
-    model, twin = new_model(), new_model()
-    config = tiny_recipe.recipe(vector_rule=rule).training
-    first, second = (build_optimizers(one, config)["vectors"] for one in (model, twin))
-    gradients = torch.randn(3, *model.embedding.table.shape)
-    gradients[1:, 2] = 0
-    for number, gradient in enumerate(gradients):
-        model.embedding.table.grad = gradient
-        first.step()
-        if number == 0:
-            saved = {name: value.clone() for name, value in state_tensors(first).items()}
-            assert set(saved) == {f"0.{name}" for name in names}
-            load_state_tensors(second, saved)
-            rested = model.embedding.table[2].clone()
-            twin.embedding.table.data.copy_(model.embedding.table.data)
-        else:
-            twin.embedding.table.grad = gradient
-            second.step()
-    assert torch.equal(model.embedding.table, twin.embedding.table)
-    assert torch.equal(model.embedding.table[2], rested)  # without a gradient
-    with pytest.raises(KeyError, match="step"):
-        load_state_tensors(second, {name: saved[name] for name in saved.keys() - {"0.step"}})
-    first_name = min(saved.keys() - {"0.step"})
-    with pytest.raises(RuntimeError, match="size"):
-        load_state_tensors(second, saved | {first_name: torch.zeros(2, 3)})
-
-
 def test_state_of_before_the_gates_stood_in_one_order_follows_its_weights():
     model = new_model()
     optimizer = build_optimizers(model, tiny_recipe.recipe().training)["model"]
@@ -156,7 +115,7 @@ def test_state_of_before_the_gates_stood_in_one_order_follows_its_weights():
     assert found["model/0.step"] == 3
 
 
-def contextual_model(layers: int = 3) -> Model:
+def contextual_model(layers=3):
     torch.manual_seed(0)
     return build_model(contextual_recipe({"layers": layers}).model, entries=6)
 
@@ -186,7 +145,7 @@ def test_layers_of_an_encoder_learn_the_slower_the_lower_they_are():
 def test_adamw_takes_its_decay_from_matrices_and_not_by_way_of_gradients():
     model = new_model()
     before = weights(model)
-    states: dict[str, dict[str, Any]] = {name: {} for name in before}
+    states = {name: {} for name in before}
     for gradients, after in steps(model, rule="adamw"):
         for name in before.keys() - {"embedding.table"}:
             kept = 1 - RATE * DECAY if before[name].ndim > 1 else 1

@@ -4,39 +4,20 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from core.stacks import random_tree
 
-from thinstack.core import transitions
 from thinstack.training.examples.example import right_transitions
 
 Span = tuple[int, int]
 
 
-def random_tree(words: int, random: np.random.Generator) -> np.ndarray:
-    steps, stack, left = [], 0, words
-    while left or stack > 1:
-        reduce = stack > 1 and (not left or random.random() < 0.5)
-        steps.append(int(reduce))
-        stack, left = (stack - 1, left) if reduce else (stack + 1, left - 1)
-    return np.array(steps, np.int64)
-
-
-def phrases(steps: np.ndarray) -> set[Span]:
-    """Of two words or more, by a stack."""
-    stack: list[Span] = []
-    found, words = set(), 0
-    for step in steps:
-        if step:
-            (_, end), (start, _) = stack.pop(), stack.pop()
-            stack.append((start, end))
-            found.add((start, end))
-        else:
-            stack.append((words, words + 1))
-            words += 1
-    return found
+def phrases(steps):
+    """Of two words or more."""
+    return {(start, end) for start, end in spans_of(steps).tolist() if end - start > 1}
 
 
 @lru_cache(None)
-def reachable(stack: tuple[Span, ...], front: int, words: int, wanted: frozenset[Span]) -> int:
+def reachable(stack, front, words, wanted):
     """How many wanted phrases the best way to go on still makes."""
     ways = [0]
     if front < words:
@@ -53,9 +34,9 @@ def test_it_leaves_most_gold_phrases_within_reach(seed):
     answers = set()
     for _ in range(50):
         words = int(random.integers(3, 8))
-        gold, taken = random_tree(words, random), random_tree(words, random)
+        gold, taken = np.array(random_tree(random, words)), np.array(random_tree(random, words))
         wanted = frozenset(phrases(gold))
-        stack: tuple[Span, ...] = ()
+        stack = ()
         front = 0
         for step, answer in zip(taken, right_transitions(gold, taken), strict=True):
             shifted = (*stack, (front, front + 1))
@@ -73,11 +54,7 @@ def test_it_leaves_most_gold_phrases_within_reach(seed):
 def test_along_the_gold_tree_it_is_the_gold_transition():
     random = np.random.default_rng(0)
     for words in range(1, 30):
-        gold = random_tree(words, random)
+        gold = np.array(random_tree(random, words))
         depth = np.concatenate([[0], np.cumsum(1 - 2 * gold)[:-1]])
         free = (depth > 1) & (np.cumsum(gold == 0) - (gold == 0) < words)
         assert (right_transitions(gold, gold) == gold)[free].all()
-
-
-def test_a_sentence_of_one_word():
-    assert right_transitions(transitions.left(1), transitions.left(1)).shape == (1,)

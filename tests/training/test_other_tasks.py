@@ -2,7 +2,7 @@
 bundle."""
 
 import json
-from typing import Any
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -16,33 +16,33 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
 
-RULES: tuple[dict[str, Any], ...] = (
+RULES = (
     {"rule": "adagrad"},
     {"rule": "rmsprop", "learning_rate": 0.01},
     {"rule": "adam", "learning_rate": 0.01, "vector_rule": "adagrad"},
 )
 NARROW = {"name": "entailment.v1", "options": {"width": 16}}
-RECIPES: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
+RECIPES = {
     "pairs": (tiny_pairs.recipe, ("relatedness", "dependency"), {}),
     "parsed pairs": (
         tiny_pairs.recipe,
         ("entailment",),
         {"model": {**tiny_pairs.TRACKED, "head": NARROW}, "sources": ("self",), "snli": True},
     ),
+    "binary": (tiny_pairs.phrases_recipe, ("binary",), {}),
     "dependency": (tiny_pairs.phrases_recipe, ("dependency",), {}),
     "sequence": (tiny_pairs.phrases_recipe, ("sequence",), {"buckets": 2}),
 }
 
 
-def recipe_of(kind: str, **settings: Any) -> Recipe:
+def recipe_of(kind, **settings):
     make, given, own = RECIPES[kind]
     made = make(*given, **own, **settings)
     assert isinstance(made, Recipe)
     return made
 
 
-@pytest.mark.parametrize("rule", RULES, ids=[rule["rule"] for rule in RULES])
-@pytest.mark.parametrize("kind", RECIPES)
+@pytest.mark.parametrize(("kind", "rule"), [*zip(RECIPES, cycle(RULES))])
 def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(kind, rule, data, tmp_path):
     recipe = recipe_of(kind, epochs=2, stop_on="dev", average=0.5, **rule)
     whole = run(recipe, data, tmp_path / "whole")
@@ -51,7 +51,7 @@ def test_a_run_stopped_between_epochs_goes_on_bit_by_bit(kind, rule, data, tmp_p
 
 @pytest.mark.parametrize("kind", RECIPES)
 def test_a_few_examples_are_learnt_by_heart(kind, data, tmp_path):
-    settings: dict[str, Any] = {"epochs": 30, "weight_decay": 0.0, "embedding": {"dropout": 0.0}}
+    settings = {"epochs": 30, "weight_decay": 0.0, "embedding": {"dropout": 0.0}}
     settings |= {"rule": "adam", "learning_rate": 0.03, "vector_learning_rate": 0.5}
     recipe = recipe_of(kind, cell={"hidden_size": 10}, **settings)
     history = run_seed(recipe, load_datasets(recipe, data), 1, tmp_path).history

@@ -5,9 +5,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +29,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "runtimes.md"
 TRACKED = {"parser": None, "encoder": {"tracker": {"size": 3, "feeds": False}}}
 
 
-def rows(count: int = 40) -> list[dict[str, Any]]:
+def rows(count=40):
     """Pairs of films that are both good or both bad ("same", about 4.5 of 0 to 5), or not (0.5)."""
     draw, found = random.Random(0), []
     for _ in range(count):
@@ -44,7 +42,7 @@ def rows(count: int = 40) -> list[dict[str, Any]]:
     return found
 
 
-def write(path: Path, found: Sequence[dict[str, Any]], *columns: str) -> Path:
+def write(path, found, *columns):
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, columns or list(found[0]), extrasaction="ignore")
         table.writeheader()
@@ -52,10 +50,10 @@ def write(path: Path, found: Sequence[dict[str, Any]], *columns: str) -> Path:
     return path
 
 
-def recipe_of(folder: Path, name: str, start: Path | None = None, **settings: Any) -> Recipe:
+def recipe_of(folder, name, start=None, **settings):
     """A recipe over `pairs.csv`, from balanced trees or from the bundle `start`."""
     rated = name == "relatedness"
-    raw: dict[str, Any] = tiny_texts.recipe(start).model_dump(mode="json", exclude_defaults=True)
+    raw = tiny_texts.recipe(start).model_dump(mode="json", exclude_defaults=True)
     raw["data"] |= {"train": "pairs.csv"}
     raw["task"] = {"name": f"{name}.v1", "format": "table.v1"}
     raw["model"]["labels"] = list("012345") if rated else ["other", "same"]
@@ -197,7 +195,7 @@ def test_a_parser_that_was_started_from_makes_the_trees_and_learns_nothing(tmp_p
     start = tiny_texts.start(tmp_path / "start", **TRACKED)
     found = []
     for alpha in (0.0, 9.0):
-        settings: dict[str, Any] = {"init": {"parts": ["embedding", "encoder"], "frozen": []}}
+        settings = {"init": {"parts": ["embedding", "encoder"], "frozen": []}}
         settings |= {"model": TRACKED, "training": {"alpha": alpha, "epochs": 1}}
         recipe = recipe_of(tmp_path, "entailment", start, **settings)
         datasets, model = load_datasets(recipe, tmp_path), tiny_texts.drawn(recipe)
@@ -214,7 +212,7 @@ def test_a_parser_that_was_started_from_makes_the_trees_and_learns_nothing(tmp_p
 
 
 def test_the_rival_of_scores_is_a_line_and_of_classes_the_commonest():
-    def pair(first: str, second: str, target: float | str) -> Pair:
+    def pair(first, second, target):
         return Pair("", (Tree.left(first.split()), Tree.left(second.split())), target)
 
     train = [pair("a b", "A b", 5.0), pair("a b", "c d", 1.0), pair("a b c", "a d e", 2.0)]
@@ -247,10 +245,9 @@ def test_from_a_table_to_the_scores_of_its_file(tmp_path, cli, column, init):
         if file.is_relative_to(out / "model-best")
     }  # fmt: skip
     code = re.search(r"## Pairs.*?```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.S)
-    assert code is not None
     lines = code[1].replace("runs/pairs/model-best", str(out / "model-best"))
     asked = str([(row["text_a"], row["text_b"]) for row in found])
-    done: dict[str, Any] = {}
+    done = {}
     exec(re.sub(r"(?m)^pairs = .*$", lambda _: f"pairs = {asked}", lines), done)
     labels, scores = done["bundle"].config.labels, done["found"]
     if column == "label":

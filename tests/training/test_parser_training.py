@@ -1,13 +1,10 @@
 """A parser of distances, learnt beside the model that it makes trees for."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 import tiny_recipe
 import torch
-from runs import Weights, fresh, gone_on, run, same
+from runs import fresh, gone_on, run, same
 
 from thinstack.core.transitions import left
 from thinstack.errors import ConfigError
@@ -16,12 +13,11 @@ from thinstack.training.examples.example import minibatch
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.epochs import fit_parser
 from thinstack.training.loop.optimizers import build_optimizers, lower_parser_rate
-from thinstack.training.recipe import Recipe
 
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
 
 
-def recipe_of(**settings: Any) -> Recipe:
+def recipe_of(**settings):
     settings = {"sources": ("self",), "parser_learning_rate": 0.02, **settings}
     return tiny_recipe.recipe(model={"parser": PARSER}, **settings)
 
@@ -76,7 +72,7 @@ def test_the_parser_alone_is_trained_over_the_words_that_are_kept(data, tmp_path
     assert losses[1] < losses[0]
 
 
-def parsing_loss(recipe: Recipe, data: Path, weights: Weights) -> float:
+def parsing_loss(recipe, data, weights):
     """Over all training sentences, in evaluation mode."""
     datasets = load_datasets(recipe, data)
     model = fresh(recipe, datasets).eval()
@@ -91,9 +87,9 @@ def test_dropout_falls_on_the_parser_alone(data):
     recipe = recipe_of(epochs=2, parser_epochs=1)
     datasets = load_datasets(recipe, data)
     model = fresh(recipe, datasets)
-    modes: set[tuple[bool, bool]] = set()
+    modes = set()
 
-    def look(*_: int) -> None:
+    def look(*_):
         modes.add((model.encoder.parser.training, model.embedding.training))
 
     fit_parser(model, datasets.train, recipe.training, 1, look)
@@ -104,9 +100,9 @@ def test_dropout_falls_on_the_parser_alone(data):
 def test_its_own_epochs_have_the_whole_line_of_rates(data, monkeypatch):
     recipe = recipe_of(epochs=2, parser_epochs=4, buckets=1)  # the short minibatch comes last
     datasets = load_datasets(recipe, data)
-    rates: list[float] = []
+    rates = []
 
-    def lower(optimizers: Any, *settings: Any) -> None:
+    def lower(optimizers, *settings):
         lower_parser_rate(optimizers, *settings)
         rates.append(optimizers["parser"].param_groups[0]["lr"])
 

@@ -1,20 +1,15 @@
 """Training in bfloat16: what is computed in it, what is not, and where it is refused."""
 
-from typing import Any
-
 import pytest
 import tiny_recipe
 import torch
 from runs import gone_on, run, same
-from torch import Tensor
 
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.heads.node_classifier import NodeClassifier
-from thinstack.training.loop import epochs as loop
 from thinstack.training.loop import losses
 from thinstack.training.loop.optimizers import build_optimizers, state_tensors
-from thinstack.training.recipe import Recipe
 
 APART = {"encoder": {"tracker": {"size": 3, "feeds": False}}}
 FEEDS = {"encoder": {"tracker": {"size": 3}}}
@@ -27,33 +22,33 @@ def has_bf16(monkeypatch):
     monkeypatch.setattr(losses, "has_bf16", lambda device: True)
 
 
-def recipe_of(*, precision: str = "bf16", **settings: Any) -> Recipe:
+def recipe_of(*, precision="bf16", **settings):
     return tiny_recipe.recipe(**{"sources": (), "precision": precision, **settings})
 
 
 @pytest.mark.usefixtures("has_bf16")
 def test_states_are_bf16_in_training_and_all_else_is_float32(data, tmp_path, monkeypatch):
-    seen: set[tuple[bool, torch.dtype]] = set()
+    seen = set()
     forward, loss = NodeClassifier.forward, NodeClassifier.loss
-    logits: set[torch.dtype] = set()
+    logits = set()
 
-    def watch(head: NodeClassifier, rows: Tensor) -> Tensor:
+    def watch(head, rows):
         seen.add((head.training, rows.dtype))
         return forward(head, rows)
 
-    def watch_loss(head: NodeClassifier, values: Tensor, labels: Tensor) -> Tensor:
+    def watch_loss(head, values, labels):
         logits.add(values.dtype)
         return loss(head, values, labels)
 
-    optimizers: list[Any] = []
+    optimizers = []
 
-    def keep(*args: Any) -> Any:
+    def keep(*args):
         optimizers.append(build_optimizers(*args))
         return optimizers[-1]
 
     monkeypatch.setattr(NodeClassifier, "forward", watch)
     monkeypatch.setattr(NodeClassifier, "loss", watch_loss)
-    monkeypatch.setattr(loop, "build_optimizers", keep)
+    monkeypatch.setattr(learner, "build_optimizers", keep)
     weights, _ = run(recipe_of(rule="adam", stop_on="dev"), data, tmp_path)
     assert seen == {(True, torch.bfloat16), (False, torch.float32)}
     assert logits == {torch.float32}
@@ -66,7 +61,7 @@ def test_states_are_bf16_in_training_and_all_else_is_float32(data, tmp_path, mon
 @pytest.mark.usefixtures("has_bf16")
 @pytest.mark.parametrize("model", [{}, APART, FEEDS, DISTANCES], ids=str)
 def test_bf16_learns_what_float32_does(model, data, tmp_path):
-    settings: dict[str, Any] = {"model": model, "epochs": 2, "embedding": {"dropout": 0.0}}
+    settings = {"model": model, "epochs": 2, "embedding": {"dropout": 0.0}}
     if model == FEEDS:
         settings["cell"] = {"name": "spinn_lstm.v1"}
     exact = run(recipe_of(precision="float32", **settings), data, tmp_path / "float32")[1]
@@ -109,10 +104,10 @@ def test_an_older_torch_tells_the_kind_of_cpu_alone(capability, has, monkeypatch
 
 @pytest.mark.parametrize("has", [True, False])
 def test_auto_takes_it_on_a_cpu_with_amx_alone(has, data, tmp_path, monkeypatch):
-    seen: set[torch.dtype] = set()
+    seen = set()
     forward = NodeClassifier.forward
 
-    def watch(head: NodeClassifier, rows: Tensor) -> Tensor:
+    def watch(head, rows):
         if head.training:
             seen.add(rows.dtype)
         return forward(head, rows)

@@ -5,8 +5,6 @@ import hashlib
 import sys
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 import tiny_texts
@@ -24,11 +22,11 @@ def reads(monkeypatch):
     """How often each file was opened ("open"), and hashed as it was read ("hash")."""
     counts, watching, digest = Counter[tuple[str, str]](), [True], hashlib.file_digest
 
-    def watch(event: str, args: tuple[Any, ...]) -> None:
+    def watch(event, args):
         if watching and event == "open":
             counts[event, str(args[0])] += 1
 
-    def hashed(file: Any, name: str) -> Any:
+    def hashed(file, name):
         counts["hash", str(file.name)] += 1
         return digest(file, name)
 
@@ -43,7 +41,7 @@ def start(tmp_path):
     return tiny_texts.start(tmp_path / "start")
 
 
-def check_start(start: Path, reads: Counter[tuple[str, str]]) -> None:
+def check_start(start, reads):
     files = [file for file in start.iterdir() if file.stem != "manifest"]
     assert {reads["hash", str(file)] for file in files} == {1}
 

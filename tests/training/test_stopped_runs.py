@@ -4,8 +4,6 @@ import errno
 import os
 import signal
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 import tiny_recipe
@@ -58,7 +56,7 @@ def train(data, tmp_path, cli, monkeypatch):
     return lambda: cli(*command)
 
 
-def went_on(answer: Answer, out: Path) -> bool:
+def went_on(answer, out):
     """Whether the second and third epochs were done, and nothing half written is left."""
     printed = [f"epoch {number}: " in answer.out for number in (1, 2, 3)]
     left = [path for path in out.rglob("*") if path.suffix == ".partial"]
@@ -67,7 +65,7 @@ def went_on(answer: Answer, out: Path) -> bool:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_training_with_one_message(train, tmp_path, number, code):
-    def stop(optimizers: Any, config: Any, epochs: float) -> None:
+    def stop(optimizers, config, epochs):
         if epochs > 1.5:
             signal.raise_signal(number)
 
@@ -83,7 +81,7 @@ def test_a_signal_ends_training_with_one_message(train, tmp_path, number, code):
 def test_a_full_disk_is_one_message(train, tmp_path, name):
     sync, calls = files.sync, []
 
-    def full(path: Path) -> None:
+    def full(path):
         if path.name.startswith(name):
             calls.append(path)
         if len(calls) == 2:

@@ -1,13 +1,11 @@
 """Which epochs run, and which weights are kept: early stopping and the running average."""
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import tiny_recipe
-from runs import History, Weights, run, same_weights, stopped
+from runs import run, same_weights, stopped
 from safetensors.numpy import load_file
 
 from thinstack.training.examples.datasets import load_datasets
@@ -15,18 +13,16 @@ from thinstack.training.loop.seeds import run_seed, train_seed
 from thinstack.training.tasks.phrases import Phrases
 
 
-def train_watching(
-    values: list[float], data: Path, folder: Path, **settings: Any
-) -> tuple[Weights, History]:
+def train_watching(values, data, folder, **settings):
     """Train while the accuracy on what is watched is made up, an epoch after the other."""
-    made_up: dict[str, float | None] = {"root_binary_accuracy": None, "phrase_accuracy": 0.0}
+    made_up = {"root_binary_accuracy": None, "phrase_accuracy": 0.0}
     found = iter([(made_up | {"root_accuracy": value}, None) for value in values])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Phrases, "measure", lambda *_: next(found, (made_up, None)))
         return run(tiny_recipe.recipe(epochs=8, sources=(), **settings), data, folder)
 
 
-def saved(folder: Path) -> Weights:
+def saved(folder):
     """The weights that training goes on from."""
     found = load_file(folder / "checkpoint.safetensors").items()
     return {name[6:]: value for name, value in found if name.startswith("model/")}
@@ -66,7 +62,7 @@ def test_without_early_stopping_all_epochs_run_and_the_last_is_kept(data, tmp_pa
 
 
 def test_what_is_kept_is_the_running_average(data, tmp_path):
-    epochs: list[Weights] = []
+    epochs = []
     recipe = tiny_recipe.recipe(epochs=4, average=0.6)
     kept, _ = run(recipe, data, tmp_path, on_epoch=lambda _: epochs.append(saved(tmp_path)))
     for name, value in kept.items():

@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from training import tiny_recipe
@@ -38,7 +37,7 @@ def test_the_built_in_tasks():
     ]
 
 
-def old(data: dict[str, Any], **training: Any) -> dict[str, Any]:
+def old(data, **training):
     """A recipe of schema 1."""
     raw = tiny_recipe.recipe().model_dump(mode="json", exclude_defaults=True)
     del raw["task"]

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,9 +27,7 @@ NOISE = {"encoder.parser.left.bias": 2e-2}
 work at every gap shifts all distances alike, which no cut depends on."""
 
 
-def launched(
-    program: Path | str, *args: object, restarts: int = 0
-) -> subprocess.CompletedProcess[str]:
+def launched(program, *args, restarts=0):
     """What `torchrun` comes to, on two processes."""
     paths = os.pathsep.join(map(str, (HERE, HERE.parent, HERE.parents[1])))
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
@@ -67,14 +64,6 @@ def test_two_processes_learn_as_one_with_minibatches_twice_as_large(tmp_path):
 
 class OfTwo(Team):
     size = 2
-
-
-def test_a_minibatch_is_dealt_in_turn():
-    second = OfTwo()
-    second.rank = 1
-    assert (OfTwo().deal([5, 3, 8]), second.deal([5, 3, 8])) == ([5, 8], [3])
-    assert (second.deal([5]), ALONE.deal([5, 3])) == ([], [5, 3])
-    assert (OfTwo().main, second.main) == (True, False)
 
 
 @pytest.mark.parametrize("size", [None, "1"])
@@ -157,7 +146,7 @@ def test_a_run_over_a_folder_in_use_is_refused(file, cli, tmp_path):
 
 
 def test_rows_are_not_written_to_a_folder_in_use(tmp_path):
-    rows: list[dict[str, Any]] = [{"text": "good", "label": "up"}]
+    rows = [{"text": "good", "label": "up"}]
     with locked(tmp_path), pytest.raises(InputError, match="another run writes there"):
         thinstack.train_texts(rows, out=tmp_path)
 
@@ -166,7 +155,7 @@ def test_rows_are_not_written_to_a_folder_in_use(tmp_path):
 def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path, written):
     out = tmp_path / "a" / "b"
 
-    def fail() -> None:
+    def fail():
         with locked(out):
             if written:
                 (out / "file").touch()
@@ -181,7 +170,7 @@ def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path, written):
 def test_where_there_are_no_locks_none_is_held(tmp_path, monkeypatch):
     fcntl = pytest.importorskip("fcntl")
 
-    def refuse(*_: object) -> None:
+    def refuse(*_):
         raise OSError(38, "Function not implemented")
 
     monkeypatch.setattr(fcntl, "flock", refuse)

@@ -1,7 +1,5 @@
 """The recipe that is written for a table."""
 
-from typing import Any
-
 import pytest
 import tiny_texts
 from tiny_encoder import OPTIONS, WIDTH
@@ -17,7 +15,7 @@ FILES = DataConfig(train='a "b".csv', dev_share=0.1)
 TASK = Texts(text_column="Überschrift\x7f")
 
 
-def made(labels: tuple[str, ...] = ("x", "y"), **settings: Any) -> Recipe:
+def made(labels=("x", "y"), **settings):
     settings = {"texts": 5000, "init": "sst", **settings}
     return text_recipe("mine", FILES, TASK, labels, **settings)
 
@@ -36,7 +34,6 @@ def test_what_is_written_is_the_recipe(tmp_path, init):
 
 def test_learning_starts_from_the_parts_of_the_bundle():
     recipe, start = made(), open_bundle("sst").config
-    assert recipe.init is not None
     assert (recipe.init.parts, recipe.init.frozen) == (
         ("embedding", "encoder", "parser"),
         ("parser",),
@@ -49,7 +46,6 @@ def test_learning_starts_from_the_parts_of_the_bundle():
 def test_the_labels_of_the_bundle_keep_its_phrases():
     start = open_bundle("sst").config
     recipe = made(start.labels)
-    assert recipe.init is not None
     assert "head" in recipe.init.parts
     assert recipe.model.head == start.head
     assert recipe.task.keeps_start
@@ -83,7 +79,6 @@ def test_the_bundle_to_start_from_is_told_and_an_address_whole(monkeypatch):
     for init, name in names.items():
         recipe = made(init=init)
         assert f"started from the bundle {name}, whose data" in recipe.data.statement
-        assert recipe.init is not None
         assert recipe.init.bundle == init
 
 

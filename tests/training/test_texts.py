@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ LABELS = ("no", "yes")
 BY_TEXT = Texts().class_of, Texts().group_of
 
 
-def read(folder: Path, *rows: dict, skipped: list[DataError] | None = None, **files) -> list[Text]:
+def read(folder, *rows, skipped=None, **files):
     path = folder / "t.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     task = Spans if files.pop("spans", False) else Texts
@@ -52,7 +51,7 @@ def test_a_row_that_cannot_be_used_is_named_or_skipped(tmp_path, row, problem):
     good = {"text": "Fine.", "label": "no"}
     with pytest.raises(DataError, match=problem):
         read(tmp_path, good, row, good)
-    skipped: list[DataError] = []
+    skipped = []
     assert [text.line for text in read(tmp_path, good, row, good, skipped=skipped)] == [1, 3]
     with pytest.raises(DataError, match=problem):
         raise skipped[0]
@@ -79,7 +78,7 @@ def test_a_span_that_cuts_words_is_refused(tmp_path, start, end):
         read(tmp_path, row, spans=True)
 
 
-def text(label: str, number: int = 0) -> Text:
+def text(label, number=0):
     return Text(f"text {number}", [["text"]], label, number)
 
 
