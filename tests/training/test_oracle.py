@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from core.stacks import random_tree
 
+from thinstack.core.transitions import spans_of
 from thinstack.training.examples.example import right_transitions
 
 Span = tuple[int, int]

@@ -8,6 +8,7 @@ from runs import gone_on, run, same
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.heads.node_classifier import NodeClassifier
+from thinstack.training import learner
 from thinstack.training.loop import losses
 from thinstack.training.loop.optimizers import build_optimizers, state_tensors
 
