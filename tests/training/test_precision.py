@@ -11,7 +11,7 @@ from torch import Tensor
 from thinstack.errors import ConfigError
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.heads.node_classifier import NodeClassifier
-from thinstack.training.loop import epochs as loop
+from thinstack.training import learner
 from thinstack.training.loop import losses
 from thinstack.training.loop.optimizers import build_optimizers, state_tensors
 from thinstack.training.recipe import Recipe
@@ -53,7 +53,7 @@ def test_states_are_bf16_in_training_and_all_else_is_float32(data, tmp_path, mon
 
     monkeypatch.setattr(NodeClassifier, "forward", watch)
     monkeypatch.setattr(NodeClassifier, "loss", watch_loss)
-    monkeypatch.setattr(loop, "build_optimizers", keep)
+    monkeypatch.setattr(learner, "build_optimizers", keep)
     weights, _ = run(recipe_of(rule="adam", stop_on="dev"), data, tmp_path)
     assert seen == {(True, torch.bfloat16), (False, torch.float32)}
     assert logits == {torch.float32}
