@@ -22,8 +22,8 @@ _SPACE = re.compile(r"\s+")
 
 
 class Row(NamedTuple):
-    """One phrase of an outline: the row of its scores, the levels between the sentence and it,
-    whether it is the `last` of its siblings, and how many phrases inside it are left out."""
+    """One phrase of an outline: the row of its scores, and the levels between the sentence and it.
+    `last`: whether no sibling follows. `hidden`: how many phrases inside it are left out."""
 
     node: int
     depth: int

@@ -23,8 +23,8 @@ Stored = dict[str, Any]
 
 
 class Phrase(NamedTuple):
-    """A node of a tree, as the results of one component on a Doc have it: the record of its
-    sentence, its words [first, behind) in the sentence, and the row of its scores."""
+    """A node of a tree, as the results of one component on a Doc have it. It has the record of its
+    sentence, its words [first, behind) there, and the row of its scores."""
 
     doc: Doc
     stored: Stored
