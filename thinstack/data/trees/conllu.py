@@ -33,7 +33,7 @@ def read_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> 
     Raises TreeError for the first malformed sentence if there is no `skipped`. Raises DataError for
     a file that is missing, is not UTF-8 or holds no sentence.
     """
-    return made(_tree, [rows for _, rows in _blocks(path) if rows], skipped)
+    return made(_tree, [rows for _, rows in blocks_of(path) if rows], skipped)
 
 
 def read_labelled_conllu(path: str | Path, *, skipped: list[TreeError] | None = None) -> list[Tree]:
@@ -53,7 +53,7 @@ def read_labelled_conllu(path: str | Path, *, skipped: list[TreeError] | None = 
     has no name, or if a node has two labels. So is a label at a multiword token, at an empty node,
     or in a comment without a sentence. Raises DataError where no sentence has any label.
     """
-    found = made(_labelled, _blocks(path), skipped)
+    found = made(_labelled, blocks_of(path), skipped)
     trees = [tree for tree in found if tree is not None]
     if trees and not any(label for tree in trees for label in tree.labels):
         expected = "'# label = NAME' above a sentence or 'Label=NAME' in the column MISC of a word"
@@ -105,7 +105,7 @@ def to_conllu(tree: Tree) -> str:
     return "".join(lines) + "\n"
 
 
-def _blocks(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
+def blocks_of(path: str | Path) -> list[tuple[list[Row], list[Row]]]:
     """The blocks between empty lines, their lines cut into columns: for each block, its comments
     and the lines of its sentence. Raises DataError as `read_conllu` does."""
     blocks: list[tuple[list[Row], list[Row]]] = [([], [])]
