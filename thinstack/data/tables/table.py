@@ -141,11 +141,10 @@ def _json_rows(path: FilePath, encoding: str) -> Iterator[Record]:
                 return
             ahead.append(second)
         elif line.strip() == "{":
-            found = (
-                "expected an object a line, or one array of objects, found one over several lines"
-            )
+            expected = "expected an object a line, or one array of objects"
+            found = "found an object over several lines"
             mend = "write it without indents (in Python json.dumps without indent=)"
-            raise DataError(f"{path}:{number}: {found}; {mend}")
+            raise DataError(f"{path}:{number}: {expected}, {found}; {mend}")
         elif isinstance(value, dict) and _holds_rows(value):
             found = "expected an object for each row, found one of lists and other objects only"
             pandas = "in pandas df.to_json(FILE, orient='records', lines=True)"
