@@ -87,9 +87,16 @@ class Subject(Generic[Plugin]):
         """What else to check beside this: nothing, as a rule."""
         return iter(())
 
-    def methods(self, plugin: Plugin, n: int, **how: Any) -> dict[str, Method]:
-        """The plugin's methods on n random rows. `how`: the `seed` and the `dtype` of these, and
-        how to `change` them, as in `methods_of_cell`."""
+    def methods(
+        self,
+        plugin: Plugin,
+        n: int,
+        *,
+        seed: int = 0,
+        dtype: torch.dtype = torch.float64,
+        change: Change = torch.clone,
+    ) -> dict[str, Method]:
+        """The plugin's methods on n random rows, changed as asked."""
         raise NotImplementedError
 
     def misfit(self, plugin: Plugin) -> str | None:
