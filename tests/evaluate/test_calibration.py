@@ -1,14 +1,10 @@
 """Calibration error and temperature, against their equations case by case."""
 
-import math
-
 import numpy as np
 import pytest
 from scipy.special import softmax
 
-from thinstack.evaluate.accuracy import accuracy
 from thinstack.evaluate.calibration import BINS, calibration_error, tempered
-from thinstack.evaluate.text_figures import text_figures
 
 
 def by_the_equation(scores, gold):
@@ -52,14 +48,3 @@ def test_a_temperature_divides_logits():
     np.testing.assert_allclose(found, softmax(logits / 1.7, axis=1), atol=1e-12)
     certain = tempered(np.array([[1, 0, 0]], np.float32), 0.1)
     np.testing.assert_allclose(certain, [[1, 0, 0]], atol=1e-12)
-
-
-def test_it_stands_beside_accuracies():
-    scores = [np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]), np.array([[0.6, 0.4]])]
-    gold = [np.array([0, -1, 0]), np.array([1])]
-    found = accuracy(scores, gold, scale=None)
-    assert found["root_calibration_error"] == pytest.approx((70 + 60) / 2)
-    assert found["phrase_calibration_error"] == pytest.approx((10 + 70 + 60) / 3)
-    of_texts = text_figures(np.array([[0.3, 0.7], [0.6, 0.4]]), np.array([0, 1]), "ab")
-    assert of_texts["calibration_error"] == pytest.approx(65)
-    assert not math.isnan(of_texts["accuracy"])
