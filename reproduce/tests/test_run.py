@@ -115,19 +115,14 @@ def test_a_column_of_training_accuracy_has_it_measured_once_trained(tmp_path):
     assert figures == run_one(plain).figures
 
 
-def test_training_accuracy_asks_for_a_new_run_of_its_variant_only(tmp_path):
-    table = tiny()
-    table["columns"].append(ON_TRAIN)
-    for place, same in (("lstm", True), ("lstm/left", False), ("rvnn", True)):
-        before, now = job(tmp_path, place), job(tmp_path, place, table)
-        assert (before.digest == now.digest) == same
-
-
-def test_a_curve_over_time_asks_for_a_new_run_of_its_rows_alone(tmp_path):
-    table = tiny() | {"curves": [SECONDS]}
-    for place, same in (("lstm", False), ("lstm/left", True), ("rvnn", True)):
-        before, now = job(tmp_path, place), job(tmp_path, place, table)
-        assert (before.digest == now.digest) == same
+@pytest.mark.parametrize(
+    ("more", "anew"),
+    [({"columns": [*tiny()["columns"], ON_TRAIN]}, "lstm/left"), ({"curves": [SECONDS]}, "lstm")],
+)
+def test_more_figures_ask_for_new_runs_of_their_rows_alone(tmp_path, more, anew):
+    for place in ("lstm", "lstm/left", "rvnn"):
+        before, now = job(tmp_path, place), job(tmp_path, place, tiny() | more)
+        assert (before.digest != now.digest) == (place == anew)
 
 
 def test_what_was_done_is_not_done_again(tmp_path, monkeypatch):

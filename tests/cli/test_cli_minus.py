@@ -4,7 +4,7 @@ import pytest
 
 from thinstack.data.files.writing import write_atomically
 
-TEXTS = ["-1 stars, terrible", "- a good film", "--jsn", "-- a dash", "-5", "-Just no."]
+TEXTS = ["-1 stars, terrible", "- a good film", "--jsn", "-- a dash", "-5", "-moving and slow"]
 
 
 def said(answer):

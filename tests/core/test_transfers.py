@@ -133,22 +133,3 @@ def test_inputs_that_lie_on_the_device(name):
                 device.sent = 0
                 equal(there(inputs), expected)
         assert (device.sent, device.fetched) == (0, 0)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        (lambda values, there: float(there.sum()), "waits.*_local_scalar_dense"),
-        (lambda values, there: bool((there > 0).any()), "waits.*_local_scalar_dense"),
-        (lambda values, there: there.tolist(), "waits.*_local_scalar_dense"),
-        (lambda values, there: there[there > 0], "waits.*index"),
-        (lambda values, there: (there > 0).nonzero(), "waits.*nonzero"),
-        (lambda values, there: there + values, "here and there"),
-        (lambda values, there: values.index_select(0, there.long()), "here and there"),
-    ],
-)
-def test_the_pretended_device_refuses(wrong, told):
-    values = torch.arange(3.0)
-    with pytest.raises(Exception, match=told), PretendedDevice():  # noqa: PT012
-        there = values.to("meta", non_blocking=True)
-        wrong(values, there)

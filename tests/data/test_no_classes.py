@@ -10,6 +10,7 @@ from thinstack.data.tables.table import Table, read_mappings
 from thinstack.data.tables.table_rows import Classes, cell_text, is_missing, is_no_class
 from thinstack.errors import DataError
 from thinstack.integrations.corpora.inputs import open_corpus
+from thinstack.integrations.corpora.rows import Columns
 
 MARKS = ["NA", "N/A", "n/a", "<NA>", "#N/A", "NULL", "null", "None", "NaN", "nan", r"\N", "NaT"]
 MARKS += ["#REF!", "-1.#IND", "undefined", " NA ", "(null)"]
@@ -92,6 +93,14 @@ def test_a_header_in_the_middle_is_no_row(tmp_path):
             [("Fine.", "x"), ("text", "\ufefflabel "), ("text", "x")]]  # fmt: skip
     skipped.clear()
     assert [row.line for row in read_mappings(rows, ["text"], skipped=skipped)] == [1, 3]
+
+
+@pytest.mark.parametrize("columns", [Columns("text"), Columns("text", "id")])
+def test_a_header_in_a_corpus_is_a_bad_row(tmp_path, columns):
+    (tmp_path / "t.csv").write_text(HEADER_AGAIN, "utf-8")
+    found = list(open_corpus(tmp_path / "t.csv", columns).rows())
+    assert [row.problem and row.problem.kind for row in found] == [None, "row", None]
+    assert found[1].id == (None if columns.id else "3")
 
 
 def test_a_corpus_of_one_column_may_hold_its_name(tmp_path):
