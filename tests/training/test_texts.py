@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from thinstack.errors import DataError
+from thinstack.training.examples.labels import MOST, find_labels
 from thinstack.training.examples.set_aside import repeated, set_aside_share
-from thinstack.training.tasks._table import MOST, find_labels
 from thinstack.training.tasks.spans import Spans
 from thinstack.training.tasks.texts import Texts
 from thinstack.training.tasks.texts.reading import Text, read_texts

@@ -25,7 +25,7 @@ from thinstack.integrations.spacy.pipe import SOURCE, BatchedPipe, check_docs, f
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
-from thinstack.training.tasks._table import check_labels
+from thinstack.training.examples.labels import check_labels
 
 if TYPE_CHECKING:
     from thinstack.training.loop.text_learner import TextLearner

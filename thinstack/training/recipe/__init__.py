@@ -10,8 +10,10 @@ from thinstack.core.config.base import Strict, read_toml
 from thinstack.core.config.model_config import ModelConfig
 from thinstack.training.lesson import Lessons
 from thinstack.training.recipe.schema_1 import converted
-from thinstack.training.recipe.training_config import TrainingConfig as TrainingConfig
+from thinstack.training.recipe.training_config import TrainingConfig
 from thinstack.training.task import AnyTask
+
+__all__ = ["DataConfig", "ExportConfig", "InitConfig", "Recipe", "TeacherConfig", "TrainingConfig"]
 
 Part = Literal["embedding", "encoder", "parser", "head"]
 """A part of a model that can start from another model's weights."""
@@ -88,9 +90,8 @@ class DataConfig(Strict):
 
 
 class TeacherConfig(Strict):
-    """Bundles that teach (Hinton et al. 2015, "Distilling the Knowledge in a Neural Network"). A
-    model learns their probabilities for every phrase, both beside the labels of the training file
-    and on the lessons that are taught."""
+    """Bundles that teach. A model learns their probabilities for every phrase, both beside the
+    labels of the training file and on the lessons that are taught."""
 
     bundles: tuple[str, ...] = Field(
         min_length=1,

@@ -13,18 +13,10 @@ from rich.console import Console
 from rich.text import Text
 
 from thinstack.core.config.separator import Separator
-from thinstack.core.scale import ordered
 from thinstack.data.files.paths import FilePath
 from thinstack.data.files.writing import write_atomically
-from thinstack.data.tables.alike import alike, difference
 from thinstack.data.tables.table import Table
-from thinstack.data.tables.table_rows import (
-    COLUMN_ADVICE,
-    Classes,
-    RowChecks,
-    TableRow,
-    is_no_class,
-)
+from thinstack.data.tables.table_rows import COLUMN_ADVICE, Classes, RowChecks, TableRow
 from thinstack.errors import DataError, escaped
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.set_aside import repeated
@@ -36,9 +28,6 @@ SKIPPED_FILE: Final = "skipped.txt"
 
 NOTABLE: Final = 0.03
 """The share of a table's words from which on unknown words are named."""
-
-MOST: Final = 200
-"""The most classes: a column with more of them holds something else."""
 
 
 class Defaults(NamedTuple):
@@ -161,9 +150,8 @@ def located(path: FilePath, row: TableRow, skipped: list[DataError] | None) -> I
 def say_what_is_odd(
     task: TableTask, recipe: Recipe, datasets: Datasets, out: Path, console: Console
 ) -> None:
-    """Print what is odd about the rows of tables: how many were left out, which texts stand in
-    several rows or in both parts, and which words the model cannot read. The errors of the rows go
-    to `skipped.txt` in the folder `out`."""
+    """Print how many rows were left out, which texts stand in several rows or in both parts, and
+    which words have no piece. The errors of the rows go to `skipped.txt` in the folder `out`."""
     if task.brings_trees:
         return
     if datasets.skipped:
@@ -199,43 +187,3 @@ def _unknown_words(task: TableTask, datasets: Datasets) -> str:
         f"{share:.0%} of the words are unknown to the model, such as {most:.80}: it takes all of "
         "them for one and the same word"
     )
-
-
-def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
-    """The distinct classes, in the order that `ordered` gives. Raises DataError, which names the
-    `source`, where a person must say whether such classes are meant."""
-    counts = Counter(labels)
-    if len(counts) > MOST:
-        few = ", ".join(repr(name) for name in list(counts)[:3])
-        raise DataError(
-            f"{source}: expected at most {MOST} classes, found more ({few} ...); it seems to "
-            "be a column of texts or numbers; name the column of labels (--label-column)"
-        )
-    if len(counts) < 2:
-        found = f"only the class {next(iter(counts))!r}" if counts else "no row"
-        raise DataError(
-            f"{source}: expected two classes or more, found {found}; add rows of another class"
-        )
-    check_labels(counts, source, "name all classes that are meant (--labels A,B,C)")
-    return ordered(list(counts))
-
-
-def check_labels(counts: Mapping[str, int], source: str, advice: str) -> None:
-    """Raise DataError for classes that are none, and for classes that a person takes for one.
-
-    `counts`: the number of rows of each class. `source` starts and `advice` ends the message, which
-    names the classes so that their difference is seen.
-    """
-    if odd := [label for label in counts if is_no_class(label)]:
-        raise DataError(
-            f"{source}: the class {odd[0]!r} ({counts[odd[0]]:,} rows) stands for a missing value; "
-            f"leave these rows out, or {advice}"
-        )
-    for names in alike(counts):
-        if len(names) > 1:
-            written, how = difference(names)
-            both = zip(written, (counts[name] for name in names), strict=True)
-            found = " and ".join(f"{name} ({count:,} rows)" for name, count in both)
-            raise DataError(
-                f"{source}: the classes {found} {how}; make them one in the file, or {advice}"
-            )

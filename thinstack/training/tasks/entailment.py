@@ -15,10 +15,11 @@ from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.pair_figures import entailment
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
+from thinstack.training.examples.labels import find_labels
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.publish.calibrate import Cases, whole_cases
 from thinstack.training.tasks._pairs import Pairs
-from thinstack.training.tasks._table import Defaults, find_labels
+from thinstack.training.tasks._table import Defaults
 
 __all__ = ["Entailment", "always_commonest"]
 
