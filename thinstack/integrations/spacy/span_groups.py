@@ -13,8 +13,8 @@ from thinstack.runtime.marked import marked_phrases, neutral_of
 class PhraseGroup(SpanGroup):
     """The phrases that say something, by a component. `thinstack.render(doc, "text")` colours them,
     they have a label, and are not neutral. A phrase is left out if the phrase of the group around
-    it has the same label. `attrs["scores"]`, float32 (number of spans,), holds the probabilities
-    of their labels, as spaCy's `spancat` stores them.
+    it has the same label. `attrs["scores"]`, float32 (number of spans,), holds the probabilities of
+    their labels, as spaCy's `spancat` stores them.
 
     The group is set again when tokens of the Doc were merged or split, since spaCy leaves spans at
     the numbers of their old tokens. A phrase that now begins or ends inside a token is left out. A
