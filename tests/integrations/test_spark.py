@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from last_word_model import TABLE, write_last_word_bundle
 
-from thinstack.bundle import open_bundle, reading
+from thinstack.bundle import open_bundle, opening
 from thinstack.bundle.reading import pack
 from thinstack.errors import BundleError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations import spark
@@ -39,7 +39,7 @@ def session(monkeypatch):
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """A bundle that has a name, "tiny"."""
-    monkeypatch.setattr(reading, "BUNDLED", tmp_path / "bundled")
+    monkeypatch.setattr(opening, "BUNDLED", tmp_path / "bundled")
     return write_last_word_bundle(tmp_path / "bundled" / "tiny")
 
 

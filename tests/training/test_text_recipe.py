@@ -4,7 +4,7 @@ import pytest
 import tiny_texts
 from tiny_encoder import OPTIONS, WIDTH
 
-from thinstack.bundle import open_bundle, reading
+from thinstack.bundle import open_bundle, opening
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.tasks.texts import Texts
@@ -74,8 +74,8 @@ def test_an_embedding_says_how_it_learns_on(tmp_path):
 
 
 def test_the_bundle_to_start_from_is_told_and_an_address_whole(monkeypatch):
-    monkeypatch.setattr(reading, "fetch", lambda address: reading.BUNDLED / "sst")
-    names = {"sst": "sst", str(reading.BUNDLED / "sst"): "sst", "hf://a/b@v1": "hf://a/b@v1"}
+    monkeypatch.setattr(opening, "fetch", lambda address: opening.BUNDLED / "sst")
+    names = {"sst": "sst", str(opening.BUNDLED / "sst"): "sst", "hf://a/b@v1": "hf://a/b@v1"}
     for init, name in names.items():
         recipe = made(init=init)
         assert f"started from the bundle {name}, whose data" in recipe.data.statement
