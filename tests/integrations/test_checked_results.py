@@ -41,12 +41,15 @@ def test_what_a_component_left_is_read_back(nlp):
         (lambda value: value.update(aggregation="tokens"), "aggregation"),
         (lambda value: value.update(abstain=float("nan")), "abstain"),
         (lambda value: value["sentences"].reverse(), "one after the other"),
+        (lambda value: value["sentences"].append(3), "TypeError"),
         (first(words=["good", 3, "."]), "expected words"),
+        (first(end_char=22), "characters of the 21"),
         (first(characters=bytes(24)), "the characters of each word"),
         (first(transitions=bytes(5)), "TreeError"),
         (first(scores=b"\xff" * 60), "scores of each phrase"),
         (first(weight=-1.0), "weight"),
         (first(parts=[[0, 2]]), "parts of 3 words"),
+        (first(parts=[[1, 3]]), "parts of 3 words"),
     ],
 )
 def test_what_none_can_have_left_is_refused(nlp, change, problem):
