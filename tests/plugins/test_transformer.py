@@ -16,8 +16,6 @@ from thinstack.plugins.manager import manager
 from thinstack.training.loop.initial import initial_model
 from thinstack.training.loop.leaves import first_leaves
 
-Sentences = Sequence[Sequence[Sequence[int]]]
-"""The ids of the pieces of each word of each sentence."""
 
 SENTENCES = [
     [[5, 6], [7], [8, 9, 10]],

@@ -68,11 +68,6 @@ def by_inputs(self, inputs, children, links):
     return [h * (inputs @ self.w).exp() if self.inner_size > 0 else h]
 
 
-def logit(total):
-    share = torch.sigmoid(total)
-    return torch.tanh(torch.log(share / (1 - share)))
-
-
 ZEROS, NOBODY, INFINITE = "rows of zeros", "nodes without children is not finite", "holds NaN"
 NUMBERS: dict[str, Wrong] = {
     "NormAtZero": ("finite", ["leaf of rows of zeros", "gives NaN"], of_inputs(unit)),
