@@ -123,6 +123,7 @@ SHAPES = {
 }
 READING_X = {"child_sum_lstm.v1", "dt_rnn.v1", "nary_lstm.v1", "rvnn.v1", "sdt_rnn.v1"}
 READING_X |= {"tree_gru.v1", "word_mean.v1"}
+"""Cells that read the same x at inner nodes as at leaves, or none."""
 
 every_builtin = pytest.mark.parametrize("name", SHAPES)
 

@@ -16,7 +16,6 @@ from thinstack.plugins.manager import manager
 from thinstack.training.loop.initial import initial_model
 from thinstack.training.loop.leaves import first_leaves
 
-
 SENTENCES = [
     [[5, 6], [7], [8, 9, 10]],
     [[11]],

@@ -5,7 +5,7 @@ from bad_cells import Good
 
 from thinstack.testing.methods import OWNER, methods_of_cell
 
-N, ROW = 5, 2
+N = 5
 
 
 def two(arity):
