@@ -1,17 +1,13 @@
 """Curves on cases whose accuracy at every length is known."""
 
 from dataclasses import astuple, replace
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from reproduce.cases import Cases
 from reproduce.curves import LEAST_CASES, Point, points
 from reproduce.shown import Curve
-
-Array = NDArray[Any]
 
 
 def curve(**changes):

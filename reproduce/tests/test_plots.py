@@ -13,7 +13,6 @@ from reproduce.table import Row, Table
 from thinstack.errors import MissingExtraError
 
 SVG = "{http://www.w3.org/2000/svg}"
-Lines = dict[str, list[Point]]
 LINES = {
     "Tree-LSTM": [Point(x, 60 - x, 1 + x / 9, 30) for x in range(1, 46)],
     "LSTM": [Point(x, 58 - x / 2, 2.0, 30) for x in range(1, 40)],

@@ -1,7 +1,6 @@
 """The plain rivals on questions of which a word, or a part of one, says the class."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -44,9 +43,6 @@ def questions(count, seed):
         filler.insert(int(generator.integers(6)), str(generator.choice(KEYS[LABELS[label]])))
         found.append(labelled(" ".join([*filler, "?"]), label))
     return found
-
-
-Run = Callable[..., dict[str, float]]
 
 
 @pytest.fixture

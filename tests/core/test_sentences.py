@@ -60,13 +60,6 @@ def by_torch(lstm, words):
     return torch.cat(outputs), torch.stack(finals)
 
 
-def both_ways(forward, backward, words):
-    """Outputs (L, 2 H) of one LSTM and of one that reads each sentence from its end."""
-    parts = words.split(LENGTHS)
-    pairs = [(forward(part)[0], backward(part.flip(0))[0].flip(0)) for part in parts]
-    return torch.cat([torch.cat(pair, 1) for pair in pairs])
-
-
 def words_of(dtype):
     return torch.from_numpy(np.random.default_rng(1).normal(size=(sum(LENGTHS), X))).to(dtype)
 

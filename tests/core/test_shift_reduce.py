@@ -23,8 +23,6 @@ from thinstack.plugins.cells.spinn_lstm import SpinnLSTM
 from thinstack.plugins.encoders.spinn.shift_reduce import ShiftReduce
 from thinstack.plugins.encoders.spinn.tracking_lstm import TrackingLSTM
 
-SPOT_SAT_DOWN = torch.tensor([0, 0, 0, 1, 1])
-
 
 def executor_of(name, lookahead=1, *, parses=True):
     cell = cell_of(name)

@@ -1,8 +1,6 @@
 """Figures of a model that can be worked out by hand: a phrase's class is that of its last word."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from last_word_model import write_last_word_bundle
@@ -39,9 +37,6 @@ GOLD = {
 def predictor(tmp_path_factory):
     path = tmp_path_factory.mktemp("bundle") / "model"
     return Predictor(write_last_word_bundle(path, tree_source="left", labels=SIDES))
-
-
-Write = Callable[..., Path]
 
 
 @pytest.fixture

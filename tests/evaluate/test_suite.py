@@ -1,10 +1,7 @@
 """The suite of polarities that thinstack brings along is what its page says, and a suite that is
 none is refused."""
 
-import re
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -16,10 +13,6 @@ ONE_SIDED = {"negated_negatives": "positive", "negated_positives": "negative", "
 BY_OTHER_NEGATORS = {"never", "hardly", "without", "nothing", "no"}
 DOMAINS = {"restaurants", "hotels", "phones", "software", "books", "services"}
 OTHERS = {"concessions", "comparatives", "could_have_been", "irony"}
-
-
-def words(text):
-    return re.findall("[a-z0-9'-]+", text.lower())
 
 
 def test_it_has_these_kinds_in_halves_of_one_size():
@@ -44,7 +37,6 @@ def test_both_sides_are_as_many_in_every_kind_that_has_two():
     assert Counter(case.polarity for case in CASES)["neutral"] == 40
 
 
-Write = Callable[..., Path]
 GOOD = {
     "a": Case("a", "open", "no", "positive", "MFT", "-", "-", "No bugs."),
     "b": Case("b", "open", "no", "positive", "INV", "a", "-", "No mice."),

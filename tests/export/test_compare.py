@@ -24,7 +24,6 @@ BATCHES = [
 ]
 PARSER = plain_spinn(PlainCell(2, inner=True))
 SENTENCES = Forest(token_ids=np.arange(9), lengths=np.array([5, 1, 3]), sizes=np.array([9, 1, 5]))
-TREES = [0, 0, 1, 0, 0, 1, 1, 0, 1, *[0], *[0, 0, 0, 1, 1]]
 
 
 def off_by(error, model=MODEL, node=0):

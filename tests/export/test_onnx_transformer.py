@@ -13,7 +13,7 @@ from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.bundle.weights import load_model, weights_of
 from thinstack.core.forest import Forest
 from thinstack.export.onnx.model import export_onnx
-from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
+from thinstack.export.onnx.verify import export_verified_onnx
 from thinstack.export.quantize import dequantised, factor_bounds
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.example import Example
@@ -23,7 +23,6 @@ from thinstack.training.publish.assembly import OBSERVED, observe_ranges
 OPTIONS = {"rows": True, "static": 3}
 RECIPE = contextual_recipe(OPTIONS, embedding={"size": 2 * WIDTH + 3})
 EIGHT_BITS = ("int8-tables", "int8")
-Export = tuple[Exported, VerificationReport]
 
 
 def forest(sizes, *, seed):

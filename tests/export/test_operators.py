@@ -9,17 +9,13 @@ from tiny_encoder import PIECES, WIDTH, contextual_recipe
 
 from thinstack.bundle.gate.onnx_gate import check_onnx
 from thinstack.bundle.gate.operators import OPERATORS
-from thinstack.core.config import ModelConfig
-from thinstack.core.model.model import Model
 from thinstack.export.onnx.graph import walk
-from thinstack.export.onnx.model import Options, export_onnx
+from thinstack.export.onnx.model import export_onnx
 from thinstack.plugins.build import build_model
 from thinstack.plugins.manager import manager
 
 ROOT = Path(__file__).parents[2]
 FILES = [*ROOT.glob("tests/golden/*/*/onnx/*.onnx"), *ROOT.glob("models/*/*/model/onnx/*.onnx")]
-
-Subject = tuple[Model, ModelConfig, Options]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parents[1].name)

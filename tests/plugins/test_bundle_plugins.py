@@ -6,12 +6,10 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
 import pytest
-from command_line import Answer
 from last_word_model import LABELS, expected, write_last_word_bundle
 
 import thinstack
@@ -27,8 +25,6 @@ PROJECT = tomllib.loads(FILES["pyproject.toml"])["project"]
 HOOK = FILES["thinstack_shop_mail/__init__.py"]
 CARD = b"# shop-mail\n\nWhat messages\nare about.\n\nMore.\n"
 OURS = ROOT / "models" / "thinstack-sst-context"
-
-Cli = Callable[..., Answer]
 
 
 @pytest.fixture(autouse=True)

@@ -15,9 +15,6 @@ from thinstack.errors import ConfigError
 from thinstack.plugins.manager import manager
 from thinstack.training.loop.initial import first_leaves, initial_model
 
-Sentences = Sequence[Sequence[Sequence[int]]]
-"""The ids of the pieces of each word of each sentence."""
-
 SENTENCES = [
     [[5, 6], [7], [8, 9, 10]],
     [[11]],

@@ -23,8 +23,6 @@ BUNDLES = {
 }
 EXTREMES = (-(2**31), -(2**31) + 1, -1, 2, 7, 30_522, 2**31 - 1)
 
-Inputs = dict[str, list[int]]
-
 
 def good(words, rng, *, pieces):
     """Two sentences, of so many words and of one."""

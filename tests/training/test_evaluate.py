@@ -5,7 +5,6 @@ import pytest
 import tiny_pairs
 import tiny_recipe
 import torch
-from numpy.typing import NDArray
 from runs import drawn, of_one
 from scipy.stats import rankdata
 
@@ -14,8 +13,6 @@ from thinstack.core.transitions import spans_of
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example, minibatch
 from thinstack.training.examples.labelled import LabelledForest
-
-Rows = NDArray[np.float32]
 
 
 @torch.no_grad()

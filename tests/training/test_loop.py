@@ -5,7 +5,6 @@ import re
 import shutil
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,8 +18,6 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.seeds import run_seed
 from thinstack.training.recipe import Recipe
-
-Rows = np.ndarray[Any, np.dtype[np.float64]]
 
 # -- one epoch
 

@@ -12,7 +12,6 @@ from thinstack.plugins.build import build_model
 from thinstack.training.loop.optimizers import build_optimizers, reorder_state, set_rates
 
 Rows = NDArray[np.float32]
-Weights = dict[str, Rows]
 RATE, VECTOR_RATE, DECAY = 0.05, 0.7, 0.01
 
 

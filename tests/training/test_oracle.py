@@ -9,8 +9,6 @@ from core.stacks import random_tree
 from thinstack.core.transitions import spans_of
 from thinstack.training.examples.example import right_transitions
 
-Span = tuple[int, int]
-
 
 def phrases(steps):
     """Of two words or more."""

@@ -4,17 +4,13 @@ import csv
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 import tiny_texts
-from command_line import Answer
 
 import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.errors import DataError
-
-Cli = Callable[..., Answer]
 
 
 @pytest.fixture

@@ -3,12 +3,10 @@
 import errno
 import os
 import signal
-from collections.abc import Callable
 
 import pytest
 import tiny_recipe
 import tomli_w
-from command_line import Answer
 from runs import run, stopped
 
 from thinstack.data.files import writing as files
@@ -17,7 +15,6 @@ from thinstack.training import run_recipe
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.checkpoint import save_checkpoint
 
-Train = Callable[[], Answer]
 RECORD = {"seed": 1, "epoch": 1, "loss": 0.5, "seconds": 1.0, "watched": {}, "selection": 0}
 
 
