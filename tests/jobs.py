@@ -1,7 +1,7 @@
 """Which tests jobs of their own run."""
 
 JOBS = {
-    "benchmarks": ("test_gpu_benchmark.py", "test_learning.py", "test_spinn_batches.py"),
+    "benchmarks": ("test_gpu_benchmark.py", "test_learning_benchmark.py", "test_spinn_batches.py"),
     "browser": ("browser/",),
     "examples": ("examples/",),
     "exports": (

@@ -6,7 +6,7 @@ from bad_cells import Good
 
 from thinstack.testing.methods import OWNER, Method, methods_of_cell
 
-N = 5
+N, ROW = 5, 2
 
 
 def two(arity: int) -> tuple[dict[str, Method], dict[str, Method]]:

@@ -9,6 +9,8 @@ from thinstack.core import Forest, Tree
 from thinstack.core.cell import Cell, sum_by_owner
 from thinstack.testing import recursion
 
+Parts = tuple[np.ndarray, ...]
+
 PARENTS, SLOTS, KINDS = [4, 2, 4, 2, -1], [0, 1, 2, 0, 0], [3, 1, 2, 2, 1]
 
 

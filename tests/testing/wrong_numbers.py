@@ -53,6 +53,11 @@ def hidden_by_where(rows):
     return torch.where(norm > 0, rows / norm, 0.0)
 
 
+def times_length(self, inputs):
+    length = (inputs * inputs).sum(1, keepdim=True).sqrt()
+    return [torch.tanh((inputs @ self.w + self.b) * length)]
+
+
 def by_cosine(self, inputs, children, links):
     a, b = children[0].unbind(1)
     cosine = (a * b).sum(1) / (a.norm(dim=1) * b.norm(dim=1))
@@ -82,12 +87,30 @@ def by_inputs(self, inputs, children, links):
     return [h * (inputs @ self.w).exp() if self.inner_size > 0 else h]
 
 
+def by_entropy(total):
+    share = torch.softmax(total, 1)
+    return torch.tanh(total * -(share * share.log()).sum(1, keepdim=True))
+
+
+def logit(total):
+    share = torch.sigmoid(total)
+    return torch.tanh(torch.log(share / (1 - share)))
+
+
 ZEROS, NOBODY, INFINITE = "rows of zeros", "nodes without children is not finite", "holds NaN"
 NUMBERS: dict[str, Wrong] = {
     "NormAtZero": ("finite", ["leaf of rows of zeros", "gives NaN"], of_inputs(unit)),
     "NormOfState": ("finite", ["compose of rows", "norm"], at_nodes(lambda t: unit(t.tanh()))),
     "EmptyRows": ("finite", ["leaf of rows of zeros", "new_zeros"], {"leaf": only_known}),
     "WhereTrap": ("finite", [ZEROS, INFINITE, "torch.where"], of_inputs(hidden_by_where)),
+    "Logarithm": ("finite", [ZEROS, INFINITE, "log"], of_inputs(lambda x: x.abs().log().tanh())),
+    "RootOfSum": ("finite", [ZEROS, INFINITE, "sqrt"], {"leaf": times_length}),
+    "HalfPower": ("finite", [ZEROS, "sqrt"], of_inputs(lambda x: x.sign() * x.abs() ** 0.5)),
+    "SpreadOfRow": (
+        "finite",
+        ["leaf of rows of zeros", "spread"],
+        of_inputs(lambda x: (x - x.mean(1, keepdim=True)) / x.std(1, keepdim=True)),
+    ),
     "CosineOfChildren": ("no_rows", [NOBODY, "norm"], {"compose": by_cosine}),
     "SpreadOfChildren": ("no_rows", [NOBODY, "spread"], by_children(by_spread)),
     "MaskedAttention": (
@@ -135,6 +158,8 @@ NUMBERS: dict[str, Wrong] = {
         at_nodes(lambda total: torch.tanh(total) / (1 + torch.exp(-total))),
     ),
     "GateOfInputs": ("finite", ["inner_size = 5", "exp overflows"], {"compose": by_inputs}),
+    "Entropy": ("finite", ["times 100", "gives NaN"], at_leaves(by_entropy)),
+    "Logit": ("finite", ["times 100", "logsigmoid"], at_leaves(logit)),
     "FifthPower": (
         "finite",
         ["times 1,000", "powers"],

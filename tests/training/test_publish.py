@@ -25,8 +25,7 @@ from thinstack.evaluate.suite_evaluation import evaluate_suite
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.training import run_recipe
 from thinstack.training.publish import assembly as publish
-from thinstack.training.publish import bundle_files
-from thinstack.training.tasks.phrases import Phrases
+from thinstack.training.publish import bundle_files, reports
 
 TORCH_FILES = {"model.safetensors", "torchscript/model.pt"}
 
