@@ -239,3 +239,8 @@ def _is_text(raw: Mapping[str, Any], content: bytes) -> bool:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
+
+
+def json_file(data: object) -> bytes:
+    """A file of readable JSON."""
+    return (json.dumps(data, indent=1) + "\n").encode()

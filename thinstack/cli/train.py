@@ -195,11 +195,10 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
 def _run_recipe(
     file: Path, out: Path, seeds: list[int] | None, team: Team, settings: dict[str, Any]
 ) -> None:
-    from thinstack.training.recipe import Recipe
-
+    with needs_extra("export"):  # Tasks need its packages when a recipe is read.
+        from thinstack.training.recipe import Recipe
+        from thinstack.training.run_recipe import run_recipe
     recipe = Recipe.read(file)
     chosen = tuple(seeds or recipe.training.seeds)
-    with needs_extra("export"):
-        from thinstack.training.run_recipe import run_recipe
     with team.alone_in(out):
         run_recipe(recipe, out=out, seeds=chosen, team=team, **settings)

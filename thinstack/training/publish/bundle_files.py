@@ -2,7 +2,6 @@
 from here."""
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from thinstack.bundle.manifest import (
     TORCHSCRIPT_FILE,
     VOCABULARY_FILE,
     WEIGHTS_FILE,
+    json_file,
 )
 from thinstack.bundle.weights import weights_of
 from thinstack.core.config import ModelConfig
@@ -88,8 +88,3 @@ def bundle_files(
             unscripted = str(error)
     files[REPORT_FILE] = json_file(reports)
     return BundleFiles(files, report, unscripted)
-
-
-def json_file(data: object) -> bytes:
-    """A file of readable JSON."""
-    return (json.dumps(data, indent=1) + "\n").encode()

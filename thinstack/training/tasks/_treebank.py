@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 from rich.console import Console
 
-from thinstack.bundle.manifest import RELABEL_FILE
+from thinstack.bundle.manifest import RELABEL_FILE, json_file
 from thinstack.core.config import EvaluationSource, ModelConfig
 from thinstack.core.head import TaskHead
 from thinstack.core.model.model import Model
@@ -27,7 +27,6 @@ from thinstack.training.examples.example import Example, Minibatch, examples_of
 from thinstack.training.loop.losses import joint_losses
 from thinstack.training.loop.measuring import Answers, answers_of
 from thinstack.training.loop.teaching import needs_soft_labels
-from thinstack.training.publish.bundle_files import json_file
 from thinstack.training.publish.calibrate import Cases, single_cases, whole_cases
 from thinstack.training.publish.reports import say_classes
 from thinstack.training.recipe import Recipe, TrainingConfig
