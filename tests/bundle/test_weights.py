@@ -163,3 +163,11 @@ def test_weights_that_two_executors_share_are_stored_once(feeds):
     assert_same_weights(other, model)
     with pytest.raises(RuntimeError, match="Missing key"):
         load_state(other, dict(list(stored.items())[1:]))
+
+
+def test_equal_models_have_equal_files():
+    model = new_model()
+    exported = export_onnx(model, CONFIG, vocabulary_digest="none")
+    files = {weights_of(model, beside=exported) for _ in range(20)}
+    assert len(files) == 1
+    assert load(files.pop()).keys() < load(weights_of(model)).keys()
