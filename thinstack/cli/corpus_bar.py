@@ -41,10 +41,10 @@ class CorpusBar:
     def tell(self, now: "Done") -> None:
         """Show the progress: first how many rows have been counted, then how many are done."""
         name = "counting rows" if now.rows is None else "rows"
-        if [task.description for task in self._bar.tasks] != [name]:
-            for task in self._bar.tasks:
-                self._bar.remove_task(task.id)
+        if [shown.description for shown in self._bar.tasks] != [name]:
+            for shown in self._bar.tasks:
+                self._bar.remove_task(shown.id)
             self._bar.add_task(name, total=now.rows, completed=now.done, speed="")
-        (task,) = self._bar.tasks
-        speed = f"{task.speed:,.0f} rows/s" if task.speed else ""
-        self._bar.update(task.id, completed=now.done, speed=speed)
+        (shown,) = self._bar.tasks
+        speed = f"{shown.speed:,.0f} rows/s" if shown.speed else ""
+        self._bar.update(shown.id, completed=now.done, speed=speed)
