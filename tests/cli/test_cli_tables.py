@@ -100,8 +100,8 @@ def test_no_header_from_training_to_scores(cli, unheaded):
         assert "--no-header" in refused.err
     answer = cli(*start, "--no-header", *named)
     assert (answer.code, answer.err) == (0, "")
-    recipe = Recipe.read(out / "recipe.toml").data
-    assert (recipe.separator, recipe.header) == ("\t", False)
+    task = Recipe.read(out / "recipe.toml").task
+    assert (task.separator, task.header) == ("\t", False)
     again = cli("train", out / "recipe.toml", "--data", folder, "--out", folder / "again")
     assert again.code == 0
     model = out / "model-best"
