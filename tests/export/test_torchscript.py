@@ -16,6 +16,7 @@ from export_models import ChildSum, H, V, X, close, eager_scores, make_config, m
 from plain_parts import PlainCell, plain_spinn
 from torch import Tensor
 
+from thinstack.bundle.weights import load_model
 from thinstack.core.cell import Links
 from thinstack.errors import ExportError
 from thinstack.export import torchscript
@@ -65,6 +66,18 @@ for trees in {trees}:
         assert not requires_grad
         expected = eager_scores(model, arrays)
         close({name: np.array(found[name]) for name in expected}, expected)
+
+
+@pytest.mark.usefixtures("short_samples")
+@pytest.mark.filterwarnings(LOAD_WARNING)
+def test_scores_keep_no_gradient():
+    """Freezing folds a part of a weight into a constant, which kept its gradient."""
+    golden = Path(__file__).parents[1] / "golden" / "schema-1" / "wordpiece-parser"
+    file, _ = export_torchscript(load_model(golden))
+    case = json.loads((golden / "cases.json").read_text(encoding="utf-8"))["cases"][0]
+    inputs = {name: torch.tensor(x, dtype=torch.long) for name, x in case["inputs"].items()}
+    scores = torch.jit.load(io.BytesIO(file))(inputs)
+    assert not any(x.requires_grad for x in scores.values())
 
 
 @pytest.mark.usefixtures("short_samples")

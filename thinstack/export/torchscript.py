@@ -33,7 +33,8 @@ def export_torchscript(model: Model) -> tuple[bytes, RuntimeReport]:
     Raises ExportError, with TorchScript's reason, if the model cannot be scripted. Raises it too if
     the scores differ.
     """
-    evaluated = copy.deepcopy(model).cpu().float().eval()
+    # What freezing folds, such as a part of a weight, keeps no gradient then.
+    evaluated = copy.deepcopy(model).cpu().float().eval().requires_grad_(False)
     buffer = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*torch.jit", category=DeprecationWarning)
