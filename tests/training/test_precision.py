@@ -9,7 +9,7 @@ from thinstack.errors import ConfigError
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.training import learner
-from thinstack.training.loop import losses
+from thinstack.training.loop import precision
 from thinstack.training.loop.optimizers import build_optimizers, state_tensors
 
 APART = {"encoder": {"tracker": {"size": 3, "feeds": False}}}
@@ -20,7 +20,7 @@ DISTANCES = {"parser": {"name": "distances.v1"}}
 @pytest.fixture
 def has_bf16(monkeypatch):
     """As on a CPU that has it; others emulate it."""
-    monkeypatch.setattr(losses, "has_bf16", lambda device: True)
+    monkeypatch.setattr(precision, "has_bf16", lambda device: True)
 
 
 def recipe_of(*, precision="bf16", **settings):
@@ -100,7 +100,7 @@ def test_a_device_that_emulates_it_is_refused(data, tmp_path, monkeypatch):
 def test_an_older_torch_tells_the_kind_of_cpu_alone(capability, has, monkeypatch):
     monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
-    assert losses.has_bf16(torch.device("cpu")) == has
+    assert precision.has_bf16(torch.device("cpu")) == has
 
 
 @pytest.mark.parametrize("has", [True, False])

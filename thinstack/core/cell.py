@@ -108,6 +108,8 @@ class Cell(nn.Module):
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         """The state of n nodes, from inputs (n, inner_size) and the states of children. Each part
         of these is (n, N, width), or (E, width) for any arity."""
+        # As `forward` of `nn.Module` does. Contracts are no abstract classes, because some methods,
+        # such as `Encoder.judge`, are only needed of some plugins.
         raise NotImplementedError("a Cell must define compose")
 
     def output(self, state: list[Tensor]) -> Tensor:

@@ -1,17 +1,13 @@
-"""Runs the batches of one session on several threads of the CPU, and finds what makes one fail."""
+"""Runs the batches of one session on several threads of the CPU."""
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import Any
 
-from thinstack.errors import InputError, raised_by_signal_handler, raised_in, shown
-
-T = TypeVar("T")
-R = TypeVar("R")
-E = TypeVar("E", bound=Exception)
+from thinstack.errors import InputError, raised_in, shown
 
 MOST_THREADS = 256
 WAITING = 2
@@ -79,27 +75,3 @@ def _submitted(executor: Executor, run: Callable[..., Any], job: tuple[Any, ...]
 def usable_cores() -> int:
     """The number of CPU cores that the process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def each_part(
-    batch: Sequence[T], run: Callable[[Sequence[T]], R], errors: type[E]
-) -> Iterator[tuple[Sequence[T], R | E]]:
-    """Run a batch, and give the result; or give the results of its parts, in order.
-
-    A batch that fails with one of `errors` is halved, and so are its halves. What fails by itself
-    is given with its error. What a signal handler of the program raises goes through.
-    """
-    try:
-        result = run(batch)
-    except errors as error:
-        if raised_by_signal_handler(error):
-            raise
-        if len(batch) == 1:
-            yield batch, error
-            return
-    else:
-        yield batch, result
-        return
-    middle = len(batch) // 2
-    for half in (batch[:middle], batch[middle:]):
-        yield from each_part(half, run, errors)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from thinstack.core.config import TreeSource
 from thinstack.data.tables.containers import check_container
 from thinstack.errors import InputError, ThinstackError, shown
-from thinstack.runtime.pool import each_part
+from thinstack.runtime.culprit import each_part
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches

@@ -1,5 +1,4 @@
-"""The configuration of models and of training, as pydantic models that round-trip through JSON and
-TOML."""
+"""The configuration of models, as pydantic models that round-trip through JSON and TOML."""
 
 from thinstack.core.config.base import Strict
 from thinstack.core.config.model_config import (

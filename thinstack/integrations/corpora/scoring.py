@@ -11,8 +11,8 @@ from thinstack.core.config import TreeSource
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.rows import Problem, Row
+from thinstack.runtime.culprit import each_part
 from thinstack.runtime.documents import mean_scores
-from thinstack.runtime.pool import each_part
 from thinstack.runtime.prediction import Scored
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.sentences import Sentence, splitter

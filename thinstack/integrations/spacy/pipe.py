@@ -19,7 +19,7 @@ from thinstack.bundle.reading import Files
 from thinstack.bundle.writing import write_packed
 from thinstack.core.config import Device
 from thinstack.errors import BundleError, InputError, raised_by_signal_handler, shown
-from thinstack.runtime.pool import each_part
+from thinstack.runtime.culprit import each_part
 from thinstack.text.batching import in_batches
 
 BATCH_TOKENS: Final = 1 << 16

@@ -9,7 +9,7 @@ from thinstack.data.tables.alike import alike, difference
 from thinstack.data.tables.table_rows import is_no_class
 from thinstack.errors import DataError
 
-MOST: Final = 200
+MAX_CLASSES: Final = 200
 """The most classes: a column with more of them holds something else."""
 
 
@@ -17,11 +17,11 @@ def find_labels(labels: Iterable[str], source: str) -> tuple[str, ...]:
     """The distinct classes, in the order that `ordered` gives. Raises DataError, which names the
     `source`, where a person must say whether such classes are meant."""
     counts = Counter(labels)
-    if len(counts) > MOST:
+    if len(counts) > MAX_CLASSES:
         few = ", ".join(repr(name) for name in list(counts)[:3])
         raise DataError(
-            f"{source}: expected at most {MOST} classes, found more ({few} ...); it seems to "
-            "be a column of texts or numbers; name the column of labels (--label-column)"
+            f"{source}: expected at most {MAX_CLASSES} classes, found more ({few} ...); it seems "
+            "to be a column of texts or numbers; name the column of labels (--label-column)"
         )
     if len(counts) < 2:
         found = f"only the class {next(iter(counts))!r}" if counts else "no row"

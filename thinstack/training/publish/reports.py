@@ -16,7 +16,7 @@ from thinstack.training.examples.example import Example
 from thinstack.training.loop.seeds import SeedResult, Spreads
 from thinstack.training.recipe import Recipe
 
-MOST: Final = 20
+MAX_LISTED: Final = 20
 """Classes that are listed."""
 
 PARSER_FIGURES = {
@@ -67,12 +67,12 @@ def say_classes(
     train, dev = (_counts(part, len(labels)) for part in (datasets.train, datasets.dev))
     both = zip(labels, train.tolist(), dev.tolist(), strict=True)
     listed = [f"{label} {known:,} + {seen:,}" for label, known, seen in both]
-    rest = f" and {len(listed) - MOST:,} more" if len(listed) > MOST else ""
-    line = f"classes (to train on + to report on): {', '.join(listed[:MOST])}{rest}"
+    rest = f" and {len(listed) - MAX_LISTED:,} more" if len(listed) > MAX_LISTED else ""
+    line = f"classes (to train on + to report on): {', '.join(listed[:MAX_LISTED])}{rest}"
     for each in (line, *more):
         console.print(Text(escaped(each)), soft_wrap=True)
     if without := [label for label, count in zip(labels, train.tolist(), strict=True) if not count]:
-        problem = f"no example to train on: {', '.join(without[:MOST])}"
+        problem = f"no example to train on: {', '.join(without[:MAX_LISTED])}"
         console.print(Text(escaped(problem), style="yellow"))
 
 

@@ -26,7 +26,7 @@ from thinstack.training.tasks._table import Defaults, say_what_is_odd
 
 __all__ = ["Relatedness", "by_overlap"]
 
-MOST: Final = 21
+MAX_SCALE: Final = 21
 """The most whole numbers on a scale. A longer scale, such as 0 to 100, has too few pairs for
 each."""
 
@@ -125,11 +125,11 @@ def find_scale(scores: Iterable[str], source: str) -> tuple[str, ...]:
             "the scores with --score-column"
         )
     low, high = math.floor(least), math.ceil(greatest)
-    if high - low >= MOST:
+    if high - low >= MAX_SCALE:
         raise DataError(
-            f"{source}: expected scores on a scale of 2 to {MOST} whole numbers, such as 0 to 5, 1 "
-            f"to 7 or 0 to 1, found {least:g} to {greatest:g}; divide them (0 to 100 by 20, which "
-            "gives 0 to 5), or mend the row that is out of the scale"
+            f"{source}: expected scores on a scale of 2 to {MAX_SCALE} whole numbers, such as 0 to "
+            f"5, 1 to 7 or 0 to 1, found {least:g} to {greatest:g}; divide them (0 to 100 by 20, "
+            "which gives 0 to 5), or mend the row that is out of the scale"
         )
     return tuple(str(number) for number in range(low, high + 1))
 

@@ -25,7 +25,6 @@ from thinstack.text.sentences import Sentence, Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, Minibatch
 from thinstack.training.examples.labels import find_labels
-from thinstack.training.loop.losses import text_losses
 from thinstack.training.loop.measuring import Answers, answers_of, scores_of
 from thinstack.training.loop.seeds import SeedResult, Spreads
 from thinstack.training.publish.calibrate import Cases
@@ -33,6 +32,7 @@ from thinstack.training.publish.reports import show_seeds
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses
 from thinstack.training.tasks._table import Defaults, TableTask
+from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.tasks.texts.reading import Text, read_texts
 from thinstack.training.tasks.texts.rival import NAME, plain_rival, show_texts
 

@@ -20,16 +20,15 @@ from thinstack.training.tasks.texts.reading import Text
 
 NAME: Final = "TF-IDF, logistic regression"
 
-MOST: Final = 50_000
+MAX_RIVAL_TEXTS: Final = 50_000
 """The most texts that the rival learns from. Of more texts it takes so many, evenly spread."""
 
 
 def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str]) -> Figures:
     """The figures of the rival on `dev`, after `learn_plain` has learnt from `train`, or from
-    `MOST` of its texts. `labels`: all classes, in order."""
-    learnt = [
-        train[place] for place in np.linspace(0, len(train) - 1, min(len(train), MOST), dtype=int)
-    ]
+    `MAX_RIVAL_TEXTS` of its texts. `labels`: all classes, in order."""
+    size = min(len(train), MAX_RIVAL_TEXTS)
+    learnt = [train[place] for place in np.linspace(0, len(train) - 1, size, dtype=int)]
     score = learn_plain(list(map(_spaced, learnt)), [text.label for text in learnt], labels)
     gold = np.array([labels.index(text.label) for text in dev], np.int64)
     return text_figures(score(list(map(_spaced, dev))), gold, labels)

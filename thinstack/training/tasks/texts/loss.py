@@ -1,0 +1,80 @@
+"""The loss of texts: of the mean of their sentences, and of phrases that keep their meaning."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from thinstack.core.model.model import Model
+from thinstack.runtime.documents import word_shares
+from thinstack.training.examples.example import Example, Minibatch
+from thinstack.training.loop.precision import joint_of
+from thinstack.training.recipe import TrainingConfig
+from thinstack.training.task import Losses
+
+
+def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
+    """Distributions (T, C) over `classes` ordered classes, for the `targets` (T,). The neighbours
+    of a target have the `share`, half of it each if there are two. The target has the rest."""
+    own = functional.one_hot(targets, classes).float()
+    beside = functional.pad(own[:, 1:], (0, 1)) + functional.pad(own[:, :-1], (1, 0))
+    return (1 - share) * own + share * beside / beside.sum(1, keepdim=True)
+
+
+def phrases_of(model: Model, texts: Sequence[Example]) -> int:
+    """The number of phrases of these texts that the model scores: all phrases, or only whole
+    sentences."""
+    forests = [text.gold.forest for text in texts]
+    if model.head.reads == "nodes":
+        return sum(int(forest.sizes.sum()) for forest in forests)
+    return sum(len(forest.sizes) for forest in forests)
+
+
+def text_losses(
+    model: Model,
+    batch: Minibatch,
+    whole: Sequence[Example],
+    training: TrainingConfig,
+    initial: Model | None = None,
+    *,
+    neighbours: float = 0.0,
+    penalty: float = 0.0,
+) -> Losses:
+    """The losses of the texts and of a parser, each summed, and the numbers of cases in each sum.
+    The loss of a parser is 0 over 0 cases, because no parser learns from texts.
+
+    The probabilities of a text are the mean of its sentences' probabilities, weighted by words, as
+    in predictions. With `neighbours`, its target is the distribution of `near_classes`.
+
+    With a `penalty`, each text adds that many times the mean of the divergence KL(initial || model)
+    over the phrases of the `whole` minibatch. `batch` may be a part of that. `initial` is the model
+    that learning started from.
+    """
+    inputs = model.inputs(batch.forest)
+    logits = joint_of(model, inputs, training, track=False).logits
+    roots = logits
+    if model.head.reads == "nodes":
+        ends = torch.from_numpy(batch.forest.sizes).cumsum(0) - 1
+        roots = logits.index_select(0, ends.to(logits.device))
+    text, shares = (
+        torch.from_numpy(each).to(logits.device)
+        for each in word_shares(batch.forest.lengths, batch.trees)
+    )
+    weighted = functional.softmax(roots, 1) * shares.to(roots.dtype).unsqueeze(1)
+    means = roots.new_zeros([batch.size, roots.shape[1]]).index_add(0, text, weighted)
+    targets = torch.from_numpy(batch.targets).to(logits.device)
+    logs = means.clamp_min(torch.finfo(means.dtype).tiny).log()
+    if neighbours > 0:
+        loss = -(near_classes(targets, logs.shape[1], neighbours) * logs).sum()
+    else:
+        loss = model.head.loss(logs, targets)
+    if initial is not None and penalty > 0:
+        with torch.no_grad():
+            wanted = functional.log_softmax(
+                joint_of(initial, inputs, training, track=False).logits, 1
+            )
+        found = functional.log_softmax(logits, 1)
+        divergence = functional.kl_div(found, wanted, reduction="sum", log_target=True)
+        loss = loss + penalty * len(whole) * divergence / phrases_of(model, whole)
+    return (loss, loss.new_zeros([])), (batch.size, 0)
