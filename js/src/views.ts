@@ -10,6 +10,8 @@ const LEAST = 1e-30;
 export interface View {
   /** The classes that are shown. */
   labels: readonly string[];
+  /** Where each of them stands, from -1 (negative) to 1 (positive); null where they are no scale of sentiment. */
+  polarities: readonly number[] | null;
   /** Where no class is as probable as this, there is no label. */
   abstain: number;
   /** The class that each of the model's adds to, -1 if it is left out; undefined where the model's own are shown. */
@@ -21,10 +23,10 @@ export function chooseView(labels: readonly string[], classes?: number, abstain?
   if (abstain !== undefined && !(abstain > 0 && abstain < 1)) {
     throw new InputError(`abstain: expected a probability between 0 and 1, found ${abstain}`);
   }
-  const whole = { labels, abstain: abstain ?? 0 };
+  const scale = scaleOf(labels);
+  const whole = { labels, polarities: scale?.polarity ?? null, abstain: abstain ?? 0 };
   if (classes === undefined) return whole;
   if (![2, 3, FIVE.length].includes(classes)) throw new InputError(`classes: expected 2, 3 or 5, found ${classes}`);
-  const scale = scaleOf(labels);
   if (scale && classes === labels.length && classes === new Set(scale.polarity).size) return whole;
   const view = scale && merged(scale, classes);
   if (!view) {
@@ -32,7 +34,7 @@ export function chooseView(labels: readonly string[], classes?: number, abstain?
     const expected = `expected a model of the five classes ${FIVE.join(", ")}${other}`;
     throw new InputError(`classes: ${expected}; this one has ${labels.join(", ").slice(0, 200)}: leave classes out`);
   }
-  return { ...view, abstain: whole.abstain };
+  return { ...view, polarities: scaleOf(view.labels)!.polarity, abstain: whole.abstain };
 }
 
 /** A sentence with the scores of the classes shown. */
