@@ -1,7 +1,9 @@
 /** The phrases that say most of a text, as `runtime/highlights.py` chooses them. */
+import { type Span } from "./english.js";
 import { InputError } from "./errors.js";
 import { Phrase } from "./phrase.js";
 import { type Prediction } from "./prediction.js";
+import { rules } from "./rules.js";
 import { hasPhrases } from "./scored.js";
 import { plain } from "./treebank.js";
 
@@ -9,6 +11,8 @@ import { plain } from "./treebank.js";
 const CLIMB = 0.8;
 /** The phrase beside one that is overruled says at least this share of what both say, or it only turns that one, as `not` does. */
 const CONTRAST = 0.5;
+/** Words of what a phrase is shown with, at most, itself included. */
+const WIDEST = 10;
 const NEUTRAL = 0;
 const SEVERAL = NaN;
 // A letter, a digit, or a character that is not ASCII.
@@ -24,19 +28,22 @@ export function highlights(sentences: readonly Prediction[], n: number): Phrase[
 /** The phrases of a sentence with their sides and strengths, by their nodes. */
 class Ranked {
   private readonly phrases: readonly Phrase[];
+  private readonly spans: readonly Span[];
   private readonly strengths: number[];
   private readonly sides: number[];
-  /** Whether a phrase may be shown: it has a side and whole words at its ends. */
+  /** Whether a phrase may be shown. */
   private readonly shown: boolean[];
   /** The side of the phrases in each that may be shown: NEUTRAL of none, SEVERAL of two. */
   private readonly within: number[] = [];
+  /** How many words before each, and before the end, say something by themselves. */
+  private readonly content: number[] = [0];
 
   constructor(private readonly sentence: Prediction) {
     this.phrases = sentence.phrases;
+    this.spans = sentence.spans;
     this.strengths = this.phrases.map(strengthOf);
     this.sides = this.phrases.map(sideOf);
-    const [first, last] = this.edges();
-    this.shown = sentence.spans.map(([start, end], node) => this.sides[node] !== NEUTRAL && first[start] && last[end - 1]);
+    this.shown = this.findShown();
     this.phrases.forEach(({ children }, node) => {
       const own = this.shown[node] ? this.sides[node] : NEUTRAL;
       this.within.push(children.map((child) => this.within[child.node]).reduce(together, own));
@@ -45,9 +52,8 @@ class Ranked {
 
   /** The phrases that say most, the strongest first; none overlaps another. */
   best(most: number): Phrase[] {
-    const { strengths, phrases } = this;
+    const { strengths, phrases, spans } = this;
     if (phrases.length === 1) return whole(this.sentence);
-    const { spans } = this.sentence;
     const order = [...phrases.keys()].filter((node) => this.shown[node]);
     order.sort((one, other) => strengths[other] - strengths[one] || spans[one][0] - spans[other][0] || spans[other][1] - spans[one][1]);
     const free = (node: number) => chosen.every((each) => spans[node][1] <= spans[each][0] || spans[each][1] <= spans[node][0]);
@@ -59,12 +65,28 @@ class Ranked {
     return chosen.map((node) => phrases[node]);
   }
 
-  /** Whether a phrase may begin with each word, and end with it: no mark, and not inside what was typed as one word, as `n't` is. */
-  private edges(): [first: boolean[], last: boolean[]] {
-    const { offsets } = this.sentence;
-    const words = this.sentence.words.map((word) => WORD.test(plain(word)));
-    const joined = words.map((word, place) => word && words[place - 1] && offsets[place - 1][1] >= offsets[place][0]);
-    return [words.map((word, place) => word && !joined[place]), words.map((word, place) => word && !joined[place + 1])];
+  /**
+   * Phrases are shown that have a side and are the sentence, or begin and end with a whole word and hold a content word: `n't` is
+   * typed as the end of a word, and `and` is no end.
+   */
+  private findShown(): boolean[] {
+    const { sentence, content, sides } = this;
+    const { functionWords, dangling } = rules();
+    const spelt = sentence.words.map((word) => plain(word).toLowerCase());
+    const words = spelt.map((word) => WORD.test(word));
+    spelt.forEach((word, place) => content.push(content[place] + Number(words[place] && !functionWords.has(word))));
+    const inside = sentence.offsets.map(([start], place, all) => words[place] && words[place - 1] && all[place - 1][1] >= start);
+    const shown = sentence.spans.map(([start, end], node) => {
+      const whole = words[start] && words[end - 1] && !inside[start] && !inside[end];
+      return sides[node] !== NEUTRAL && whole && !dangling.has(spelt[end - 1]) && this.hasContent(node);
+    });
+    shown[shown.length - 1] = sides[shown.length - 1] !== NEUTRAL;
+    return shown;
+  }
+
+  private hasContent(node: number): boolean {
+    const [start, end] = this.spans[node];
+    return this.content[end] > this.content[start];
   }
 
   /** Whether the words around a phrase turn it into its opposite, and do not speak for that by themselves. */
@@ -74,7 +96,7 @@ class Ranked {
       const side = sides[above.node];
       if (side === NEUTRAL || side === sides[node]) continue;
       const beside = besideOf(below);
-      return sides[beside] !== side || strengths[beside] < CONTRAST * strengths[above.node];
+      return sides[beside] !== side || strengths[beside] < CONTRAST * strengths[above.node] || !this.hasContent(beside);
     }
     return false;
   }
@@ -87,7 +109,8 @@ class Ranked {
     for (let below = this.phrases[node], above = below.parent; above && alike(above.node); [below, above] = [above, above.parent]) {
       const added = within[besideOf(below)];
       if (!free(above.node) || (added !== NEUTRAL && added !== sides[node])) break;
-      if (this.shown[above.node]) best = above.node;
+      const [start, end] = this.spans[above.node];
+      if (this.shown[above.node] && end - start <= WIDEST) best = above.node;
     }
     return best;
   }

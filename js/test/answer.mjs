@@ -46,9 +46,9 @@ function sentenceOf({ words, transitions, nodeScores, label, polarity, weight, p
   return { words, transitions, scores: nodeScores.map((row) => [...row]), label, polarity, weight, parts, brackets };
 }
 
-/** The JSON form of each sentence of one text. */
+/** The JSON form of one text. */
 async function data({ bundle, text }) {
-  return (await (await node.load(bundle)).predict(text)).sentences;
+  return (await node.load(bundle)).predict(text);
 }
 
 /** Each text as a tree and as coloured text. */

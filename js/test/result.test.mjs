@@ -95,9 +95,9 @@ test("nested data has the places in its sentence", async () => {
 
 test("highlights say most, none overlaps another", () => {
   const texts = (found, n) => found.highlights(n).map(({ text }) => text);
-  // ((not (great film)) .): what `not` turns is left out, and so is the mark.
+  // ((not (great film)) .): what `not` turns is left out, and so is the mark alone; a sentence has its own.
   const turned = sentence(["Not", " great", " film", "."], [0, 0, 0, 1, 1, 0, 1], [-0.1, 0.9, 0, 0.8, -0.6, 0, -0.6]);
-  assert.deepEqual(texts(turned), ["Not great film"]);
+  assert.deepEqual(texts(turned), ["Not great film."]);
   // (great (but awful)): a phrase beside that says so by itself is a contrast.
   const contrast = sentence(["great", " but", " awful"], [0, 0, 0, 1, 1], [0.9, 0, -0.7, -0.6, -0.55]);
   assert.deepEqual(texts(contrast), ["great", "but awful"]);
