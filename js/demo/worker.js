@@ -33,7 +33,9 @@ async function predict({ text, most }) {
   const label = model.labels.indexOf(found.label);
   return {
     label,
+    polarity: found.polarity,
     scores: Object.values(found.scores),
+    highlights: found.highlights().map((phrase) => ({ text: phrase.text, label: model.labels.indexOf(phrase.label) })),
     sentences: found.sentences.map(sentenceOf),
     svg: words > most ? null : found.svg(),
     html: found.html(),
