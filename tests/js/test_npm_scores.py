@@ -5,8 +5,8 @@ import onnx
 import pytest
 from js.package import JS, asked, needs_package, utf16
 from js.texts import KNOWN, hostile, own, treebank
+from predictions import sentences_of
 from sentence_models import PLAIN, write_sentence_bundle
-from sentences_of import sentences_of
 
 import thinstack
 from thinstack.bundle import write_bundle
