@@ -55,7 +55,8 @@ class Ranked {
     const { strengths, phrases, spans } = this;
     if (phrases.length === 1) return whole(this.sentence);
     const order = [...phrases.keys()].filter((node) => this.shown[node]);
-    order.sort((one, other) => strengths[other] - strengths[one] || spans[one][0] - spans[other][0] || spans[other][1] - spans[one][1]);
+    const size = (node: number) => spans[node][1] - spans[node][0];
+    order.sort((one, other) => strengths[other] - strengths[one] || size(one) - size(other) || spans[one][0] - spans[other][0]);
     const free = (node: number) => chosen.every((each) => spans[node][1] <= spans[each][0] || spans[each][1] <= spans[node][0]);
     const chosen: number[] = [];
     for (const node of order) {
@@ -67,7 +68,7 @@ class Ranked {
 
   /**
    * Phrases are shown that have a side and are the sentence, or begin and end with a whole word and hold a content word: `n't` is
-   * typed as the end of a word, and `and` is no end.
+   * typed as the end of a word, and `and` is neither.
    */
   private findShown(): boolean[] {
     const { sentence, content, sides } = this;
@@ -78,7 +79,8 @@ class Ranked {
     const inside = sentence.offsets.map(([start], place, all) => words[place] && words[place - 1] && all[place - 1][1] >= start);
     const shown = sentence.spans.map(([start, end], node) => {
       const whole = words[start] && words[end - 1] && !inside[start] && !inside[end];
-      return sides[node] !== NEUTRAL && whole && !dangling.has(spelt[end - 1]) && this.hasContent(node);
+      const hangs = dangling.first.includes(spelt[start]) || dangling.last.includes(spelt[end - 1]);
+      return sides[node] !== NEUTRAL && whole && !hangs && this.hasContent(node);
     });
     shown[shown.length - 1] = sides[shown.length - 1] !== NEUTRAL;
     return shown;

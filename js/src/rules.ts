@@ -32,7 +32,8 @@ export interface RulesData {
   quotes: Record<string, string[]>;
   open_after: string[];
   function_words: string[];
-  dangling: string[];
+  /** Words that no phrase is shown to begin with, and to end with. */
+  dangling: { first: string[]; last: string[] };
   followed: string;
   abbreviations: (AbbreviationData & { name: string })[];
   closers: string;
@@ -63,9 +64,9 @@ export class Rules {
   readonly plain: number;
   readonly quotes: ReadonlyMap<string, string[]>;
   readonly openAfter: ReadonlySet<string>;
-  /** In lower case: those that say nothing by themselves, and those that no phrase ends with. */
+  /** Words that say nothing by themselves, in lower case. */
   readonly functionWords: ReadonlySet<string>;
-  readonly dangling: ReadonlySet<string>;
+  readonly dangling: RulesData["dangling"];
   readonly followed: RegExp;
   readonly closers: RegExp;
   readonly textEnds: RegExp;
@@ -95,7 +96,7 @@ export class Rules {
     this.quotes = new Map(Object.entries(data.quotes));
     this.openAfter = new Set(data.open_after);
     this.functionWords = new Set(data.function_words);
-    this.dangling = new Set(data.dangling);
+    this.dangling = data.dangling;
     this.followed = this.sticky(data.followed);
     this.closers = this.sticky(data.closers);
     this.textEnds = this.sticky(data.text_ends);
