@@ -48,6 +48,8 @@ const SHAPES = new Map(Object.entries({ balanced, left, right }));
 export class Predictor {
   /** The classes that are shown. */
   readonly labels: readonly string[];
+  /** Where each of them stands, from -1 (negative) to 1 (positive); null where they are no scale of sentiment. */
+  readonly polarities: readonly number[] | null;
 
   constructor(
     private readonly model: Model,
@@ -56,6 +58,7 @@ export class Predictor {
     private readonly maxWords: number,
   ) {
     this.labels = view.labels;
+    this.polarities = view.polarities;
   }
 
   /** What its makers say of it: what was measured, what it was trained on. */
@@ -217,7 +220,7 @@ export async function loadFolder(
     throw new InputError(`maxWords is ${maxWords}; expected a whole number, at least 2`);
   }
   const bundle = await openBundle(folder);
-  const view = chooseView(bundle.config.labels, classes, abstain);
+  const view = chooseView(bundle.config, classes, abstain);
   const model = await startModel(own ?? (await runtime()), bundle, sessionOptions);
   return new Predictor(model, bundle, view, maxWords);
 }

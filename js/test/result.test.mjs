@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test, { before } from "node:test";
 
 import { Prediction, load } from "../dist/node.js";
-import { GOLDEN, SST } from "./bundles.mjs";
+import { GOLDEN, SST, changed, copied } from "./bundles.mjs";
 
 const TEXT = "😀 The acting is superb, but the plot never comes alive. I liked it!";
 const PLACES = [-1, -0.5, 0, 0.5, 1];
@@ -43,6 +43,34 @@ test("classes that are no scale have no polarity", async () => {
   const found = await (await load(GOLDEN)).predict("the film is good");
   assert.deepEqual([found.polarity, found.sentences[0].polarity, found.phrases[0].polarity, found.toJSON().polarity], [null, null, null, null]);
   assert.ok(found.highlights(1)[0].scores[found.highlights(1)[0].label] > 0.3);
+});
+
+test("labels that stand for sets of classes are shown, in their order, with the places of their classes", async (t) => {
+  const folder = await copied(t, SST);
+  const sets = '{"0": ["neutral"], "\\"}1": ["positive", "very positive"], "-1": ["very negative", "negative"]}';
+  await changed(folder, "config.json", (text) => text.replace('"schema_version": 1', `"schema_version": 2, "class_sets": ${sets}`));
+  const own = await load(folder);
+  assert.deepEqual([own.labels, own.polarities], [["0", '"}1', "-1"], [0, 0.75, -0.75]]);
+  const [[found], [five]] = await Promise.all([own.predict([TEXT]), model.predict([TEXT])]);
+  found.phrases.forEach((phrase, node) => {
+    const [least, less, none, more, most] = Object.values(five.phrases[node].scores);
+    const expected = [none, more + most, least + less];
+    own.labels.forEach((label, place) => assert.ok(Math.abs(phrase.scores[label] - expected[place]) < 1e-6));
+    assert.ok(Math.abs(phrase.polarity - 0.75 * (expected[1] - expected[2])) < 1e-6);
+    assert.equal(phrase.label, own.labels[expected.indexOf(Math.max(...expected))]);
+  });
+  assert.deepEqual(found.svg().match(/<g class="t[0-4]"/g), (await (await load(SST, { classes: 3 })).predict(TEXT)).svg().match(/<g class="t[0-4]"/g));
+  assert.deepEqual((await (await load(folder, { classes: 5 })).predict(TEXT)).toJSON(), five.toJSON());
+});
+
+test("a class in no set is left out", async (t) => {
+  const folder = await copied(t, SST);
+  const sets = '{"bad": ["very negative", "negative"], "good": ["positive", "very positive"]}';
+  await changed(folder, "config.json", (text) => text.replace('"schema_version": 1', `"schema_version": 2, "class_sets": ${sets}`));
+  const [found, two] = await Promise.all([load(folder), load(SST, { classes: 2 })].map(async (each) => (await each).predict(TEXT)));
+  assert.deepEqual(Object.values(found.scores), Object.values(two.scores));
+  assert.equal(found.label, { negative: "bad", positive: "good" }[two.label]);
+  assert.ok(Math.abs(found.polarity - 0.75 * two.polarity) < 1e-12);
 });
 
 test("phrases know each other and their place in the text", async () => {
