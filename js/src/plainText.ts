@@ -4,7 +4,8 @@ import { MARKED, plainLetters, rewritten } from "./letters.js";
 
 /** What `english.json` holds under `typed`. */
 export interface TypedData {
-  tag: string;
+  tags: { pattern: string }[];
+  pairs: { pattern: string }[];
   blocks: string[];
   inline: string[];
   entity: string;
@@ -28,13 +29,14 @@ type Change = [start: number, end: number, plain: string];
 const END = "\u2029";
 // A misspelt `n't` ends so.
 const hint = /[nN'\u2019;",.:?\xa8\ufffd ][tT](?![a-zA-Z0-9])/;
-const SIGNS = "<&\\\\<tick>";
+const SIGNS = String.raw`<&\\*_~\[\]<tick>`;
 
 /** What is read of a typed text. */
 export class Typed {
   private readonly signs: RegExp;
   private readonly marked: RegExp;
   private readonly tag: RegExp;
+  private readonly pairs: RegExp[];
   private readonly entity: RegExp;
   private readonly apostrophes: [RegExp, string][];
   private readonly negation: RegExp;
@@ -45,7 +47,8 @@ export class Typed {
     const compiled = (pattern: string, flags: string) => new RegExp(expanded(pattern), flags);
     this.signs = compiled(`[${SIGNS}]`, "gu");
     this.marked = compiled(`[${SIGNS}${MARKED}]`, "u");
-    this.tag = compiled(data.tag, "uy");
+    this.tag = compiled(data.tags.map(({ pattern }) => pattern).join("|"), "uy");
+    this.pairs = data.pairs.map(({ pattern }) => compiled(pattern, "duy"));
     this.entity = compiled(data.entity, "uy");
     this.apostrophes = data.apostrophes.map(([pattern, plain]) => [compiled(pattern, "uy"), plain]);
     this.negation = compiled(data.negation, "dgu");
@@ -73,9 +76,10 @@ export class Typed {
 
   private markup(text: string): Change[] {
     const changes: Change[] = [];
+    const closers = new Map<number, number>();
     let place = 0;
     for (const { index } of text.matchAll(this.signs)) {
-      const change = index < place ? undefined : this.change(text, index);
+      const change = index < place ? undefined : this.change(text, index, closers);
       if (!change) continue;
       addLetters(changes, text, place, index);
       changes.push([index, ...change]);
@@ -85,15 +89,22 @@ export class Typed {
     return changes;
   }
 
-  /** Where what starts with a sign ends, and what it is read as. */
-  private change(text: string, start: number): [end: number, plain: string] | undefined {
-    if (!"<&".includes(text[start])) {
+  /** Where what starts with a sign ends, and what it is read as. `closers`: where the second marks of open pairs start and end. */
+  private change(text: string, start: number, closers: Map<number, number>): [end: number, plain: string] | undefined {
+    if (closers.has(start)) return [closers.get(start)!, ""];
+    if (!"<&]".includes(text[start])) {
+      for (const pair of this.pairs) {
+        const span = fit(pair, text, start)?.indices!.at(-1);
+        if (!span) continue;
+        closers.set(span[1], pair.lastIndex);
+        return [span[0], ""];
+      }
       const fitting = this.apostrophes.find(([sign]) => fit(sign, text, start));
       return fitting && [start + 1, fitting[1]];
     }
     const tag = fit(this.tag, text, start);
     if (tag) {
-      const name = tag[1] ?? tag[2];
+      const name = tag.find((group, number) => number && group !== undefined);
       const plain = name === undefined ? "" : this.tags.get(name.toLowerCase());
       if (plain !== undefined) return [start + tag[0].length, plain];
     }

@@ -35,6 +35,8 @@ PARTS += [
 PARTS += ["🇺🇸", "1\ufe0f\u20e3", "❤\ufe0f", "a_" * 600, "好" * 501, ".NET", "Yahoo!", " v. "]
 PARTS += ["\\'", "´s"]
 PARTS += ["<a x=\"b > c\" y='>'>", "<!-- <b>-->", "<!--", "-->", "&amp;lt;br&#62;", "&#39t", "&lt "]
+PARTS += ["<script>", "</script>", "<style a>", "<![CDATA[", "]]>", "<o:p>", "</a-b>", "<a-b c=d>"]
+PARTS += ["<br", "<a href='x", "**", "__", "~~", "*so*", "_so_", "[a](http://b)", "](/c(d))", "***"]
 PARTS += ["don ' t", "can'nt", "isn\ufffdt", "hasnˈt", "did 'nt", "is nt", "ought", " 't", "n.t"]
 MARKS = ".?!…,;:'’‘\"“”`´()[]{}<>-–—/*#@&$%=_^~+\\ \n\r\t\x1c\x85\xa0\u2028\u2029"
 

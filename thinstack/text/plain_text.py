@@ -1,7 +1,7 @@
 """Finds the text that is read of the one that was typed (docs/text.md).
 
-It has no tags of HTML. Entities are the characters that they mean, letters are plain, and common
-misspellings of `n't` are put right.
+It has no tags of HTML and no marks of Markdown. Entities are the characters that they mean, letters
+are plain, and common misspellings of `n't` are put right.
 """
 
 import re
@@ -18,7 +18,8 @@ from thinstack.data.words.letters import MARKED, plain_letters, rewritten
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
 _LONGEST = len("should n ' ")
-_SIGNS = "<&\\\\<tick>"
+_SIGNS = r"<&\\*_~\[\]<tick>"
+_MARKUP = re.compile(r"[<&`\\*_~\]]")  # of ASCII
 
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
@@ -58,7 +59,9 @@ class Typed:
 
     def __init__(self, data: dict[str, Any], compiled: Callable[[str], re.Pattern[str]]):
         self._sign, self._marked = compiled(f"[{_SIGNS}]"), compiled(f"[{_SIGNS}{MARKED}]")
-        self._tag, self._entity = compiled(data["tag"]), compiled(data["entity"])
+        self._tag = compiled("|".join(kind["pattern"] for kind in data["tags"]))
+        self._pairs = [compiled(kind["pattern"]) for kind in data["pairs"]]
+        self._entity = compiled(data["entity"])
         self._apostrophes = [(compiled(pattern), plain) for pattern, plain in data["apostrophes"]]
         self._negation, self._hints = compiled(data["negation"]), [*map(compiled, data["hints"])]
         self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
@@ -66,10 +69,7 @@ class Typed:
 
     def plain(self, text: str) -> PlainText | None:
         """What is read of a text; None if it is read as it stands."""
-        if text.isascii():
-            marked = "<" in text or "&" in text or "`" in text or "\\" in text
-        else:
-            marked = self._marked.search(text) is not None
+        marked = (_MARKUP if text.isascii() else self._marked).search(text)
         plain = _changed(text, self._markup(text)) if marked else None
         read = plain.text if plain else text
         small, capital = self._hints
@@ -93,25 +93,33 @@ class Typed:
         return sorted(changes)
 
     def _markup(self, text: str) -> list[Change]:
-        """What is to be changed for tags, entities, apostrophes and letters, in order."""
-        changes, place = list[Change](), 0
+        """What is to be changed for tags, marks in pairs, entities, apostrophes and letters, in
+        order."""
+        changes, place, closers = list[Change](), 0, dict[int, int]()
         for found in self._sign.finditer(text):
             start = found.start()
-            if start >= place and (change := self._change(text, start)):
+            if start >= place and (change := self._change(text, start, closers)):
                 changes += _letters(text, place, start)
                 changes.append((start, *change))
                 place = change[0]
         changes += _letters(text, place, len(text))
         return changes
 
-    def _change(self, text: str, start: int) -> tuple[int, str] | None:
-        """Where what starts with a sign ends, and what it is read as."""
-        if text[start] not in "<&":
+    def _change(self, text: str, start: int, closers: dict[int, int]) -> tuple[int, str] | None:
+        """Where what starts with a sign ends, and what it is read as. `closers`: where the second
+        marks of open pairs start and end."""
+        if start in closers:
+            return closers[start], ""
+        if text[start] not in "<&]":
+            for pair in self._pairs:
+                if match := pair.match(text, start):
+                    inside, behind = match.span(match.lastindex or 0)
+                    closers[behind] = match.end()
+                    return inside, ""
             fitting = (plain for sign, plain in self._apostrophes if sign.match(text, start))
             return next(((start + 1, plain) for plain in fitting), None)
         if match := self._tag.match(text, start):
-            name = match[1] or match[2]
-            tag = self._tags.get(name.lower()) if name else ""
+            tag = self._tags.get(match[match.lastindex].lower()) if match.lastindex else ""
             if tag is not None:
                 return match.end(), tag
         match = self._entity.match(text, start)
