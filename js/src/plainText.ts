@@ -10,6 +10,8 @@ export interface TypedData {
   inline: string[];
   entity: string;
   entities: Record<string, string>;
+  hashtag: string;
+  humps: string;
   apostrophes: string[][];
   verbs: string[];
   shortened: string[];
@@ -38,6 +40,8 @@ export class Typed {
   private readonly tag: RegExp;
   private readonly pairs: RegExp[];
   private readonly entity: RegExp;
+  private readonly hashtag: RegExp;
+  private readonly hump: RegExp;
   private readonly apostrophes: [RegExp, string][];
   private readonly negation: RegExp;
   private readonly tags: ReadonlyMap<string, string>;
@@ -50,6 +54,8 @@ export class Typed {
     this.tag = compiled(data.tags.map(({ pattern }) => pattern).join("|"), "uy");
     this.pairs = data.pairs.map(({ pattern }) => compiled(pattern, "duy"));
     this.entity = compiled(data.entity, "uy");
+    this.hashtag = compiled(data.hashtag, "gu");
+    this.hump = compiled(data.humps, "gu");
     this.apostrophes = data.apostrophes.map(([pattern, plain]) => [compiled(pattern, "uy"), plain]);
     this.negation = compiled(data.negation, "dgu");
     this.tags = new Map([...data.inline.map((name) => [name, ""] as const), ...data.blocks.map((name) => [name, END] as const)]);
@@ -58,13 +64,21 @@ export class Typed {
 
   /** What is read of a text; undefined where it is read as it stands. */
   plain(text: string): PlainText | undefined {
-    const plain = this.marked.test(text) ? changed(text, this.markup(text)) : undefined;
-    const read = plain?.text ?? text;
-    if (!hint.test(read)) return plain;
-    const spelt = changed(read, this.misspelt(read));
-    if (!plain || !spelt) return spelt ?? plain;
-    const { starts, ends } = spelt;
-    return { text: spelt.text, starts: starts.map((place) => plain.starts[place]), ends: ends.map((place) => plain.ends[place - 1]) };
+    let plain = this.marked.test(text) ? changed(text, this.markup(text)) : undefined;
+    let read = plain?.text ?? text;
+    if (hint.test(read)) plain = then(plain, changed(read, this.misspelt(read)));
+    read = plain?.text ?? text;
+    return read.includes("#") ? then(plain, changed(read, this.humps(read))) : plain;
+  }
+
+  /** A space between the words that capitals, digits and `_` show in hashtags. */
+  private humps(text: string): Change[] {
+    return Array.from(text.matchAll(this.hashtag), ({ 0: tag, index }) =>
+      Array.from(tag.matchAll(this.hump), ({ 0: hump, index: place }): Change => {
+        const start = index + place;
+        return [start, start + hump.length, hump.replace(/_/g, "") + " "];
+      }),
+    ).flat();
   }
 
   private misspelt(text: string): Change[] {
@@ -134,6 +148,13 @@ function fit(pattern: RegExp, text: string, place: number): RegExpExecArray | un
 function addLetters(changes: Change[], text: string, start: number, end: number): void {
   const part = text.slice(start, end);
   for (const [first, behind, plain] of rewritten(part)) changes.push([start + first, start + behind, plain]);
+}
+
+/** A text that was changed and then changed further. */
+function then(plain: PlainText | undefined, further: PlainText | undefined): PlainText | undefined {
+  if (!plain || !further) return further ?? plain;
+  const { text, starts, ends } = further;
+  return { text, starts: starts.map((place) => plain.starts[place]), ends: ends.map((place) => plain.ends[place - 1]) };
 }
 
 function changed(text: string, changes: Change[]): PlainText | undefined {

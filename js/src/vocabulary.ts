@@ -2,6 +2,7 @@
 import { cached } from "./cache.js";
 import { BundleError } from "./errors.js";
 import { plainLetters } from "./letters.js";
+import { reading } from "./readings.js";
 import { plain } from "./treebank.js";
 import { parts } from "./wordpiece.js";
 
@@ -45,7 +46,9 @@ export class WordVocabulary implements Vocabulary {
     this.lookup = cached((word) => {
       const bare = plain(word);
       const letters = plainLetters(bare);
-      const forms = [word, word.toLowerCase(), bare, bare.toLowerCase(), letters, letters.toLowerCase()];
+      const read = reading(letters);
+      const first = read === letters ? read : read.split(" ").find(Boolean) ?? "";
+      const forms = [word, bare, letters, first].flatMap((form) => [form, form.toLowerCase()]);
       const form = forms.find((each) => known.has(each));
       return form === undefined ? 0 : known.get(form)! + 1;
     });
@@ -72,7 +75,7 @@ export class WordpieceVocabulary implements Vocabulary {
     this.unknown = unknown;
     this.piecesOf = cached((word) => {
       if (word.length > LONGEST_WORD && Array.from(word).length > LONGEST_WORD) return [unknown];
-      const found = parts(plainLetters(plain(word))).flatMap((part) => this.longestMatches(part));
+      const found = parts(reading(plainLetters(plain(word)))).flatMap((part) => this.longestMatches(part));
       return found.length ? found : [unknown];
     });
   }

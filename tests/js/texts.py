@@ -38,6 +38,32 @@ PARTS += ["<a x=\"b > c\" y='>'>", "<!-- <b>-->", "<!--", "-->", "&amp;lt;br&#62
 PARTS += ["<script>", "</script>", "<style a>", "<![CDATA[", "]]>", "<o:p>", "</a-b>", "<a-b c=d>"]
 PARTS += ["<br", "<a href='x", "**", "__", "~~", "*so*", "_so_", "[a](http://b)", "](/c(d))", "***"]
 PARTS += ["don ' t", "can'nt", "isn\ufffdt", "hasnˈt", "did 'nt", "is nt", "ought", " 't", "n.t"]
+PARTS += [
+    "👍",
+    "👎👎",
+    "👍🏽",
+    "❤\ufe0f\u200d🔥",
+    "🤷\u200d♀\ufe0f",
+    "⭐\ufe0f",
+    "🏴\U000e0067\U000e007f",
+    "🦷",
+]
+PARTS += [
+    ":)",
+    ":-(",
+    " <3",
+    "</3",
+    ":'(",
+    "-_-",
+    "^_^",
+    ";P",
+    ":/",
+    "=D",
+    "#LoveThis",
+    "#BBCNews",
+    "@ada",
+]
+PARTS += ["#so_good", "#Top10Movies", "#x", "@", "#", "café", "любовь", "愛", "مرحبا", "gr👍at"]
 MARKS = ".?!…,;:'’‘\"“”`´()[]{}<>-–—/*#@&$%=_^~+\\ \n\r\t\x1c\x85\xa0\u2028\u2029"
 
 

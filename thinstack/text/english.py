@@ -82,6 +82,8 @@ class Rules:
         kinds = list(map(self._abbreviation, data["abbreviations"]))
         self._classes["slip"] = self.expanded(typed["slip"])
         self.typed = Typed(typed, self._compiled)
+        self.signs = self._compiled("<picture>|" + typed["hashtag"])
+        """Emoji and hashtags."""
         self.abbreviations = Cache(partial(_fitting, kinds), limit=4096)
         """Those that a word may be, by the word."""
 

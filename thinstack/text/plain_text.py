@@ -43,7 +43,8 @@ class PlainText(NamedTuple):
     def changed(self, typed: str) -> NDArray[np.bool_]:
         """Whether each character of the typed text is read as something else, or not at all."""
         changed = np.ones(len(typed), np.bool_)
-        single = np.flatnonzero(self.ends - self.starts == 1).tolist()
+        alone = np.bincount(self.starts, minlength=len(typed))[self.starts] == 1
+        single = np.flatnonzero(alone & (self.ends - self.starts == 1)).tolist()
         same = [place for place in single if typed[self.starts[place]] == self.text[place]]
         changed[self.starts[same]] = False
         return changed
@@ -62,6 +63,7 @@ class Typed:
         self._tag = compiled("|".join(kind["pattern"] for kind in data["tags"]))
         self._pairs = [compiled(kind["pattern"]) for kind in data["pairs"]]
         self._entity = compiled(data["entity"])
+        self._hashtag, self._hump = compiled(data["hashtag"]), compiled(data["humps"])
         self._apostrophes = [(compiled(pattern), plain) for pattern, plain in data["apostrophes"]]
         self._negation, self._hints = compiled(data["negation"]), [*map(compiled, data["hints"])]
         self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
@@ -73,13 +75,18 @@ class Typed:
         plain = _changed(text, self._markup(text)) if marked else None
         read = plain.text if plain else text
         small, capital = self._hints
-        if small.search(read) is None and capital.search(read) is None:
-            return plain
-        spelt = _changed(read, self._misspelt(read))
-        if plain is None or spelt is None:
-            return spelt or plain
-        ends = plain.ends[spelt.ends - 1]
-        return PlainText(spelt.text, plain.starts[spelt.starts], ends)
+        if small.search(read) or capital.search(read):
+            plain = _then(plain, _changed(read, self._misspelt(read)))
+            read = plain.text if plain else text
+        return _then(plain, _changed(read, self._humps(read))) if "#" in read else plain
+
+    def _humps(self, text: str) -> list[Change]:
+        """A space between the words that capitals, digits and `_` show in hashtags."""
+        return [
+            (hump.start(), hump.end(), hump[0].strip("_") + " ")
+            for tag in self._hashtag.finditer(text)
+            for hump in self._hump.finditer(text, tag.start(), tag.end())
+        ]
 
     def _misspelt(self, text: str) -> list[Change]:
         """`n't` in place of its misspellings, which end where a hint is found."""
@@ -140,6 +147,14 @@ def _letters(text: str, start: int, end: int) -> list[Change]:
     part = text[start:end]
     changes = () if part.isascii() else rewritten(part)
     return [(start + first, start + behind, plain) for first, behind, plain in changes]
+
+
+def _then(plain: PlainText | None, further: PlainText | None) -> PlainText | None:
+    """A text that was changed and then changed further; either may be None, for no changes."""
+    if plain is None or further is None:
+        return further or plain
+    starts, ends = plain.starts[further.starts], plain.ends[further.ends - 1]
+    return PlainText(further.text, starts, ends)
 
 
 def _changed(text: str, changes: Sequence[Change]) -> PlainText | None:
