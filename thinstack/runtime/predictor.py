@@ -39,6 +39,7 @@ from thinstack.text.batching import (
 )
 from thinstack.text.given_trees import GivenTrees, TreeMaker
 from thinstack.text.given_trees import Trees as Trees
+from thinstack.text.language import Language
 
 # Sessions kept after a fork: destroying one would join threads that the child lacks.
 _PARENT_SESSIONS: list[Any] = []
@@ -60,6 +61,7 @@ class Predictor:
 
     Attributes:
         bundle, config, vocabulary: what the predictor was made from.
+        language: which words it knows, and which texts may not be English.
         labels: the C class names, as the view shows them.
         view: which classes are shown, and how probable a label must be.
         phrases: whether phrases have scores. They have none if the task head reads only roots, or
@@ -108,6 +110,7 @@ class Predictor:
         self.view = View.choose(self.config.labels, classes, abstain)
         self.labels = self.view.labels
         self.vocabulary = bundle.vocabulary()
+        self.language = Language(self.vocabulary)
         self._trees = GivenTrees(self.config, bundle.distances())
         self.threads, self._requested = threads, device
         self._allowed = tuple(allow_operators)
@@ -194,6 +197,10 @@ class Predictor:
         `on_error`: called with the place (from 0) and the error of a text that cannot be scored.
         That text then has a result without sentences, and the others go on. By default the error is
         raised, behind the results of earlier texts.
+
+        The first text whose words the model mostly does not know, or which may not be English, is
+        named by a LanguageWarning (`thinstack.text.language`). Under
+        `warnings.simplefilter("error", LanguageWarning)` each such text is an error.
 
         Raises InputError for what is no text (None, NaN, a number), and for text whose bytes were
         read with the wrong encoding. These name the place of the text, from 0. Raises InputError

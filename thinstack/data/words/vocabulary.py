@@ -99,6 +99,10 @@ class Vocabulary:
         """Whether no part of a word is unknown."""
         raise NotImplementedError("a Vocabulary must define knows")
 
+    def holds(self, word: str) -> bool:
+        """Whether a word is an entry, or marks cut it into parts that are."""
+        return self.knows(word)
+
 
 class WordVocabulary(Vocabulary):
     """V words with the ids 1 to V; id 0 is the unknown word. `len()` is V + 1, the number of rows

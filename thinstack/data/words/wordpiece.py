@@ -69,6 +69,11 @@ class WordpieceVocabulary(Vocabulary):
     def knows(self, word: str) -> bool:
         return self._unknown not in self.pieces_of(word)
 
+    def holds(self, word: str) -> bool:
+        pieces = self.pieces_of(word)
+        continued = any(self.entries[piece].startswith("##") for piece in pieces)
+        return self._unknown not in pieces and not continued
+
     def _cut(self, word: str) -> tuple[int, ...]:
         if len(word) > LONGEST_WORD:
             return (self._unknown,)
