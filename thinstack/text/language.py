@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Sequence
 
+from thinstack.data.words import ptb
 from thinstack.data.words.letters import plain_letters
 from thinstack.data.words.vocabulary import Cache, Vocabulary
 from thinstack.errors import shown
@@ -15,13 +16,11 @@ _ENGLISH = "the", "and", "of", "is"
 
 
 def is_word(token: str) -> bool:
-    """Whether a token is no mark of punctuation: it has a letter or digit, or it is another sign
-    that is not ASCII, such as an emoji."""
-    if token.isalnum():
-        return True
-    return any(
+    """Whether a treebank token is no mark of punctuation: it has a letter or digit, or it is
+    another sign that is not ASCII, such as an emoji."""
+    return token.isalnum() or any(
         char.isalnum() or not (char.isascii() or unicodedata.category(char)[0] == "P")
-        for char in token
+        for char in ptb.plain(token)
     )
 
 
@@ -33,9 +32,9 @@ class Language:
     of another language, to a vocabulary of English. A word is *unread* if a part of it is the
     unknown one, or if it has letters that are not Latin.
 
-    A text is doubted if most of its words are unread. To a vocabulary of English, a text of
-    `FEWEST` words or more is doubted too if its known words and its function words of English, less
-    those of other languages, are fewer than half of its words.
+    A text is doubted if most of its words are unread. A vocabulary of English also doubts texts of
+    `FEWEST` words or more in which few are English. Those that count are known words and function
+    words, less function words of other languages. They must be half as many as the words.
     """
 
     def __init__(self, vocabulary: Vocabulary):

@@ -109,9 +109,9 @@ class WordVocabulary(Vocabulary):
     of its table.
 
     A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6). Then both
-    are tried without its Penn Treebank escapes, with plain letters
-    (`thinstack.data.words.letters`), and as the first word of its reading: an emoji, an emoticon, a
-    hashtag or a handle (`thinstack.data.words.readings`).
+    are tried without its Penn Treebank escapes, and with plain letters
+    (`thinstack.data.words.letters`). At last comes the first word of the reading of an emoji, an
+    emoticon, a hashtag or a handle (`thinstack.data.words.readings`).
     """
 
     UNKNOWN = 0
