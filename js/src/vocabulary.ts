@@ -18,6 +18,8 @@ export type Fields = Record<string, number[]>;
 export interface Vocabulary {
   /** The words as inputs of a model. */
   fields(words: readonly string[]): Fields;
+  /** Whether a word is an entry, or marks cut it into parts that are. */
+  holds(word: string): boolean;
 }
 
 /** Where each entry of a vocabulary file stands. Throws BundleError for what is none. */
@@ -54,6 +56,10 @@ export class WordVocabulary implements Vocabulary {
     });
   }
 
+  holds(word: string): boolean {
+    return this.lookup(word) > 0;
+  }
+
   fields(words: readonly string[]): Fields {
     return { token_ids: words.map(this.lookup) };
   }
@@ -65,6 +71,7 @@ export class WordpieceVocabulary implements Vocabulary {
   readonly piecesOf: (word: string) => readonly number[];
   private readonly known: ReadonlyMap<string, number>;
   private readonly unknown: number;
+  private readonly continuing: ReadonlySet<number>;
 
   constructor(text: string, source = "vocabulary.txt") {
     this.known = positions(text, source);
@@ -73,11 +80,16 @@ export class WordpieceVocabulary implements Vocabulary {
       throw new BundleError(`${source}: a vocabulary needs the piece ${UNKNOWN}, not among ${this.known.size} pieces`);
     }
     this.unknown = unknown;
+    this.continuing = new Set(Array.from(this.known).flatMap(([piece, id]) => (piece.startsWith("##") ? [id] : [])));
     this.piecesOf = cached((word) => {
       if (word.length > LONGEST_WORD && Array.from(word).length > LONGEST_WORD) return [unknown];
       const found = parts(reading(plainLetters(plain(word)))).flatMap((part) => this.longestMatches(part));
       return found.length ? found : [unknown];
     });
+  }
+
+  holds(word: string): boolean {
+    return this.piecesOf(word).every((piece) => piece !== this.unknown && !this.continuing.has(piece));
   }
 
   fields(words: readonly string[]): Fields {

@@ -64,6 +64,11 @@ def test_typing_shows_the_tree_and_the_verdict_of_python(visit, predictor):
     share = int(100 * max(verdict.scores.values()) + 0.5)
     assert page.locator(".verdict .share").inner_text() == f"{share}%"
     assert page.locator("#status").inner_text() == f"{verdict.label}, {share}%"
+    polarity = f"polarity {verdict.polarity:+.2f}".replace("-", "−")
+    assert page.locator(".verdict .polarity").inner_text() == polarity
+    signs = dict(zip(predictor.labels, ("−−", "−", "0", "+", "++"), strict=True))
+    highlights = [f"{signs[each.label]} {each.text}" for each in verdict.highlights()]
+    assert page.locator(".highlights span span").all_inner_texts() == highlights
     visit.put("")
     assert page.locator(".verdict").is_hidden()
     assert page.locator("#status").inner_text() == "No words yet."

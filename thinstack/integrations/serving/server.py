@@ -189,13 +189,18 @@ def _json(data: Any) -> bytes:
 
 def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:
     """What a model says of an English text. `label` is the number of a class, or -1 where the model
-    is uncertain. `svg` draws the trees, and is None for more than MOST_WORDS words. `html` is the
-    coloured text."""
+    is uncertain. `highlights` are phrases that say most. `svg` draws the trees, and is None for more
+    than MOST_WORDS words. `html` is the coloured text."""
     result = predictor(text)
     words = sum(len(sentence.words) for sentence in result.sentences)
     return {
         "label": -1 if result.label is None else predictor.labels.index(result.label),
+        "polarity": result.polarity,
         "scores": [*result.scores.values()],
+        "highlights": [
+            {"text": phrase.text, "label": predictor.labels.index(str(phrase.label))}
+            for phrase in result.highlights()
+        ],
         "sentences": [_sentence_data(sentence) for sentence in result.sentences],
         "svg": result.svg() if words <= MOST_WORDS else None,
         "html": result.html(),
