@@ -28,7 +28,7 @@ ODD += ["x" * 100, "x" * 101, "𝒳" * 51, "𝒳" * 101, " \t", "", "-lſb-", "\
 @pytest.fixture(scope="module")
 def texts():
     found = all_texts()
-    assert len(found) >= 10_000
+    assert len(found) >= 20_000
     return found
 
 
