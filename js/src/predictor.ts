@@ -3,6 +3,7 @@ import { BATCH_TEXTS, batches } from "./batching.js";
 import { type Bundle, type Folder, openBundle } from "./bundle.js";
 import { type Sentence, splitText } from "./english.js";
 import { InputError, ThinstackError, about } from "./errors.js";
+import { knownShare } from "./language.js";
 import { MAX_WORDS, cutsOf, join } from "./longSentences.js";
 import { type Manifest } from "./manifest.js";
 import { Prediction } from "./prediction.js";
@@ -50,6 +51,7 @@ export class Predictor {
   readonly labels: readonly string[];
   /** Where each of them stands, from -1 (negative) to 1 (positive); null where they are no scale of sentiment. */
   readonly polarities: readonly number[] | null;
+  private readonly known: (tokens: readonly string[]) => number | null;
 
   constructor(
     private readonly model: Model,
@@ -57,6 +59,7 @@ export class Predictor {
     private readonly view: View,
     private readonly maxWords: number,
   ) {
+    this.known = knownShare(bundle.vocabulary);
     this.labels = view.labels;
     this.polarities = view.polarities;
   }
@@ -149,7 +152,7 @@ export class Predictor {
     let next = 0;
     return cut.map((sentences, row) => {
       const predictions = sentences.map((sentence) => new Prediction(sentence, scored[next++], this.view));
-      return new Result(texts[row], predictions, this.view);
+      return new Result(texts[row], predictions, this.view, this.known(sentences.flatMap(({ words }) => words)));
     });
   }
 

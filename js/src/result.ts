@@ -21,8 +21,14 @@ export class Result {
   /** Its sentences, in order; none of a text without words. */
   readonly sentences: readonly Prediction[];
 
-  constructor(text: string, sentences: readonly Prediction[], { labels, polarities, abstain }: View) {
-    [this.text, this.sentences] = [text, sentences];
+  /**
+   * The share of its words that the model knows, from 0 to 1; null without words. English texts are nearly all above 0.7, texts in
+   * other languages below 0.5: their scores say little.
+   */
+  readonly known: number | null;
+
+  constructor(text: string, sentences: readonly Prediction[], { labels, polarities, abstain }: View, known: number | null = null) {
+    [this.text, this.sentences, this.known] = [text, sentences, known];
     const means = this.means();
     const best = argmax(means);
     this.label = means.length && means[best] >= abstain ? labels[best] : null;

@@ -32,6 +32,8 @@ export interface RulesData {
   quotes: Record<string, string[]>;
   open_after: string[];
   function_words: string[];
+  other_words: string[];
+  scripts: string;
   /** Words that no phrase is shown to begin with, and to end with. */
   dangling: { first: string[]; last: string[] };
   followed: string;
@@ -66,6 +68,10 @@ export class Rules {
   readonly openAfter: ReadonlySet<string>;
   /** Words that say nothing by themselves, in lower case. */
   readonly functionWords: ReadonlySet<string>;
+  /** Function words of other languages that are no words of English. */
+  readonly otherWords: ReadonlySet<string>;
+  /** A letter that is not Latin. */
+  readonly scripts: RegExp;
   readonly dangling: RulesData["dangling"];
   readonly followed: RegExp;
   readonly closers: RegExp;
@@ -96,6 +102,8 @@ export class Rules {
     this.quotes = new Map(Object.entries(data.quotes));
     this.openAfter = new Set(data.open_after);
     this.functionWords = new Set(data.function_words);
+    this.otherWords = new Set(data.other_words);
+    this.scripts = new RegExp(data.scripts, "u");
     this.dangling = data.dangling;
     this.followed = this.sticky(data.followed);
     this.closers = this.sticky(data.closers);

@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 from js.package import JS, asked, needs_package, utf16
-from js.texts import KNOWN, hostile, own, treebank
+from js.texts import KNOWN, hostile, own, treebank, typed
 from predictions import sentences_of
 from sentence_models import PLAIN, write_sentence_bundle
 
@@ -45,6 +45,7 @@ def compare(bundle, texts, options=None, *, entry="node"):
             assert_same(sentence, own_sentence)
         assert text["scores"] == pytest.approx(expected.scores, abs=1e-6)
         assert text["polarity"] == pytest.approx(expected.polarity, abs=1e-6)
+        assert text["known"] == expected.known
         order = sorted(expected.scores.values())
         if not order or order[-1] - order[-2] > 3e-6:
             assert text["label"] == expected.label
@@ -66,7 +67,7 @@ def assert_same_highlights(found, result):
 
 def some(count):
     """Sentences of the suite, and random texts."""
-    return [*own()[:count], *hostile(count, seed=3), "", " \n"]
+    return [*own()[:count], *hostile(count, seed=3), *typed(count, seed=7), "", " \n"]
 
 
 def test_development_sentences():
@@ -78,6 +79,10 @@ def test_development_sentences():
 
 def test_texts():
     compare(SST, [*own()[:600], *hostile(400, seed=4)])
+
+
+def test_texts_as_people_type_them():
+    compare(SST, typed(10_000, seed=6))
 
 
 def test_in_webassembly():

@@ -4,6 +4,7 @@ push | plugins | doctor`, one file each. An error prints a message and exits wit
 import os
 import shlex
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,6 +78,7 @@ def main(commands: typer.Typer = app) -> None:
     """Run the command line. An error of thinstack, or a file that cannot be used, ends it with
     exit code 2. A signal that stops a run ends it with 128 and the number of the signal."""
     _open_streams()
+    warnings.showwarning = _print_warning
     try:
         commands()
     except (ThinstackError, OSError) as error:
@@ -84,6 +86,11 @@ def main(commands: typer.Typer = app) -> None:
             Text(f"error: {escaped(str(error))}", style="bold red")
         )
         sys.exit(error.code if isinstance(error, StoppedError) else 2)
+
+
+def _print_warning(message: Warning | str, *_: object) -> None:
+    """In the place of `warnings.showwarning`: a warning without lines of code."""
+    print(f"warning: {escaped(str(message))}", file=sys.stderr)
 
 
 def _open_streams() -> None:

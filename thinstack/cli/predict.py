@@ -13,10 +13,9 @@ from thinstack.cli import options, predict_corpus
 from thinstack.core.config import TreeSource
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.text_streams import lines_of
-from thinstack.errors import InputError, escaped
+from thinstack.errors import InputError
 
 if TYPE_CHECKING:
-    from thinstack.data.words.vocabulary import Vocabulary
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.result import Result
     from thinstack.runtime.why import Contribution
@@ -108,14 +107,12 @@ def predict(
     inputs = texts or _lines_of_input(encoding)
     view: dict[str, Any] = {"classes": classes, "abstain": abstain, "max_words": max_words}
     predictor = load(model, device=device, threads=threads, isolated=isolated, **view)
-    unread = Unread(predictor.vocabulary)
-    scored = unread.seen(_with_words(predictor.stream(inputs, source=source)))
+    scored = _with_words(predictor.stream(inputs, source=source))
     most = max_words if why else None
     if as_json_lines:
         _print_lines(scored, most)
     else:
         _show(scored, most, as_json=as_json, pages=pages)
-    unread.warn()
 
 
 def _show(
@@ -213,38 +210,3 @@ def _lines_of_input(encoding: str) -> "Iterator[str]":
             "texts into standard input"
         )
     return lines_of(sys.stdin.buffer, encoding, name="standard input")
-
-
-class Unread:
-    """Counts the texts most of whose words have no entry in a vocabulary. Marks of punctuation are
-    no words here."""
-
-    def __init__(self, vocabulary: "Vocabulary"):
-        self._vocabulary = vocabulary
-        self._places: list[int] = []
-        self._word = ""
-
-    def seen(self, texts: Iterable[Numbered]) -> Iterator[Numbered]:
-        """The texts, each with its place from 0, once they were looked at."""
-        for place, result in texts:
-            words = [word for each in result.sentences for word in each.words if _is_word(word)]
-            unknown = [word for word in words if not self._vocabulary.knows(word)]
-            if 2 * len(unknown) > len(words):
-                self._word = self._word or unknown[0]
-                self._places.append(place)
-            yield place, result
-
-    def warn(self) -> None:
-        """Say on standard error how many texts there were, if any."""
-        if count := len(self._places):
-            first = f"text {self._places[0]}"
-            which = first if count == 1 else f"{count:,} texts, the first of them {first},"
-            print(
-                f"warning: the model does not know most words of {which} such as "
-                f"{escaped(self._word):.40}: their scores say little",
-                file=sys.stderr,
-            )
-
-
-def _is_word(word: str) -> bool:
-    return any(char.isalnum() or not char.isascii() for char in word)

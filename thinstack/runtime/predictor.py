@@ -32,6 +32,7 @@ class Predictor(Scorer):
 
     Attributes:
         bundle, config, vocabulary: what the predictor was made from.
+        language: which words it knows, and which texts may not be English.
         labels: the C class names, as the view shows them.
         view: which classes are shown, and how probable a label must be.
         phrases: whether phrases have scores. They have none if the task head reads only roots, or
@@ -125,6 +126,10 @@ class Predictor(Scorer):
         `on_error`: called with the place (from 0) and the error of a text that cannot be scored.
         That text then has a result without sentences, and the others go on. By default the error is
         raised, behind the results of earlier texts.
+
+        The first text whose words the model mostly does not know, or which may not be English, is
+        named by a LanguageWarning (`thinstack.text.language`). Under
+        `warnings.simplefilter("error", LanguageWarning)` each such text is an error.
 
         Raises InputError for what is no text (None, NaN, a number), and for text whose bytes were
         read with the wrong encoding. These name the place of the text, from 0. Raises InputError

@@ -34,6 +34,7 @@ from thinstack.text.batching import (
     piece_counts,
 )
 from thinstack.text.given_trees import GivenTrees, TreeMaker, Trees
+from thinstack.text.language import Language
 
 # Sessions kept after a fork: destroying one would join threads that the child lacks.
 _PARENT_SESSIONS: list[Any] = []
@@ -76,6 +77,7 @@ class Scorer:
         self.view = View.choose(self.config.labels, classes, abstain)
         self.labels = self.view.labels
         self.vocabulary = bundle.vocabulary()
+        self.language = Language(self.vocabulary)
         self._trees = GivenTrees(self.config, bundle.distances())
         self.threads, self._requested = threads, device
         self._allowed = tuple(allow_operators)

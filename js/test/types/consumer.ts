@@ -6,7 +6,7 @@ export async function depth(place: string | URL): Promise<number> {
   const one: Result = await model.predict("A good film.", { split: false });
   const many: Result[] = await model.predict(["A good film."], { source: "balanced" });
   const label: string | null = one.label;
-  const share: number = one.scores[label ?? "neutral"];
+  const share: number = one.scores[label ?? "neutral"] * (one.known ?? 0);
   const levels = (phrase: Phrase): number => 1 + Math.max(0, ...phrase.children.map(levels));
   const plainLevels = (phrase: NestedPhrase): number => 1 + Math.max(0, ...phrase.children.map(plainLevels));
   const sentences: Sentence[] = splitText("A good film.");
