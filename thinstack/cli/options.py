@@ -56,6 +56,7 @@ SeparatorOption = Annotated[
     str | None,
     typer.Option(
         "--sep",
+        "--separator",
         help="For a table: the character between its cells, such as ; or tab.  [default: found in "
         "each file]",
     ),
@@ -66,6 +67,12 @@ HeaderOption = Annotated[
         "--header/--no-header",
         help="For a table: whether its first row names the columns. Without a header they are "
         "named 1, 2, 3 ...  [default: it does, unless it looks like another row]",
+    ),
+]
+ParagraphsOption = Annotated[
+    bool,
+    typer.Option(
+        "--paragraphs", help="Standard input or a .txt file: cut texts at blank lines only."
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]

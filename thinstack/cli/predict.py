@@ -12,7 +12,7 @@ from rich.console import Console
 from thinstack.cli import options, predict_corpus
 from thinstack.core.config import TreeSource
 from thinstack.data.files.writing import write_atomically
-from thinstack.data.tables.text_streams import lines_of
+from thinstack.data.tables.text_streams import lines_of, paragraphs_of
 from thinstack.errors import InputError, escaped
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def predict(
             help="Encoding of the files or of standard input. A byte order mark is ignored."
         ),
     ] = "utf-8",
+    paragraphs: options.ParagraphsOption = False,
     input: Annotated[
         Path | None,
         typer.Option(
@@ -105,7 +106,9 @@ def predict(
                 f"--{option} {path}: expected a file to write, found a folder: name a file in it, "
                 f"such as {path / f'result.{option}'}"
             )
-    inputs = texts or _lines_of_input(encoding)
+    if texts and paragraphs:
+        raise InputError("--paragraphs cuts standard input, but texts are given: leave one out")
+    inputs = texts or _texts_of_input(encoding, paragraphs=paragraphs)
     view: dict[str, Any] = {"classes": classes, "abstain": abstain, "max_words": max_words}
     predictor = load(model, device=device, threads=threads, isolated=isolated, **view)
     unread = Unread(predictor.vocabulary)
@@ -207,13 +210,14 @@ def _data(
     return data if explained is None else data | {"why": why_data(prediction, why)}
 
 
-def _lines_of_input(encoding: str) -> "Iterator[str]":
+def _texts_of_input(encoding: str, *, paragraphs: bool) -> "Iterator[str]":
     if sys.stdin.isatty():
         raise InputError(
             'found no text: give one, as in thinstack predict "The acting is superb.", or pipe '
             "texts into standard input"
         )
-    return lines_of(sys.stdin.buffer, encoding, name="standard input")
+    lines = lines_of(sys.stdin.buffer, encoding, name="standard input")
+    return (text for _, text in paragraphs_of(lines)) if paragraphs else lines
 
 
 class Unread:
