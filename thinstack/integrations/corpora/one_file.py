@@ -37,8 +37,8 @@ def check_new_file(file: Path) -> None:
     for path in (file, failed_file(file)):
         if path.exists():
             raise InputError(
-                f"{path}: is there already, and is not written over: remove it, or name another "
-                "file with --out"
+                f"{path}: is there already, and is not written over: name another file with --out, "
+                "or remove this one first"
             )
 
 
