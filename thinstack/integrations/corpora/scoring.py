@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.config import TreeSource
-from thinstack.core.scale import Scale
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.runtime.culprit import each_part
 from thinstack.runtime.documents import mean_scores
-from thinstack.runtime.prediction import Scored
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.scored import Scored
 from thinstack.text.sentences import Sentence, splitter
 
 IntArray = NDArray[np.int64]
@@ -180,10 +179,10 @@ class TextScorer:
 
     def _placed(self, rows: ScoredRows) -> ScoredRows:
         """The rows with their polarity."""
-        scale = Scale.of(self.labels)
-        if scale is None:
+        places = self.predictor.view.polarity
+        if places is None:
             return rows
-        weighted = rows.scores.astype(np.float64) * np.array(scale.polarity)
+        weighted = rows.scores.astype(np.float64) * np.array(places)
         return rows._replace(polarity=weighted.sum(axis=1))
 
     def _labels(self, scores: NDArray[np.float32]) -> IntArray:
