@@ -14,6 +14,7 @@ from thinstack.bundle.opening import installed_name
 from thinstack.bundle.origin import is_isolated
 from thinstack.core import Forest, Tree
 from thinstack.core.config import Device, TreeSource
+from thinstack.data.tables.containers import check_texts
 from thinstack.errors import BundleError, InputError, UnknownNameError
 from thinstack.runtime.ending import watch_end
 from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
@@ -23,7 +24,7 @@ from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.scored import Scored
 from thinstack.runtime.session import open_session
-from thinstack.runtime.stream import OnError, Reader, check_texts
+from thinstack.runtime.stream import OnError, Reader
 from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution, contributions
 from thinstack.text.batching import (

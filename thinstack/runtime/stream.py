@@ -5,8 +5,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from thinstack.core.config import TreeSource
-from thinstack.data.tables.containers import check_container
-from thinstack.errors import InputError, ThinstackError, shown
+from thinstack.errors import InputError, ThinstackError
 from thinstack.runtime.culprit import each_part
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
@@ -86,11 +85,3 @@ class Reader(NamedTuple):
             Result(text, tuple(islice(predictions, len(sentences))), view)
             for text, sentences in zip(texts, cut, strict=True)
         ]
-
-
-def check_texts(texts: object) -> None:
-    """Raise InputError for what does not iterate over texts."""
-    if isinstance(texts, str):
-        text = shown(texts, 60)
-        raise InputError(f"expected several texts, found {text}: model(text) scores one text")
-    check_container(texts, "a text or several texts")
