@@ -82,6 +82,7 @@ _NAMES = {
     "texts": "the texts",
     "as_json": "--json",
     "as_json_lines": "--jsonl",
+    "as_csv": "--csv",
     "separator": "--sep",
     "header": "--no-header",
 }

@@ -3,8 +3,10 @@ line feed behind each row."""
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TextIO
+
+from thinstack.errors import InputError
 
 
 class RowWriter(Protocol):
@@ -26,6 +28,16 @@ def csv_line(cells: Iterable[Any]) -> str:
     stream = io.StringIO(newline="")
     csv_writer(stream).writerow(cells)
     return stream.getvalue()
+
+
+def check_classes(option: str, labels: Iterable[str], columns: Sequence[str], instead: str) -> None:
+    """Raise InputError for a class with the name of another of the `columns`, as each class has a
+    column of its name. `option` asks for CSV, and `instead` says what to do."""
+    if twice := [label for label in labels if label in columns]:
+        raise InputError(
+            f"{option} has a column for each class, and one that is called {twice[0]!r} is there "
+            f"already: {instead}"
+        )
 
 
 class _Lines:

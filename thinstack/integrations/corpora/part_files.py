@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.data.tables.csv_rows import csv_line, csv_writer
-from thinstack.errors import InputError, needs_extra
+from thinstack.data.tables.csv_rows import check_classes, csv_line, csv_writer
+from thinstack.errors import needs_extra
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 
@@ -44,11 +44,7 @@ def csv_columns(labels: Sequence[str], *, phrases: bool) -> list[str]:
     class that has the name of another column."""
     tree = ["node", "parent"] if phrases else []
     names = ["id", "sentence", "start", "end", *tree, "text", "label", "polarity"]
-    if twice := [label for label in labels if label in names]:
-        raise InputError(
-            f"--format csv has a column for each class, and one that is called {twice[0]!r} is "
-            "there already: choose --format jsonl or --format parquet"
-        )
+    check_classes("--format csv", labels, names, "choose --format jsonl or --format parquet")
     return [*names, *labels]
 
 
