@@ -75,7 +75,7 @@ class Pen:
         name_width = max(cell_len(self.names[i]) for i in shown)
         lines = [self._bar(i, scores[i], name_width, best=i == order[0]) for i in shown]
         if hidden > 0:
-            lines.append(Text(f"  and {hidden} classes less probable", style="dim"))
+            lines.append(note(f"  and {hidden} classes less probable"))
         return lines
 
     def _bar(self, label: int, score: float, name_width: int, *, best: bool) -> Text:
@@ -87,3 +87,8 @@ class Pen:
             blocks = ("#" if self.ascii else "━") * round(score * room)
             line.append(f"  {blocks}", self.style(label, TEXT_STYLES) or "dim")
         return line
+
+
+def note(text: str) -> Text:
+    """A line that says what is not drawn; it is cut where it does not fit."""
+    return Text(text, style="dim", no_wrap=True, overflow="crop")

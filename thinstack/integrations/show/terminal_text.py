@@ -7,7 +7,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from thinstack.integrations.show.outline import UNCERTAIN
-from thinstack.integrations.show.pen import TEXT_STYLES, Pen
+from thinstack.integrations.show.pen import TEXT_STYLES, Pen, note
 from thinstack.runtime.phrase import Phrase
 from thinstack.runtime.result import Result
 
@@ -38,7 +38,7 @@ class TextAnswer(NamedTuple):
         if lines := [_phrase(pen, result, each) for each in result.highlights(most)]:
             yield from (Text(), *lines)
         if self.more:
-            yield Text(f"{len(result.sentences)} sentences: {self.more}", style="dim")
+            yield note(f"{len(result.sentences)} sentences: {self.more}")
 
 
 def _phrase(pen: Pen, result: Result, phrase: Phrase) -> Text:
