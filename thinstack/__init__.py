@@ -44,6 +44,10 @@ else:
             "data.trees.treebank": "read_trees",
             "integrations.frames": "score_frame",
         },
+        dict.fromkeys(
+            ("predict", "pipeline", "sentiment", "predict_text"),
+            "load a model and call it, thinstack.load()(text)",
+        ),
     )
 
 advise()
