@@ -182,12 +182,16 @@ class _Columns(NamedTuple):
 
 def _joined(frame: "nw.DataFrame[Any]", columns: Mapping[str, Any]) -> Any:
     """The frame with more columns, as it was given."""
-    backend = frame.implementation
-    new = []
+    backend, new = frame.implementation, list[Any]()
     for name, values in columns.items():
-        if isinstance(values, list):
-            new.append(nw.new_series(name, values, nw.String, backend=backend))
-        else:
-            series = nw.new_series(name, np.ascontiguousarray(values), nw.Float64, backend=backend)
-            new.append(series.fill_nan(None))
+        kind = nw.String if isinstance(values, list) else nw.Float64
+        known = values if isinstance(values, list) else _without_nan(values)
+        new.append(nw.new_series(name, known, kind, backend=backend))
     return frame.with_columns(*new).to_native()
+
+
+def _without_nan(values: NDArray[np.float64]) -> list[float | None]:
+    """Numbers, None in place of NaN."""
+    found = values.astype(object)
+    found[np.isnan(values)] = None
+    return found.tolist()
