@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from thinstack.data.trees.phrases import project_labels
     from thinstack.data.trees.treebank import read_trees
+    from thinstack.integrations.frames import score_frame
     from thinstack.integrations.show.render import Markup
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.why import Contribution
@@ -41,6 +42,7 @@ else:
             "write_constituency_trees write_dependency_trees",
             "data.trees.phrases": "project_labels",
             "data.trees.treebank": "read_trees",
+            "integrations.frames": "score_frame",
         },
         dict.fromkeys(
             ("predict", "pipeline", "sentiment", "predict_text"),
@@ -67,6 +69,7 @@ __all__ = [
     "read_dependency_trees",
     "read_trees",
     "render",
+    "score_frame",
     "to_binary",
     "to_brackets",
     "to_conllu",

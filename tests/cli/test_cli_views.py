@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from predictions import sentences_of
 
 import thinstack
 from thinstack.data.trees.treebank import read_labelled
@@ -20,13 +19,13 @@ TEXTS = "text,label\nIt is superb,very positive\nIt is bad,negative\nIt is blue,
 def test_what_is_predicted_is_what_the_library_shows(cli, settings):
     options = [part for name, value in settings.items() for part in (f"--{name}", str(value))]
     text = "The acting is superb. It was not bad at all."
-    (sentences,) = sentences_of(thinstack.load("sst", **settings), [text])
-    assert cli("predict", text, "--json", *options).json == [one.to_dict() for one in sentences]
+    result = thinstack.load("sst", **settings)(text)
+    assert cli("predict", text, "--json", *options).json == [result.to_dict()]
 
 
 def test_a_drawing_says_where_it_is_uncertain(cli):
     answer = cli("predict", "It was not bad at all.", "--classes", "3", "--abstain", "0.9")
-    assert answer.out.startswith("uncertain: It was not bad at all.")
+    assert answer.out.startswith("uncertain +0.61: It was not bad at all.")
     assert "?: uncertain, no class reaches 90%." in answer.out
     answer = cli("predict", "good", "--abstain", "1")
     assert (answer.code, answer.out) == (2, "")

@@ -66,6 +66,7 @@ app = typer.Typer(
     help="Train and run models that read a sentence along its tree, and score every phrase in it.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

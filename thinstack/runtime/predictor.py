@@ -7,11 +7,12 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import installed_name
 from thinstack.core import Tree
 from thinstack.core.config import TreeSource
+from thinstack.data.tables.containers import check_texts
 from thinstack.errors import BundleError, UnknownNameError
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.scorer import Scorer
-from thinstack.runtime.stream import OnError, Reader, check_texts
+from thinstack.runtime.stream import OnError, Reader
 from thinstack.runtime.why import Contribution, contributions
 from thinstack.text.given_trees import Trees
 

@@ -7,8 +7,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from thinstack.core.config import TreeSource
-from thinstack.data.tables.containers import check_container
-from thinstack.errors import InputError, LanguageWarning, ThinstackError, shown
+from thinstack.errors import InputError, LanguageWarning, ThinstackError
 from thinstack.runtime.culprit import each_part
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
@@ -125,11 +124,3 @@ def _outside() -> int:
     while frame.f_back and str(frame.f_globals.get("__name__")).startswith("thinstack."):
         frame, level = frame.f_back, level + 1
     return level
-
-
-def check_texts(texts: object) -> None:
-    """Raise InputError for what does not iterate over texts."""
-    if isinstance(texts, str):
-        text = shown(texts, 60)
-        raise InputError(f"expected several texts, found {text}: model(text) scores one text")
-    check_container(texts, "a text or several texts")
