@@ -1,0 +1,97 @@
+"""The page of `beside.py`, in Markdown."""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Final
+
+from beside_sets import Texts
+
+Rows = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""The figures of each model, by set."""
+
+ABOUT: Final = """
+Which texts are positive and which negative, from raw text, for models that have never seen texts
+like these; only *film* is like what most of them learnt from. Accuracy in percent, without texts
+whose own label is neutral:
+
+- **best cut**: the number of the model is cut in two at the place that suits this set best. That
+  flatters every model, and hides nothing that it knows.
+- **sign**: above 0 is positive, below 0 negative; 0 itself is wrong.
+- **own rule**: the side that the model names, where neutral is wrong. {rules}
+- **undecided**: how many texts are neutral by that rule.
+- **r**: Pearson's correlation of the number with the label: -1 and 1, SST's five classes, or the
+  mean of 20 people's ratings.
+
+The number of thinstack is `polarity`, of VADER `compound`, of TextBlob `polarity`. MiniLM is
+all-MiniLM-L6-v2, fine-tuned without a tree on SST's sentences and a phrase of each, as in
+[sentiment-rivals.md](sentiment-rivals.md) (seed 1); its number is the mean of its classes' places.
+Every model reads one text at a time or in batches as it comes, on one thread.
+"""
+SOURCES: Final = {
+    "film": "SST dev.txt (Socher et al. 2013), sentences",
+    "product reviews": "half of the customer reviews of Hu & Liu (2004), sentences",
+    "rated product sentences": "half of the Amazon sentences of Hutto & Gilbert (2014), with which "
+    "VADER was tested",
+    "restaurants": "SemEval-2014 task 4, training part: sentences whose terms are all positive or "
+    "all negative",
+}
+COLUMNS: Final = {"cut": "best cut", "sign": "sign", "own": "own rule", "undecided": "undecided"}
+
+
+def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, str]) -> str:
+    """The page of these figures."""
+    named = "; ".join(f"{name}: {rule}" for name, rule in rules.items())
+    made = (
+        f"Made by `python benchmarks/beside.py` with Python {platform.python_version()}, "
+        f"vaderSentiment {version('vaderSentiment')}, textblob {version('textblob')}, on one of "
+        f"{os.cpu_count()} cores of {platform.machine()}."
+    )
+    parts = [
+        "# Sentiment beside VADER, TextBlob and MiniLM",
+        ABOUT.strip().format(rules=f"{named}."),
+        made,
+        "## In short",
+        "Accuracy at the best cut, and texts a second over all sets:",
+        table(["model", *(one.name for one in sets), "texts/s"], short(sets, rows)),
+    ]
+    for one in sets:
+        positive, negative = int((one.numbers > 0).sum()), int((one.numbers < 0).sum())
+        counts = f"{positive} positive and {negative} negative texts"
+        about = f"{SOURCES[one.name]}. " if one.name in SOURCES else ""
+        parts += [f"## {one.name[:1].upper()}{one.name[1:]}", f"{about}{counts}."]
+        parts.append(table(["model", *COLUMNS.values(), "r"], whole(one.name, rows)))
+    return "\n\n".join(parts) + "\n"
+
+
+def short(sets: Sequence[Texts], rows: Rows) -> list[list[str]]:
+    count = sum(len(one.texts) for one in sets)
+    commoner = [
+        100
+        * float(max((one.numbers > 0).sum(), (one.numbers < 0).sum()) / (one.numbers != 0).sum())
+        for one in sets
+    ]
+    return [
+        ["always the commoner side", *(f"{share:.1f}" for share in commoner), "-"],
+        *(
+            [
+                name,
+                *(f"{found[one.name]['cut']:.1f}" for one in sets),
+                f"{count / sum(each['seconds'] for each in found.values()):,.0f}",
+            ]
+            for name, found in rows.items()
+        ),
+    ]
+
+
+def whole(name: str, rows: Rows) -> list[list[str]]:
+    return [
+        [model, *(f"{found[name][key]:.1f}" for key in COLUMNS), f"{found[name]['r']:.3f}"]
+        for model, found in rows.items()
+    ]
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(row)} |" for row in (heads, *rows)]
+    return "\n".join([lines[0], f"|{'---|' * len(heads)}", *lines[1:]])
