@@ -3,10 +3,10 @@
 import pytest
 from browser.demo import GOLDEN, Visit, chromium, drawn_names, page_folder, served
 from js.texts import hostile
+from sentences_of import sentences_of
 
 import thinstack
 from thinstack.runtime.documents import document_data
-from thinstack.runtime.text import predict_text
 
 TEXT = "It is not a bad film, but the music is awful. Still, I laughed."
 
@@ -40,7 +40,7 @@ def predictor():
 
 
 def sentences(predictor, text):
-    (found,) = predict_text(predictor, [text])
+    (found,) = sentences_of(predictor, [text])
     return found
 
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sentences_of import sentences_of
 
 import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import BUNDLED
 from thinstack.core import Tree
 from thinstack.evaluate.treebank_evaluation import evaluate_file
-from thinstack.runtime.text import predict_text
 from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
@@ -78,7 +78,7 @@ BAD = ("A dull, stupid mess.", "It is boring and far too long.", "The staff were
 
 @pytest.mark.parametrize("text", [*GOOD, *BAD])
 def test_obvious_sentences_are_on_the_right_side(predictor, text):
-    ((found,),) = predict_text(predictor, [text])
+    ((found,),) = sentences_of(predictor, [text])
     scores = found.scores[-1]
     assert (scores[3:].sum() > scores[:2].sum()) == (text in GOOD)
     assert found.label in (LABELS[3:] if text in GOOD else LABELS[:2])

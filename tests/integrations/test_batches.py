@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
+from sentences_of import sentences_of
 
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
@@ -14,7 +15,6 @@ from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, TextScorer
 from thinstack.runtime.documents import document_data
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 TEXTS = ["  So good.   Very awful film!", "", "film", " \t ", "a b c d e f. It is (good)"]
 FIELDS = ["id", "sentence", "start", "end", "label", "scores", "error"]
@@ -174,7 +174,7 @@ def test_it_needs_neither_torch_nor_an_engine():
 def expected(predictor, output):
     """Text, sentence, the text of the row, label and scores; of phrases the parent's text too."""
     rows = []
-    for place, sentences in enumerate(predict_text(predictor, TEXTS)):
+    for place, sentences in enumerate(sentences_of(predictor, TEXTS)):
         if not sentences:
             rows.append((place, NOTHING, TEXTS[place], None, None))
         elif output == "documents":
@@ -209,7 +209,7 @@ def test_rows_are_what_is_predicted(predictor, output):
 def test_phrases_have_their_place_in_the_tree(predictor):
     found = TextScorer(predictor, "phrases").score(TEXTS)
     first = found.text == 0
-    for number, sentence in enumerate(next(predict_text(predictor, TEXTS))):
+    for number, sentence in enumerate(next(sentences_of(predictor, TEXTS))):
         rows = np.flatnonzero(first & (found.sentence == number))
         tree = sentence.tree
         assert found.node[rows].tolist() == list(range(len(rows)))

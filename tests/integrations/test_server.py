@@ -14,12 +14,12 @@ from xml.etree import ElementTree
 
 import pytest
 from command_line import PATIENCE, started
+from sentences_of import sentences_of
 
 import thinstack
 from thinstack.errors import InputError
 from thinstack.integrations.serving.server import HOST, MAX_BODY, PageServer
 from thinstack.runtime.documents import document_data
-from thinstack.runtime.text import predict_text
 
 TEXT = "It is not a bad film. The 😀 music is awful, though (really)."
 
@@ -50,7 +50,7 @@ def predict(server, text):
 
 def test_a_text_has_the_scores_and_drawings_of_the_library(server):
     found = predict(server, TEXT)
-    (sentences,) = predict_text(server.predictor, [TEXT])
+    (sentences,) = sentences_of(server.predictor, [TEXT])
     document = document_data(sentences)
     assert server.predictor.labels[found["label"]] == document["label"]
     assert found["scores"] == pytest.approx(list(document["scores"].values()), abs=1e-6)

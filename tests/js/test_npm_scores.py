@@ -6,12 +6,12 @@ import pytest
 from js.package import JS, asked, needs_package
 from js.texts import KNOWN, hostile, own, treebank
 from sentence_models import PLAIN, write_sentence_bundle
+from sentences_of import sentences_of
 
 import thinstack
 from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.runtime.documents import document_data
-from thinstack.runtime.text import predict_text
 
 ROOT = JS.parent
 SST = ROOT / "thinstack" / "bundle" / "bundled" / "sst"
@@ -40,7 +40,7 @@ def compare(bundle, texts, options=None, *, entry="node"):
     settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
     predictor = thinstack.load(bundle, threads=1, **settings)
     found = asked("predict", bundle=str(bundle), texts=texts, options=options, entry=entry)
-    for text, expected in zip(found, predict_text(predictor, texts), strict=True):
+    for text, expected in zip(found, sentences_of(predictor, texts), strict=True):
         for sentence, own_sentence in zip(text["sentences"], expected, strict=True):
             assert_same(sentence, own_sentence)
         known = document_data(expected) if expected else {"label": None, "scores": {}}
@@ -155,7 +155,7 @@ def test_sources_of_trees(source):
 
 def test_the_json_form():
     text = "A good film. The second half (alas) is dull, though."
-    (expected,) = predict_text(thinstack.load(SST, threads=1), [text])
+    (expected,) = sentences_of(thinstack.load(SST, threads=1), [text])
     found = asked("data", bundle=str(SST), text=text)
     for sentence, own_sentence in zip(found, (each.to_dict() for each in expected), strict=True):
         scores = own_sentence.pop("scores"), *(node.pop("scores") for node in own_sentence["nodes"])
@@ -171,7 +171,7 @@ def test_the_json_form():
 def compare_drawn(bundle, texts, options=None):
     predictor = thinstack.load(bundle, threads=1, **(options or {}))
     found = asked("drawn", bundle=str(bundle), texts=texts, options=options or {})
-    for (tree, text), sentences in zip(found, predict_text(predictor, texts), strict=True):
+    for (tree, text), sentences in zip(found, sentences_of(predictor, texts), strict=True):
         assert tree == thinstack.render(sentences)
         assert text == thinstack.render(sentences, "text")
 

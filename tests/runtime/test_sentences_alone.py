@@ -7,6 +7,7 @@ import pytest
 from last_word_model import LABELS, pipeline
 from rich.console import Console
 from sentence_models import PLAIN, write_sentence_bundle
+from sentences_of import sentences_of
 
 from thinstack.core import Tree, transitions
 from thinstack.data.trees.brackets import from_brackets
@@ -17,7 +18,6 @@ from thinstack.integrations.show.terminal import draw
 from thinstack.integrations.spacy import predictions
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 SENTENCES = [["good", "film", "."], ["awful"], ["film", "awful", "good", "."]]
 
@@ -142,7 +142,7 @@ def test_plain_sentences_are_scored_and_have_no_tree(plain):
         assert shown(found).count(" ".join(words)) == 1
         assert "Tree:" not in page([found])
     assert predictor.tree_maker()(SENTENCES[0]).tolist() == []
-    ((text,),) = predict_text(predictor, ["good film."])
+    ((text,),) = sentences_of(predictor, ["good film."])
     np.testing.assert_allclose(text.scores, [plain.scores(SENTENCES[0])], atol=1e-5)
 
 

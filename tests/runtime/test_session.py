@@ -5,10 +5,10 @@ import sys
 
 import onnxruntime
 import pytest
+from sentences_of import sentences_of
 
 from thinstack.errors import DeviceError, InputError, MissingExtraError
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 NO_CUDA = pytest.mark.skipif(
     "CUDAExecutionProvider" in onnxruntime.get_available_providers(),
@@ -74,7 +74,7 @@ def test_a_gpu_has_larger_batches(last_word, device, batches, calls):
     predictor = Predictor(last_word, device=device, threads=1)
     predictor.predict([["good", "film"]] * 3000)  # 9,000 nodes
     assert predictor._session.runs == batches
-    assert len(list(predict_text(predictor, ["good"] * 10_000))) == 10_000
+    assert len(list(sentences_of(predictor, ["good"] * 10_000))) == 10_000
     assert predictor._session.runs == batches + calls
 
 

@@ -6,12 +6,12 @@ import pickle
 
 import numpy as np
 import pytest
+from sentences_of import sentences_of
 
 import thinstack
 from thinstack.errors import InputError
 from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 from thinstack.runtime.views import FIVE, View
 
 TEXT = "The acting is superb. It was filmed in March, by the sea. The film is three hours long."
@@ -39,7 +39,7 @@ def five():
 def test_every_phrase_is_shown_by_the_sums(five, classes):
     view = thinstack.load("sst", threads=1, classes=classes)
     assert view.labels == NAMES[classes]
-    (own,), (shown,) = (list(predict_text(each, [TEXT])) for each in (five, view))
+    (own,), (shown,) = (list(sentences_of(each, [TEXT])) for each in (five, view))
     words = [sentence.words for sentence in own]
     given = five.predict(words), view.predict(words)
     for before, after in [*zip(own, shown, strict=True), *zip(*given, strict=True)]:
@@ -59,7 +59,7 @@ def test_every_phrase_is_shown_by_the_sums(five, classes):
 def test_a_text_is_shown_by_the_sums_of_its_mean(five, classes):
     """So a sentence without sentiment says little in a view without a neutral class."""
     view = thinstack.load("sst", threads=1, classes=classes)
-    (own,), (shown,) = (list(predict_text(each, [TEXT])) for each in (five, view))
+    (own,), (shown,) = (list(sentences_of(each, [TEXT])) for each in (five, view))
     found, expected = document_scores(shown), SUMS[classes](document_scores(own).tolist())
     np.testing.assert_allclose(found, expected, atol=1e-6)
     plain = np.average([s.scores[-1] for s in shown], axis=0, weights=[len(s.words) for s in shown])
@@ -68,7 +68,7 @@ def test_a_text_is_shown_by_the_sums_of_its_mean(five, classes):
 
 @pytest.mark.parametrize("classes", [3, 2])
 def test_a_sentence_in_parts_is_shown_by_the_sums_of_their_mean(five, classes):
-    ((sentence, *_),) = predict_text(five, [TEXT.replace(". ", ", and ")])
+    ((sentence, *_),) = sentences_of(five, [TEXT.replace(". ", ", and ")])
     view = thinstack.load("sst", threads=1, classes=classes, abstain=0.5, max_words=8)
     (shown,) = pickle.loads(pickle.dumps(view)).predict([sentence.words])
     pieces = five.predict([sentence.words[start:end] for start, end in shown.parts])
@@ -101,7 +101,7 @@ def test_classes_of_a_file_are_shown_too():
 
 def test_without_a_probable_class_there_is_no_label_and_scores_stay(five):
     view = thinstack.load("sst", threads=1, abstain=0.6)
-    (own,), (shown,) = (list(predict_text(each, [TEXT])) for each in (five, view))
+    (own,), (shown,) = (list(sentences_of(each, [TEXT])) for each in (five, view))
     known = [label for sentence in shown for label in sentence.certain.tolist()]
     assert set(known) == {True, False}
     for before, after in zip(own, shown, strict=True):

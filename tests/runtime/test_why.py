@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from last_word_model import LABELS, expected
 from sentence_models import PLAIN, write_sentence_bundle
+from sentences_of import sentences_of
 
 import thinstack
 from thinstack.core import Tree, transitions
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
-from thinstack.runtime.prediction import Prediction, Scored
+from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
+from thinstack.runtime.scored import Scored
 from thinstack.runtime.why import Contribution, contributions, turning, why_data
 
 SCALE = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -154,7 +155,7 @@ def test_of_a_long_sentence_the_highest_phrases_are_tried():
 
 def test_what_the_model_says_of_the_rest_counts(last_word):
     predictor = Predictor(last_word, threads=1)
-    ((found,),) = predict_text(predictor, ["A film  so good"], source="left")
+    ((found,),) = sentences_of(predictor, ["A film  so good"], source="left")
     label = LABELS.index("good")
     whole = expected("good", 4)["good"]
     rest = {"A": "good", "film": "good", "so": "good", "good": "so", "A film": "good"}

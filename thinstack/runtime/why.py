@@ -38,6 +38,10 @@ class Contribution(NamedTuple):
     turning: bool
     """Whether it is the one phrase that turns the sentence to its label: what contributes most and,
     of phrases within 2% of that, has the fewest words."""
+    start: int
+    """Its first character in the whole text."""
+    end: int
+    """The character of the whole text behind it."""
 
 
 def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contribution]:
@@ -75,13 +79,15 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
     support = _support(np.stack([each.scores[-1] for each in scored]), predictor.labels)
     changes = support[0] - support[1:]
     turns = _turning(changes, spans[nodes])
-    texts = (prediction.text_of(*spans[node]) for node in nodes)
-    return [
-        Contribution(node, (int(start), int(end)), text, value, place == turns)
-        for place, (node, (start, end), text, value) in enumerate(
-            zip(nodes, spans[nodes], texts, changes.tolist(), strict=True)
-        )
-    ]
+    contributions = []
+    for place, (node, value) in enumerate(zip(nodes, changes.tolist(), strict=True)):
+        first, behind = spans[node].tolist()
+        places = prediction.offsets[first, 0], prediction.offsets[behind - 1, 1]
+        start, end = (int(each) + prediction.start for each in places)
+        text = prediction.text_of(first, behind)
+        contribution = Contribution(node, (first, behind), text, value, place == turns, start, end)
+        contributions.append(contribution)
+    return contributions
 
 
 def turning(found: Sequence[Contribution]) -> Contribution | None:
@@ -92,11 +98,10 @@ def turning(found: Sequence[Contribution]) -> Contribution | None:
 def why_data(prediction: Prediction, found: Sequence[Contribution]) -> list[dict[str, Any]]:
     """Contributions as data ready for JSON: `start` and `end` (characters of the text), `text`,
     `contribution`, `turning`."""
-    offsets = prediction.offsets
     return [
         {
-            "start": int(offsets[each.span[0], 0]),
-            "end": int(offsets[each.span[1] - 1, 1]),
+            "start": each.start - prediction.start,
+            "end": each.end - prediction.start,
             "text": each.text,
             "contribution": round(each.contribution, 6),
             "turning": each.turning,

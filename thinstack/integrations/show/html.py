@@ -72,7 +72,7 @@ class _Marks:
         plain = ["plain"] * len(self.names)
         self.classes = [f"t{tone}" for tone in self.tones] if self.tones else plain
         self.label_ids, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
-        self.scores = prediction.scores.astype(float).tolist()
+        self.scores = prediction.node_scores.astype(float).tolist()
         self.certain = prediction.certain.tolist()
 
     def chip(self, label: int) -> str:

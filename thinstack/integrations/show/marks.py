@@ -19,7 +19,7 @@ class Marks:
 
     def __init__(self, prediction: Prediction):
         self._labels = [visible(label) for label in prediction.labels]
-        self._scores = prediction.scores
+        self._scores = prediction.node_scores
         scale = tones_of(prediction.labels)
         best, sure = prediction.label_ids.tolist(), prediction.certain.tolist()
         pairs = list(zip(best, sure, strict=True))

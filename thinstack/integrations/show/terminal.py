@@ -23,8 +23,8 @@ from thinstack.integrations.show.outline import (
     phrase,
     visible,
 )
-from thinstack.runtime.documents import document_scores
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.result import Result
 from thinstack.runtime.why import Contribution, turning
 
 MAX_PHRASES = 127
@@ -55,15 +55,14 @@ def draw(prediction: Prediction, why: Sequence[Contribution] = ()) -> Renderable
     return _Drawing(prediction, turning(why))
 
 
-def draw_text(sentences: Sequence[Prediction]) -> Text:
+def draw_text(result: Result) -> Text:
     """What a terminal shows of a text of several sentences: the probabilities of its classes, most
     probable first, as means over the sentences, weighted by their words."""
-    scores, labels = document_scores(sentences), sentences[0].labels
-    best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
-    shares = ", ".join(f"{visible(labels[place])} {scores[place]:.0%}" for place in best)
-    if scores[best[0]] < sentences[0].abstain:
+    best = sorted(result.scores.items(), key=lambda each: -each[1])[:MAX_CLASSES]
+    shares = ", ".join(f"{visible(label)} {score:.0%}" for label, score in best)
+    if result.label is None:
         shares = f"{UNCERTAIN} ({shares})"
-    return Text(f"the {len(sentences)} sentences together: {shares}", style="bold")
+    return Text(f"the {len(result.sentences)} sentences together: {shares}", style="bold")
 
 
 def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> Table:
@@ -146,7 +145,7 @@ class _Pen:
         return lines
 
     def classes(self) -> list[Text]:
-        scores = self.prediction.scores[-1]
+        scores = self.prediction.node_scores[-1]
         hidden = len(scores) - MAX_CLASSES
         best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
         shown = range(len(scores)) if hidden <= 0 else best

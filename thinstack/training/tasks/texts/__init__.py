@@ -178,7 +178,7 @@ class Texts(TableTask):
         """The figures from the words of sentences. A phrase is one sentence."""
         texts, labels = datasets.items[1], recipe.model.labels
         sentences = [sentence for text in texts for sentence in text.sentences]
-        roots = np.stack([each.scores[-1] for each in predictor.predict(sentences)])
+        roots = np.stack([each.node_scores[-1] for each in predictor.predict(sentences)])
         counts = np.array([len(text.sentences) for text in texts])
         scores = mean_scores(roots, np.array([len(words) for words in sentences]), counts)
         gold = np.array([labels.index(text.label) for text in texts], np.int64)
