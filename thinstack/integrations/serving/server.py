@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from thinstack.core.scale import tones_of
 from thinstack.errors import InputError, ThinstackError
+from thinstack.integrations.serving.service import Request, answer
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 
@@ -73,6 +74,8 @@ class PageServer(ThreadingHTTPServer):
             for file in (*folder.joinpath("serving/page").iterdir(), *styles)
         }
         self.content["/"] = self.content.pop("/index.html")
+        described = folder.joinpath("serving/openapi.json").read_bytes()
+        self.content["/openapi.json"] = (described, _JSON)
         self.one_at_a_time = threading.Lock()  # a text has all threads of the model
 
 
@@ -146,14 +149,17 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.content[path]
 
     def _prediction(self) -> tuple[bytes, str]:
-        if self.path != "/predict":
+        """The answer to a program at /predict, and to the page itself at /drawing."""
+        if self.path not in ("/predict", "/drawing"):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
-        text = self._text()
+        request = Request.parse(self._body())
         with self.server.one_at_a_time:
-            return _json(_text_data(self.server.predictor, text)), _JSON
+            if self.path == "/predict" or request.several:
+                return _json(answer(self.server.predictor, request)), _JSON
+            return _json(_text_data(self.server.predictor, request.texts[0])), _JSON
 
-    def _text(self) -> str:
-        """The text that the client sends, as `{"text": ...}`."""
+    def _body(self) -> bytes:
+        """The JSON that the client sends."""
         # Pages of others may send plain text and forms without asking, but not this type.
         if self.headers.get_content_type() != _JSON:
             raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"expected {_JSON}")
@@ -166,13 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
                 f"expected a text of at most {MAX_BODY:,} bytes, found {length[:20]}: cut it, "
                 "or score it with thinstack predict --input FILE --out FOLDER",
             )
-        try:
-            asked = json.loads(self.rfile.read(int(length)))
-        except (ValueError, RecursionError):
-            asked = None
-        if not (isinstance(asked, dict) and isinstance(asked.get("text"), str)):
-            raise _RefusedError(HTTPStatus.BAD_REQUEST, 'expected {"text": "..."} as JSON')
-        return str(asked["text"])
+        return self.rfile.read(int(length))
 
 
 def _parts(address: str) -> SplitResult:
