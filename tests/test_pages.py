@@ -66,7 +66,7 @@ def test_python_runs(page, tmp_path, monkeypatch):
 
 
 def test_start(capsys):
-    sentences = run("docs/start.md", "predict_text")["sentences"]
+    sentences = run("docs/start.md", "highlights")["result"].sentences
     assert [each.text for each in sentences] == [
         "The acting is superb, but the plot never comes alive.",
         "Still, I liked it.",
