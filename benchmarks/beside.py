@@ -79,7 +79,7 @@ def main(
     for rival in rivals:
         rows[rival.name] = {texts.name: figures(rival, texts) for texts in sets}
         console.print(rival.name, rows[rival.name])
-    page = page_of(sets, rows, {rival.name: rival.rule for rival in rivals})
+    page = page_of(sets, rows, {rival.name: (rival.number, rival.rule) for rival in rivals})
     if out is None:
         typer.echo(page)
     else:

@@ -12,37 +12,38 @@ Rows = Mapping[str, Mapping[str, Mapping[str, float]]]
 """The figures of each model, by set."""
 
 ABOUT: Final = """
-Which texts are positive and which negative, from raw text, for models that have never seen texts
-like these; only *film* is like what most of them learnt from. Accuracy in percent, without texts
-whose own label is neutral:
+Which texts are positive and which negative, from raw text? No model has seen texts like these,
+except that *film* is like what thinstack and MiniLM have learnt from. Texts whose own label is
+neutral are left out. Figures are percent:
 
-- **best cut**: the number of the model is cut in two at the place that suits this set best. That
-  flatters every model, and hides nothing that it knows.
-- **sign**: above 0 is positive, below 0 negative; 0 itself is wrong.
-- **own rule**: the side that the model names, where neutral is wrong. {rules}
+- **best cut**: texts on the right side of one number, the one that suits the model best on this
+  set. That flatters every model, and hides nothing that it knows.
+- **sign**: above 0 is positive, below 0 negative. 0 itself is wrong.
+- **own rule**: the side that the model names. Neutral is wrong.
 - **undecided**: how many texts are neutral by that rule.
-- **r**: Pearson's correlation of the number with the label: -1 and 1, SST's five classes, or the
-  mean of 20 people's ratings.
+- **r**: Pearson's correlation of the number with the label. That is -1 or 1, SST's five classes, or
+  the mean of 20 people's ratings.
 
-The number of thinstack is `polarity`, of VADER `compound`, of TextBlob `polarity`. MiniLM is
-all-MiniLM-L6-v2, fine-tuned without a tree on SST's sentences and a phrase of each, as in
-[sentiment-rivals.md](sentiment-rivals.md) (seed 1); its number is the mean of its classes' places.
-Every model reads one text at a time or in batches as it comes, on one thread.
+{rules}
+
+MiniLM is all-MiniLM-L6-v2, fine-tuned without a tree. It learnt from SST's sentences and a phrase
+of each, as in [sentiment-rivals.md](sentiment-rivals.md), from seed 1. Every model runs on one
+thread, and takes all texts of a set at once if it can.
 """
 SOURCES: Final = {
     "film": "SST dev.txt (Socher et al. 2013), sentences",
     "product reviews": "half of the customer reviews of Hu & Liu (2004), sentences",
     "rated product sentences": "half of the Amazon sentences of Hutto & Gilbert (2014), with which "
     "VADER was tested",
-    "restaurants": "SemEval-2014 task 4, training part: sentences whose terms are all positive or "
-    "all negative",
+    "restaurants": "SemEval-2014 task 4, training part, sentences whose terms are all of one side",
 }
 COLUMNS: Final = {"cut": "best cut", "sign": "sign", "own": "own rule", "undecided": "undecided"}
 
 
-def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, str]) -> str:
+def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, tuple[str, str]]) -> str:
     """The page of these figures."""
-    named = "; ".join(f"{name}: {rule}" for name, rule in rules.items())
+    lines = [f"| {name} | {number} | {side} |" for name, (number, side) in rules.items()]
+    named = "\n".join(["| model | its number | its own rule |", "|---|---|---|", *lines])
     made = (
         f"Made by `python benchmarks/beside.py` with Python {platform.python_version()}, "
         f"vaderSentiment {version('vaderSentiment')}, textblob {version('textblob')}, on one of "
@@ -50,7 +51,7 @@ def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, str]) -> str:
     )
     parts = [
         "# Sentiment beside VADER, TextBlob and MiniLM",
-        ABOUT.strip().format(rules=f"{named}."),
+        ABOUT.strip().format(rules=named),
         made,
         "## In short",
         "Accuracy at the best cut, and texts a second over all sets:",
@@ -58,9 +59,9 @@ def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, str]) -> str:
     ]
     for one in sets:
         positive, negative = int((one.numbers > 0).sum()), int((one.numbers < 0).sum())
-        counts = f"{positive} positive and {negative} negative texts"
-        about = f"{SOURCES[one.name]}. " if one.name in SOURCES else ""
-        parts += [f"## {one.name[:1].upper()}{one.name[1:]}", f"{about}{counts}."]
+        counts = f"{positive:,} positive and {negative:,} negative texts"
+        about = f"{SOURCES[one.name]}, {counts}." if one.name in SOURCES else f"{counts}."
+        parts += [f"## {one.name[:1].upper()}{one.name[1:]}", f"{about[:1].upper()}{about[1:]}"]
         parts.append(table(["model", *COLUMNS.values(), "r"], whole(one.name, rows)))
     return "\n\n".join(parts) + "\n"
 

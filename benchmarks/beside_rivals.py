@@ -24,9 +24,10 @@ class Opinions(NamedTuple):
 
 
 class Rival(NamedTuple):
-    """A model by its name, and its rule for a side."""
+    """A model by its name, its number in words, and its rule for a side."""
 
     name: str
+    number: str
     rule: str
     opinions: Callable[[Sequence[str]], Opinions]
 
@@ -50,7 +51,7 @@ def bundle(name: str, path: str) -> Rival:
         values, named = zip(*found, strict=True)
         return Opinions(np.array(values), np.array(named, float))
 
-    return Rival(f"`{name}`", "the most probable of its five classes", opinions)
+    return Rival(f"`{name}`", "`polarity`", "the most probable of its five classes", opinions)
 
 
 def vader() -> Rival:
@@ -62,7 +63,12 @@ def vader() -> Rival:
         values = np.array([score(text)["compound"] for text in texts])
         return Opinions(values, np.sign(values) * (abs(values) >= VADER_NEUTRAL))
 
-    return Rival("VADER", f"`compound` of at least {VADER_NEUTRAL}", opinions)
+    return Rival(
+        "VADER",
+        "`compound`",
+        f"`compound` of at least {VADER_NEUTRAL}, or at most -{VADER_NEUTRAL}",
+        opinions,
+    )
 
 
 def textblob() -> Rival:
@@ -72,7 +78,7 @@ def textblob() -> Rival:
         values = np.array([TextBlob(text).sentiment.polarity for text in texts])
         return Opinions(values, np.sign(values))
 
-    return Rival("TextBlob", "the sign of `polarity`", opinions)
+    return Rival("TextBlob", "`polarity`", "the sign of `polarity`", opinions)
 
 
 def minilm(folder: Path, train: Path, runs: Path) -> Rival:
@@ -97,4 +103,7 @@ def minilm(folder: Path, train: Path, runs: Path) -> Rival:
         scores = scores_of(model, pieces(texts))
         return Opinions(scores @ np.array(scale.polarity), np.array(scale.sides)[scores.argmax(1)])
 
-    return Rival("MiniLM, fine-tuned, no tree", "the most probable of its five classes", opinions)
+    number = "the mean of its classes' places"
+    return Rival(
+        "MiniLM, fine-tuned, no tree", number, "the most probable of its five classes", opinions
+    )

@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 import typer
 
 import thinstack
-from thinstack.runtime import Predictor
+from thinstack.runtime import Predictor, splitter
 
 ROOT: Final = Path(__file__).parents[1]
 ASSETS: Final = ROOT / "docs" / "assets"
@@ -34,7 +34,11 @@ WHY: Final = "The room was cheap, but the staff were rude."
 REVIEW: Final = (
     "We came for the view, and it is gorgeous. The waiters were friendly, but nobody could say "
     "when our food would arrive. It came cold after an hour. The soup was bland and far too salty. "
-    "Still, the wine list is excellent, and the cake was the best that I have had in years."
+    "Still, the cake was the best that I have had in years."
+)
+TYPED: Final = (
+    "<p>Dr. Lee wasn't amused&nbsp;&ndash; $5 for that?!</p> I can't recommend it (or its "
+    "well-made cousin)..."
 )
 SPANS: Final = "The acting is superb, but the plot never comes alive."
 COLOURS: Final = {
@@ -61,7 +65,7 @@ def why() -> str:
 
 
 def text() -> str:
-    return framed(model()(REVIEW).html(), 760, 310)
+    return framed(model()(REVIEW).html(), 760, 270)
 
 
 def views() -> str:
@@ -84,6 +88,25 @@ def views() -> str:
     style = "text { font: 14px Arial, sans-serif; fill: #1d2126; } .heading { font-weight: 700; } "
     style += ".small { fill: #5a626d; font-size: 12px; } rect { fill: #7fb4e6; }"
     return svg("".join(lines), 600, y, style)
+
+
+def words() -> str:
+    """A typed text, and a row of the words of each of its sentences."""
+    lines, y = [f'<text x="16" y="28" class="typed">{escape(TYPED)}</text>'], 50
+    ((*sentences,),) = splitter()([TYPED])
+    for sentence in sentences:
+        x = 16
+        for word in sentence.words:
+            width = 14 + 9 * len(word)
+            lines += [
+                f'<rect x="{x}" y="{y}" width="{width}" height="24" rx="5"/>',
+                f'<text x="{x + 7}" y="{y + 17}">{escape(word)}</text>',
+            ]
+            x += width + 6
+        y += 36
+    style = "text { font: 15px monospace; fill: #1d2126; } rect { fill: #e4e7ea; } "
+    style += ".typed { font-size: 13px; }"
+    return svg("".join(lines), 860, y + 4, style)
 
 
 def spans() -> str:
@@ -121,6 +144,7 @@ DRAWINGS: Final[dict[str, Callable[[], str]]] = {
     "why.svg": why,
     "text.svg": text,
     "views.svg": views,
+    "words.svg": words,
     "spans.svg": spans,
 }
 

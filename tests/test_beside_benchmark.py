@@ -26,7 +26,7 @@ def rival(module, values):
     """One that says these numbers, and takes those above 1 for positive."""
     values = np.array(values, float)
     sides = np.sign(values) * (abs(values) > 1)
-    return module.Rival("one", "above 1", lambda texts: module.Opinions(values, sides))
+    return module.Rival("one", "a number", "above 1", lambda texts: module.Opinions(values, sides))
 
 
 def test_figures(modules):
@@ -80,7 +80,9 @@ def test_the_page(modules):
     texts = sets.Texts("film", [*"abc"], np.array([-2.0, 1.0, 1.0]))
     one = rival(rivals, [-3, 2, 2])
     found = page.page_of(
-        [texts], {"one": {"film": beside.figures(one, texts) | {"seconds": 2.0}}}, {"one": "rule"}
+        [texts],
+        {"one": {"film": beside.figures(one, texts) | {"seconds": 2.0}}},
+        {"one": ("a number", "above 1")},
     )
     assert "| always the commoner side | 66.7 | - |\n| one | 100.0 | 2 |" in found
     assert "2 positive and 1 negative texts" in found
