@@ -42,6 +42,10 @@ else:
             "data.trees.phrases": "project_labels",
             "data.trees.treebank": "read_trees",
         },
+        dict.fromkeys(
+            ("predict", "pipeline", "sentiment", "predict_text"),
+            "load a model and call it, thinstack.load()(text)",
+        ),
     )
 
 advise()

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from browser.demo import ROOT, drawn_names, page_folder, served
-from sentences_of import sentences_of
+from predictions import sentences_of
 
 import thinstack
 

@@ -3,7 +3,7 @@
 from threading import Thread
 
 from browser.demo import Visit, chromium
-from sentences_of import sentences_of
+from predictions import sentences_of
 
 import thinstack
 from thinstack.integrations.serving.server import PageServer
@@ -24,7 +24,7 @@ def test_the_page_of_a_model_on_this_machine(playwright):
         (drawn,) = page.locator(".thinstack-tree").evaluate_all(
             "all => all.map(each => each.querySelectorAll('title').length)"
         )
-        assert drawn == len(marks) == len(sentences[0].scores)
+        assert drawn == len(marks) == len(sentences[0].node_scores)
         assert "?" in marks, "no class reaches 50% somewhere"
         emoji = next(
             i for i, (a, b) in enumerate(sentences[0].spans) if sentences[0].text_of(a, b) == "😀"

@@ -9,7 +9,7 @@ import sys
 import pytest
 from command_line import Answer
 from last_word_model import best, expected, write_last_word_bundle
-from sentences_of import sentences_of
+from predictions import sentences_of
 
 import thinstack
 from thinstack.cli import main

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sentences_of import sentences_of
+from predictions import sentences_of
 
 import thinstack
 from thinstack.data.trees.treebank import read_labelled
@@ -57,7 +57,7 @@ def test_the_calibration_error_is_shown(cli, tmp_path):
     labelled = read_labelled(trees, predictor.labels)
     found = predictor.predict_trees([tree for tree, _ in labelled])
     roots = calibration_error(
-        np.stack([one.scores[-1] for one in found]), np.array([ids[-1] for _, ids in labelled])
+        np.stack([one.node_scores[-1] for one in found]), np.array([ids[-1] for _, ids in labelled])
     )
     out = " ".join(cli("evaluate", trees).out.split())
     assert f"calibration error, sentences │ {roots:.2f} │ 4 │" in out

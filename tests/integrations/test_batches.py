@@ -7,13 +7,12 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
-from sentences_of import sentences_of
+from predictions import sentences_of
 
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, TextScorer
-from thinstack.runtime.documents import document_data
 from thinstack.runtime.predictor import Predictor
 
 TEXTS = ["  So good.   Very awful film!", "", "film", " \t ", "a b c d e f. It is (good)"]
@@ -174,13 +173,13 @@ def test_it_needs_neither_torch_nor_an_engine():
 def expected(predictor, output):
     """Text, sentence, the text of the row, label and scores; of phrases the parent's text too."""
     rows = []
-    for place, sentences in enumerate(sentences_of(predictor, TEXTS)):
+    for place, result in enumerate(predictor.stream(TEXTS)):
+        sentences = result.sentences
         if not sentences:
             rows.append((place, NOTHING, TEXTS[place], None, None))
         elif output == "documents":
-            found = document_data(sentences)
-            scores = list(found["scores"].values())
-            rows.append((place, NOTHING, TEXTS[place], found["label"], scores))
+            scores = list(result.scores.values())
+            rows.append((place, NOTHING, TEXTS[place], result.label, scores))
         for number, one in enumerate(sentences if output != "documents" else []):
             nodes = one.to_dict()["nodes"]
             for node in nodes if output == "phrases" else nodes[-1:]:

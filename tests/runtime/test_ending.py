@@ -11,7 +11,7 @@ from command_line import PATIENCE
 START = """
 import atexit, os, sys, threading, time, thinstack
 import numpy as np
-from sentences_of import sentences_of
+from predictions import sentences_of
 begun = threading.Event()
 
 def start(call, daemon=True):

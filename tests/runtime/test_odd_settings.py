@@ -2,7 +2,7 @@
 
 import pytest
 from bundle_folders import CONFIG
-from sentences_of import sentences_of
+from predictions import sentences_of
 
 from thinstack.core.config import ModelConfig
 from thinstack.errors import ConfigError, InputError, TreeError

@@ -5,7 +5,7 @@ import sys
 
 import onnxruntime
 import pytest
-from sentences_of import sentences_of
+from predictions import sentences_of
 
 from thinstack.errors import DeviceError, InputError, MissingExtraError
 from thinstack.runtime.predictor import Predictor
@@ -23,7 +23,7 @@ def test_cuda_that_is_not_there_is_an_error_or_a_warning(last_word):
     with pytest.warns(RuntimeWarning, match="runs on the CPU"):
         predictor = Predictor(last_word, device="auto")
     assert predictor.device == "cpu"
-    assert predictor.predict([["good"]])[0].scores.shape == (1, 3)
+    assert predictor.predict([["good"]])[0].node_scores.shape == (1, 3)
 
 
 @NO_CUDA

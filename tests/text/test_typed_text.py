@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sentences_of import sentences_of
+from predictions import sentences_of
 
 import thinstack
 from thinstack.text.english import LONGEST, RULES, EnglishSplitter, rules
@@ -181,7 +181,7 @@ def test_long_words_are_read_in_parts():
 
 MEMORY = """
 import resource, thinstack
-from sentences_of import sentences_of
+from predictions import sentences_of
 predictor = thinstack.load("sst", threads=1)
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 list(sentences_of(predictor, ["A good film."]))

@@ -1,6 +1,6 @@
 """Chooses the phrases that say most about a text, none inside another."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -67,7 +67,7 @@ class _Ranked(Nodes):
             return [0] if self.sides[0] != NEUTRAL else []
         self._find_shown()
         order = [node for node, shown in enumerate(self._shown) if shown]
-        order.sort(key=lambda node: (-self.strength[node], *self._reading(node)))
+        order.sort(key=lambda node: (-self.strength[node], *self._size(node)))
         chosen = list[int]()
         for node in order:
             if len(chosen) == most:
@@ -76,9 +76,9 @@ class _Ranked(Nodes):
                 chosen.append(self._climbed(node, chosen))
         return chosen
 
-    def _reading(self, node: int) -> tuple[int, int]:
+    def _size(self, node: int) -> tuple[int, int]:
         start, end = self.spans[node]
-        return start, -end
+        return end - start, start
 
     def _find_shown(self) -> None:
         """Find the nodes that may be shown: those that have a side and are the sentence, or begin
@@ -87,22 +87,20 @@ class _Ranked(Nodes):
         spelt = [plain(word).lower() for word in self.sentence.words]
         words = [any(map(_is_letter, word)) for word in spelt]
         english = rules()
-        self._content = [
-            is_word and word not in english.function_words
-            for is_word, word in zip(words, spelt, strict=True)
-        ]
-        ends = [
-            is_word and word not in english.dangling
-            for is_word, word in zip(words, spelt, strict=True)
-        ]
+
+        def but(excepted: Collection[str]) -> list[bool]:
+            return [one and word not in excepted for one, word in zip(words, spelt, strict=True)]
+
+        self._content = but(english.function_words)
+        first, last = but(english.dangling["first"]), but(english.dangling["last"])
         pairs = self.sentence.offsets.tolist()
         touches = [end >= start for (_, end), (start, _) in pairwise(pairs)]
         both = zip(touches, pairwise(words), strict=True)
         inside = [False, *(touch and all(pair) for touch, pair in both), False]
         self._shown = [
             side != NEUTRAL
-            and words[start]
-            and ends[end - 1]
+            and first[start]
+            and last[end - 1]
             and not (inside[start] or inside[end])
             and self._has_content(start, end)
             for side, (start, end) in zip(self.sides, self.spans, strict=True)

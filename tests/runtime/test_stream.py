@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from last_word_model import best, expected
-from sentences_of import sentences_of
+from predictions import sentences_of
 
 from thinstack.errors import InputError
-from thinstack.runtime import text as module
+from thinstack.runtime import stream as module
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.sentences import Sentence
 
