@@ -81,6 +81,20 @@ def test_a_wrong_request_is_named(ask, body, named):
     assert named in answer["error"]
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "expected", "named"),
+    [
+        ("GET", "/predict", 405, "a POST"),
+        ("PUT", "/predict", 501, "PUT"),
+        ("POST", "/nothing", 404, "/predict"),
+        ("GET", "/nothing", 404, "is at /"),
+    ],
+)
+def test_other_requests_are_errors_in_json(ask, method, path, expected, named):
+    status, answer = ask(method, path, {"text": "a"})
+    assert (status, [*answer], named in answer["error"]) == (expected, ["error"], True)
+
+
 @pytest.fixture(scope="module")
 def described(server):
     return json.loads(server.content["/openapi.json"][0])

@@ -113,6 +113,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # the body may not have been read
         except ThinstackError as error:
             status, body, kind = HTTPStatus.BAD_REQUEST, _json({"error": str(error)}), _JSON
+        self._send(status, body, kind)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the server of Python refuses by itself, such as another method, is JSON too."""
+        self.close_connection = True  # the body has not been read
+        self._send(HTTPStatus(code), _json({"error": message or HTTPStatus(code).phrase}), _JSON)
+
+    def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
         try:
             self.send_response(status)
             headers = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(body))}
@@ -120,7 +128,8 @@ class _Handler(BaseHTTPRequestHandler):
             for name, value in (headers | closed | _HEADERS).items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(body)
+            if self.command != "HEAD":
+                self.wfile.write(body)
         except ConnectionError:  # the reader has typed on, or left
             self.close_connection = True
 
@@ -144,6 +153,8 @@ class _Handler(BaseHTTPRequestHandler):
             labels = self.server.predictor.labels
             data = {"name": self.server.name, "labels": labels, "tones": tones_of(labels)}
             return _json(data), _JSON
+        if path == "/predict":
+            raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "expected a POST to /predict")
         if path not in self.server.content:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page; the page is at /")
         return self.server.content[path]
