@@ -36,11 +36,10 @@ class Request(NamedTuple):
             raise InputError(f"{EXPECTED}, found no JSON") from None
         if not isinstance(asked, dict):
             raise InputError(f"{EXPECTED}, found {shown(asked, 60)}")
-        texts, phrases = asked.get("texts"), asked.get("phrases", False)
-        several = "texts" in asked
+        several, phrases = "texts" in asked, asked.get("phrases", False)
         if several == ("text" in asked) or asked.keys() - {"text", "texts", "phrases"}:
             raise InputError(f"{EXPECTED}, found the keys {', '.join(asked):.200}")
-        texts = texts if several else [asked["text"]]
+        texts: Any = asked["texts"] if several else [asked["text"]]
         whole = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
         if not (whole and isinstance(phrases, bool)):
             raise InputError(f"{EXPECTED}, found {shown(asked, 60)}")
