@@ -4,7 +4,10 @@ TextBlob, and a MiniLM that was fine-tuned on the same film sentences.
     python benchmarks/beside.py --data FOLDER --encoder FOLDER --runs FOLDER --out FILE
     python benchmarks/beside.py --table NAME=FILE:TEXT:LABEL [--table ...] [--model NAME=BUNDLE]
 
-The second form takes tables of your own, with the names of two columns. Labels are classes that say
+The second form takes tables of your own, with the names of two columns, and needs only thinstack
+with its extra `cpu`, vaderSentiment and textblob. The public set of airline tweets (Crowdflower's
+"Twitter US Airline Sentiment"), for instance, is --table tweets=Tweets.csv:text:airline_sentiment.
+Labels are classes that say
 a side ("positive", "neg"), or numbers, whose middle is 0 if one is below 0, and else half way from
 the least to the greatest. Texts without a side are left out. Nothing is learnt from the texts that
 are measured.

@@ -26,9 +26,11 @@ neutral are left out. Figures are percent:
 
 {rules}
 
+Every model runs on one thread, and takes all texts of a set at once if it can.
+"""
+MINILM: Final = """
 MiniLM is all-MiniLM-L6-v2, fine-tuned without a tree. It learnt from SST's sentences and a phrase
-of each, as in [sentiment-rivals.md](sentiment-rivals.md), from seed 1. Every model runs on one
-thread, and takes all texts of a set at once if it can.
+of each, as in [sentiment-rivals.md](sentiment-rivals.md), from seed 1.
 """
 SOURCES: Final = {
     "film": "SST dev.txt (Socher et al. 2013), sentences",
@@ -52,6 +54,7 @@ def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, tuple[str, st
     parts = [
         "# Sentiment beside VADER, TextBlob and MiniLM",
         ABOUT.strip().format(rules=named),
+        *([MINILM.strip()] if any(name.startswith("MiniLM") for name in rows) else []),
         made,
         "## In short",
         "Accuracy at the best cut, and texts a second over all sets:",

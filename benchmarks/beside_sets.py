@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from sentiment_rivals import read_sst
 
 from thinstack.core.scale import Scale
 from thinstack.data.tables.table import Table
@@ -25,6 +24,8 @@ class Texts(NamedTuple):
 
 def film(path: Path) -> Texts:
     """The sentences of a file of SST as raw text, with their classes from -2 to 2."""
+    from sentiment_rivals import read_sst  # which needs torch
+
     sentences, _ = read_sst(path, None)
     return Texts("film", sentences.texts, np.array(sentences.classes) - 2.0)
 
