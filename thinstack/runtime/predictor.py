@@ -25,11 +25,12 @@ class Predictor(Scorer):
 
     Call it: `model(text)`, `model([text, ...])`, or `model.stream(texts)` for any number of them.
 
-    Any number of threads may share a predictor, and its copies are itself. When the program ends,
-    it stops those that still score, if they are daemons. What a signal handler of the program
-    raises goes through. A forked process starts its own session. A pickle holds only the absolute
-    path of the bundle, or the name of an installed one. When it is loaded, the bundle is opened and
-    checked again, and must be the same.
+    Thread safety is a promise: any number of threads may share a predictor, and each gets the
+    answers that it would get alone. Its copies are itself. When the program ends, it stops those
+    that still score, if they are daemons. What a signal handler of the program raises goes through.
+    A forked process starts its own session. A pickle holds only the absolute path of the bundle, or
+    the name of an installed one. When it is loaded, the bundle is opened and checked again, and
+    must be the same.
 
     Attributes:
         bundle, config, vocabulary: what the predictor was made from.

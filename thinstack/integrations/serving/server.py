@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from thinstack.core.scale import tones_of
 from thinstack.errors import InputError, ThinstackError
+from thinstack.integrations.serving.service import Request, answer
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 
@@ -73,6 +74,8 @@ class PageServer(ThreadingHTTPServer):
             for file in (*folder.joinpath("serving/page").iterdir(), *styles)
         }
         self.content["/"] = self.content.pop("/index.html")
+        described = folder.joinpath("serving/openapi.json").read_bytes()
+        self.content["/openapi.json"] = (described, _JSON)
         self.one_at_a_time = threading.Lock()  # a text has all threads of the model
 
 
@@ -110,6 +113,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # the body may not have been read
         except ThinstackError as error:
             status, body, kind = HTTPStatus.BAD_REQUEST, _json({"error": str(error)}), _JSON
+        self._send(status, body, kind)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the server of Python refuses by itself, such as another method, is JSON too."""
+        self.close_connection = True  # the body has not been read
+        self._send(HTTPStatus(code), _json({"error": message or HTTPStatus(code).phrase}), _JSON)
+
+    def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
         try:
             self.send_response(status)
             headers = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(body))}
@@ -117,7 +128,8 @@ class _Handler(BaseHTTPRequestHandler):
             for name, value in (headers | closed | _HEADERS).items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(body)
+            if self.command != "HEAD":
+                self.wfile.write(body)
         except ConnectionError:  # the reader has typed on, or left
             self.close_connection = True
 
@@ -141,19 +153,24 @@ class _Handler(BaseHTTPRequestHandler):
             labels = self.server.predictor.labels
             data = {"name": self.server.name, "labels": labels, "tones": tones_of(labels)}
             return _json(data), _JSON
+        if path == "/predict":
+            raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "expected a POST to /predict")
         if path not in self.server.content:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page; the page is at /")
         return self.server.content[path]
 
     def _prediction(self) -> tuple[bytes, str]:
-        if self.path != "/predict":
+        """The answer to a program at /predict, and to the page itself at /drawing."""
+        if self.path not in ("/predict", "/drawing"):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
-        text = self._text()
+        request = Request.parse(self._body())
         with self.server.one_at_a_time:
-            return _json(_text_data(self.server.predictor, text)), _JSON
+            if self.path == "/predict" or request.several:
+                return _json(answer(self.server.predictor, request)), _JSON
+            return _json(_text_data(self.server.predictor, request.texts[0])), _JSON
 
-    def _text(self) -> str:
-        """The text that the client sends, as `{"text": ...}`."""
+    def _body(self) -> bytes:
+        """The JSON that the client sends."""
         # Pages of others may send plain text and forms without asking, but not this type.
         if self.headers.get_content_type() != _JSON:
             raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"expected {_JSON}")
@@ -166,13 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
                 f"expected a text of at most {MAX_BODY:,} bytes, found {length[:20]}: cut it, "
                 "or score it with thinstack predict --input FILE --out FOLDER",
             )
-        try:
-            asked = json.loads(self.rfile.read(int(length)))
-        except (ValueError, RecursionError):
-            asked = None
-        if not (isinstance(asked, dict) and isinstance(asked.get("text"), str)):
-            raise _RefusedError(HTTPStatus.BAD_REQUEST, 'expected {"text": "..."} as JSON')
-        return str(asked["text"])
+        return self.rfile.read(int(length))
 
 
 def _parts(address: str) -> SplitResult:
