@@ -98,6 +98,11 @@ def are_numbers(labels: Sequence[str]) -> bool:
     return None not in numbers and len({*numbers}) == len(numbers)
 
 
+def numbers_of(labels: Sequence[str]) -> list[float]:
+    """The numbers of classes that `are_numbers`."""
+    return [number for label in labels if (number := _number(label)) is not None]
+
+
 def _number(label: str) -> float | None:
     try:
         number = float(label)

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.class_sets import ClassSets, set_matrix
 from thinstack.core.scale import FIVE as FIVE
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError, shown
@@ -30,8 +31,15 @@ class View(NamedTuple):
     places: tuple[int, ...] | None = None
 
     @classmethod
-    def choose(cls, labels: tuple[str, ...], classes: int | None, abstain: float | None) -> Self:
-        """The view of a model with these labels.
+    def choose(
+        cls,
+        labels: tuple[str, ...],
+        classes: int | None,
+        abstain: float | None,
+        class_sets: ClassSets | None = None,
+    ) -> Self:
+        """The view of a model with these labels. Unless so many `classes` are asked for, the labels
+        of its `class_sets` are shown, if it has such.
 
         Raises InputError unless `classes` is 2, 3, 5 or None, and 0 < `abstain` < 1. Also if the
         model's classes are not a scale of sentiment (`Scale`) that has so many.
@@ -41,6 +49,10 @@ class View(NamedTuple):
             value = shown(abstain)
             raise InputError(f"abstain: expected a probability between 0 and 1, found {value}")
         share = 0.0 if abstain is None else float(abstain)
+        if classes is None and class_sets:
+            sets = set_matrix(labels, class_sets)
+            places = np.where(sets.any(0), sets.argmax(0), -1).tolist()
+            return cls(tuple(class_sets), share, tuple(places))
         if classes is None:
             return cls(labels, share)
         if classes not in (2, 3, len(FIVE)):

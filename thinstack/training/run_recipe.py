@@ -109,7 +109,7 @@ def _finish(
     best = max(results, key=lambda result: result.selection)
     over_seeds = summary(results)
     calibrations = [calibrate(one.model, datasets.dev, recipe) for one in results]
-    rival = recipe.task.rival(datasets, recipe.model.labels)
+    rival = recipe.task.rival(datasets, recipe.model.shown_labels)
     figures: dict[str, Any] = {
         "recipe": recipe.model_dump(mode="json"),
         "seeds": {
@@ -214,7 +214,7 @@ def _run_seed(
 ) -> SeedResult:
     with _progress(console) as progress:
         bar = progress.add_task(f"seed {seed}", total=len(datasets.train))
-        task, labels = recipe.task, recipe.model.labels
+        task, labels = recipe.task, recipe.model.shown_labels
 
         def on_batch(epoch: int, done: int, total: int) -> None:
             progress.update(bar, completed=done, description=f"seed {seed}, epoch {epoch}")

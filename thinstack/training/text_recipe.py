@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.hub.hub_cache import is_address
+from thinstack.core.class_sets import ClassSets
 from thinstack.core.config import EmbeddingConfig, ModelConfig
 from thinstack.core.embedding import FineTuning
 from thinstack.data.files.paths import in_resolved_folder
@@ -58,9 +59,9 @@ def text_recipe(
 
     `init`: the name or folder of the bundle where learning starts; `start` is that bundle, if it is
     open already. "none" starts from the wordpiece vectors that thinstack brings along, a fresh cell
-    and balanced trees. If the classes of texts are the bundle's own, its head is kept too, and its
-    phrases keep their meaning. `scale`: whether the classes, in their order, are a scale; by
-    default their names tell (`in_order`).
+    and balanced trees. If the classes of texts are the bundle's own, or sets of them
+    (`TableTask.class_sets`), its head is kept too, and its phrases keep their meaning. `scale`:
+    whether the classes, in their order, are a scale; by default their names tell.
 
     Raises InputError for a `scale` of pairs or of two classes, and ConfigError for a bundle whose
     trees are not binary.
@@ -68,8 +69,9 @@ def text_recipe(
     if start is None and init != "none":
         start = open_bundle(init)
     defaults, predicts = task.defaults, task.predicts
-    own = predicts and start is not None and tuple(labels) == start.config.labels
-    model = _fresh(labels) if start is None else _started(start, init, labels)
+    sets = task.class_sets(labels, scale, start.config) if predicts and start else None
+    own = sets is not None
+    model = _fresh(labels) if start is None else _started(start, init, labels, sets)
     if not own:
         model["embedding"]["dropout"] = defaults.dropout
         model["head"] = defaults.head
@@ -129,15 +131,19 @@ def _fresh(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _started(start: Bundle, init: str, labels: Sequence[str]) -> dict[str, Any]:
-    """The model of a bundle, with these labels."""
+def _started(
+    start: Bundle, init: str, labels: Sequence[str], sets: ClassSets | None
+) -> dict[str, Any]:
+    """The model of a bundle, with these labels, which are `sets` of its classes or classes of their
+    own."""
     config = start.config
     if config.trees != "binary":
         problem = f"found one of {config.trees} trees; name another bundle, or none"
         raise ConfigError(f"{init}: expected a bundle of binary trees to start from, {problem}")
-    model = config.model_dump(mode="json", exclude_defaults=True, exclude={"schema_version"})
-    model["labels"] = list(labels)
-    return model
+    excluded = {"schema_version", "class_sets"}
+    model = config.model_dump(mode="json", exclude_defaults=True, exclude=excluded)
+    model["labels"] = list(labels) if sets is None else list(config.labels)
+    return model | ({"class_sets": sets} if sets else {})
 
 
 def table_data(

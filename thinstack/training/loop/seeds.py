@@ -93,7 +93,7 @@ def run_seed(
     the main process calls this; the others call `train_seed`."""
     model, history = train_seed(recipe, datasets, seed, folder, **options)
     model = model.cpu()
-    dev, labels, sources = datasets.dev, recipe.model.labels, recipe.measured_trees
+    dev, labels, sources = datasets.dev, recipe.model.shown_labels, recipe.measured_trees
     found = {source: recipe.task.measure(model, dev, source, labels) for source in sources}
     measured = {source: figures for source, (figures, _) in found.items()}
     if model.parses and "gold" in sources:

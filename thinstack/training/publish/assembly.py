@@ -69,7 +69,7 @@ def publish(
     shipped, suites = _measure(files, recipe, datasets)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
-        console.print(f"as shipped, {what}: {recipe.task.line(figures, recipe.model.labels)}")
+        console.print(f"as shipped, {what}: {recipe.task.line(figures, recipe.model.shown_labels)}")
     size = len(files[ONNX_FILE])
     text = card(recipe, result, shipped, over_seeds, calibration, suites, size=size)
     files[CARD_FILE] = text.encode()

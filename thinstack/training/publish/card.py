@@ -84,7 +84,7 @@ def card(
     `shipped`: the figures of the bundle, by tree source. `over_seeds`: their means over all seeds.
     `suites`: the figures of each suite. `size`: the bytes of the ONNX file.
     """
-    names = recipe.task.columns(recipe.model.labels)
+    names = recipe.task.columns(recipe.model.shown_labels)
     rows = []
     for source, figures in shipped.items():
         cells = " | ".join(shown(key, figures[key]) for key in names)
@@ -106,7 +106,7 @@ def card(
         export=recipe.export,
         result=result,
         taught=_taught(recipe),
-        labels=", ".join(recipe.model.labels),
+        labels=", ".join(recipe.model.shown_labels),
         trees=f"`{source}`" if kind == "binary" else f"none, it reads `{kind}`",
         megabytes=size / 1e6,
         explained=_explained(recipe, shipped),
@@ -146,7 +146,7 @@ The figures of this file come from
 def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     """What the columns and the trees are, and how well the trees that raw words get agree with
     those of the data."""
-    columns = recipe.task.explained(recipe.model.labels)
+    columns = recipe.task.explained(recipe.model.shown_labels)
     if "auto" not in shipped:
         return columns
     spans, exact = (percent(shipped["auto"][key]) for key in ("span_f1", "exact_trees"))

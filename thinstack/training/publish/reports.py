@@ -34,7 +34,7 @@ def show_seeds(
     """Print a table with a row for each tree source and seed, and one for the mean over several
     seeds. For a model that parses, print how right its parses are."""
     plus_minus = "+-" if console.options.ascii_only else "±"
-    names = recipe.task.names(recipe.model.labels)
+    names = recipe.task.names(recipe.model.shown_labels)
     table = Table(title="on the development data, accuracies in percent", title_justify="left")
     table.add_column("trees")
     table.add_column("seed")
