@@ -29,7 +29,7 @@ def rows_of(path):
         ("text,label\nA.,x\nB.,<NA>\n", (), "t.csv:3: .*'<NA>'.*--skip-bad.*--labels"),
         ("text,label\nA.,2\nB.,2.0\n", (), "one number"),
         ("text,label\nA.,b\nB.,a\nC.,c\n", ("--scale",), "--scale: .*a, b, c.*--labels"),
-        ("text,label\nA.,1\nB.,2\n", ("--scale",), "--scale: expected three classes"),
+        ("text,label\nA.,x\nB.,y\n", ("--scale",), "--scale: expected three classes"),
         ("text,start,end,label\nA.,0,1,x\nB.,0,1,y\n", (), "'start' and 'end'.*--no-spans"),
         ("text_a,text_b,label\nA.,B.,x\nB.,C.,y\n", ("--scale",), "--scale: .*pairs"),
         ("", (), "t.csv: "),

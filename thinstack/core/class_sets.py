@@ -1,5 +1,5 @@
-"""Labels of a user as sets of the five classes of sentiment, so that a model of these classes learns
-the user's own labels."""
+"""Labels of a user as sets of the five classes of sentiment, so that a model of these classes
+learns the user's own labels."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.scale import FIVE, Scale, are_numbers, numbers_of
+from thinstack.core.scale import Scale, are_numbers, numbers_of
 
 ClassSets = dict[str, tuple[str, ...]]
 """The classes that each label stands for. No class is in two sets; one may be in none."""
@@ -35,10 +35,10 @@ def sentiment_sets(
     """The set of `FIVE` of each label, in their order; None if they are no scale of sentiment of at
     most five steps.
 
-    Names say their side as `Scale` reads them, or are bad and good. Numbers are such a scale if they
-    have both signs, if they are stars ("5 stars"), or if a word of the `column` says so. They must
-    be as far from one another as the next. With `scale` any such numbers are one, and without
-    (False) nothing is.
+    Names say their side as `Scale` reads them, or are bad and good. Numbers are such a scale if
+    they have both signs, if they are stars ("5 stars"), or if a word of the `column` says so.
+    Without signs they must be equally far apart. With `scale` any such numbers are one, and
+    without (False) nothing is.
     """
     if scale is False:
         return None
@@ -54,8 +54,8 @@ def sentiment_sets(
 
 
 def check_sets(labels: Sequence[str], sets: Mapping[str, Sequence[str]]) -> None:
-    """Raise ValueError unless these are sets of the classes `labels` of a model, or none: each of at
-    least one class, at least two, and no class in two of them."""
+    """Raise ValueError unless these are sets of the classes `labels` of a model, or none: each of
+    at least one class, at least two, and no class in two of them."""
     classes = [each for one in sets.values() for each in one]
     if odd := [each for each in classes if each not in labels]:
         raise ValueError(f"class_sets: expected classes of labels, found {odd[0]!r:.80}")
@@ -71,9 +71,7 @@ def set_matrix(labels: Sequence[str], sets: Mapping[str, Sequence[str]]) -> NDAr
     return np.array(rows, np.float32)
 
 
-def summed(
-    scores: NDArray[np.floating], sets: NDArray[np.float32] | None
-) -> NDArray[np.floating]:
+def summed(scores: NDArray[np.floating], sets: NDArray[np.float32] | None) -> NDArray[np.floating]:
     """The probabilities (T, S) of labels, from those of classes (T, C). `sets`: (S, C) as
     `set_matrix` gives them; None if the labels are the classes. Of a class in no set nothing
     counts."""

@@ -40,6 +40,10 @@ sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."""
 BOTH: Final = "label", "score"
 """The columns that say what is learnt from pairs."""
 
+FEWEST_WATCHED: Final = 200
+WATCHED: Final = {"stop_on": "dev", "patience": 3}
+"""The fewest texts that choose an epoch, and how. With fewer, chance would choose it."""
+
 STARTED: Final = "Learning started from the bundle {}, whose data and terms hold here too."
 
 
@@ -54,6 +58,8 @@ def text_recipe(
     start: Bundle | None = None,
     scale: bool | None = None,
     seeds: Sequence[int] = (1,),
+    epochs: int | None = None,
+    watched: int = 0,
 ) -> Recipe:
     """The recipe of a `task` for a table of so many `texts`, or pairs, with these classes.
 
@@ -61,7 +67,9 @@ def text_recipe(
     open already. "none" starts from the wordpiece vectors that thinstack brings along, a fresh cell
     and balanced trees. If the classes of texts are the bundle's own, or sets of them
     (`TableTask.class_sets`), its head is kept too, and its phrases keep their meaning. `scale`:
-    whether the classes, in their order, are a scale; by default their names tell.
+    whether the classes, in their order, are a scale; by default their names tell. `epochs`: by
+    default it follows from the number of texts. `watched`: how many texts there are to choose the
+    epoch by; from `FEWEST_WATCHED` on the best epoch is kept, and learning stops early.
 
     Raises InputError for a `scale` of pairs or of two classes, and ConfigError for a bundle whose
     trees are not binary.
@@ -91,7 +99,9 @@ def text_recipe(
         "task": task.settled(labels, scale, own=own).model_dump(exclude_defaults=True),
         "model": model,
         "training": {"learning_rate": defaults.learning_rate, "seeds": tuple(seeds)}
-        | _training(tuning, texts, parses=parses, own=own),
+        | _training(tuning, texts, parses=parses, own=own)
+        | ({} if epochs is None else {"epochs": epochs})
+        | (WATCHED if watched >= FEWEST_WATCHED else {}),
         "export": {
             "inference_only": predicts,
             "quantize": tuning.quantize if predicts else TEXTS.quantize,
@@ -177,6 +187,8 @@ def table_data(
             f"--text-column: expected one, or two for pairs, found {len(columns)}; leave some out"
         )
     files = {"train": path.name, **_development(inputs.folder, given)}
+    if (test := given.pop("test", None)) is not None:
+        files["test"] = _beside(inputs.folder, test)
     if len(columns) == 2:
         name = _pair_task(table, given)
         given |= {"format": TABLE, "pair_columns": columns}
@@ -203,8 +215,13 @@ def _development(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
     share, dev = given.pop("dev_share", 0.1), given.pop("dev", None)
     if dev is None:
         return {"dev_share": share}
-    path = in_resolved_folder(dev)
-    return {"dev": str(path.relative_to(folder) if path.is_relative_to(folder) else path)}
+    return {"dev": _beside(folder, dev)}
+
+
+def _beside(folder: Path, file: str) -> str:
+    """The name of a file as a recipe whose files are in `folder` has it."""
+    path = in_resolved_folder(Path(file))
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def ask_about_spans(source: str, columns: Iterable[str]) -> None:
@@ -234,7 +251,8 @@ def _separator(files: DataConfig, task: TableTask, inputs: Inputs) -> str | None
     Where it is not the same in all, it is found whenever they are read."""
     if task.separator is not None:
         return task.separator
-    names = [name for name in (files.train, files.dev) if name and not name.endswith(".spacy")]
+    tables = (files.train, files.dev, files.test)
+    names = [name for name in tables if name and not name.endswith(".spacy")]
     found: set[tuple[str | None, str]] = set()
     for name in names:
         with suppress(DataError):  # Its reader says why it cannot be read.

@@ -5,7 +5,13 @@ import json
 import re
 from typing import Any, Final, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from thinstack.core.class_sets import check_sets
 from thinstack.core.config.base import Rate, Strict
@@ -263,11 +269,15 @@ class ModelConfig(Strict):
         return tuple(self.class_sets) or self.labels
 
     def to_json(self) -> str:
-        """The content of a bundle's `config.json`: all fields, and `hub_labels` of the labels.
-        `class_sets` are there only if there are any, as schema 1 has none."""
-        left_out = None if self.class_sets else {"class_sets"}
-        data = self.model_dump(mode="json", exclude=left_out) | hub_labels(self.labels)
+        """The content of a bundle's `config.json`: all fields, and `hub_labels` of the labels."""
+        data = self.model_dump(mode="json") | hub_labels(self.labels)
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+    @model_serializer(mode="wrap")
+    def _without_empty_sets(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Schema 1 has no `class_sets`."""
+        data: dict[str, Any] = fields(self)
+        return {key: value for key, value in data.items() if value or key != "class_sets"}
 
     @model_validator(mode="before")
     @classmethod

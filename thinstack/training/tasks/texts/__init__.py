@@ -35,7 +35,8 @@ from thinstack.training.task import Losses
 from thinstack.training.tasks._table import Defaults, TableTask
 from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.tasks.texts.reading import Text, read_texts
-from thinstack.training.tasks.texts.rival import NAME, plain_rival, show_texts
+from thinstack.training.tasks.texts.report import show_texts
+from thinstack.training.tasks.texts.rival import NAME, plain_rival
 
 __all__ = ["Texts"]
 
@@ -210,7 +211,7 @@ class Texts(TableTask):
         answers = best.answers[source]
         assert rival is not None
         assert answers is not None
-        show_texts(answers, best.dev[source], rival, recipe.model.shown_labels, console)
+        show_texts(answers, best.dev[source], rival, recipe, console)
 
     def scale_lines(self, model: ModelConfig) -> Iterator[str]:
         labels, sets = model.shown_labels, model.class_sets
