@@ -38,7 +38,7 @@ def interval_line(figures: Figures) -> str:
     if accuracy is None or not texts:
         return ""
     low, high = wilson(accuracy, int(texts))
-    return f"of {texts:,} texts: the 95% interval of the accuracy goes from {low:.1f} to {high:.1f}"
+    return f"of {texts:,} texts, the 95% interval of the accuracy is {low:.1f} to {high:.1f}"
 
 
 def percent(value: float | None) -> str:
