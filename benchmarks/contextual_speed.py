@@ -33,7 +33,6 @@ from timing import interleaved, ratio
 import thinstack
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.data.trees.treebank import read_trees
-from thinstack.runtime.text import predict_text
 from thinstack.text.raw_text import detokenize
 
 onnxruntime = import_onnxruntime()
@@ -52,7 +51,7 @@ def bundle(name: str, texts: Sequence[str], at_once: int) -> Run:
 
     def run(_: int) -> None:
         for start in range(0, len(texts), at_once):
-            for _sentences in predict_text(predictor, texts[start : start + at_once]):
+            for _result in predictor.stream(texts[start : start + at_once]):
                 pass
 
     return run

@@ -40,8 +40,8 @@ from timing import interleaved, ratio
 import thinstack
 from thinstack.integrations.corpora.work import BATCH_ROWS
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import splitter
 from thinstack.text.batching import BATCH_CHARACTERS, in_batches
+from thinstack.text.sentences import splitter
 
 START = "start"
 

@@ -13,7 +13,6 @@ from torch import nn
 
 import thinstack
 from thinstack.core import Tree
-from thinstack.runtime.text import predict_text
 from thinstack.text import batching
 from thinstack.text.raw_text import detokenize
 
@@ -80,7 +79,7 @@ def parse_speed(
         return run
 
     subjects: dict[str, Callable[[int], object]] = {
-        "raw text, own parse": lambda _: list(predict_text(predictor, texts, source="self"))
+        "raw text, own parse": lambda _: list(predictor.stream(texts, source="self"))
     }
     subjects |= {f"words, own parse, {nodes:,} nodes a batch": of_words(nodes) for nodes in NODES}
     seconds = interleaved(subjects, rounds)

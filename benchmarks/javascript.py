@@ -24,7 +24,6 @@ from timing import interleaved, ratio
 import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.data.trees.treebank import read_trees
-from thinstack.runtime.text import predict_text
 from thinstack.text.raw_text import detokenize
 
 BENCH = Path(__file__).parents[1] / "js" / "bench.mjs"
@@ -35,7 +34,7 @@ def in_python(model: str, texts: Sequence[str]) -> Callable[[int], None]:
     predictor = thinstack.load(model, threads=1, isolated=False)
 
     def run(_: int) -> None:
-        for _sentences in predict_text(predictor, texts):
+        for _result in predictor.stream(texts):
             pass
 
     return run

@@ -5,7 +5,7 @@ beside it wait.
     10000 ...] [--json]
 
 The words are drawn from SST's development sentences, without marks, so that nothing but `max_words`
-cuts them. Each row is a process of its own: `predict_text`, a spaCy pipeline without a sentencizer
+cuts them. Each row is a process of its own: `model.stream`, a spaCy pipeline without a sentencizer
 (given a Doc made of the words, for spaCy tokenises a million characters at most), and `thinstack
 predict --input` of a file with the one text. Time is linear where microseconds a word stay the
 same. "over start" is the most memory that the process held beyond what it held with the model
@@ -63,24 +63,24 @@ def measured(stream: Iterable[Any], size: Callable[[Any], float]) -> Row:
 
 
 def text_row(model: str, threads: int, words: Sequence[str], _: Path) -> Row:
-    """Raw text, by `predict_text`."""
+    """Raw text, by `model.stream`."""
     import thinstack
     from thinstack.runtime.prediction import Prediction
-    from thinstack.runtime.text import predict_text
+    from thinstack.runtime.result import Result
 
-    def size(found: list[Prediction]) -> float:
-        return sum(map(one_size, found)) / MEGABYTE
+    def size(result: Result) -> float:
+        return sum(map(one_size, result.sentences)) / MEGABYTE
 
     def one_size(one: Prediction) -> int:
-        arrays = one.offsets.nbytes + one.transitions.nbytes + one.scores.nbytes
+        arrays = one.offsets.nbytes + one.transitions.nbytes + one.node_scores.nbytes
         distinct = {id(word): sys.getsizeof(word) for word in one.words}
         texts = sum(distinct.values()) + sys.getsizeof(one.words) + sys.getsizeof(one.text)
         return arrays + texts + sum(map(sys.getsizeof, one.parts))
 
     predictor = thinstack.load(model, threads=threads, isolated=False)
     short = " ".join(SHORT)
-    list(predict_text(predictor, [short]))
-    return measured(predict_text(predictor, [short, " ".join(words), short]), size)
+    list(predictor.stream([short]))
+    return measured(predictor.stream([short, " ".join(words), short]), size)
 
 
 def spacy_row(model: str, threads: int, words: Sequence[str], _: Path) -> Row:
@@ -134,7 +134,7 @@ def command_row(model: str, threads: int, words: Sequence[str], folder: Path) ->
 
 
 ROWS: Final = {
-    "predict_text": text_row,
+    "model.stream": text_row,
     "spaCy without sentences": spacy_row,
     "thinstack predict --input": command_row,
 }

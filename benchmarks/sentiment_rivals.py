@@ -33,8 +33,8 @@ from thinstack.evaluate.accuracy import text_figures
 from thinstack.evaluate.suite import halves, read_suite
 from thinstack.evaluate.suite_evaluation import polarity_figures
 from thinstack.evaluate.text_evaluation import text_scores
-from thinstack.runtime.text import predict_text, splitter
 from thinstack.text.raw_text import detokenize
+from thinstack.text.sentences import splitter
 from thinstack.training.lessons.alone import LONGEST, MIDDLE_KEPT, SHORTEST
 from thinstack.training.tasks.texts.rival import learn_plain
 
@@ -176,8 +176,8 @@ def encoder(
 def figures_of_bundle(name: str, dev: Labelled) -> Figures:
     """Sentences are scored whole, texts of the suite read as a user's would be."""
     predictor = thinstack.load(name, isolated=False)
-    found = predict_text(predictor, dev.texts, split=False)
-    of_dev = np.stack([sentences[-1].scores[-1] for sentences in found])
+    results = predictor.stream(dev.texts, split=False)
+    of_dev = np.stack([result.sentences[-1].node_scores[-1] for result in results])
 
     def of_texts(texts: Sequence[str]) -> NDArray[np.floating]:
         return text_scores(predictor, texts, source="auto", where="the suite")

@@ -70,7 +70,7 @@ def same(first: Any, second: Any) -> bool:
     """Whether two predictions are equal, bit for bit."""
     return bool(
         first.transitions.tobytes() == second.transitions.tobytes()
-        and first.scores.tobytes() == second.scores.tobytes()
+        and first.node_scores.tobytes() == second.node_scores.tobytes()
     )
 
 
@@ -105,7 +105,7 @@ def batched(predictor: Predictor, given: Sequence[Sequence[str]]) -> dict[str, f
     pairs = list(zip(lone, whole, strict=True))
     trees = [one.transitions.tobytes() != two.transitions.tobytes() for one, two in pairs]
     alike = [pair for pair, other in zip(pairs, trees, strict=True) if not other]
-    apart = [float(np.abs(one.scores - two.scores).max()) for one, two in alike]
+    apart = [float(np.abs(one.node_scores - two.node_scores).max()) for one, two in alike]
     return {
         "sentences": len(given),
         "not_bitwise": sum(not same(*pair) for pair in pairs),

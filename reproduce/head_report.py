@@ -24,6 +24,8 @@ from thinstack.errors import InputError
 from thinstack.integrations.show.outline import SIGNS
 from thinstack.integrations.show.svg import svg
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.scored import Scored
+from thinstack.runtime.views import View
 
 TREEBANK: Final = ("ud_ewt/en_ewt-ud-train.conllu", "ud_ewt/en_ewt-ud-dev.conllu")
 """What the parser is trained and measured on, within the folder of the data."""
@@ -168,5 +170,6 @@ def picture(model: Lexicalised, brackets: Sequence[str] = DRAWN) -> str:
         shown = tuple(dict.fromkeys(names))
         # One class for each name, which is certain: so a node is drawn with its name.
         scores = np.eye(len(shown), dtype=np.float32)[[shown.index(name) for name in names]]
-        drawn.append(Prediction.of_words(tree.words, tree.transitions, scores, shown))
+        scored = Scored(tree.transitions, scores)
+        drawn.append(Prediction.of_words(tree.words, scored, View.of(shown)))
     return svg(drawn)

@@ -11,7 +11,6 @@ from last_word_model import best, expected
 from thinstack.errors import InputError
 from thinstack.integrations.corpora import score_batches
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 GOOD = best(expected("good", 2))
 
@@ -42,16 +41,16 @@ def predictor(last_word):
 
 
 @pytest.mark.parametrize("kind", NO_TEXTS)
-def test_of_predict_text(predictor, kind):
+def test_of_a_stream(predictor, kind):
     bad, said = NO_TEXTS[kind]
     texts = ["so good", bad, "so good", bad]
-    found = predict_text(predictor, texts)
-    assert [each.label for each in next(found)] == [GOOD]
+    found = predictor.stream(texts)
+    assert next(found).label == GOOD
     with pytest.raises(InputError, match=f"^text 1: {said}"):
         next(found)
     told = []
-    read = list(predict_text(predictor, texts, on_error=lambda *each: told.append(each)))
-    assert [[each.label for each in one] for one in read] == [[GOOD], [], [GOOD], []]
+    read = predictor(texts, on_error=lambda *each: told.append(each))
+    assert [result.label for result in read] == [GOOD, None, GOOD, None]
     assert [(place, type(error)) for place, error in told] == [(1, InputError), (3, InputError)]
     assert str(told[1][1]).startswith("text 3: ")
 
@@ -59,9 +58,9 @@ def test_of_predict_text(predictor, kind):
 @pytest.mark.parametrize("kind", TEXTS)
 def test_odd_texts_are_texts(predictor, kind):
     text, sentences = TEXTS[kind]
-    read = list(predict_text(predictor, ["so good", text, "so good"]))
-    assert [len(found) for found in read] == [1, sentences, 1]
-    assert [read[0][0].label, read[2][0].label] == [GOOD, GOOD]
+    read = predictor(["so good", text, "so good"])
+    assert [len(result.sentences) for result in read] == [1, sentences, 1]
+    assert [read[0].label, read[2].label] == [GOOD, GOOD]
 
 
 def test_a_text_that_the_model_fails_on_is_told_too(last_word, monkeypatch):
@@ -75,10 +74,10 @@ def test_a_text_that_the_model_fails_on_is_told_too(last_word, monkeypatch):
 
     monkeypatch.setattr(predictor, "trees_and_scores", failing)
     texts = ["so good", "awful", "so good"]
-    read = predict_text(predictor, texts, on_error=lambda place, _: told.append(place))
-    assert ([len(found) for found in read], told) == ([1, 0, 1], [1])
+    read = predictor(texts, on_error=lambda place, _: told.append(place))
+    assert ([len(result.sentences) for result in read], told) == ([1, 0, 1], [1])
     with pytest.raises(InputError, match="too long"):
-        list(predict_text(predictor, texts))
+        predictor(texts)
 
 
 @pytest.mark.parametrize("kind", NO_TEXTS)

@@ -55,7 +55,7 @@ def test_a_bundle_in_onnxruntime(source):
     cpu = thinstack.load("sst").trees_and_scores(SENTENCES, source)
     for here, there in zip(cpu, gpu.trees_and_scores(SENTENCES, source), strict=True):
         np.testing.assert_array_equal(there.transitions, here.transitions)
-        np.testing.assert_allclose(there.scores, here.scores, rtol=0, atol=1e-4)
+        np.testing.assert_allclose(there.node_scores, here.node_scores, rtol=0, atol=1e-4)
 
 
 @needs_torch

@@ -65,12 +65,12 @@ def test_python_runs(page, tmp_path, monkeypatch):
 
 
 def test_start(capsys):
-    sentences = run("docs/start.md", "predict_text")["sentences"]
-    assert [each.text for each in sentences] == [
+    result = run("docs/start.md", "result = model(")["result"]
+    assert [each.text for each in result.sentences] == [
         "The acting is superb, but the plot never comes alive.",
         "Still, I liked it.",
     ]
-    assert [each.label for each in sentences] == ["negative", "positive"]
+    assert [each.label for each in result.sentences] == ["negative", "positive"]
     capsys.readouterr()
     found = run("docs/start.md", "InferenceSession")
     assert capsys.readouterr().out == "(5, 5) (1, 5)\n[0 0 0 1 1]\n"

@@ -42,6 +42,10 @@ else:
             "data.trees.phrases": "project_labels",
             "data.trees.treebank": "read_trees",
         },
+        dict.fromkeys(
+            ("predict", "pipeline", "sentiment", "predict_text"),
+            "load a model and call it, thinstack.load()(text)",
+        ),
     )
 
 advise()
@@ -127,11 +131,12 @@ def render(
 ) -> "Markup":
     """Draw sentences as markup, which a notebook shows, and which you can write to a file or page.
 
-    `x`: a prediction, a spaCy Doc or Span, a binary tree, a tree in brackets, or several of these.
-    `style`: "tree" draws one SVG with the class of every phrase. "text" colours the phrases within
-    the running text, which suits long texts. "list" makes an HTML page of nested lists with all
-    probabilities. `whys`: what the phrases of each prediction contribute (`Prediction.why`). Raises
-    InputError for an object that cannot be drawn, TreeError for a tree that is not binary.
+    `x`: a result, a sentence of one, a spaCy Doc or Span, a binary tree, a tree in brackets, or
+    several of these. `style`: "tree" draws one SVG with the class of every phrase. "text" colours
+    the phrases within the running text, which suits long texts. "list" makes an HTML page of nested
+    lists with all probabilities. `whys`: what the phrases of each sentence contribute
+    (`Prediction.why`). Raises InputError for an object that cannot be drawn, TreeError for a tree
+    that is not binary.
     """
     from thinstack.integrations.show.render import render as drawn
 

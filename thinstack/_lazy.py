@@ -6,13 +6,17 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package. `names`: by module of thinstack, names that it has."""
+def lazy(
+    package: str, names: Mapping[str, str], advice: Mapping[str, str] | None = None
+) -> Callable[[str], Any]:
+    """The `__getattr__` of a package. `names`: by module of thinstack, names that it has. `advice`:
+    by name that it has not, what to do instead."""
     homes = {name: module for module, some in names.items() for name in some.split()}
 
     def find(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            instead = f": {advice[name]}" if advice and name in advice else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{instead}")
         value = getattr(import_module(f"thinstack.{homes[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 from browser.demo import ROOT, drawn_names, page_folder, served
+from predictions import sentences_of
 
 import thinstack
-from thinstack.runtime.text import predict_text
 
 FIREFOX = os.environ.get("THINSTACK_FIREFOX") or shutil.which("firefox-esr")
 TEXT = "The acting is superb, but the plot <b>never</b> comes together."
@@ -28,7 +28,7 @@ def test_the_trees_of_python_in_firefox(tmp_path):
         )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    (sentences,) = predict_text(thinstack.load("sst", threads=1), [TEXT])
+    (sentences,) = sentences_of(thinstack.load("sst", threads=1), [TEXT])
     assert found["names"] == drawn_names(thinstack.render(sentences))
     assert found["phrase"] == found["names"][1].split(": ", 1)[1]
     assert (found["folded"], found["problems"]) == (1, [])

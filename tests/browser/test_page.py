@@ -3,10 +3,9 @@
 import pytest
 from browser.demo import GOLDEN, Visit, chromium, drawn_names, page_folder, served
 from js.texts import hostile
+from predictions import sentences_of
 
 import thinstack
-from thinstack.runtime.documents import document_data
-from thinstack.runtime.text import predict_text
 
 TEXT = "It is not a bad film, but the music is awful. Still, I laughed."
 
@@ -40,7 +39,7 @@ def predictor():
 
 
 def sentences(predictor, text):
-    (found,) = predict_text(predictor, [text])
+    (found,) = sentences_of(predictor, [text])
     return found
 
 
@@ -60,11 +59,11 @@ def test_typing_shows_the_tree_and_the_verdict_of_python(visit, predictor):
     visit.until("document.querySelectorAll('[role=tree]').length === 2")
     found = sentences(predictor, TEXT)
     assert names(visit) == drawn_names(thinstack.render(found))
-    verdict = document_data(found)
-    assert page.locator(".verdict strong").inner_text() == verdict["label"]
-    share = int(100 * max(verdict["scores"].values()) + 0.5)
+    verdict = predictor(TEXT)
+    assert page.locator(".verdict strong").inner_text() == verdict.label
+    share = int(100 * max(verdict.scores.values()) + 0.5)
     assert page.locator(".verdict .share").inner_text() == f"{share}%"
-    assert page.locator("#status").inner_text() == f"{verdict['label']}, {share}%"
+    assert page.locator("#status").inner_text() == f"{verdict.label}, {share}%"
     visit.put("")
     assert page.locator(".verdict").is_hidden()
     assert page.locator("#status").inner_text() == "No words yet."
@@ -77,7 +76,7 @@ def test_a_phrase_that_is_clicked_says_its_words_and_probabilities(visit, predic
     node = next(i for i, (a, b) in enumerate(found.spans) if found.text_of(a, b) == "a bad film")
     page.locator(f"[data-node='{node}'] > rect").first.click()
     assert page.locator("#phrase").inner_text() == "a bad film"
-    shares = [f"{int(100 * score + 0.5)}%" for score in found.scores[node].tolist()]
+    shares = [f"{int(100 * score + 0.5)}%" for score in found.node_scores[node].tolist()]
     assert page.locator("#rows .percent").all_inner_texts() == shares
     assert page.locator("#rows .name").all_inner_texts() == list(found.labels)
     chosen = page.locator("[aria-selected=true]")
@@ -163,10 +162,7 @@ def test_ten_thousand_words_are_coloured_text(visit, predictor):
     text = "The acting is superb , but the plot is dull . " * 1000
     visit.put(text)
     visit.until("document.querySelector('.verdict .quiet').textContent.includes('11,000')")
-    assert (
-        page.locator(".verdict strong").inner_text()
-        == document_data(sentences(predictor, text))["label"]
-    )
+    assert page.locator(".verdict strong").inner_text() == predictor(text).label
     assert page.locator(".thinstack-text p").count() == 1000
     assert page.locator(".thinstack-tree").count() == 0
     assert page.locator("[data-view=tree]").is_disabled()

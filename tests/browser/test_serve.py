@@ -3,10 +3,10 @@
 from threading import Thread
 
 from browser.demo import Visit, chromium
+from predictions import sentences_of
 
 import thinstack
 from thinstack.integrations.serving.server import PageServer
-from thinstack.runtime.text import predict_text
 
 TEXT = "The 😀 acting is superb, but the plot never quite comes together."
 
@@ -19,12 +19,12 @@ def test_the_page_of_a_model_on_this_machine(playwright):
         visit = Visit(browser.new_context(), server.url)
         page = visit.open()
         visit.put(TEXT)
-        (sentences,) = predict_text(server.predictor, [TEXT])
+        (sentences,) = sentences_of(server.predictor, [TEXT])
         marks = page.locator(".sign").all_text_contents()
         (drawn,) = page.locator(".thinstack-tree").evaluate_all(
             "all => all.map(each => each.querySelectorAll('title').length)"
         )
-        assert drawn == len(marks) == len(sentences[0].scores)
+        assert drawn == len(marks) == len(sentences[0].node_scores)
         assert "?" in marks, "no class reaches 50% somewhere"
         emoji = next(
             i for i, (a, b) in enumerate(sentences[0].spans) if sentences[0].text_of(a, b) == "😀"

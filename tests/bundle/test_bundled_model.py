@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from predictions import sentences_of
 
 import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import BUNDLED
 from thinstack.core import Tree
 from thinstack.evaluate.treebank_evaluation import evaluate_file
-from thinstack.runtime.text import predict_text
 from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
@@ -78,15 +78,15 @@ BAD = ("A dull, stupid mess.", "It is boring and far too long.", "The staff were
 
 @pytest.mark.parametrize("text", [*GOOD, *BAD])
 def test_obvious_sentences_are_on_the_right_side(predictor, text):
-    ((found,),) = predict_text(predictor, [text])
-    scores = found.scores[-1]
+    ((found,),) = sentences_of(predictor, [text])
+    scores = found.node_scores[-1]
     assert (scores[3:].sum() > scores[:2].sum()) == (text in GOOD)
     assert found.label in (LABELS[3:] if text in GOOD else LABELS[:2])
 
 
 def test_a_word_that_training_did_not_have_is_read_in_pieces(predictor):
     known, unknown = predictor.predict([["unwatchably", "bad"], ["zzyzzx", "bad"]])
-    assert not np.allclose(known.scores[0], unknown.scores[0], atol=1e-3)
+    assert not np.allclose(known.node_scores[0], unknown.node_scores[0], atol=1e-3)
 
 
 def test_evaluate_gives_the_figures_of_its_manifest(bundle, predictor, data_dir):

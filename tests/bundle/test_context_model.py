@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from predictions import sentences_of
 
 import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.data.trees.treebank import read_trees
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 from thinstack.text.batching import BATCH_PIECES
 from thinstack.text.raw_text import detokenize
 from thinstack.training.recipe import Recipe
@@ -57,8 +57,8 @@ def test_the_card_names_its_sources_and_their_terms(bundle):
     ],
 )
 def test_a_negation_turns_the_polarity(predictor, text, positive):
-    ((found,),) = predict_text(predictor, [text])
-    scores = found.scores[-1]
+    ((found,),) = sentences_of(predictor, [text])
+    scores = found.node_scores[-1]
     assert (scores[3:].sum() > scores[:2].sum()) == positive
 
 
@@ -75,11 +75,11 @@ def test_evaluate_gives_the_figures_of_its_manifest(bundle, predictor, data_dir)
 def test_a_sentence_scores_the_same_beside_others(predictor, data_dir):
     trees = read_trees(data_dir / "sst" / "dev.txt")[:40]
     texts = [detokenize(tree.words) for tree in trees]
-    together = predict_text(predictor, texts, split=False)
+    together = sentences_of(predictor, texts, split=False)
     for text, (expected,) in zip(texts, together, strict=True):
-        ((found,),) = predict_text(predictor, [text], split=False)
+        ((found,),) = sentences_of(predictor, [text], split=False)
         np.testing.assert_array_equal(found.transitions, expected.transitions)
-        np.testing.assert_allclose(found.scores, expected.scores, atol=1e-5)
+        np.testing.assert_allclose(found.node_scores, expected.node_scores, atol=1e-5)
 
 
 def test_a_batch_has_so_many_pieces_at_most(predictor, monkeypatch):
@@ -94,4 +94,4 @@ def test_a_batch_has_so_many_pieces_at_most(predictor, monkeypatch):
     monkeypatch.setitem(BATCH_PIECES, "cpu", 12)
     found = predictor.predict([["a", "good", "film"]] * 10)
     assert sizes == [4, 4, 2]
-    np.testing.assert_allclose(found[9].scores, found[0].scores, atol=1e-6)
+    np.testing.assert_allclose(found[9].node_scores, found[0].node_scores, atol=1e-6)

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 from thinstack.bundle import open_bundle
 from thinstack.data.words import ptb
 from thinstack.data.words.wordpiece import WordpieceVocabulary, tokenizer_json
-from thinstack.runtime.text import splitter
+from thinstack.text.sentences import splitter
 
 UNKNOWN = "[UNK]"
 

@@ -9,10 +9,10 @@ import sys
 import pytest
 from command_line import Answer
 from last_word_model import best, expected, write_last_word_bundle
+from predictions import sentences_of
 
 import thinstack
 from thinstack.cli import main
-from thinstack.runtime.text import predict_text
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def refused(answer, *parts):
 def test_json_is_what_is_predicted_of_each_sentence(cli, bundle):
     text = "A good film. It's awful"
     found = cli("predict", text, "--json", "--model", bundle, "--source", "left").json
-    (sentences,) = predict_text(thinstack.load(bundle), [text], source="left")
+    (sentences,) = sentences_of(thinstack.load(bundle), [text], source="left")
     assert found == [sentence.to_dict() for sentence in sentences]
     assert [item["text"] for item in found] == ["A good film.", "It's awful"]
     assert found[1]["scores"] == pytest.approx(expected("awful", 3), abs=1e-5)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from predictions import sentences_of
 
 import thinstack
 from thinstack.data.trees.treebank import read_labelled
 from thinstack.evaluate.accuracy import calibration_error
-from thinstack.runtime.text import predict_text
 
 TREES = """(4 (2 It) (4 (2 is) (4 superb)))
 (1 (2 It) (1 (2 is) (1 bad)))
@@ -20,7 +20,7 @@ TEXTS = "text,label\nIt is superb,very positive\nIt is bad,negative\nIt is blue,
 def test_what_is_predicted_is_what_the_library_shows(cli, settings):
     options = [part for name, value in settings.items() for part in (f"--{name}", str(value))]
     text = "The acting is superb. It was not bad at all."
-    (sentences,) = predict_text(thinstack.load("sst", **settings), [text])
+    (sentences,) = sentences_of(thinstack.load("sst", **settings), [text])
     assert cli("predict", text, "--json", *options).json == [one.to_dict() for one in sentences]
 
 
@@ -57,7 +57,7 @@ def test_the_calibration_error_is_shown(cli, tmp_path):
     labelled = read_labelled(trees, predictor.labels)
     found = predictor.predict_trees([tree for tree, _ in labelled])
     roots = calibration_error(
-        np.stack([one.scores[-1] for one in found]), np.array([ids[-1] for _, ids in labelled])
+        np.stack([one.node_scores[-1] for one in found]), np.array([ids[-1] for _, ids in labelled])
     )
     out = " ".join(cli("evaluate", trees).out.split())
     assert f"calibration error, sentences │ {roots:.2f} │ 4 │" in out

@@ -8,7 +8,6 @@ from last_word_model import write_last_word_bundle
 from thinstack.errors import InputError, TreeError
 from thinstack.evaluate.treebank_evaluation import evaluate_file, evaluate_predictor
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 # good -> good (2), awful -> bad (0), film -> so-so (1) and rather positive, a phrase that ends in a
 # bracket -> good. Wrong are the first root, the bracket by itself, and the last sentence.
@@ -97,13 +96,13 @@ def test_raw_text_runs_on_the_model_that_is_given(file, predictor, monkeypatch):
 
 def test_raw_text_is_what_a_user_would_write(predictor, write, monkeypatch):
     file = write("(2 (1 It) (2 (1 's) (2 (2 good) (1 .))))")
-    given = []
+    given, real = [], predictor.stream
 
-    def watch(predictor, texts, **settings):
+    def watch(texts, **settings):
         given.extend(texts)
-        return predict_text(predictor, given, **settings)
+        return real(given, **settings)
 
-    monkeypatch.setattr("thinstack.evaluate.treebank_evaluation.predict_text", watch)
+    monkeypatch.setattr(predictor, "stream", watch)
     evaluate_file(predictor, file, source="auto", text=True)
     assert given == ["It's good."]
 

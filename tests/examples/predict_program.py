@@ -80,7 +80,7 @@ def assert_phrases(printed: str, sentence: str) -> None:
     ]
     assert [(label, indent, text) for label, _, indent, text in found] == wanted
     scores = [float(score) for _, score, *_ in found]
-    np.testing.assert_allclose(scores, expected.scores[order].max(1), rtol=0, atol=6e-4)
+    np.testing.assert_allclose(scores, expected.node_scores[order].max(1), rtol=0, atol=6e-4)
 
 
 def bundle_with_a_wrong_score(path: Path, by: float) -> Path:

@@ -80,7 +80,7 @@ def assert_phrases(printed, sentence):
         (nodes[i]["label"], nodes[i]["text"]) for i in order
     ]
     scores = [float(score) for _, score, _ in found]
-    np.testing.assert_allclose(scores, expected.scores[order].max(1), rtol=0, atol=6e-4)
+    np.testing.assert_allclose(scores, expected.node_scores[order].max(1), rtol=0, atol=6e-4)
 
 
 def test_the_line_of_the_readme(installed):

@@ -79,7 +79,7 @@ def run(folder, *, isolated=False):
         predictor = thinstack.load(folder, threads=1, isolated=True)
     scores = predictor.predict(SENTENCES)
     for one in scores:
-        assert np.isfinite(one.scores).all()
+        assert np.isfinite(one.node_scores).all()
         json.dumps(one.to_dict(), allow_nan=False)
     return len(scores[0].labels)
 

@@ -10,12 +10,12 @@ import numpy as np
 from covering import check_covered
 from fuzz.changes import any_of, mutated_bytes, mutated_json, mutated_text
 from fuzz.target import Target
+from predictions import sentences_of
 
 import thinstack
 from thinstack.data.words import ptb
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.integrations.serving.server import PageServer
-from thinstack.runtime.text import predict_text
 from thinstack.text.english import EnglishSplitter
 from thinstack.text.raw_text import detokenize, treebank_words
 
@@ -76,9 +76,9 @@ def predictor(name):
 
 def predicting(name, content, folder):
     """Probabilities add up to 1, and drawings are XML."""
-    (found,) = predict_text(predictor(name), [text_of(content)[:2000]])
+    (found,) = sentences_of(predictor(name), [text_of(content)[:2000]])
     for sentence in found:
-        np.testing.assert_allclose(sentence.scores.sum(axis=1), 1, atol=1e-4)
+        np.testing.assert_allclose(sentence.node_scores.sum(axis=1), 1, atol=1e-4)
         json.dumps(sentence.to_dict(), allow_nan=False)
     if found:
         ElementTree.fromstring(thinstack.render(found))

@@ -7,14 +7,13 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
+from predictions import sentences_of
 
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
 from thinstack.integrations.corpora import batches, score_batches, scored_schema
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, TextScorer
-from thinstack.runtime.documents import document_data
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 TEXTS = ["  So good.   Very awful film!", "", "film", " \t ", "a b c d e f. It is (good)"]
 FIELDS = ["id", "sentence", "start", "end", "label", "scores", "error"]
@@ -174,13 +173,13 @@ def test_it_needs_neither_torch_nor_an_engine():
 def expected(predictor, output):
     """Text, sentence, the text of the row, label and scores; of phrases the parent's text too."""
     rows = []
-    for place, sentences in enumerate(predict_text(predictor, TEXTS)):
+    for place, result in enumerate(predictor.stream(TEXTS)):
+        sentences = result.sentences
         if not sentences:
             rows.append((place, NOTHING, TEXTS[place], None, None))
         elif output == "documents":
-            found = document_data(sentences)
-            scores = list(found["scores"].values())
-            rows.append((place, NOTHING, TEXTS[place], found["label"], scores))
+            scores = list(result.scores.values())
+            rows.append((place, NOTHING, TEXTS[place], result.label, scores))
         for number, one in enumerate(sentences if output != "documents" else []):
             nodes = one.to_dict()["nodes"]
             for node in nodes if output == "phrases" else nodes[-1:]:
@@ -209,7 +208,7 @@ def test_rows_are_what_is_predicted(predictor, output):
 def test_phrases_have_their_place_in_the_tree(predictor):
     found = TextScorer(predictor, "phrases").score(TEXTS)
     first = found.text == 0
-    for number, sentence in enumerate(next(predict_text(predictor, TEXTS))):
+    for number, sentence in enumerate(next(sentences_of(predictor, TEXTS))):
         rows = np.flatnonzero(first & (found.sentence == number))
         tree = sentence.tree
         assert found.node[rows].tolist() == list(range(len(rows)))

@@ -5,10 +5,11 @@ from itertools import pairwise
 
 import pytest
 from drawn import LABELS, predict, uniform
+from predictions import prediction_of
 
 from thinstack.core import transitions
 from thinstack.integrations.show.html import MAX_DEPTH, page
-from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution
 
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
@@ -111,7 +112,7 @@ def test_text_and_labels_are_never_markup():
     nasty = ("<script>alert(1)</script>", "&amp;", "\"'onload=x", "</bdi></li>")
     prediction = uniform(nasty, transitions.balanced(4))
     labels = ("<b>", '"', "c", "d", "</style>")
-    nasty_labels = Prediction.of_words(nasty, prediction.transitions, prediction.scores, labels)
+    nasty_labels = prediction_of(nasty, prediction.transitions, prediction.node_scores, labels)
     reader = Reader(page([nasty_labels]))
     assert "script" not in {tag for tag, _ in reader.tags}
     assert [phrase["bdi"] for phrase in reader.phrases if phrase["depth"] == 2] == list(nasty)
@@ -165,8 +166,8 @@ def test_a_long_sentence_is_cut_in_its_heading_and_whole_below():
 
 def test_the_phrase_that_turns_the_sentence_is_named_and_marked():
     one, other = predict(BRACKETS), predict("(3 (2 <so>) (3 good))")
-    whys = [[Contribution(9, (6, 7), "dull", 1.0, turning=True)]]
-    whys += [[Contribution(0, (0, 1), "<so>", 1.0, turning=True)]]
+    whys = [[Contribution(9, (6, 7), "dull", 1.0, turning=True, start=0, end=4)]]
+    whys += [[Contribution(0, (0, 1), "<so>", 1.0, turning=True, start=0, end=4)]]
     markup = page([one, other], whys=whys)
     reader = Reader(markup)
     assert re.findall("<mark><bdi>(.*?)</bdi></mark>", markup) == ["dull", "&lt;so&gt;"]
@@ -229,7 +230,7 @@ def test_strong_tones_stand_out_and_the_two_sides_differ_for_the_colour_blind(pa
 
 
 def test_where_it_abstains_the_page_says_so():
-    found = replace(predict("(3 (2 good) (4 film))"), abstain=0.7)
+    found = replace(predict("(3 (2 good) (4 film))"), view=View.of(LABELS, 0.7))
     assert [item["label"] for item in Reader(page([found])).phrases] == ["uncertain"] * 3
     assert "Label: <strong>uncertain</strong>" in page([found])
-    assert "uncertain" not in page([replace(found, abstain=0.5)])
+    assert "uncertain" not in page([replace(found, view=View.of(LABELS, 0.5))])

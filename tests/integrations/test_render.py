@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 from drawn import LABELS, predict, uniform
+from predictions import prediction_of
 
 import thinstack
 from thinstack.core import transitions
@@ -13,7 +14,6 @@ from thinstack.integrations.show.heat import heat
 from thinstack.integrations.show.html import page
 from thinstack.integrations.show.svg import svg
 from thinstack.runtime.marked import MAX_DEPTH
-from thinstack.runtime.prediction import Prediction
 
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
 
@@ -66,7 +66,7 @@ def test_a_text_keeps_its_characters_and_is_never_markup():
 def test_a_text_of_many_turns_is_not_nested_without_end():
     size = 3 * MAX_DEPTH
     given = uniform(["a"] * size, transitions.right(size))
-    given.scores[::2] = given.scores[::2][:, ::-1]
+    given.node_scores[::2] = given.node_scores[::2][:, ::-1]
     assert max(depth for _, _, depth, _ in Marked(heat([given])).found) == MAX_DEPTH
 
 
@@ -132,5 +132,5 @@ def test_nested_data_is_the_tree():
     assert data["text"] == prediction.text
     assert data["children"][1]["start"] == len("The acting is superb ")
     assert data["children"][0]["scores"]["positive"] == pytest.approx(0.6)
-    lone = Prediction.of_words(("a", "b"), transitions.left(2), prediction.scores[-1:], LABELS)
-    assert set(lone.to_nested()) == {"text", "start", "end", "label", "scores"}
+    lone = prediction_of(("a", "b"), transitions.left(2), prediction.node_scores[-1:], LABELS)
+    assert set(lone.to_nested()) == {"text", "start", "end", "label", "polarity", "scores"}

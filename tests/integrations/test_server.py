@@ -18,8 +18,6 @@ from command_line import PATIENCE, started
 import thinstack
 from thinstack.errors import InputError
 from thinstack.integrations.serving.server import HOST, MAX_BODY, PageServer
-from thinstack.runtime.documents import document_data
-from thinstack.runtime.text import predict_text
 
 TEXT = "It is not a bad film. The 😀 music is awful, though (really)."
 
@@ -50,10 +48,10 @@ def predict(server, text):
 
 def test_a_text_has_the_scores_and_drawings_of_the_library(server):
     found = predict(server, TEXT)
-    (sentences,) = predict_text(server.predictor, [TEXT])
-    document = document_data(sentences)
-    assert server.predictor.labels[found["label"]] == document["label"]
-    assert found["scores"] == pytest.approx(list(document["scores"].values()), abs=1e-6)
+    result = server.predictor(TEXT)
+    sentences = result.sentences
+    assert server.predictor.labels[found["label"]] == result.label
+    assert found["scores"] == pytest.approx(list(result.scores.values()), abs=1e-6)
     assert found["svg"] == thinstack.render(sentences)
     assert found["html"] == thinstack.render(sentences, "text")
     for given, sentence in zip(found["sentences"], sentences, strict=True):

@@ -15,7 +15,7 @@ from thinstack.errors import ConfigError, InputError, NoSentencesWarning
 from thinstack.integrations.spacy import TreeSentiment, predictions
 from thinstack.integrations.spacy.doc_results import register_extensions
 from thinstack.integrations.spacy.stored import stored_of
-from thinstack.runtime.documents import document_scores
+from thinstack.runtime.result import Result
 
 TEXT = "  A good (film).\n\n It was n't awful !"
 # Tokens: 0 spaces, 1 A, 2 good, 3 (, 4 film, 5 ), 6 ., 7 line breaks, 8 It, 9 was, 10 n't, 11
@@ -209,8 +209,9 @@ def test_a_view_shows_phrases_and_documents_by_sums(classes, places, most):
     for before, after in zip(own._.sentiment_phrases, doc._.sentiment_phrases, strict=True):
         assert after["scores"] == pytest.approx(sums(before["scores"]), abs=1e-6)
     bare = Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes())
-    found = document_scores(predictions(bare))
-    assert found.tolist() == pytest.approx(list(doc.cats.values()), abs=1e-6)
+    sentences = predictions(bare)
+    found = Result(bare.text, tuple(sentences), sentences[0].view)
+    assert found.scores == pytest.approx(doc.cats, abs=1e-6)
     assert any(len(one.parts) > 1 for one in predictions(bare)) == (most == 4)
 
 

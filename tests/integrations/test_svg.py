@@ -5,13 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 from drawn import LABELS, predict, uniform
+from predictions import prediction_of
 
 from thinstack.core import transitions
 from thinstack.integrations.show.drawn_text import text_width
 from thinstack.integrations.show.layout import MAX_DEPTH, MAX_PHRASES, NODE, places
 from thinstack.integrations.show.marks import Marks
 from thinstack.integrations.show.svg import svg
-from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.why import Contribution
 
 BRACKETS = "(1 (3 (2 (2 The) (2 acting)) (3 (2 is) (4 superb))) (1 (2 ,) (1 (2 but) (0 dull))))"
@@ -80,7 +80,7 @@ def test_words_stand_in_order_and_do_not_touch():
 
 def test_the_phrase_that_turns_the_sentence_is_marked():
     prediction = predict(BRACKETS)
-    why = [Contribution(11, (6, 7), "dull", -1.5, turning=True)]
+    why = [Contribution(11, (6, 7), "dull", -1.5, turning=True, start=0, end=4)]
     marked = [
         g.get("data-node")
         for g in phrases(read(svg([prediction], whys=[why])))
@@ -93,7 +93,7 @@ def test_text_is_never_markup():
     words = ("<script>alert(1)</script>", "&amp;", "\"'onload=x", "a\x00b\x1b\ud800")
     nasty = uniform(words, transitions.balanced(4))
     labels = ("<b>", '"', "c", "d", "</style>")
-    markup = svg([Prediction.of_words(words, nasty.transitions, nasty.scores, labels)])
+    markup = svg([prediction_of(words, nasty.transitions, nasty.node_scores, labels)])
     markup.encode("utf-8")
     tags = {item.tag.rpartition("}")[2] for item in read(markup).iter()}
     assert tags == {"svg", "style", "rect", "g", "text", "title", "path"}
@@ -103,7 +103,7 @@ def test_text_is_never_markup():
 
 def test_uncertain_phrases_and_classes_on_no_scale():
     unsure = predict(BRACKETS)
-    unsure = Prediction.of_words(unsure.words, unsure.transitions, unsure.scores, LABELS, 0.7)
+    unsure = prediction_of(unsure.words, unsure.transitions, unsure.node_scores, LABELS, 0.7)
     items = phrases(read(svg([unsure])))
     assert {item.findtext("s:text[@class='sign']", "", NAMESPACE) for item in items} == {"?"}
     (item,) = phrases(read(svg([predict("(1 goal)", ("sport", "news"))])))
@@ -114,9 +114,9 @@ def test_uncertain_phrases_and_classes_on_no_scale():
 def test_a_sentence_alone_is_one_node():
     scores = np.full((1, 5), 0.2, np.float32)
     words = ("so", "good")
-    (item,) = phrases(read(svg([Prediction.of_words(words, transitions.left(2), scores, LABELS)])))
+    (item,) = phrases(read(svg([prediction_of(words, transitions.left(2), scores, LABELS)])))
     assert item.findtext("s:text[2]", "", NAMESPACE) == "so good"
-    plain = Prediction.of_words(words, np.zeros(0, np.int8), scores, LABELS)
+    plain = prediction_of(words, np.zeros(0, np.int8), scores, LABELS)
     assert len(phrases(read(svg([plain])))) == 1
 
 

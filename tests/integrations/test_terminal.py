@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from drawn import LABELS, predict, uniform
+from predictions import prediction_of
 from rich.cells import cell_len
 from rich.console import Console
 
@@ -12,6 +13,8 @@ from thinstack.core import transitions
 from thinstack.integrations.show.terminal import MAX_PHRASES, draw_text
 from thinstack.integrations.show.terminal import draw as drawing
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.result import Result
+from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution
 
 BRACKETS = (
@@ -127,7 +130,7 @@ def test_labels_that_are_no_scale_stand_in_full():
 def test_of_many_classes_the_most_probable_are_drawn():
     labels = tuple(f"class{i}" for i in range(30))
     scores = np.arange(30, dtype=np.float32)[None] / 435
-    shown = draw(Prediction.of_words(["word"], np.zeros(1, np.int8), scores, labels)).splitlines()
+    shown = draw(prediction_of(["word"], np.zeros(1, np.int8), scores, labels)).splitlines()
     assert [line.split()[0] for line in shown[2:12]] == [f"class{i}" for i in range(29, 19, -1)]
     assert shown[12].strip() == "and 20 classes less probable"
 
@@ -153,8 +156,8 @@ def test_the_text_is_shown_as_it_was_written():
     text = "The acting\n isn't  bad."
     offsets = np.array([[0, 3], [4, 10], [12, 14], [14, 17], [19, 22], [22, 23]])
     words = ("The", "acting", "is", "n't", "bad", ".")
-    scores = uniform(words, transitions.left(6)).scores
-    shown = draw(Prediction(text, words, offsets, transitions.left(6), scores, LABELS))
+    scores = uniform(words, transitions.left(6)).node_scores
+    shown = draw(Prediction(text, words, offsets, transitions.left(6), scores, View.of(LABELS)))
     assert "positive: The acting isn't bad.\n" in shown
     assert "├╴The acting isn't\n" in shown
 
@@ -163,15 +166,23 @@ def test_a_text_is_the_mean_of_its_sentences_by_their_words():
     sentences = [predict("(4 (2 fine) (2 film))"), predict("(0 awful)")]
     # very positive: 2/3 of 0.6 and 1/3 of 0.1; very negative the other way round.
     expected = "very positive 43%, very negative 27%, negative 10%, neutral 10%, positive 10%"
-    assert draw_text(sentences).plain == f"the 2 sentences together: {expected}"
+    assert (
+        draw_text(Result("", sentences, sentences[0].view)).plain
+        == f"the 2 sentences together: {expected}"
+    )
 
 
 def uncertain(abstain):
     """A sentence of 0.6, and of which one word is less sure."""
     sure = predict("(3 (2 good) (4 film))")
-    scores = sure.scores.copy()
+    scores = sure.node_scores.copy()
     scores[0] = 0.2
-    return replace(sure, scores=scores, abstain=abstain)
+    return replace(sure, node_scores=scores, view=View.of(LABELS, abstain))
+
+
+def twice(abstain):
+    sentence = uncertain(abstain)
+    return Result("", (sentence, sentence), sentence.view)
 
 
 def test_where_it_abstains_no_label_is_drawn():
@@ -186,8 +197,8 @@ def test_where_it_abstains_no_label_is_drawn():
 
 
 def test_a_text_that_no_class_fits_is_uncertain():
-    assert str(draw_text([uncertain(0.5)] * 2)).startswith("the 2 sentences together: positive")
-    said = str(draw_text([uncertain(0.7)] * 2))
+    assert str(draw_text(twice(0.5))).startswith("the 2 sentences together: positive")
+    said = str(draw_text(twice(0.7)))
     assert said.startswith("the 2 sentences together: uncertain (positive 60%")
 
 
@@ -196,7 +207,7 @@ def test_a_text_that_no_class_fits_is_uncertain():
 def test_the_phrase_that_turns_the_sentence_is_named_and_marked(encoding, mark, width):
     prediction = predict(BRACKETS)
     node = prediction.spans.tolist().index([8, 9])
-    why = [Contribution(node, (8, 9), "never", 1.0, turning=True)]
+    why = [Contribution(node, (8, 9), "never", 1.0, turning=True, start=0, end=4)]
     lines = draw(prediction, width, encoding, why=why).splitlines()
     assert "because of: never" in lines
     (marked,) = (line for line in lines if line.endswith(mark))

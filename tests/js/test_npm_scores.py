@@ -5,13 +5,12 @@ import onnx
 import pytest
 from js.package import JS, asked, needs_package
 from js.texts import KNOWN, hostile, own, treebank
+from predictions import sentences_of
 from sentence_models import PLAIN, write_sentence_bundle
 
 import thinstack
 from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import ONNX_FILE
-from thinstack.runtime.documents import document_data
-from thinstack.runtime.text import predict_text
 
 ROOT = JS.parent
 SST = ROOT / "thinstack" / "bundle" / "bundled" / "sst"
@@ -24,11 +23,11 @@ pytestmark = needs_package
 def assert_same(found, expected, tolerance=1e-6):
     assert found["words"] == list(expected.words)
     assert found["transitions"] == expected.transitions.tolist()
-    np.testing.assert_allclose(found["scores"], expected.scores, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(found["scores"], expected.node_scores, rtol=0, atol=tolerance)
     assert found["parts"] == [list(part) for part in expected.parts]
     assert found["weight"] == pytest.approx(expected.weight, abs=1e-6)
     # Of two classes as probable as can be, rounding chooses.
-    second, best = np.sort(expected.scores, axis=1)[:, -2:].T
+    second, best = np.sort(expected.node_scores, axis=1)[:, -2:].T
     if (best - second).min() > 1e-6 and np.abs(best - expected.abstain).min() > 1e-6:
         assert found["label"] == expected.label
         assert found["brackets"] == expected.brackets
@@ -40,14 +39,13 @@ def compare(bundle, texts, options=None, *, entry="node"):
     settings = {"max_words" if key == "maxWords" else key: each for key, each in options.items()}
     predictor = thinstack.load(bundle, threads=1, **settings)
     found = asked("predict", bundle=str(bundle), texts=texts, options=options, entry=entry)
-    for text, expected in zip(found, predict_text(predictor, texts), strict=True):
-        for sentence, own_sentence in zip(text["sentences"], expected, strict=True):
+    for text, result in zip(found, predictor.stream(texts), strict=True):
+        for sentence, own_sentence in zip(text["sentences"], result.sentences, strict=True):
             assert_same(sentence, own_sentence)
-        known = document_data(expected) if expected else {"label": None, "scores": {}}
-        assert text["scores"] == pytest.approx(known["scores"], abs=1.5e-6)  # rounded to 1e-6
-        order = sorted(known["scores"].values())
-        if not expected or order[-1] - order[-2] > 3e-6:
-            assert text["label"] == known["label"]
+        assert text["scores"] == pytest.approx(result.scores, abs=1.5e-6)  # rounded to 1e-6
+        order = sorted(result.scores.values())
+        if not order or order[-1] - order[-2] > 3e-6:
+            assert text["label"] == result.label
 
 
 def some(count):
@@ -155,7 +153,7 @@ def test_sources_of_trees(source):
 
 def test_the_json_form():
     text = "A good film. The second half (alas) is dull, though."
-    (expected,) = predict_text(thinstack.load(SST, threads=1), [text])
+    (expected,) = sentences_of(thinstack.load(SST, threads=1), [text])
     found = asked("data", bundle=str(SST), text=text)
     for sentence, own_sentence in zip(found, (each.to_dict() for each in expected), strict=True):
         scores = own_sentence.pop("scores"), *(node.pop("scores") for node in own_sentence["nodes"])
@@ -171,7 +169,7 @@ def test_the_json_form():
 def compare_drawn(bundle, texts, options=None):
     predictor = thinstack.load(bundle, threads=1, **(options or {}))
     found = asked("drawn", bundle=str(bundle), texts=texts, options=options or {})
-    for (tree, text), sentences in zip(found, predict_text(predictor, texts), strict=True):
+    for (tree, text), sentences in zip(found, sentences_of(predictor, texts), strict=True):
         assert tree == thinstack.render(sentences)
         assert text == thinstack.render(sentences, "text")
 

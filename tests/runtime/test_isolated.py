@@ -280,7 +280,7 @@ def test_more_operators_are_allowed_in_isolation_alone(tmp_path):
     found = thinstack.load(folder, isolated=True, allow_operators=["Softplus"])
     powers = 1 + np.exp(TABLE[1].astype(float))  # e to the logarithm of 1 + e to the logit
     np.testing.assert_allclose(
-        found.predict([["good"]])[0].scores[0], powers / powers.sum(), rtol=1e-6
+        found.predict([["good"]])[0].node_scores[0], powers / powers.sum(), rtol=1e-6
     )
 
 

@@ -85,7 +85,7 @@ def test_a_hundred_thousand_words_run_in_batches_of_bounded_size(tmp_path, parse
     predictor = Predictor(write_last_word_bundle(tmp_path / "model", parser=parser), threads=1)
     watched = predictor._session = Watched(predictor._session)
     (found,) = predictor.predict([["good"] * count])
-    assert (len(found.scores), len(found.transitions)) == (2 * count - 1, 2 * count - 1)
+    assert (len(found.node_scores), len(found.transitions)) == (2 * count - 1, 2 * count - 1)
     assert sum(watched.nodes) == 2 * count - len(found.parts)
     assert max(watched.nodes) <= BATCH_NODES["cpu"]
     assert len(watched.nodes) <= 2 * sum(watched.nodes) / BATCH_NODES["cpu"] + 1
@@ -131,9 +131,9 @@ def test_scores_are_those_of_the_parts_and_their_means_above(
         assert (len(cuts) > 1) == (len(words) > 6)
         wanted = expected_of(words, cuts, [shape(end - start) for start, end in cuts])
         spans = spans_in(found.transitions.tolist())
-        assert len(spans) == 2 * len(words) - 1 == len(found.scores)
-        assert found.scores.dtype == np.float32
-        np.testing.assert_allclose(found.scores, [wanted[span] for span in spans], atol=1e-6)
+        assert len(spans) == 2 * len(words) - 1 == len(found.node_scores)
+        assert found.node_scores.dtype == np.float32
+        np.testing.assert_allclose(found.node_scores, [wanted[span] for span in spans], atol=1e-6)
         top = [span for span in spans if span not in cuts and span[1] - span[0] > 6]
         assert len(cuts) == 1 or len(top) <= len(cuts) - 1
 
@@ -152,7 +152,7 @@ def test_a_given_tree_is_taken_as_it_is(last_word):
     (found,) = Predictor(last_word, max_words=6).predict([words], source=[tree])
     assert found.transitions.tolist() == tree.tolist()
     assert found.parts == ((0, 50),)
-    np.testing.assert_allclose(found.scores, expected_rows("words", words, tree), atol=1e-6)
+    np.testing.assert_allclose(found.node_scores, expected_rows("words", words, tree), atol=1e-6)
 
 
 def test_faults_are_those_of_sentences_not_of_parts(tmp_path, last_word):
@@ -199,7 +199,7 @@ def test_a_sentence_of_many_pieces_is_read_in_parts(pieces):
         for start, end in one.parts:
             counts = [2 if word == "films" else 1 for word in words[start:end]]
             assert sum(counts) <= 5
-        assert len(one.scores) == 2 * len(words) - 1
+        assert len(one.node_scores) == 2 * len(words) - 1
         assert one.parts[-1][1] == len(words)
 
 

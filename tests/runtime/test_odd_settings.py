@@ -2,11 +2,11 @@
 
 import pytest
 from bundle_folders import CONFIG
+from predictions import sentences_of
 
 from thinstack.core.config import ModelConfig
 from thinstack.errors import ConfigError, InputError, TreeError
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_of_a_predictor(last_word, settings):
 def test_of_calls(last_word, odd):
     predictor = Predictor(last_word, threads=1)
     with pytest.raises(InputError, match="tree source"):
-        list(predict_text(predictor, ["good"], source=odd))
+        list(sentences_of(predictor, ["good"], source=odd))
     with pytest.raises(InputError, match=r"expected trees or where they come from|as many trees"):
         predictor.predict([["good"]], source=odd)
     with pytest.raises(TreeError, match="tree 0: "):

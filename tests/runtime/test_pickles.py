@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from last_word_model import pipeline, write_last_word_bundle
+from predictions import sentences_of
 
 import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.errors import BundleError
 from thinstack.integrations.spacy.component import TreeSentiment
-from thinstack.runtime.text import predict_text
 
 
 @pytest.fixture
@@ -125,9 +125,9 @@ def test_copies_of_a_predictor_are_itself(elsewhere):
     shutil.rmtree("runs")
     assert copy.copy(predictor) is predictor
     assert copy.deepcopy({"model": predictor})["model"] is predictor
-    ((found,),) = predict_text(predictor, ["so good"])
+    ((found,),) = sentences_of(predictor, ["so good"])
     assert dataclasses.asdict(found)["predictor"] is predictor
-    assert dataclasses.replace(found, abstain=0.999).label is None
+    assert dataclasses.replace(found, view=found.view._replace(abstain=0.999)).label is None
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_copies_of_a_predictor_are_itself(elsewhere):
 @pytest.mark.parametrize("text", ["so good", "good film awful . " * 30, "a"])
 def test_a_prediction_is_the_same_wherever_it_goes(elsewhere, handed_on, text):
     predictor = thinstack.load("runs/model", threads=1, max_words=20, abstain=0.4)
-    ((found,),) = predict_text(predictor, [text], split=False)
+    ((found,),) = sentences_of(predictor, [text], split=False)
     again = handed_on(found)
     assert json.loads(json.dumps(again.to_dict())) == found.to_dict()
     assert json.loads(json.dumps(again.to_nested())) == found.to_nested()

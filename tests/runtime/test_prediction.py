@@ -4,11 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from predictions import prediction_of
 
 from thinstack.core import Tree
 from thinstack.core.transitions import balanced, left, right
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.views import View
 
 LABELS = ("bad", "neutral", "good")
 
@@ -23,15 +25,16 @@ def prediction():
         words=("Not", "bad", "!"),
         offsets=np.array([[0, 3], [5, 8], [8, 9]]),
         transitions=left(3),
-        scores=np.array(SCORES, np.float32),
-        labels=LABELS,
+        node_scores=np.array(SCORES, np.float32),
+        view=View.of(LABELS),
     )
 
 
 def test_to_dict(prediction):
     found = prediction.to_dict()
     assert json.loads(json.dumps(found)) == found
-    assert list(found) == ["text", "label", "scores", "tree", "transitions", "nodes"]
+    names = "text start label polarity scores tree transitions nodes"
+    assert list(found) == names.split()
     assert found["text"] == "Not  bad!"
     assert found["label"] == "good"
     assert found["scores"] == {"bad": 0.05, "neutral": 0.15, "good": 0.8}
@@ -44,7 +47,7 @@ def test_to_dict(prediction):
     assert [tuple(map(node.get, names)) for node in found["nodes"]] == [
         (*place, label, row) for place, label, row in zip(places, labels, rows, strict=True)
     ]
-    assert all(len(node) == len(names) for node in found["nodes"])
+    assert all(len(node) == len(names) + 1 for node in found["nodes"])
 
 
 def test_label_spans_and_tree(prediction):
@@ -57,7 +60,7 @@ def test_label_spans_and_tree(prediction):
 def test_parts_are_told_where_a_sentence_was_cut(prediction):
     assert prediction.parts == ((0, 3),)
     words, steps, scores = ("Not", "bad", "!"), left(3), np.array(SCORES, np.float32)
-    found = Prediction.of_words(words, steps, scores, LABELS, parts=((0, 2), (2, 3)))
+    found = prediction_of(words, steps, scores, LABELS, parts=((0, 2), (2, 3)))
     assert found.parts == ((0, 2), (2, 3))
     data = found.to_dict()
     assert data.pop("parts") == [[0, 2], [2, 3]]
@@ -68,7 +71,7 @@ def test_parts_are_told_where_a_sentence_was_cut(prediction):
 @pytest.mark.parametrize("words", [["one"], ["a", "bc", "déf", "🙂", "-LRB-", "g"]])
 def test_phrases_of_words_without_a_text(words, shape):
     scores = np.random.default_rng(1).dirichlet([1, 1, 1], size=2 * len(words) - 1)
-    prediction = Prediction.of_words(words, shape(len(words)), scores.astype(np.float32), LABELS)
+    prediction = prediction_of(words, shape(len(words)), scores.astype(np.float32), LABELS)
     assert prediction.text == " ".join(words)
     found = prediction.to_dict()
     spans = Tree.from_transitions(shape(len(words)), words).spans
@@ -84,7 +87,7 @@ def test_phrases_of_words_without_a_text(words, shape):
 
 def test_words_that_brackets_cannot_hold_are_still_written():
     words = [":(", "New York", "\n\n", "", "8\u00a01/2"]
-    prediction = Prediction.of_words(words, right(5), np.full((9, 3), 1 / 3, np.float32), LABELS)
+    prediction = prediction_of(words, right(5), np.full((9, 3), 1 / 3, np.float32), LABELS)
     again = from_brackets(prediction.to_dict()["tree"])
     assert again.words == (":-LRB-", "New_York", "__", "_", "8\u00a01/2")
     assert prediction.words == tuple(words)

@@ -117,7 +117,7 @@ def test_predict_makes_the_tree_that_is_asked_for(predictor, tmp_path, source):
         assert prediction.text == "film awful . good"
         assert prediction.labels == LABELS
         np.testing.assert_allclose(
-            prediction.scores, expected_rows("words", words, SHAPES[source]), atol=1e-6
+            prediction.node_scores, expected_rows("words", words, SHAPES[source]), atol=1e-6
         )
 
 
@@ -126,8 +126,8 @@ def test_predict_trees_keeps_the_trees(predictor):
     first, second = predictor.predict_trees(trees)
     assert (first.transitions.tolist(), second.transitions.tolist()) == ([0, 0, 1, 0, 1], [0])
     rows = expected_rows("words", ["awful", "film", "good"], [0, 0, 1, 0, 1])
-    np.testing.assert_allclose(first.scores, rows, atol=1e-6)
-    np.testing.assert_allclose(second.scores, rows[:1], atol=1e-6)
+    np.testing.assert_allclose(first.node_scores, rows, atol=1e-6)
+    np.testing.assert_allclose(second.node_scores, rows[:1], atol=1e-6)
 
 
 def test_one_session_serves_many_threads(predictor):
@@ -237,7 +237,7 @@ def test_trees_that_are_not_binary_over_their_leaves_are_refused(predictor):
 
 def test_an_unusual_word_breaks_nothing(predictor):
     for word in ("", " ", "\0", "\ud800", "x" * 100_000, "👩‍👩‍👧"):
-        assert predictor.predict([[word, "film"]])[0].scores.shape == (3, 3)
+        assert predictor.predict([[word, "film"]])[0].node_scores.shape == (3, 3)
 
 
 @pytest.mark.parametrize("key", ["vocabulary_digest", "labels", "embedding", "parses"])
@@ -292,7 +292,7 @@ def test_scores_that_are_no_probabilities_are_an_error(tmp_path, row):
     softmax.op_type = "Identity"
     del softmax.attribute[:]
     predictor = predictor_of(tmp_path, onnx=proto.SerializeToString())
-    assert predictor.predict([["good"]])[0].scores.tolist() == [[0.25, 0.25, 0.5]]
+    assert predictor.predict([["good"]])[0].node_scores.tolist() == [[0.25, 0.25, 0.5]]
     with pytest.raises(BundleError, match="node_scores"):
         predictor.predict([["good"], ["film"]])
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from last_word_model import LABELS, pipeline
+from predictions import prediction_of, sentences_of
 from rich.console import Console
 from sentence_models import PLAIN, write_sentence_bundle
 
@@ -15,9 +16,7 @@ from thinstack.evaluate.treebank_evaluation import evaluate_predictor
 from thinstack.integrations.show.html import page
 from thinstack.integrations.show.terminal import draw
 from thinstack.integrations.spacy import predictions
-from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 SENTENCES = [["good", "film", "."], ["awful"], ["film", "awful", "good", "."]]
 
@@ -41,7 +40,7 @@ def test_the_scores_are_those_of_roots(roots, predictor):
         ):
             steps = shape(len(words))
             assert found.transitions.tolist() == steps.tolist()
-            np.testing.assert_allclose(found.scores, [roots.scores(words, steps)], atol=1e-5)
+            np.testing.assert_allclose(found.node_scores, [roots.scores(words, steps)], atol=1e-5)
 
 
 def test_a_node_classifier_scores_phrases(last_word):
@@ -59,14 +58,15 @@ def shown(prediction):
 def test_only_the_sentence_is_listed_and_drawn(predictor):
     first, word, _ = predictor.predict(SENTENCES)
     data = json.loads(json.dumps(first.to_dict()))
-    assert list(data) == ["text", "label", "scores", "tree", "transitions", "nodes"]
+    names = "text start label polarity scores tree transitions nodes"
+    assert list(data) == names.split()
     assert (data["tree"], data["transitions"]) == ("( ( good film ) . )", [0, 0, 1, 0, 1])
     (node,) = data["nodes"]
     assert (node["start"], node["end"], node["text"]) == (0, 11, "good film .")
     assert (
         node["scores"]
         == data["scores"]
-        == pytest.approx(dict(zip(LABELS, first.scores[0].tolist(), strict=True)), abs=1e-6)
+        == pytest.approx(dict(zip(LABELS, first.node_scores[0].tolist(), strict=True)), abs=1e-6)
     )
     assert first.tree.labels == (None, None, None, None, str(LABELS.index(first.label)))
     assert word.to_dict()["tree"] == f"({LABELS.index(word.label)} awful)"
@@ -85,7 +85,7 @@ def test_figures_are_of_sentences(roots, predictor):
         known = np.full(2 * len(words) - 1, -1)
         known[-1] = best if words != ["awful"] else (best + 1) % 3
         made = transitions.left(len(words))
-        treebank.append((Prediction.of_words(words, made, np.ones((1, 3)), LABELS).tree, known))
+        treebank.append((prediction_of(words, made, np.ones((1, 3)), LABELS).tree, known))
     for settings in ({}, {"source": "auto"}, {"source": "auto", "text": True}):
         figures = evaluate_predictor(predictor, treebank, **settings)
         assert (figures["roots"], figures["root_accuracy"]) == (3, pytest.approx(200 / 3))
@@ -98,7 +98,7 @@ def test_spacy_has_the_results_of_sentences_alone(roots, predictor):
     doc = pipeline(roots.bundle.path)("good film . awful")
     (first, second), (alone, _) = doc.sents, predictor.predict([SENTENCES[0], ["awful"]])
     assert [(item["start"], item["end"]) for item in doc._.sentiment_phrases] == [(0, 3), (3, 4)]
-    scores = dict(zip(LABELS, alone.scores[0].tolist(), strict=True))
+    scores = dict(zip(LABELS, alone.node_scores[0].tolist(), strict=True))
     assert first._.sentiment_scores == pytest.approx(scores, abs=1e-6)
     assert first._.sentiment_label == alone.label
     assert first._.sentiment_tree == "( ( good film ) . )"
@@ -118,7 +118,7 @@ def test_a_long_sentence_has_the_mean_of_its_parts(roots):
     found, short = Predictor(roots.bundle, max_words=4).predict([LONG, ["film"]])
     halves = [(words, transitions.left(len(words))) for words in (LONG[:3], LONG[3:])]
     means = np.average([roots.scores(*half) for half in halves], axis=0, weights=[3, 4])
-    np.testing.assert_allclose(found.scores, [means], atol=1e-5)
+    np.testing.assert_allclose(found.node_scores, [means], atol=1e-5)
     assert found.transitions.tolist() == [*halves[0][1], *halves[1][1], 1]
     assert (found.parts, short.parts) == (((0, 3), (3, 7)), ((0, 1),))
     assert found.to_dict()["nodes"][0]["text"] == " ".join(LONG)
@@ -135,21 +135,21 @@ def plain(request, tmp_path_factory):
 def test_plain_sentences_are_scored_and_have_no_tree(plain):
     predictor = Predictor(plain.bundle, threads=1)
     for found, words in zip(predictor.predict(SENTENCES), SENTENCES, strict=True):
-        np.testing.assert_allclose(found.scores, [plain.scores(words)], atol=1e-5)
+        np.testing.assert_allclose(found.node_scores, [plain.scores(words)], atol=1e-5)
         data = json.loads(json.dumps(found.to_dict()))
         assert (found.tree, data["tree"], data["transitions"]) == (None, None, [])
         assert [node["text"] for node in data["nodes"]] == [" ".join(words)]
         assert shown(found).count(" ".join(words)) == 1
         assert "Tree:" not in page([found])
     assert predictor.tree_maker()(SENTENCES[0]).tolist() == []
-    ((text,),) = predict_text(predictor, ["good film."])
-    np.testing.assert_allclose(text.scores, [plain.scores(SENTENCES[0])], atol=1e-5)
+    ((text,),) = sentences_of(predictor, ["good film."])
+    np.testing.assert_allclose(text.node_scores, [plain.scores(SENTENCES[0])], atol=1e-5)
 
 
 def test_a_long_plain_sentence_has_the_mean_of_its_parts(plain):
     found, short = Predictor(plain.bundle, max_words=4).predict([LONG, ["film"]])
     means = np.average([plain.scores(LONG[:3]), plain.scores(LONG[3:])], axis=0, weights=[3, 4])
-    np.testing.assert_allclose(found.scores, [means], atol=1e-5)
+    np.testing.assert_allclose(found.node_scores, [means], atol=1e-5)
     assert (found.parts, found.tree, short.parts) == (((0, 3), (3, 7)), None, ((0, 1),))
 
 

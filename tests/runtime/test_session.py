@@ -5,10 +5,10 @@ import sys
 
 import onnxruntime
 import pytest
+from predictions import sentences_of
 
 from thinstack.errors import DeviceError, InputError, MissingExtraError
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 NO_CUDA = pytest.mark.skipif(
     "CUDAExecutionProvider" in onnxruntime.get_available_providers(),
@@ -23,7 +23,7 @@ def test_cuda_that_is_not_there_is_an_error_or_a_warning(last_word):
     with pytest.warns(RuntimeWarning, match="runs on the CPU"):
         predictor = Predictor(last_word, device="auto")
     assert predictor.device == "cpu"
-    assert predictor.predict([["good"]])[0].scores.shape == (1, 3)
+    assert predictor.predict([["good"]])[0].node_scores.shape == (1, 3)
 
 
 @NO_CUDA
@@ -74,7 +74,7 @@ def test_a_gpu_has_larger_batches(last_word, device, batches, calls):
     predictor = Predictor(last_word, device=device, threads=1)
     predictor.predict([["good", "film"]] * 3000)  # 9,000 nodes
     assert predictor._session.runs == batches
-    assert len(list(predict_text(predictor, ["good"] * 10_000))) == 10_000
+    assert len(list(sentences_of(predictor, ["good"] * 10_000))) == 10_000
     assert predictor._session.runs == batches + calls
 
 

@@ -6,12 +6,11 @@ import pickle
 
 import numpy as np
 import pytest
+from predictions import sentences_of
 
 import thinstack
 from thinstack.errors import InputError
-from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 from thinstack.runtime.views import FIVE, View
 
 TEXT = "The acting is superb. It was filmed in March, by the sea. The film is three hours long."
@@ -39,14 +38,14 @@ def five():
 def test_every_phrase_is_shown_by_the_sums(five, classes):
     view = thinstack.load("sst", threads=1, classes=classes)
     assert view.labels == NAMES[classes]
-    (own,), (shown,) = (list(predict_text(each, [TEXT])) for each in (five, view))
+    (own,), (shown,) = (list(sentences_of(each, [TEXT])) for each in (five, view))
     words = [sentence.words for sentence in own]
     given = five.predict(words), view.predict(words)
     for before, after in [*zip(own, shown, strict=True), *zip(*given, strict=True)]:
         assert after.labels == NAMES[classes]
         assert np.array_equal(before.transitions, after.transitions)
-        expected = [SUMS[classes](row) for row in before.scores.tolist()]
-        np.testing.assert_allclose(after.scores, expected, atol=1e-6)
+        expected = [SUMS[classes](row) for row in before.node_scores.tolist()]
+        np.testing.assert_allclose(after.node_scores, expected, atol=1e-6)
         assert after.label == NAMES[classes][int(np.argmax(expected[-1]))]
         assert list(after.to_dict()["scores"]) == list(NAMES[classes])
     steps = [sentence.transitions for sentence in own]
@@ -59,23 +58,24 @@ def test_every_phrase_is_shown_by_the_sums(five, classes):
 def test_a_text_is_shown_by_the_sums_of_its_mean(five, classes):
     """So a sentence without sentiment says little in a view without a neutral class."""
     view = thinstack.load("sst", threads=1, classes=classes)
-    (own,), (shown,) = (list(predict_text(each, [TEXT])) for each in (five, view))
-    found, expected = document_scores(shown), SUMS[classes](document_scores(own).tolist())
+    own, shown = five(TEXT), view(TEXT)
+    found, expected = [*shown.scores.values()], SUMS[classes]([*own.scores.values()])
     np.testing.assert_allclose(found, expected, atol=1e-6)
-    plain = np.average([s.scores[-1] for s in shown], axis=0, weights=[len(s.words) for s in shown])
+    roots = [sentence.node_scores[-1] for sentence in shown.sentences]
+    plain = np.average(roots, axis=0, weights=[len(one.words) for one in shown.sentences])
     assert (abs(plain - found).max() > 0.02) == (classes == 2)
 
 
 @pytest.mark.parametrize("classes", [3, 2])
 def test_a_sentence_in_parts_is_shown_by_the_sums_of_their_mean(five, classes):
-    ((sentence, *_),) = predict_text(five, [TEXT.replace(". ", ", and ")])
+    ((sentence, *_),) = sentences_of(five, [TEXT.replace(". ", ", and ")])
     view = thinstack.load("sst", threads=1, classes=classes, abstain=0.5, max_words=8)
     (shown,) = pickle.loads(pickle.dumps(view)).predict([sentence.words])
     pieces = five.predict([sentence.words[start:end] for start, end in shown.parts])
     lengths = [len(piece.words) for piece in pieces]
     assert len(lengths) > 2
-    mean = np.average([piece.scores[-1] for piece in pieces], axis=0, weights=lengths)
-    np.testing.assert_allclose(shown.scores[-1], SUMS[classes](mean.tolist()), atol=1e-6)
+    mean = np.average([piece.node_scores[-1] for piece in pieces], axis=0, weights=lengths)
+    np.testing.assert_allclose(shown.node_scores[-1], SUMS[classes](mean.tolist()), atol=1e-6)
     assert shown.weight == pytest.approx(1 - mean[2] if classes == 2 else 1, abs=1e-6)
     assert shown.abstain == 0.5
 
@@ -101,12 +101,12 @@ def test_classes_of_a_file_are_shown_too():
 
 def test_without_a_probable_class_there_is_no_label_and_scores_stay(five):
     view = thinstack.load("sst", threads=1, abstain=0.6)
-    (own,), (shown,) = (list(predict_text(each, [TEXT])) for each in (five, view))
+    (own,), (shown,) = (list(sentences_of(each, [TEXT])) for each in (five, view))
     known = [label for sentence in shown for label in sentence.certain.tolist()]
     assert set(known) == {True, False}
     for before, after in zip(own, shown, strict=True):
-        assert np.array_equal(before.scores, after.scores)
-        top = before.scores.max(axis=1)
+        assert np.array_equal(before.node_scores, after.node_scores)
+        top = before.node_scores.max(axis=1)
         assert after.certain.tolist() == (top >= 0.6).tolist()
         assert after.label == (before.label if top[-1] >= 0.6 else None)
         data, all_of_it = after.to_dict(), before.to_dict()

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 from last_word_model import LABELS, expected
+from predictions import sentences_of
 from sentence_models import PLAIN, write_sentence_bundle
 
 import thinstack
 from thinstack.core import Tree, transitions
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
-from thinstack.runtime.prediction import Prediction, Scored
+from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
+from thinstack.runtime.scored import Scored
+from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution, contributions, turning, why_data
 
 SCALE = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -47,7 +49,9 @@ def prediction_of(brackets, labels=SCALE):
     pieces = brackets.replace("(", " ").replace(")", " ) ").split()
     steps = np.array([piece == ")" for piece in pieces], np.int8)
     scores = np.full((len(steps), len(labels)), 1 / len(labels), np.float32)
-    return Prediction.of_words([x for x in pieces if x != ")"], steps, scores, labels)
+    return Prediction.of_words(
+        [x for x in pieces if x != ")"], Scored(steps, scores), View.of(labels)
+    )
 
 
 def sure(tone):
@@ -141,7 +145,9 @@ def test_of_a_long_sentence_the_highest_phrases_are_tried():
     for shape, count in ((transitions.left, 64), (transitions.balanced, 300)):
         words = [f"w{i}" for i in range(count)]
         scores = np.ones((2 * count - 1, 5), np.float32)
-        found = contributions(told, Prediction.of_words(words, shape(count), scores, SCALE))
+        found = contributions(
+            told, Prediction.of_words(words, Scored(shape(count), scores), View.of(SCALE))
+        )
         assert [each.node for each in found] == sorted({each.node for each in found})
         assert len(found) == 126
         sizes = sorted((end - start for start, end in (each.span for each in found)), reverse=True)
@@ -154,7 +160,7 @@ def test_of_a_long_sentence_the_highest_phrases_are_tried():
 
 def test_what_the_model_says_of_the_rest_counts(last_word):
     predictor = Predictor(last_word, threads=1)
-    ((found,),) = predict_text(predictor, ["A film  so good"], source="left")
+    ((found,),) = sentences_of(predictor, ["A film  so good"], source="left")
     label = LABELS.index("good")
     whole = expected("good", 4)["good"]
     rest = {"A": "good", "film": "good", "so": "good", "good": "so", "A film": "good"}
@@ -168,7 +174,7 @@ def test_what_the_model_says_of_the_rest_counts(last_word):
     ):
         assert {each.text: each.contribution for each in made} == pytest.approx(wanted, abs=1e-6)
     assert turning(found.why()).text == "good"
-    last = Contribution(5, (3, 4), "good", pytest.approx(wanted["good"], abs=1e-6), True)
+    last = Contribution(5, (3, 4), "good", pytest.approx(wanted["good"], abs=1e-6), True, 11, 15)
     assert found.why()[-1] == last
     assert why_data(found, found.why())[2:4] == [
         {

@@ -14,7 +14,7 @@ from thinstack.errors import InputError, TreeError
 from thinstack.integrations.corpora import score_batches
 from thinstack.integrations.spacy.component import TreeSentiment
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text, splitter
+from thinstack.text.sentences import splitter
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -30,7 +30,8 @@ def predictor(last_word):
 
 
 WAYS = {
-    "predict_text": lambda predictor, x: list(predict_text(predictor, x)),
+    "call": lambda predictor, x: predictor(x),
+    "stream": lambda predictor, x: predictor.stream(x),
     "splitter": lambda predictor, x: list(splitter()(x)),
     "predict": lambda predictor, x: predictor.predict(x),
     "predict of one": lambda predictor, x: predictor.predict([["good"], x]),
@@ -43,9 +44,14 @@ WAYS = {
 }
 
 
-ALLOWED = [("render", "so good"), ("predict of one", "so good"), ("train_texts, dev", None)]
-"""A tree in brackets, which this is not; a sentence, whose own message the next test reads; and no
-rows to measure on."""
+ALLOWED = [
+    ("call", "so good"),
+    ("render", "so good"),
+    ("predict of one", "so good"),
+    ("train_texts, dev", None),
+]
+"""A text; a tree in brackets, which this is not; a sentence, whose own message the next test reads;
+and no rows to measure on."""
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -65,12 +71,12 @@ def test_is_refused_with_what_to_give(predictor, way, value):
 
 def test_messages_name_the_way_that_reads_texts(predictor):
     for sentences in ("so good", ["so good"], [["so"], "good"], np.array(["so good"])):
-        with pytest.raises(InputError, match="import predict_text"):
+        with pytest.raises(InputError, match=r"model\(text\)"):
             predictor.predict(sentences)
-    with pytest.raises(InputError, match=r"expected a Predictor, found \['Good'\]"):
-        next(predict_text(["Good"], predictor))
-    with pytest.raises(InputError, match=r"expected a Predictor, found 'sst'"):
-        next(predict_text("sst", ["Good"]))
+    with pytest.raises(InputError, match=r"model\(text\)"):
+        predictor.stream("so good")
+    with pytest.raises(InputError, match=r"text 0: .*model\.predict"):
+        predictor([["so", "good"]])
 
 
 @pytest.mark.parametrize(
@@ -79,7 +85,7 @@ def test_messages_name_the_way_that_reads_texts(predictor):
 )
 def test_so_is_what_stands_in_place_of_one_text(predictor, text, advice):
     with pytest.raises(InputError, match=rf"^text 1: .*{advice}"):
-        list(predict_text(predictor, ["so good", text]))
+        predictor(["so good", text])
 
 
 def test_words_need_an_order(predictor):

@@ -10,9 +10,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from predictions import sentences_of
 
 import thinstack
-from thinstack.runtime.text import predict_text
 from thinstack.text.english import LONGEST, RULES, EnglishSplitter, rules
 
 DATA = json.loads(RULES.read_text(encoding="utf-8"))["typed"]
@@ -173,20 +173,20 @@ def test_long_words_are_cut_and_nothing_is_lost(unit):
 
 
 def test_long_words_are_read_in_parts():
-    (prediction,) = next(predict_text(thinstack.load("sst", threads=1), ["http://a.b/" * 5000]))
+    (prediction,) = next(sentences_of(thinstack.load("sst", threads=1), ["http://a.b/" * 5000]))
     assert len(prediction.parts) > 1
-    (short,) = next(predict_text(thinstack.load("sst", threads=1), ["http://a.b/" * 20]))
+    (short,) = next(sentences_of(thinstack.load("sst", threads=1), ["http://a.b/" * 20]))
     assert len(short.parts) == 1
 
 
 MEMORY = """
 import resource, thinstack
-from thinstack.runtime.text import predict_text
+from predictions import sentences_of
 predictor = thinstack.load("sst", threads=1)
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-list(predict_text(predictor, ["A good film."]))
+list(sentences_of(predictor, ["A good film."]))
 before = peak()
-list(predict_text(predictor, [UNIT * (300_000 // len(UNIT))]))
+list(sentences_of(predictor, [UNIT * (300_000 // len(UNIT))]))
 print((peak() - before) * 1024 // 300_000)
 """
 

@@ -18,10 +18,11 @@ from thinstack.errors import InputError, escaped
 if TYPE_CHECKING:
     from thinstack.data.words.vocabulary import Vocabulary
     from thinstack.runtime.prediction import Prediction
+    from thinstack.runtime.result import Result
     from thinstack.runtime.why import Contribution
 
-Sentences = tuple[int, "list[Prediction]"]
-"""A text: its place from 0, and its sentences."""
+Numbered = tuple[int, "Result"]
+"""The place of a text, from 0, and its result."""
 
 
 def predict(
@@ -89,7 +90,6 @@ def predict(
     The bundled model, sst, finds sentiment. Other models have classes of their own.
     """
     from thinstack import load
-    from thinstack.runtime.text import predict_text
 
     if input is not None:
         predict_corpus.predict_corpus(context.params)
@@ -109,7 +109,7 @@ def predict(
     view: dict[str, Any] = {"classes": classes, "abstain": abstain, "max_words": max_words}
     predictor = load(model, device=device, threads=threads, isolated=isolated, **view)
     unread = Unread(predictor.vocabulary)
-    scored = unread.seen(_with_words(predict_text(predictor, inputs, source=source)))
+    scored = unread.seen(_with_words(predictor.stream(inputs, source=source)))
     most = max_words if why else None
     if as_json_lines:
         _print_lines(scored, most)
@@ -119,7 +119,7 @@ def predict(
 
 
 def _show(
-    texts: Iterable[Sentences],
+    texts: Iterable[Numbered],
     explained: int | None,
     *,
     as_json: bool,
@@ -128,11 +128,11 @@ def _show(
     """Print all texts as one JSON list, write them as a page or a picture, or draw them.
     `explained`: sentences of at most so many words are explained; None explains no sentence."""
     predictions: list[Prediction] = []
-    several: dict[int, list[Prediction]] = {}  # texts, by the place of their last sentence
-    for _, sentences in texts:
-        predictions.extend(sentences)
-        if len(sentences) > 1:
-            several[len(predictions) - 1] = sentences
+    several: dict[int, Result] = {}  # texts, by the place of their last sentence
+    for _, result in texts:
+        predictions.extend(result.sentences)
+        if len(result.sentences) > 1:
+            several[len(predictions) - 1] = result
     whys = [_contributions(prediction, explained) for prediction in predictions]
     if path := pages["html"]:
         from thinstack.integrations.show.html import page
@@ -155,28 +155,27 @@ def _show(
                 console.print(draw_text(several[place]), "")
 
 
-def _with_words(texts: Iterable["list[Prediction]"]) -> Iterator[Sentences]:
+def _with_words(texts: Iterable["Result"]) -> Iterator[Numbered]:
     """The texts that have words, each with its place from 0. Warns about each text that has no
     words, and raises InputError if no text has any."""
     empty = True
-    for place, sentences in enumerate(texts):
-        if sentences:
+    for place, result in enumerate(texts):
+        if result.sentences:
             empty = False
-            yield place, sentences
+            yield place, result
         else:
             print(f"warning: text {place} has no words", file=sys.stderr)
     if empty:
         raise InputError('found no words to score: give a text, such as "The acting is superb."')
 
 
-def _print_lines(texts: Iterable[Sentences], explained: int | None) -> None:
+def _print_lines(texts: Iterable[Numbered], explained: int | None) -> None:
     """Print a record for each sentence as soon as it is ready, until the reader stops."""
-    from thinstack.runtime.documents import document_data
-
     try:
-        for text_index, sentences in texts:
-            document = document_data(sentences)
-            for sentence_index, prediction in enumerate(sentences):
+        for text_index, result in texts:
+            document = result.to_dict()
+            document = {name: document[name] for name in ("label", "polarity", "scores")}
+            for sentence_index, prediction in enumerate(result.sentences):
                 places = {"text_index": text_index, "sentence_index": sentence_index}
                 data = _data(prediction, _contributions(prediction, explained), explained)
                 options.print_json(places | {"document": document} | data, indent=None)
@@ -225,15 +224,15 @@ class Unread:
         self._places: list[int] = []
         self._word = ""
 
-    def seen(self, texts: Iterable[Sentences]) -> Iterator[Sentences]:
+    def seen(self, texts: Iterable[Numbered]) -> Iterator[Numbered]:
         """The texts, each with its place from 0, once they were looked at."""
-        for place, sentences in texts:
-            words = [word for each in sentences for word in each.words if _is_word(word)]
+        for place, result in texts:
+            words = [word for each in result.sentences for word in each.words if _is_word(word)]
             unknown = [word for word in words if not self._vocabulary.knows(word)]
             if 2 * len(unknown) > len(words):
                 self._word = self._word or unknown[0]
                 self._places.append(place)
-            yield place, sentences
+            yield place, result
 
     def warn(self) -> None:
         """Say on standard error how many texts there were, if any."""

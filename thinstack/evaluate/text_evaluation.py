@@ -17,9 +17,7 @@ from thinstack.data.tables.table_rows import Classes, TableRow
 from thinstack.errors import DataError, InputError
 from thinstack.evaluate.accuracy import confusion, text_figures
 from thinstack.evaluate.figures import Figures
-from thinstack.runtime.documents import document_scores
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 _ADVICE: Final = "take such rows out, or say what the label means (--relabel NAME=CLASS)"
 
@@ -84,13 +82,12 @@ def text_scores(
 ) -> NDArray[np.floating]:
     """The scores (T, C) of texts, each the mean over its sentences. Messages start with `where`.
     Raises DataError for a text without words."""
-    found = []
-    for number, sentences in enumerate(predict_text(predictor, texts, source=source)):
-        if not sentences:
+    rows = []
+    for number, result in enumerate(predictor.stream(texts, source=source)):
+        if not result.sentences:
             raise DataError(f"{where}: expected texts with words, found none in text {number}")
-        found.append(document_scores(sentences))
-    none = np.zeros((0, len(predictor.labels)))
-    return np.concatenate([none, *(each[None] for each in found)])
+        rows.append([*result.scores.values()])
+    return np.array(rows).reshape(-1, len(predictor.labels))
 
 
 MAX_LISTED = 8

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from thinstack.core import Tree
 from thinstack.core.config import EvaluationSource
-from thinstack.core.scale import Scale
 from thinstack.core.transitions import spans_of
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.errors import InputError
@@ -15,7 +14,6 @@ from thinstack.evaluate.accuracy import accuracy, labels_by_span
 from thinstack.evaluate.bracketing import bracketing
 from thinstack.evaluate.figures import Figures
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 from thinstack.text.raw_text import detokenize
 
 
@@ -62,25 +60,25 @@ def evaluate_predictor(
     """
     trees = [tree for tree, _ in treebank]
     labels = [predictor.view.classes(known) for _, known in treebank]
-    measured = partial(accuracy, scale=Scale.of(predictor.labels), phrases=predictor.phrases)
+    measured = partial(accuracy, scale=predictor.view.scale, phrases=predictor.phrases)
     roots = [known[[tree.root]] for tree, known in zip(trees, labels, strict=True)]
     if text:
         if source == "gold":
             raise InputError("raw text has no gold trees: name another tree source, such as auto")
         texts = (detokenize(tree.words) for tree in trees)
-        found = list(predict_text(predictor, texts, source=source, split=False))
+        results = predictor.stream(texts, source=source, split=False)
         # One that is white space to the splitter has no sentence, so no case.
         read = [
-            (sentence.scores[-1:], known)
-            for sentences, known in zip(found, roots, strict=True)
-            for sentence in sentences
+            (sentence.node_scores[-1:], known)
+            for result, known in zip(results, roots, strict=True)
+            for sentence in result.sentences
         ]
         return measured([rows for rows, _ in read], [known for _, known in read], phrases=False)
     if source == "gold":
-        scores = [item.scores for item in predictor.predict_trees(trees)]
+        scores = [item.node_scores for item in predictor.predict_trees(trees)]
         return measured(scores, labels if predictor.phrases else roots)
     predictions = predictor.predict([tree.words for tree in trees], source=source)
-    scores = [item.scores for item in predictions]
+    scores = [item.node_scores for item in predictions]
     if predictor.config.trees == "sequence":
         return measured(scores, roots)
     spans = [spans_of(item.transitions) for item in predictions]

@@ -8,11 +8,13 @@ if TYPE_CHECKING:
     from thinstack.bundle import Bundle, bundled_names, is_installed, open_bundle, write_bundle
     from thinstack.core.scale import Scale
     from thinstack.core.transitions import balanced, parents_of, spans_of
-    from thinstack.runtime.documents import document_data, document_scores
-    from thinstack.runtime.prediction import Prediction, Scored, Spans
+    from thinstack.runtime.phrase import Phrase
+    from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.predictor import Predictor
+    from thinstack.runtime.result import Result
+    from thinstack.runtime.scored import Scored, Spans
     from thinstack.runtime.session import available_providers
-    from thinstack.runtime.text import OnError, predict_text
+    from thinstack.runtime.stream import OnError
     from thinstack.runtime.views import View
     from thinstack.runtime.why import Contribution
     from thinstack.text.given_trees import Trees
@@ -24,11 +26,13 @@ else:
             "bundle": "Bundle bundled_names is_installed open_bundle write_bundle",
             "core.scale": "Scale",
             "core.transitions": "balanced parents_of spans_of",
-            "runtime.documents": "document_data document_scores",
-            "runtime.prediction": "Prediction Scored Spans",
+            "runtime.phrase": "Phrase",
+            "runtime.prediction": "Prediction",
             "runtime.predictor": "Predictor",
+            "runtime.result": "Result",
+            "runtime.scored": "Scored Spans",
             "runtime.session": "available_providers",
-            "runtime.text": "OnError predict_text",
+            "runtime.stream": "OnError",
             "runtime.views": "View",
             "runtime.why": "Contribution",
             "text.given_trees": "Trees",
@@ -40,8 +44,10 @@ __all__ = [
     "Bundle",
     "Contribution",
     "OnError",
+    "Phrase",
     "Prediction",
     "Predictor",
+    "Result",
     "Scale",
     "Scored",
     "Sentence",
@@ -52,12 +58,9 @@ __all__ = [
     "available_providers",
     "balanced",
     "bundled_names",
-    "document_data",
-    "document_scores",
     "is_installed",
     "open_bundle",
     "parents_of",
-    "predict_text",
     "spans_of",
     "splitter",
     "write_bundle",

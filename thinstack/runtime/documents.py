@@ -1,31 +1,9 @@
 """Scores of a text with several sentences: the mean of their scores, weighted by words."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from thinstack.runtime.prediction import Prediction
-
-
-def document_scores(sentences: Sequence[Prediction]) -> NDArray[np.float64]:
-    """The probabilities (C,) of the classes for a text with these sentences, at least one."""
-    roots = np.stack([sentence.scores[-1] for sentence in sentences]).astype(np.float64)
-    lengths = np.array([len(sentence.words) * sentence.weight for sentence in sentences])
-    means: NDArray[np.float64] = mean_scores(roots, lengths, np.array([len(sentences)]))[0]
-    return means
-
-
-def document_data(sentences: Sequence[Prediction]) -> dict[str, Any]:
-    """The `label` and `scores` of a text with these sentences, at least one, ready for JSON. The
-    label is None if no class is as probable as `abstain`."""
-    scores, labels = document_scores(sentences), sentences[0].labels
-    best = int(scores.argmax())
-    return {
-        "label": None if scores[best] < sentences[0].abstain else labels[best],
-        "scores": dict(zip(labels, scores.round(6).tolist(), strict=True)),
-    }
 
 
 def mean_scores(

@@ -12,7 +12,7 @@ from thinstack.core.transitions import REDUCE, SHIFT, balanced, spans_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import InputError
 from thinstack.runtime.documents import mean_scores
-from thinstack.runtime.prediction import Scored, Spans
+from thinstack.runtime.scored import Scored, Spans
 from thinstack.text.batching import character_counts, check_words
 
 MAX_WORDS = 400

@@ -1,46 +1,32 @@
-"""`Prediction`: the scores of a sentence and of every phrase in its tree, as plain data."""
+"""`Prediction`: the scores of a sentence and of every phrase in its tree."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core import Tree
-from thinstack.core.transitions import spans_of
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
+from thinstack.runtime.highlights import highlights
+from thinstack.runtime.phrase import Nodes, Phrase, shown
+from thinstack.runtime.scored import Scored, Spans, scored_spans
+from thinstack.runtime.views import View
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.why import Contribution
 
-
-Spans = tuple[tuple[int, int], ...]
-"""Words [start, end) of each part of a sentence, in order."""
-
 # A tokeniser may give words that brackets cannot hold.
 _BRACKET_SAFE = str.maketrans({"(": "-LRB-", ")": "-RRB-", **dict.fromkeys(" \t\r\n\f\v", "_")})
 
 
-class Scored(NamedTuple):
-    """The tree of a sentence and the scores of its nodes.
-
-    The tree is transitions (2n-1,) int8, or empty if the model reads plain sentences. Scores are
-    (2n-1, C), or (1, C) if the model scores only whole sentences. `weight` is described at
-    `Prediction`. Only a sentence that was cut has parts.
-    """
-
-    transitions: NDArray[np.int8]
-    scores: NDArray[np.float32]
-    weight: float = 1.0
-    parts: Spans = ()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """The scores that a model gives to a sentence of L words and to its N = 2L - 1 phrases.
+    """What a model says of a sentence of L words and of its N = 2L - 1 phrases.
 
     If the model has not learnt to score phrases, only the sentence has scores, and N = 1.
 
@@ -50,13 +36,14 @@ class Prediction:
         offsets: (L, 2) int64, the characters [start, end) of each word in `text`.
         transitions: (2L - 1,) int8, the tree. Phrase i is node i, and the last node is the
             sentence. Empty if the model reads plain sentences.
-        scores: (N, C) float32, the probability of each class for each phrase, the sentence last.
-        labels: the C class names.
-        abstain: a phrase has no label if its best class is less probable than this.
+        node_scores: (N, C) float32, the probability of each class for each phrase, the sentence
+            last.
+        view: the C classes that are shown, and how probable a label must be.
         weight: the weight of each word in the mean of a text. It is 1, unless the view leaves a
             class out. Then it is the share of the probability that the other classes have.
         parts: words [start, end) of each part, if the sentence was too long and was read in parts,
             joined by a balanced tree. A sentence that was not cut is one part.
+        start: the character of the whole text that the sentence starts at.
         predictor: the predictor that made this, for `why`. None in a pickle or a copy.
     """
 
@@ -64,11 +51,11 @@ class Prediction:
     words: tuple[str, ...]
     offsets: NDArray[np.int64]
     transitions: NDArray[np.int8]
-    scores: NDArray[np.float32]
-    labels: tuple[str, ...]
-    abstain: float = 0.0
+    node_scores: NDArray[np.float32]
+    view: View
     weight: float = 1.0
     parts: Spans = ()
+    start: int = 0
     predictor: "Predictor | None" = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -79,56 +66,75 @@ class Prediction:
         names = [each.name for each in fields(self) if each.name != "predictor"]  # the last field
         return type(self), tuple(getattr(self, name) for name in names)
 
+    def __repr__(self) -> str:
+        return shown(self)
+
     @classmethod
     def of_words(
-        cls,
-        words: Sequence[str],
-        transitions: NDArray[np.int8],
-        scores: NDArray[np.float32],
-        labels: tuple[str, ...],
-        abstain: float = 0.0,
-        weight: float = 1.0,
-        parts: Spans = (),
-        predictor: "Predictor | None" = None,
+        cls, words: Sequence[str], scored: Scored, view: View, predictor: "Predictor | None" = None
     ) -> Self:
         """A prediction over words. Its text is the words with spaces between them."""
         sizes = np.array([len(word) for word in words])
         ends = np.cumsum(sizes + 1) - 1
         offsets = np.stack([ends - sizes, ends], axis=1)
-        read, scored = (" ".join(words), tuple(words), offsets), (transitions, scores, labels)
-        return cls(*read, *scored, abstain, weight, parts, predictor)
+        read, whole = (" ".join(words), tuple(words), offsets), (scored.transitions, scored.scores)
+        return cls(*read, *whole, view, scored.weight, scored.parts, predictor=predictor)
 
     @property
-    def phrases(self) -> bool:
-        """Whether every node of the tree has scores; otherwise only the sentence has."""
-        return len(self.scores) == len(self.transitions)
+    def labels(self) -> tuple[str, ...]:
+        """The names of the C classes."""
+        return self.view.labels
+
+    @property
+    def abstain(self) -> float:
+        """A phrase has no label if its best class is less probable than this."""
+        return self.view.abstain
+
+    @property
+    def label(self) -> str | None:
+        """The most probable class of the sentence, or None if it is less probable than
+        `abstain`."""
+        return self.view.label(self.node_scores[-1].tolist())
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The probability of each class of the sentence, {label: probability}."""
+        return dict(zip(self.labels, self.node_scores[-1].tolist(), strict=True))
+
+    @property
+    def polarity(self) -> float | None:
+        """From -1 (negative) to 1 (positive): the mean of the places of the classes (`Scale`),
+        weighted by their probabilities. None if the classes are not a scale of sentiment."""
+        return self.view.mean_place(self.node_scores[-1].tolist())
+
+    @property
+    def phrases(self) -> tuple[Phrase, ...]:
+        """The phrases of the tree, in the order of its nodes: first words, the sentence last. Empty
+        if only the sentence has scores."""
+        return Nodes(self).phrases() if self._scores_phrases else ()
+
+    def highlights(self, n: int = 3) -> list[Phrase]:
+        """The phrases that say most (`Result.highlights`), at most `n`."""
+        return highlights([self], n)
 
     @property
     def spans(self) -> NDArray[np.int64]:
         """Words [start, end) of each phrase that has scores, (N, 2)."""
-        return scored_spans(self.transitions, self.scores, len(self.words))
+        return scored_spans(self.transitions, self.node_scores, len(self.words))
 
     @property
     def label_ids(self) -> NDArray[np.int64]:
         """The most probable class of each phrase, (N,)."""
-        best: NDArray[np.int64] = self.scores.argmax(axis=1)
+        best: NDArray[np.int64] = self.node_scores.argmax(axis=1)
         return best
 
     @property
     def certain(self) -> NDArray[np.bool_]:
         """Whether each phrase has a label, (N,): its class is as probable as `abstain`."""
         if not self.abstain:
-            return np.ones(len(self.scores), np.bool_)
-        certain: NDArray[np.bool_] = self.scores.max(axis=1) >= self.abstain
+            return np.ones(len(self.node_scores), np.bool_)
+        certain: NDArray[np.bool_] = self.node_scores.max(axis=1) >= self.abstain
         return certain
-
-    @property
-    def label(self) -> str | None:
-        """The most probable class of the sentence, or None if it is less probable than
-        `abstain`."""
-        row = self.scores[-1]
-        best = int(row.argmax())
-        return None if self.abstain and row[best] < self.abstain else self.labels[best]
 
     @property
     def tree(self) -> Tree | None:
@@ -149,7 +155,7 @@ class Prediction:
     def brackets(self) -> str | None:
         """The tree in brackets, with labels if every node has one; None if there is no tree."""
         tree = self.tree
-        return None if tree is None else to_brackets(tree, labelled=self.phrases)
+        return None if tree is None else to_brackets(tree, labelled=self._scores_phrases)
 
     def text_of(self, start: int, end: int) -> str:
         """The text of the words [start, end)."""
@@ -165,71 +171,82 @@ class Prediction:
             )
         return self.predictor.why(self)
 
-    def to_nested(self) -> dict[str, Any]:
-        """The tree as nested data ready for JSON, as D3's hierarchies take it.
-
-        Each phrase has `text`, `start` and `end` (characters of the sentence), `label` and
-        `scores`. All but words have `children`, a list of phrases. If phrases have no scores, there
-        is only the sentence.
-        """
-        stack: list[dict[str, Any]] = []
-        nodes = self.to_dict()["nodes"]
-        steps = self.transitions.tolist() if self.phrases else [0] * len(nodes)
-        for step, node in zip(steps, nodes, strict=True):
-            data = {name: node[name] for name in ("text", "start", "end", "label", "scores")}
-            if step:
-                data["children"] = stack[-2:]
-                del stack[-2:]
-            stack.append(data)
-        return stack[0]
-
-    def _repr_html_(self) -> str:
-        """The tree, in a notebook."""
+    def svg(self) -> str:
+        """The tree as an SVG picture, with the class of every phrase."""
         from thinstack.integrations.show.svg import svg
 
         return svg([self])
 
+    def html(self) -> str:
+        """The running text as HTML, its phrases coloured in place."""
+        from thinstack.integrations.show.heat import heat
+
+        return heat([self])
+
+    def _repr_html_(self) -> str:
+        """The tree, in a notebook."""
+        return self.svg()
+
+    def to_nested(self) -> dict[str, Any]:
+        """The tree as nested data ready for JSON, as D3's hierarchies take it.
+
+        Each phrase has `text`, `start` and `end` (characters of the sentence), `label`, `polarity`
+        and `scores`. All but words have `children`, a list of phrases. If phrases have no scores,
+        there is only the sentence.
+        """
+        stack: list[dict[str, Any]] = []
+        nodes: list[dict[str, Any]] = self.to_dict()["nodes"]
+        steps = self.transitions.tolist() if self._scores_phrases else [0] * len(nodes)
+        for step, node in zip(steps, nodes, strict=True):
+            if step:
+                node["children"] = stack[-2:]
+                del stack[-2:]
+            stack.append(node)
+        return stack[0]
+
     def to_dict(self) -> dict[str, Any]:
         """The prediction as data ready for JSON.
 
-        It has `text`, `label`, `scores`, the tree as `tree` (brackets) and `transitions`, and
-        `nodes`: the phrases with scores, in transition order. Each node has `start` and `end`
-        (characters of `text`), `text`, `label` (None if it is uncertain) and `scores`. A sentence
-        that was cut also has `parts`, words [start, end).
+        It has `text`, its `start` in the whole text, `label`, `polarity`, `scores`, the tree as
+        `tree` (brackets) and `transitions`, and `nodes`: the phrases with scores, in transition
+        order. Each node has `start` and `end` (characters of this `text`), `text`, `label` (None if
+        it is uncertain), `polarity` and `scores`. A sentence that was cut also has `parts`, words
+        [start, end).
         """
-        spans = self.spans
-        starts = self.offsets[spans[:, 0], 0].tolist()
-        ends = self.offsets[spans[:, 1] - 1, 1].tolist()
-        best = zip(self.label_ids.tolist(), self.certain.tolist(), strict=True)
-        names = [self.labels[label] if certain else None for label, certain in best]
-        rows = self.scores.astype(float).round(6).tolist()
-        nodes = [
+        nodes, labels = Nodes(self), self.labels
+        rows = self.node_scores.astype(float).round(6).tolist()
+        ends = zip(nodes.starts, nodes.ends, strict=True)
+        places = [(start - self.start, end - self.start) for start, end in ends]
+        polarity = [None if each is None else round(each, 6) for each in nodes.polarity]
+        data = [
             {
                 "start": start,
                 "end": end,
                 "text": self.text[start:end],
-                "label": name,
-                "scores": dict(zip(self.labels, row, strict=True)),
+                "label": label,
+                "polarity": place,
+                "scores": dict(zip(labels, row, strict=True)),
             }
-            for start, end, name, row in zip(starts, ends, names, rows, strict=True)
+            for (start, end), label, place, row in zip(
+                places, nodes.labels, polarity, rows, strict=True
+            )
         ]
         cut = {"parts": [list(part) for part in self.parts]} if len(self.parts) > 1 else {}
-        data = {
+        return {
             "text": self.text,
+            "start": self.start,
             "label": self.label,
-            "scores": nodes[-1]["scores"],
+            "polarity": polarity[-1],
+            "scores": data[-1]["scores"],
             "tree": self.brackets,
             "transitions": self.transitions.tolist(),
-            "nodes": nodes,
-        }
-        return data | cut
+            "nodes": data,
+        } | cut
 
+    def to_json(self, indent: int | None = None) -> str:
+        """`to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
-def scored_spans(
-    transitions: NDArray[np.int8], scores: NDArray[np.float32], words: int
-) -> NDArray[np.int64]:
-    """Words [start, end) of each row of `scores` (N, C): of every node of the tree, or only of the
-    sentence, which has this many words."""
-    if len(scores) == len(transitions):
-        return spans_of(transitions)
-    return np.array([[0, words]])
+    @property
+    def _scores_phrases(self) -> bool:
+        return len(self.node_scores) == len(self.transitions)

@@ -1,9 +1,9 @@
 """`Predictor`: runs a bundle's ONNX model. It needs only numpy and onnxruntime."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,10 @@ from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores,
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
 from thinstack.runtime.pool import Pool
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.prediction import Scored as Scored
+from thinstack.runtime.result import Result
+from thinstack.runtime.scored import Scored
 from thinstack.runtime.session import open_session
+from thinstack.runtime.stream import OnError, Reader, check_texts
 from thinstack.runtime.views import View
 from thinstack.runtime.why import Contribution, contributions
 from thinstack.text.batching import (
@@ -46,7 +48,9 @@ _AGAIN = "load the model, and pickle that"
 
 
 class Predictor:
-    """Scores sentences with a bundle's model, and their phrases if the model has learnt to.
+    """A model that scores texts, their sentences, and their phrases if it has learnt to.
+
+    Call it: `model(text)`, `model([text, ...])`, or `model.stream(texts)` for any number of them.
 
     Any number of threads may share a predictor, and its copies are itself. When the program ends,
     it stops those that still score, if they are daemons. What a signal handler of the program
@@ -129,6 +133,75 @@ class Predictor:
 
     def __repr__(self) -> str:
         return f"<Predictor of {self.bundle.path} on {self.device}: {', '.join(self.labels)}>"
+
+    @overload
+    def __call__(  # type: ignore[overload-overlap]  # a text iterates over texts of one character
+        self,
+        texts: str,
+        *,
+        source: TreeSource = ...,
+        split: bool = ...,
+        on_error: OnError | None = ...,
+    ) -> Result: ...
+
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self,
+        texts: list[str] | tuple[str, ...],
+        *,
+        source: TreeSource = ...,
+        split: bool = ...,
+        on_error: OnError | None = ...,
+    ) -> list[Result]: ...
+
+    @overload
+    def __call__(
+        self,
+        texts: Iterable[str],
+        *,
+        source: TreeSource = ...,
+        split: bool = ...,
+        on_error: OnError | None = ...,
+    ) -> Iterator[Result]: ...
+
+    def __call__(
+        self,
+        texts: str | Iterable[str],
+        *,
+        source: TreeSource = "auto",
+        split: bool = True,
+        on_error: OnError | None = None,
+    ) -> Result | list[Result] | Iterator[Result]:
+        """The result of an English text; of a list or tuple of texts, the list of their results; of
+        any other iterable, `stream`. Arguments and errors are as for `stream`."""
+        if isinstance(texts, str):
+            reader = Reader.of(self, source, split=split, on_error=on_error)
+            return next(reader.results([texts]))
+        results = self.stream(texts, source=source, split=split, on_error=on_error)
+        return list(results) if isinstance(texts, list | tuple) else results
+
+    def stream(
+        self,
+        texts: Iterable[str],
+        *,
+        source: TreeSource = "auto",
+        split: bool = True,
+        on_error: OnError | None = None,
+    ) -> Iterator[Result]:
+        """The results of English texts, in order. Memory stays bounded, however many there are.
+
+        `split`: whether to cut texts into sentences; otherwise each text is one sentence.
+        `on_error`: called with the place (from 0) and the error of a text that cannot be scored.
+        That text then has a result without sentences, and the others go on. By default the error is
+        raised, behind the results of earlier texts.
+
+        Raises InputError for what is no text (None, NaN, a number), and for text whose bytes were
+        read with the wrong encoding. These name the place of the text, from 0. Raises InputError
+        also for what does not iterate over texts, such as a DataFrame or a dict, and for a source
+        that the model does not have. Raises BundleError if the model fails.
+        """
+        check_texts(texts)
+        return Reader.of(self, source, split=split, on_error=on_error).results(texts)
 
     def node_scores(
         self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
@@ -216,12 +289,8 @@ class Predictor:
         self, sentences: Sequence[Sequence[str]], *, source: Trees = "auto"
     ) -> list[Prediction]:
         """Predictions for sentences of words. Sources and errors are as for `trees_and_scores`."""
-        shown = self.labels, self.view.abstain
         scored = zip(sentences, self.trees_and_scores(sentences, source), strict=True)
-        return [
-            Prediction.of_words(words, *each[:2], *shown, each.weight, each.parts, self)
-            for words, each in scored
-        ]
+        return [Prediction.of_words(words, each, self.view, self) for words, each in scored]
 
     def why(self, prediction: Prediction) -> list[Contribution]:
         """How much each phrase contributes to the label of a prediction that this model made.

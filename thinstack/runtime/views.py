@@ -1,6 +1,8 @@
 """Views of a model's classes: five classes of sentiment as three or two, and no label if no class
 is probable enough."""
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple, Self
 
 import numpy as np
@@ -10,7 +12,7 @@ from thinstack.core.class_sets import ClassSets, set_matrix
 from thinstack.core.scale import FIVE as FIVE
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError, shown
-from thinstack.runtime.prediction import Scored
+from thinstack.runtime.scored import Scored
 
 _LEAST: Final = 1e-30
 """Added to the mass of both sides, so that a phrase that is wholly neutral has even scores."""
@@ -24,11 +26,22 @@ class View(NamedTuple):
         abstain: if no class is as probable as this, there is no label.
         places: for each of the model's classes, the shown class that it adds to, or -1 if it is
             left out. None if the model's own classes are shown.
+        polarity: the place of each shown class from -1 (most negative) to 1 (most positive), as
+            `Scale` has it; of a label that stands for several classes, their mean. None if they are
+            not a scale of sentiment.
     """
 
     labels: tuple[str, ...]
     abstain: float = 0.0
     places: tuple[int, ...] | None = None
+    polarity: tuple[float, ...] | None = None
+
+    @classmethod
+    def of(
+        cls, labels: tuple[str, ...], abstain: float = 0.0, places: tuple[int, ...] | None = None
+    ) -> Self:
+        """The view that shows these classes."""
+        return cls(labels, abstain, places, _polarity(labels))
 
     @classmethod
     def choose(
@@ -50,16 +63,14 @@ class View(NamedTuple):
             raise InputError(f"abstain: expected a probability between 0 and 1, found {value}")
         share = 0.0 if abstain is None else float(abstain)
         if classes is None and class_sets:
-            sets = set_matrix(labels, class_sets)
-            places = np.where(sets.any(0), sets.argmax(0), -1).tolist()
-            return cls(tuple(class_sets), share, tuple(places))
+            return cls._of_sets(labels, share, class_sets)
         if classes is None:
-            return cls(labels, share)
+            return cls.of(labels, share)
         if classes not in (2, 3, len(FIVE)):
             raise InputError(f"classes: expected 2, 3 or 5, found {classes!r}")
         scale = Scale.of(labels)
         if scale is not None and classes == len(labels) == len({*scale.polarity}):
-            return cls(labels, share)
+            return cls.of(labels, share)
         merged = None if scale is None else scale.merged(classes)
         if merged is None:
             expected = f"a model of the five classes {', '.join(FIVE)}"
@@ -67,7 +78,34 @@ class View(NamedTuple):
             actual = f"this one has {', '.join(labels):.200}"
             raise InputError(f"classes: expected {expected}; {actual}: leave classes out")
         names, places = merged
-        return cls(names, share, places)
+        return cls.of(names, share, places)
+
+    @classmethod
+    def _of_sets(cls, labels: tuple[str, ...], abstain: float, class_sets: ClassSets) -> Self:
+        sets, scale = set_matrix(labels, class_sets), Scale.of(labels)
+        places = tuple(np.where(sets.any(0), sets.argmax(0), -1).tolist())
+        polarity = None
+        if scale is not None:
+            polarity = tuple((sets @ np.array(scale.polarity) / sets.sum(1)).tolist())
+        return cls(tuple(class_sets), abstain, places, polarity)
+
+    @property
+    def scale(self) -> Scale | None:
+        """Where the shown classes stand, whatever they are called; None if they are no scale of
+        sentiment."""
+        return None if self.polarity is None else _scale_at(self.polarity)
+
+    def label(self, row: Sequence[float]) -> str | None:
+        """The most probable class of a row of scores (V,), or None if it is less probable than
+        `abstain`."""
+        best = max(row)
+        return None if best < self.abstain else self.labels[row.index(best)]
+
+    def mean_place(self, row: Sequence[float]) -> float | None:
+        """The polarity of a row of scores (V,): the mean place of the classes."""
+        if self.polarity is None:
+            return None
+        return sum(score * place for score, place in zip(row, self.polarity, strict=True))
 
     def scores(self, scores: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
         """The probabilities (N, V) of the shown classes, from the model's (N, C).
@@ -95,3 +133,12 @@ class View(NamedTuple):
         if self.places is None:
             return known
         return np.array([*self.places, -1], np.int64)[known]
+
+
+_scale_at = lru_cache(maxsize=64)(Scale.at)
+
+
+@lru_cache(maxsize=64)
+def _polarity(labels: tuple[str, ...]) -> tuple[float, ...] | None:
+    scale = Scale.of(labels)
+    return None if scale is None else scale.polarity

@@ -38,6 +38,10 @@ class Contribution(NamedTuple):
     turning: bool
     """Whether it is the one phrase that turns the sentence to its label: what contributes most and,
     of phrases within 2% of that, has the fewest words."""
+    start: int
+    """Its first character in the whole text."""
+    end: int
+    """The character of the whole text behind it."""
 
 
 def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contribution]:
@@ -72,16 +76,18 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
         sentences.append(words[:start] + words[end:])
         trees.append(np.delete(steps, [*inside, parents[node]]))
     scored = predictor.trees_and_scores(sentences, trees)
-    support = _support(np.stack([each.scores[-1] for each in scored]), predictor.labels)
+    support = _support(np.stack([each.scores[-1] for each in scored]), predictor.view.scale)
     changes = support[0] - support[1:]
     turns = _turning(changes, spans[nodes])
-    texts = (prediction.text_of(*spans[node]) for node in nodes)
-    return [
-        Contribution(node, (int(start), int(end)), text, value, place == turns)
-        for place, (node, (start, end), text, value) in enumerate(
-            zip(nodes, spans[nodes], texts, changes.tolist(), strict=True)
-        )
-    ]
+    contributions = []
+    for place, (node, value) in enumerate(zip(nodes, changes.tolist(), strict=True)):
+        first, behind = spans[node].tolist()
+        places = prediction.offsets[first, 0], prediction.offsets[behind - 1, 1]
+        start, end = (int(each) + prediction.start for each in places)
+        text = prediction.text_of(first, behind)
+        contribution = Contribution(node, (first, behind), text, value, place == turns, start, end)
+        contributions.append(contribution)
+    return contributions
 
 
 def turning(found: Sequence[Contribution]) -> Contribution | None:
@@ -92,11 +98,10 @@ def turning(found: Sequence[Contribution]) -> Contribution | None:
 def why_data(prediction: Prediction, found: Sequence[Contribution]) -> list[dict[str, Any]]:
     """Contributions as data ready for JSON: `start` and `end` (characters of the text), `text`,
     `contribution`, `turning`."""
-    offsets = prediction.offsets
     return [
         {
-            "start": int(offsets[each.span[0], 0]),
-            "end": int(offsets[each.span[1] - 1, 1]),
+            "start": each.start - prediction.start,
+            "end": each.end - prediction.start,
             "text": each.text,
             "contribution": round(each.contribution, 6),
             "turning": each.turning,
@@ -118,14 +123,13 @@ def _is_left(words: Sequence[str], start: int, end: int) -> bool:
     return any(any(map(str.isalnum, plain(word))) for word in (*words[:start], *words[end:]))
 
 
-def _support(scores: NDArray[np.floating], labels: Sequence[str]) -> NDArray[np.float64]:
+def _support(scores: NDArray[np.floating], scale: Scale | None) -> NDArray[np.float64]:
     """How much each row of scores (R, C) speaks for the label of the first, (R,).
 
     Where classes are a scale: its mean class, counted towards the side of the label; for a neutral
     one how near it is to neutral. Else the probability of the label.
     """
     label, rows = int(scores[0].argmax()), scores.astype(np.float64)
-    scale = Scale.of(labels)
     if scale is None:
         return rows[:, label]
     mean: NDArray[np.float64] = rows @ np.array(scale.tones) - NEUTRAL_TONE

@@ -13,9 +13,7 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import InputError, shown
 
 _PLAIN = {list, tuple}
-_BY_TEXT = (
-    "from thinstack.runtime.text import predict_text; predict_text(predictor, [text]) reads texts"
-)
+_BY_TEXT = "model(text) reads texts"
 
 IntArray = NDArray[np.int64]
 Item = TypeVar("Item")
@@ -190,7 +188,7 @@ def check_sentences(sentences: object) -> None:
     for place, sentence in enumerate(sentences):
         expected = f"sentence {place}: expected a list of words"
         if isinstance(sentence, str):
-            raise InputError(f"{expected}, found a text: split it first: {_BY_TEXT}")
+            raise InputError(f"{expected}, found a text: {_BY_TEXT}")
         if problem := instead_of(sentence):
             raise InputError(f"{expected}, {problem}")
         ordered = isinstance(sentence, Iterable) and not isinstance(sentence, Set)

@@ -73,6 +73,8 @@ class Rules:
         self.spelled = str.maketrans(data["spelled"])
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
         self.open_after = frozenset(data["open_after"])
+        self.dangling = {end: frozenset(words) for end, words in data["dangling"].items()}
+        self.function_words = frozenset(data["function_words"])
         self.followed = self._compiled(data["followed"])
         self.closers = self._compiled(data["closers"])
         self.text_ends = self._compiled(data["text_ends"])

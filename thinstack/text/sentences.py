@@ -41,7 +41,7 @@ def check_text(text: object, place: int) -> str:
     """`text` itself. Raises InputError, with its place, for what is no text, and for a text that
     cannot be written in UTF-8."""
     if not isinstance(text, str):
-        problem = instead_of(text) or f"found {shown(text, 60)}: leave it out"
+        problem = instead_of(text) or f"found {shown(text, 60)}: {_instead(text)}"
         raise InputError(f"text {place}: expected a text, {problem}")
     try:
         text.encode()
@@ -49,3 +49,8 @@ def check_text(text: object, place: int) -> str:
         problem = f"no Unicode text, character {error.start} is {text[error.start]!r}"
         raise InputError(f"text {place}: {problem}") from None
     return text
+
+
+def _instead(value: object) -> str:
+    words = isinstance(value, list | tuple) and all(isinstance(word, str) for word in value)
+    return "model.predict reads sentences of words" if words and value else "leave it out"

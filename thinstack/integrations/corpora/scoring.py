@@ -13,8 +13,8 @@ from thinstack.errors import InputError
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.runtime.culprit import each_part
 from thinstack.runtime.documents import mean_scores
-from thinstack.runtime.prediction import Scored
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.scored import Scored
 from thinstack.text.sentences import Sentence, splitter
 
 IntArray = NDArray[np.int64]

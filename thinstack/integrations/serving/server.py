@@ -14,14 +14,9 @@ from urllib.parse import SplitResult, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.scale import tones_of
 from thinstack.errors import InputError, ThinstackError
-from thinstack.integrations.show.heat import heat
-from thinstack.integrations.show.svg import svg
-from thinstack.runtime.documents import document_scores
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import predict_text
 
 HOST: Final = "127.0.0.1"
 _NAMES: Final = (HOST, "localhost", "[::1]")
@@ -142,8 +137,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _file(self) -> tuple[bytes, str]:
         path = _parts(self.path).path
         if path == "/model":
-            labels = self.server.predictor.labels
-            data = {"name": self.server.name, "labels": labels, "tones": tones_of(labels)}
+            view = self.server.predictor.view
+            tones = None if view.scale is None else view.scale.tones
+            data = {"name": self.server.name, "labels": view.labels, "tones": tones}
             return _json(data), _JSON
         if path not in self.server.content:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page; the page is at /")
@@ -195,19 +191,14 @@ def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:
     """What a model says of an English text. `label` is the number of a class, or -1 where the model
     is uncertain. `svg` draws the trees, and is None for more than MOST_WORDS words. `html` is the
     coloured text."""
-    (sentences,) = predict_text(predictor, [text])
-    scores, label = [], -1
-    if sentences:
-        scores = document_scores(sentences).tolist()
-        best = int(np.argmax(scores))
-        label = best if scores[best] >= sentences[0].abstain else -1
-    words = sum(len(sentence.words) for sentence in sentences)
+    result = predictor(text)
+    words = sum(len(sentence.words) for sentence in result.sentences)
     return {
-        "label": label,
-        "scores": scores,
-        "sentences": [_sentence_data(sentence) for sentence in sentences],
-        "svg": svg(sentences) if words <= MOST_WORDS else None,
-        "html": heat(sentences),
+        "label": -1 if result.label is None else predictor.labels.index(result.label),
+        "scores": [*result.scores.values()],
+        "sentences": [_sentence_data(sentence) for sentence in result.sentences],
+        "svg": result.svg() if words <= MOST_WORDS else None,
+        "html": result.html(),
     }
 
 
@@ -219,7 +210,7 @@ def _sentence_data(sentence: Prediction) -> dict[str, Any]:
     starts = places[sentence.offsets[spans[:, 0], 0]].tolist()
     ends = places[sentence.offsets[spans[:, 1] - 1, 1]].tolist()
     labels = np.where(sentence.certain, sentence.label_ids, -1).tolist()
-    rows = sentence.scores.astype(float).round(6).tolist()
+    rows = sentence.node_scores.astype(float).round(6).tolist()
     names = ("start", "end", "label", "scores")
     return {
         "text": sentence.text,

@@ -15,6 +15,9 @@ from thinstack.integrations.show.heat import heat
 from thinstack.integrations.show.html import page
 from thinstack.integrations.show.svg import svg
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.result import Result
+from thinstack.runtime.scored import Scored
+from thinstack.runtime.views import View
 
 if TYPE_CHECKING:
     from thinstack.runtime.why import Contribution
@@ -41,8 +44,9 @@ def render(
     """Draw sentences.
 
     Args:
-        x: a prediction, a spaCy Doc or Span, a tree, a tree in brackets, or several of these. For a
-            Span, the smallest phrase around it is drawn, or the sentences that it reaches over.
+        x: a result, a sentence of one, a spaCy Doc or Span, a tree, a tree in brackets, or several
+            of these. For a Span, the smallest phrase around it is drawn, or the sentences that it
+            reaches over.
         style: "tree" is one SVG of trees with the class of every phrase. "text" is the running text
             with its phrases coloured in place. "list" is an HTML page of nested lists with all
             probabilities.
@@ -67,6 +71,8 @@ def predictions_of(x: Any) -> list[Prediction]:
     """A prediction for each tree that `render` draws for `x`. Raises as `render` does."""
     if isinstance(x, Prediction):
         return [x]
+    if isinstance(x, Result):
+        return list(x.sentences)
     if isinstance(x, str):
         if not x.lstrip().startswith("("):
             raise InputError(
@@ -99,4 +105,4 @@ def _of_tree(tree: Tree) -> Prediction:
     for node, label in enumerate(tree.labels):
         if label is not None or labels == ("",):
             scores[node, numbers[label or ""]] = 1.0
-    return Prediction.of_words(tree.words, tree.transitions, scores, labels, 0.5)
+    return Prediction.of_words(tree.words, Scored(tree.transitions, scores), View.of(labels, 0.5))

@@ -12,7 +12,6 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from thinstack.core.scale import tones_of
 from thinstack.integrations.show.outline import (
     SIGNS,
     UNCERTAIN,
@@ -23,8 +22,8 @@ from thinstack.integrations.show.outline import (
     phrase,
     visible,
 )
-from thinstack.runtime.documents import document_scores
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.result import Result
 from thinstack.runtime.why import Contribution, turning
 
 MAX_PHRASES = 127
@@ -55,15 +54,14 @@ def draw(prediction: Prediction, why: Sequence[Contribution] = ()) -> Renderable
     return _Drawing(prediction, turning(why))
 
 
-def draw_text(sentences: Sequence[Prediction]) -> Text:
+def draw_text(result: Result) -> Text:
     """What a terminal shows of a text of several sentences: the probabilities of its classes, most
     probable first, as means over the sentences, weighted by their words."""
-    scores, labels = document_scores(sentences), sentences[0].labels
-    best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
-    shares = ", ".join(f"{visible(labels[place])} {scores[place]:.0%}" for place in best)
-    if scores[best[0]] < sentences[0].abstain:
+    best = sorted(result.scores.items(), key=lambda each: -each[1])[:MAX_CLASSES]
+    shares = ", ".join(f"{visible(label)} {score:.0%}" for label, score in best)
+    if result.label is None:
         shares = f"{UNCERTAIN} ({shares})"
-    return Text(f"the {len(sentences)} sentences together: {shares}", style="bold")
+    return Text(f"the {len(result.sentences)} sentences together: {shares}", style="bold")
 
 
 def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> Table:
@@ -101,7 +99,8 @@ class _Pen:
         self.prediction, self.width, self.encoding = prediction, options.max_width, options.encoding
         self.ascii = options.ascii_only or options.legacy_windows
         self.elide = partial(elide, dots=" ... " if self.ascii else " … ")
-        self.tones = tones_of(prediction.labels)
+        scale = prediction.view.scale
+        self.tones = None if scale is None else scale.tones
         widest = max(self.width // 3, 4)
         self.names = [self.elide(self.fit(label), widest) for label in prediction.labels]
         self.signs = [SIGNS[tone] for tone in self.tones] if self.tones else self.names
@@ -146,7 +145,7 @@ class _Pen:
         return lines
 
     def classes(self) -> list[Text]:
-        scores = self.prediction.scores[-1]
+        scores = self.prediction.node_scores[-1]
         hidden = len(scores) - MAX_CLASSES
         best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
         shown = range(len(scores)) if hidden <= 0 else best

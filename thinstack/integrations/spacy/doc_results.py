@@ -29,6 +29,7 @@ from thinstack.integrations.spacy.places import span_around, tokens_at
 from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.views import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,11 @@ class Results:
     def scores(self) -> dict[str, float]:
         """The probability of each class, {label: probability}."""
         return dict(zip(self.found[0].stored["labels"], self._row(), strict=True))
+
+    @property
+    def polarity(self) -> float | None:
+        """From -1 (negative) to 1 (positive). None if the classes are not a scale of sentiment."""
+        return View.of(tuple(self.found[0].stored["labels"])).mean_place(self._row())
 
     @property
     def tree(self) -> str | None:
@@ -159,9 +165,11 @@ def register_extensions() -> None:
         (Doc, "tree_sentiment", {"getter": as_plain, "setter": put_plain}),
         (Doc, "sentiment_label", {"getter": _Getter("label")}),
         (Doc, "sentiment_scores", {"getter": _Getter("scores")}),
+        (Doc, "polarity", {"getter": _Getter("polarity")}),
         (Doc, "sentiment_phrases", {"getter": _Getter("phrases", list)}),
         (Span, "sentiment_label", {"getter": _Getter("label")}),
         (Span, "sentiment_scores", {"getter": _Getter("scores")}),
+        (Span, "polarity", {"getter": _Getter("polarity")}),
         (Span, "sentiment_exact", {"getter": _Getter("exact", bool)}),
         (Span, "sentiment_span", {"getter": _Getter("span")}),
         (Span, "sentiment_tree", {"getter": _Getter("tree")}),

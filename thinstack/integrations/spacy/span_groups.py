@@ -80,5 +80,5 @@ def _phrases(doc: Doc, name: str) -> tuple[list[Span], list[float]]:
             if (characters_of(places, tokens) == asked).all():
                 start, end = tokens[0].tolist()
                 spans.append(Span(doc, start, end, label=prediction.labels[label]))
-                scores.append(float(prediction.scores[node, label]))
+                scores.append(float(prediction.node_scores[node, label]))
     return spans, scores

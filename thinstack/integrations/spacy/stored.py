@@ -41,7 +41,7 @@ from thinstack.errors import UnknownNameError
 from thinstack.integrations.spacy.checking import ARRAYS, checked_results, not_results
 from thinstack.integrations.spacy.places import tokens_at
 from thinstack.integrations.spacy.splitter import DocSentence
-from thinstack.runtime.prediction import Spans
+from thinstack.runtime.scored import Spans
 
 DEFAULT_NAME: Final = "tree_sentiment"
 """The component whose results are read if no name is given."""

@@ -23,7 +23,7 @@ from thinstack.errors import BundleError, InputError, MissingExtraError, needs_e
 from thinstack.integrations.spacy.doc_bins import check_label, chosen_categories
 from thinstack.integrations.spacy.pipe import SOURCE, BatchedPipe, check_docs, files_from_bytes
 from thinstack.integrations.spacy.splitter import sentences_of
-from thinstack.runtime.documents import document_scores
+from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.examples.labels import check_labels
 
@@ -181,10 +181,15 @@ class TreeClassifier(BatchedPipe):
         texts = [_words(doc) for doc in check_docs(docs)]
         scores = np.zeros((len(texts), len(self._labels)))
         if isinstance(self.model, Predictor):
-            found = iter(self.model.predict(list(chain.from_iterable(texts))))
-            for row, text in zip(scores, texts, strict=True):
-                if text:
-                    row[:] = document_scores([next(found) for _ in text])
+            words = list(chain.from_iterable(texts))
+            scored = self.model.trees_and_scores(words)
+            worded = np.array([place for place, text in enumerate(texts) if text], np.int64)
+            if len(worded):
+                roots = np.stack([each.scores[-1] for each in scored]).astype(np.float64)
+                both = zip(words, scored, strict=True)
+                weights = np.array([len(sentence) * each.weight for sentence, each in both])
+                counts = np.array([*map(len, texts)])[worded]
+                scores[worded] = mean_scores(roots, weights, counts)
         else:
             places = [place for place, text in enumerate(texts) if text]
             scores[places] = self._learning_model().scores([texts[place] for place in places])

@@ -183,7 +183,7 @@ class Texts(TableTask):
         texts, labels = datasets.items[1], recipe.model.shown_labels
         sentences = [sentence for text in texts for sentence in text.sentences]
         predicted = predictor.predict(sentences)
-        roots = np.stack([each.scores[-1] for each in predicted])
+        roots = np.stack([each.node_scores[-1] for each in predicted])
         counts = np.array([len(text.sentences) for text in texts])
         lengths = np.array([len(each.words) * each.weight for each in predicted])
         scores = mean_scores(roots, lengths, counts)

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from last_word_model import best, expected
+from predictions import sentences_of
 
 from thinstack.errors import InputError
-from thinstack.runtime import text as module
+from thinstack.runtime import stream as module
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.text import Sentence, predict_text
+from thinstack.text.sentences import Sentence
 
 TEXTS = ["So good. Very awful", "", "A film"]
 LABELS = [[best(expected(".", 3)), best(expected("awful", 2))], [], [best(expected("film", 2))]]
@@ -21,9 +22,9 @@ def predictor(last_word):
 @pytest.mark.parametrize("batch", [1, 2, 128])
 def test_each_text_has_its_sentences(predictor, batch, monkeypatch):
     monkeypatch.setitem(module.BATCH_TEXTS, "cpu", batch)
-    read = list(predict_text(predictor, TEXTS))
+    read = list(sentences_of(predictor, TEXTS))
     assert [[found.label for found in sentences] for sentences in read] == LABELS
-    (whole, _, _) = predict_text(predictor, TEXTS, split=False)
+    (whole, _, _) = sentences_of(predictor, TEXTS, split=False)
     assert [found.label for found in whole] == [best(expected("awful", 5))]
 
 
@@ -38,7 +39,7 @@ def test_a_text_does_not_wait_for_a_long_one_behind_it(last_word, monkeypatch):
     )
     long = ["so good", "film " * 1000, "very awful", "so good"]
     found, waited = [], []
-    for sentences in predict_text(predictor, long):
+    for sentences in sentences_of(predictor, long):
         found.append([each.label for each in sentences])
         waited.append(sum(calls))
     assert found == [[best(expected(last, 2))] for last in ("good", "film", "awful", "good")]
@@ -47,7 +48,7 @@ def test_a_text_does_not_wait_for_a_long_one_behind_it(last_word, monkeypatch):
 
 def test_words_stand_where_they_are_in_the_text(predictor):
     text = "  It isn't\n  well-made – so (awful)!  Good"
-    first, second = next(predict_text(predictor, [text]))
+    first, second = next(sentences_of(predictor, [text]))
     assert (first.text, second.text) == ("It isn't\n  well-made – so (awful)!", "Good")
     parts = ["It", "is", "n't", "well-made", "–", "so", "(", "awful", ")", "!"]
     spelling = {"–": "--", "(": "-LRB-", ")": "-RRB-"}
@@ -56,11 +57,11 @@ def test_words_stand_where_they_are_in_the_text(predictor):
 
 
 def test_the_source_reaches_the_model(predictor):
-    ((left,),) = predict_text(predictor, ["what a good film"], source="left")
+    ((left,),) = sentences_of(predictor, ["what a good film"], source="left")
     assert left.transitions.tolist() == [0, 0, 1, 0, 1, 0, 1]
     for texts in (TEXTS, [""], []):
         with pytest.raises(InputError, match="'self'"):
-            list(predict_text(predictor, texts, source="self"))
+            list(sentences_of(predictor, texts, source="self"))
 
 
 def test_any_splitter_will_do(predictor, monkeypatch):
@@ -72,6 +73,6 @@ def test_any_splitter_will_do(predictor, monkeypatch):
             yield [Sentence(" ".join(part), part, np.zeros((len(part), 2))) for part in parts]
 
     monkeypatch.setattr(module, "splitter", lambda **_: bars)
-    found = list(predict_text(predictor, ["so good|very awful", " | "]))
+    found = list(sentences_of(predictor, ["so good|very awful", " | "]))
     words = [[one.words for one in read] for read in found]
     assert words == [[("so", "good"), ("very", "awful")], []]

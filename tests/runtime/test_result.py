@@ -1,0 +1,157 @@
+"""A model that is called: results, and the views of their phrases."""
+
+import json
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+from last_word_model import LABELS as WORDS
+from predictions import prediction_of
+
+import thinstack
+from thinstack.core.scale import FIVE
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.result import Result
+
+PLACES = (-1, -0.5, 0, 0.5, 1)
+TEXT = "  A good film. The second half\nis dull, though."
+
+
+@pytest.fixture(scope="module")
+def sst():
+    return thinstack.load(threads=1)
+
+
+@pytest.fixture(scope="module")
+def result(sst):
+    return sst(TEXT)
+
+
+def test_one_text_gives_a_result_a_list_a_list_and_an_iterable_a_stream(sst, result):
+    assert isinstance(result, Result)
+    assert [one.to_dict() for one in sst([TEXT, ""])] == [result.to_dict(), sst("").to_dict()]
+    asked = []
+    texts = (asked.append(number) or f"{number} stars" for number in range(10_000))
+    stream = sst(texts)
+    assert next(stream).text == "0 stars"
+    assert len(asked) < 1000, "a stream reads on only when it is asked"
+
+
+def test_a_text_is_the_mean_of_its_sentences_by_their_words(result):
+    rows = np.array([one.node_scores[-1] for one in result.sentences], np.float64)
+    means = np.average(rows, axis=0, weights=[len(one.words) for one in result.sentences])
+    assert [*result.scores] == [*FIVE]
+    assert [*result.scores.values()] == pytest.approx(means.tolist(), abs=1e-12)
+    assert result.label == FIVE[int(means.argmax())]
+    assert result.polarity == pytest.approx(float(means @ PLACES), abs=1e-12)
+
+
+def test_sentences_and_phrases_stand_where_they_were_typed(result):
+    assert [one.text for one in result.sentences] == [
+        "A good film.",
+        "The second half\nis dull, though.",
+    ]
+    assert [TEXT.index(one.text) for one in result.sentences] == [
+        one.start for one in result.sentences
+    ]
+    assert len(result.phrases) == sum(2 * len(one.words) - 1 for one in result.sentences)
+    for phrase in result.phrases:
+        assert TEXT[phrase.start : phrase.end] == phrase.text == str(phrase)
+
+
+def test_phrases_are_the_nodes_of_the_trees(result):
+    for sentence in result.sentences:
+        data = sentence.to_dict()
+        for phrase, node, row in zip(
+            sentence.phrases, data["nodes"], sentence.node_scores, strict=True
+        ):
+            assert (phrase.text, phrase.label) == (node["text"], node["label"])
+            assert (phrase.start - sentence.start, phrase.sentence) == (node["start"], sentence)
+            assert phrase.scores == dict(zip(FIVE, row.tolist(), strict=True))
+            assert phrase.polarity == pytest.approx(float(row.astype(float) @ PLACES), abs=1e-12)
+            assert node["polarity"] == round(phrase.polarity, 6)
+            for child in phrase.children:
+                assert child.parent == phrase
+            assert (
+                len(phrase.children) == (0 if " " not in phrase.text else 2) or "," in phrase.text
+            )
+        whole = sentence.phrases[-1]
+        assert (whole.parent, whole.text) == (None, sentence.text)
+        words = [sentence.text[start:end] for start, end in sentence.offsets.tolist()]
+        assert [each.text for each in _words(whole)] == words
+    first, second = result.sentences[0].phrases[:2]
+    assert first != second
+    assert {first, *result.sentences[0].phrases} == {*result.sentences[0].phrases}
+
+
+def _words(phrase):
+    return (
+        [phrase] if not phrase.children else [w for each in phrase.children for w in _words(each)]
+    )
+
+
+def test_views_hold_no_copies(result):
+    sentence = result.sentences[0]
+    phrase = sentence.phrases[0]
+    assert phrase.sentence is sentence
+    assert not hasattr(phrase, "__dict__")
+    with pytest.raises(TypeError):
+        weakref.ref(phrase)
+
+
+def test_a_text_without_words_has_a_result(sst):
+    empty = sst(" \n")
+    assert (empty.label, empty.polarity, empty.scores, empty.phrases) == (None, None, {}, ())
+    assert (empty.sentences, empty.highlights(), empty.why()) == ((), [], [])
+    assert empty.to_dict() == {
+        "text": " \n",
+        "label": None,
+        "polarity": None,
+        "scores": {},
+        "sentences": [],
+    }
+    assert empty.svg()
+    assert repr(empty) == "<Result None: ' \\n'>"
+
+
+def test_data_drawings_and_pickles(result):
+    data = json.loads(result.to_json())
+    assert data == result.to_dict()
+    assert [one["start"] for one in data["sentences"]] == [2, 15]
+    again = pickle.loads(pickle.dumps(result))
+    assert again.to_dict() == data
+    assert result.svg() == thinstack.render(result) == result._repr_html_()
+    assert result.html() == thinstack.render(result, "text")
+    assert len(result.why()) == sum(len(one.why()) for one in result.sentences)
+    for each in result.why():
+        assert TEXT[each.start : each.end] == each.text
+    assert repr(result).startswith("<Result ")
+
+
+def test_a_long_text_is_shown_as_coloured_text(sst):
+    long = sst("It was filmed in March, by the sea. " * 9)
+    assert long._repr_html_() == long.html()
+
+
+def test_views_of_fewer_classes_and_abstaining(sst):
+    two = thinstack.load(threads=1, classes=2)("It was filmed in March. A superb film.")
+    assert [*two.scores] == ["negative", "positive"]
+    assert two.polarity == pytest.approx(two.scores["positive"] - two.scores["negative"])
+    unsure = thinstack.load(threads=1, abstain=0.99)("It is a film.")
+    assert (unsure.label, unsure.polarity is None) == (None, False)
+
+
+def test_classes_that_are_no_scale_have_no_polarity(last_word):
+    result = Predictor(last_word, threads=1)("so good. very awful")
+    assert result.polarity is None
+    assert {phrase.polarity for phrase in result.phrases} == {None}
+    assert result.label in WORDS
+
+
+def test_a_sentence_alone_has_no_phrases():
+    lone = prediction_of(
+        ("a", "b"), np.array([0, 0, 1], np.int8), np.eye(5, dtype=np.float32)[[4]], FIVE
+    )
+    assert (lone.phrases, lone.polarity) == ((), 1.0)
+    assert [each.text for each in lone.highlights()] == ["a b"]

@@ -1,0 +1,164 @@
+"""Chooses the phrases that say most about a text, none inside another."""
+
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from thinstack.data.words.ptb import plain
+from thinstack.runtime.phrase import Nodes, Phrase
+from thinstack.text.english import rules
+
+if TYPE_CHECKING:
+    from thinstack.runtime.prediction import Prediction
+
+CLIMB: Final = 0.8
+"""A phrase is shown with what is around it, as long as that says at least this share as much."""
+
+CONTRAST: Final = 0.5
+"""The phrase beside one that is overruled says at least this share of what both together say, or it
+only turns that one round, as `not` does."""
+
+WIDEST: Final = 10
+"""Words of what a phrase is shown with, at most, itself included."""
+
+NEUTRAL: Final = 0
+
+
+def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
+    """The phrases of some sentences that say most, at most `n` of them, the strongest first.
+
+    `Result.highlights` says which these are.
+    """
+    ranked = []
+    for sentence in sentences:
+        nodes = _Ranked(sentence)
+        ranked += [
+            (-nodes.strength[node], nodes.starts[node], nodes, node) for node in nodes.best(n)
+        ]
+    ranked.sort(key=lambda each: each[:2])
+    return [Phrase(nodes, node) for *_, nodes, node in ranked[:n]]
+
+
+class _Ranked(Nodes):
+    """The nodes of a prediction, with their sides and strengths.
+
+    Attributes:
+        sides: of each node, -1 or 1 if its label is negative or positive, and NEUTRAL if it is
+            neutral or has no label. Where classes are not a scale, it is the number of the label,
+            from 1.
+        strength: of each node, how far its polarity is from 0; or the probability of its label.
+    """
+
+    def __init__(self, sentence: "Prediction"):
+        super().__init__(sentence)
+        view = sentence.view
+        if view.polarity is None:
+            sides = {label: side for side, label in enumerate(view.labels, 1)}
+            self.strength = [*map(max, self.rows)]
+        else:
+            pairs = zip(view.labels, view.polarity, strict=True)
+            sides = {label: (place > 0) - (place < 0) for label, place in pairs}
+            self.strength = [abs(place or 0.0) for place in self.polarity]
+        self.sides = [NEUTRAL if label is None else sides[label] for label in self.labels]
+
+    def best(self, most: int) -> list[int]:
+        """The nodes that say most, the strongest first, at most `most`; none overlaps another."""
+        if len(self.sides) == 1:
+            return [0] if self.sides[0] != NEUTRAL else []
+        self._find_shown()
+        order = [node for node, shown in enumerate(self._shown) if shown]
+        order.sort(key=lambda node: (-self.strength[node], *self._size(node)))
+        chosen = list[int]()
+        for node in order:
+            if len(chosen) == most:
+                break
+            if self._is_free(node, chosen) and not self._is_turned(node):
+                chosen.append(self._climbed(node, chosen))
+        return chosen
+
+    def _size(self, node: int) -> tuple[int, int]:
+        start, end = self.spans[node]
+        return end - start, start
+
+    def _find_shown(self) -> None:
+        """Find the nodes that may be shown: those that have a side and are the sentence, or begin
+        and end with a whole word and hold a content word. `n't` is typed as the end of a word, and
+        `and` is no end."""
+        spelt = [plain(word).lower() for word in self.sentence.words]
+        words = [any(map(_is_letter, word)) for word in spelt]
+        english = rules()
+
+        def but(excepted: Collection[str]) -> list[bool]:
+            return [one and word not in excepted for one, word in zip(words, spelt, strict=True)]
+
+        self._content = but(english.function_words)
+        first, last = but(english.dangling["first"]), but(english.dangling["last"])
+        pairs = self.sentence.offsets.tolist()
+        touches = [end >= start for (_, end), (start, _) in pairwise(pairs)]
+        both = zip(touches, pairwise(words), strict=True)
+        inside = [False, *(touch and all(pair) for touch, pair in both), False]
+        self._shown = [
+            side != NEUTRAL
+            and first[start]
+            and last[end - 1]
+            and not (inside[start] or inside[end])
+            and self._has_content(start, end)
+            for side, (start, end) in zip(self.sides, self.spans, strict=True)
+        ]
+        self._shown[-1] = self.sides[-1] != NEUTRAL
+
+    def _has_content(self, start: int, end: int) -> bool:
+        return any(self._content[start:end])
+
+    def _is_free(self, node: int, chosen: Sequence[int]) -> bool:
+        """Whether a node overlaps no chosen one."""
+        start, end = self.spans[node]
+        spans = [self.spans[each] for each in chosen]
+        return all(end <= first or behind <= start for first, behind in spans)
+
+    def _is_turned(self, node: int) -> bool:
+        """Whether what is around a node turns its side round, as `not` does, without a phrase that
+        speaks for the other side by itself."""
+        child, parent = node, self.parents[node]
+        while parent >= 0:
+            if self.sides[parent] not in (NEUTRAL, self.sides[node]):
+                return not self._contrasts(self._beside(child, parent), parent)
+            child, parent = parent, self.parents[parent]
+        return False
+
+    def _contrasts(self, beside: int, parent: int) -> bool:
+        """Whether a part of a phrase speaks for the side of the whole by itself."""
+        return (
+            self.sides[beside] == self.sides[parent]
+            and self.strength[beside] >= CONTRAST * self.strength[parent]
+            and self._has_content(*self.spans[beside])
+        )
+
+    def _climbed(self, node: int, chosen: Sequence[int]) -> int:
+        """The largest phrase around a node that says as much, and nothing of another side."""
+        side, least, best = self.sides[node], CLIMB * self.strength[node], node
+        child, parent = node, self.parents[node]
+        while parent >= 0 and self.sides[parent] == side and self.strength[parent] >= least:
+            beside = self._beside(child, parent)
+            if not self._is_free(parent, chosen) or self._has_other_side(beside, side):
+                break
+            start, end = self.spans[parent]
+            if self._shown[parent] and end - start <= WIDEST:
+                best = parent
+            child, parent = parent, self.parents[parent]
+        return best
+
+    def _beside(self, child: int, parent: int) -> int:
+        left, right = self.children(parent) or (child, child)
+        return left if child == right else right
+
+    def _has_other_side(self, node: int, side: int) -> bool:
+        """Whether a phrase at or below a node speaks for another side."""
+        start, end = self.spans[node]
+        below = range(node + 2 - 2 * (end - start), node + 1)
+        return any(self._shown[each] and self.sides[each] != side for each in below)
+
+
+def _is_letter(character: str) -> bool:
+    """Whether a character is no mark of punctuation."""
+    return character.isalnum() or not character.isascii()

@@ -1,0 +1,160 @@
+"""`Phrase`: one node of the tree of a sentence, with its label and scores."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from thinstack.core.transitions import parents_of
+
+if TYPE_CHECKING:
+    from thinstack.runtime.prediction import Prediction
+    from thinstack.runtime.result import Result
+
+_WIDEST: Final = 60
+"""Characters of a text that are printed."""
+
+
+class Nodes:
+    """The nodes of a prediction that have scores, as columns, each of which is made when it is
+    first asked for."""
+
+    def __init__(self, sentence: "Prediction"):
+        self.sentence = sentence
+
+    def phrases(self) -> tuple["Phrase", ...]:
+        """A view of each node, in transition order."""
+        return tuple(Phrase(self, node) for node in range(len(self.sentence.node_scores)))
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """The words [start, end) of each node."""
+        return [(start, end) for start, end in self.sentence.spans.tolist()]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The first character of each node in the whole text."""
+        firsts = (self.sentence.offsets[:, 0] + self.sentence.start).tolist()
+        return [firsts[start] for start, _ in self.spans]
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """The character of the whole text behind each node."""
+        lasts = (self.sentence.offsets[:, 1] + self.sentence.start).tolist()
+        return [lasts[end - 1] for _, end in self.spans]
+
+    @cached_property
+    def rows(self) -> list[list[float]]:
+        """The scores of each node."""
+        rows: list[list[float]] = self.sentence.node_scores.tolist()
+        return rows
+
+    @cached_property
+    def labels(self) -> list[str | None]:
+        """The label of each node, None if no class is as probable as `abstain`."""
+        return [*map(self.sentence.view.label, self.rows)]
+
+    @cached_property
+    def polarity(self) -> list[float | None]:
+        """The polarity of each node, None if the classes are not a scale of sentiment."""
+        return [*map(self.sentence.view.mean_place, self.rows)]
+
+    @cached_property
+    def parents(self) -> list[int]:
+        """The node around each node, -1 for the sentence."""
+        if len(self.spans) == 1:
+            return [-1]
+        parents: list[int] = parents_of(self.sentence.transitions)[0].tolist()
+        return parents
+
+    def children(self, node: int) -> tuple[int, int] | None:
+        """The two nodes that a node is made of; None for a word."""
+        start, end = self.spans[node]
+        if end - start == 1 or len(self.spans) == 1:
+            return None
+        right = node - 1
+        first, behind = self.spans[right]
+        return right - (2 * (behind - first) - 1), right
+
+
+class Phrase:
+    """A phrase of a sentence: a node of its tree.
+
+    It is a view of the prediction, and copies nothing. Phrases are equal if they are the same node
+    of the same prediction.
+
+    Attributes:
+        node: the number of the node in the tree, in transition order.
+    """
+
+    __slots__ = ("_nodes", "node")
+
+    def __init__(self, nodes: Nodes, node: int):
+        self._nodes, self.node = nodes, node
+
+    @property
+    def sentence(self) -> "Prediction":
+        """The sentence that it is a phrase of."""
+        return self._nodes.sentence
+
+    @property
+    def text(self) -> str:
+        """The phrase as it was typed."""
+        shift = self.sentence.start
+        return self.sentence.text[self.start - shift : self.end - shift]
+
+    @property
+    def start(self) -> int:
+        """Its first character in the whole text."""
+        return self._nodes.starts[self.node]
+
+    @property
+    def end(self) -> int:
+        """The character of the whole text behind it."""
+        return self._nodes.ends[self.node]
+
+    @property
+    def label(self) -> str | None:
+        """Its most probable class, or None if that is less probable than `abstain`."""
+        return self._nodes.labels[self.node]
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The probability of each class, {label: probability}."""
+        return dict(zip(self.sentence.labels, self._nodes.rows[self.node], strict=True))
+
+    @property
+    def polarity(self) -> float | None:
+        """From -1 (negative) to 1 (positive), as `Prediction.polarity`."""
+        return self._nodes.polarity[self.node]
+
+    @property
+    def parent(self) -> "Phrase | None":
+        """The phrase around it; None for the whole sentence."""
+        parent = self._nodes.parents[self.node]
+        return None if parent < 0 else Phrase(self._nodes, parent)
+
+    @property
+    def children(self) -> tuple["Phrase", ...]:
+        """The two phrases that it is made of, left and right; none of a word."""
+        pair = self._nodes.children(self.node)
+        return () if pair is None else tuple(Phrase(self._nodes, node) for node in pair)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Phrase):
+            return NotImplemented
+        return self.node == other.node and self.sentence is other.sentence
+
+    def __hash__(self) -> int:
+        return hash((id(self.sentence), self.node))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return shown(self)
+
+
+def shown(each: "Result | Prediction | Phrase") -> str:
+    """What is printed of a result, a sentence or a phrase: its label, polarity and text."""
+    polarity = "" if each.polarity is None else f" {each.polarity:+.2f}"
+    text = each.text if len(each.text) <= _WIDEST else f"{each.text[: _WIDEST - 3]}..."
+    return f"<{type(each).__name__} {each.label}{polarity}: {text!r}>"

@@ -1,0 +1,129 @@
+"""`Result`: what a model says of one text."""
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from thinstack.runtime.highlights import highlights
+from thinstack.runtime.phrase import Phrase, shown
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.views import View
+
+if TYPE_CHECKING:
+    from thinstack.runtime.why import Contribution
+
+MOST_WORDS: Final = 60
+"""Words of a text that a notebook draws as trees; a longer one is shown as coloured text."""
+
+
+class Result:
+    """What a model says of a text: its label and polarity, those of its sentences, and those of
+    every phrase. `thinstack.load()(text)` makes one.
+
+    Attributes:
+        text: the text.
+        sentences: its sentences in order (`Prediction`); none of a text without words.
+        view: the C classes that are shown, and how probable a label must be.
+    """
+
+    __slots__ = ("_row", "sentences", "text", "view")
+
+    def __init__(self, text: str, sentences: tuple[Prediction, ...], view: View):
+        self.text, self.sentences, self.view = text, sentences, view
+        self._row: list[float] | None = None
+
+    @property
+    def label(self) -> str | None:
+        """The most probable class. None for a text without words, and if no class is as probable as
+        `abstain`."""
+        return self.view.label(self._means()) if self.sentences else None
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The probability of each class, {label: probability}: the mean over the sentences,
+        weighted by their words. Empty for a text without words."""
+        means = self._means()
+        return dict(zip(self.view.labels, means, strict=True)) if means else {}
+
+    @property
+    def polarity(self) -> float | None:
+        """From -1 (negative) to 1 (positive): the mean of the places of the classes (`Scale`),
+        weighted by their probabilities. None for a text without words, and if the classes are not a
+        scale of sentiment."""
+        return self.view.mean_place(self._means()) if self.sentences else None
+
+    @property
+    def phrases(self) -> tuple[Phrase, ...]:
+        """The phrases of all sentences in turn, each in the order of the nodes of its tree: words
+        before the phrases around them. Empty if the model scores only sentences."""
+        return tuple(phrase for sentence in self.sentences for phrase in sentence.phrases)
+
+    def highlights(self, n: int = 3) -> list[Phrase]:
+        """The phrases that say most, at most `n`, the strongest first.
+
+        They are negative or positive, or of any class if classes are not a scale. None is inside
+        another, none begins or ends with a mark of punctuation, and none is turned round by what is
+        around it, as "good" in "not good". A phrase comes with the words around it as long as they
+        keep most of its strength, which is its distance from polarity 0. If a model scores only
+        sentences, they are sentences.
+        """
+        return highlights(self.sentences, n)
+
+    def why(self) -> "list[Contribution]":
+        """How much each phrase contributes to the label of its sentence, sentence by sentence.
+        Raises InputError as `Prediction.why` does."""
+        return [each for sentence in self.sentences for each in sentence.why()]
+
+    def svg(self) -> str:
+        """The trees as one SVG picture, with the class of every phrase."""
+        from thinstack.integrations.show.svg import svg
+
+        return svg(self.sentences)
+
+    def html(self) -> str:
+        """The running text as HTML, its phrases coloured in place: for long texts."""
+        from thinstack.integrations.show.heat import heat
+
+        return heat(self.sentences)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the trees, or of a long text its phrases coloured in place."""
+        words = sum(len(sentence.words) for sentence in self.sentences)
+        return self.svg() if words <= MOST_WORDS else self.html()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as data ready for JSON: `text`, `label`, `polarity`, `scores`, and
+        `sentences`, each as `Prediction.to_dict` has it."""
+        polarity = self.polarity
+        return {
+            "text": self.text,
+            "label": self.label,
+            "polarity": None if polarity is None else round(polarity, 6),
+            "scores": {label: round(score, 6) for label, score in self.scores.items()},
+            "sentences": [sentence.to_dict() for sentence in self.sentences],
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """`to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+
+    def __repr__(self) -> str:
+        return shown(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Result, (self.text, self.sentences, self.view)
+
+    def _means(self) -> list[float]:
+        """The probabilities of the classes; empty without words."""
+        if self._row is None:
+            rows = [sentence.node_scores[-1].tolist() for sentence in self.sentences]
+            self._row = rows[0] if len(rows) == 1 else self._weighted(rows)
+        return self._row
+
+    def _weighted(self, rows: list[list[float]]) -> list[float]:
+        sizes = [len(sentence.words) * sentence.weight for sentence in self.sentences]
+        total = sum(sizes)
+        means = [0.0] * len(self.view.labels) if rows else []
+        for row, size in zip(rows, sizes, strict=True):
+            share = size / total
+            means = [mean + score * share for mean, score in zip(means, row, strict=True)]
+        return means

@@ -1,0 +1,35 @@
+"""What a model says of one sentence, as arrays."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.core.transitions import spans_of
+
+Spans = tuple[tuple[int, int], ...]
+"""Words [start, end) of each part of a sentence, in order."""
+
+
+class Scored(NamedTuple):
+    """The tree of a sentence and the scores of its nodes.
+
+    The tree is transitions (2n-1,) int8, or empty if the model reads plain sentences. Scores are
+    (2n-1, C), or (1, C) if the model scores only whole sentences. `weight` is described at
+    `Prediction`. Only a sentence that was cut has parts.
+    """
+
+    transitions: NDArray[np.int8]
+    scores: NDArray[np.float32]
+    weight: float = 1.0
+    parts: Spans = ()
+
+
+def scored_spans(
+    transitions: NDArray[np.int8], scores: NDArray[np.float32], words: int
+) -> NDArray[np.int64]:
+    """Words [start, end) of each row of `scores` (N, C): of every node of the tree, or only of the
+    sentence, which has this many words."""
+    if len(scores) == len(transitions):
+        return spans_of(transitions)
+    return np.array([[0, words]])
