@@ -25,9 +25,10 @@ class Marks:
         self.names = [self._labels[label] if certain else UNCERTAIN for label, certain in pairs]
         self.signs, self.tones = self.names, ["plain"] * len(pairs)
         if scale is not None:
-            signs = [SIGNS[tone].replace("-", "−") for tone in scale.tones]
+            tones = scale.tones
+            signs = [SIGNS[tone].replace("-", "−") for tone in tones]
             self.signs = [signs[label] if certain else "?" for label, certain in pairs]
-            self.tones = [f"t{scale.tones[label]}" if certain else "plain" for label, certain in pairs]
+            self.tones = [f"t{tones[label]}" if certain else "plain" for label, certain in pairs]
 
     def scores(self, node: int) -> str:
         """The probability of every class for one phrase, as text."""
