@@ -137,8 +137,8 @@ def train_rows(
     """
     files: dict[str, Any] = {"label_column": label, "spans": bool(spans)}
     columns, classes = [text, label, *(("start", "end") if spans else ())], Classes(label, labels)
-    parts = {"train": rows, "dev": dev, "test": test}
-    tables = {f"{part}.jsonl": table for part, table in parts.items() if table is not None}
+    others = {part: table for part, table in (("dev", dev), ("test", test)) if table is not None}
+    tables = {"train.jsonl": rows} | {f"{part}.jsonl": table for part, table in others.items()}
     for table in tables.values():
         check_rows(table)
     with locked(out):
@@ -150,7 +150,6 @@ def train_rows(
             content = "".join(f"{json.dumps(row.values)}\n" for row in found).encode()
             write_atomically(folder / name, content)
             inputs.hold(name, content)
-        others = [part for part in ("dev", "test") if parts[part] is not None]
         files |= {part: str(folder / f"{part}.jsonl") for part in others}
         train_table(
             folder / "train.jsonl",
