@@ -106,14 +106,14 @@ def test_figures_of_the_test_file_stand_by_themselves(trained):
 def test_sets_come_in_schema_2_and_older_readers_say_so(trained, monkeypatch):
     out = trained[1]
     monkeypatch.setattr("thinstack.bundle.reading.CLASS_SETS_SCHEMA", 1)
-    with pytest.raises(BundleError, match="schema 2.* a newer thinstack is needed"):
+    with pytest.raises(BundleError, match=r"schema 2.* a newer thinstack is needed"):
         thinstack.load(out / "model-best")
 
 
 def test_sets_of_other_classes_are_refused(tmp_path):
     raw = recipe_of(tmp_path).model_dump(mode="json", exclude_defaults=True)
     raw["model"]["class_sets"] = {"a": ["good"], "b": ["positive"]}
-    with pytest.raises(ConfigError, match="class_sets.*'good'"):
+    with pytest.raises(ConfigError, match=r"class_sets.*'good'"):
         Recipe.parse(raw, source="test")
 
 
