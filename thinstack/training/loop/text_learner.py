@@ -205,8 +205,8 @@ class TextLearner:
     @_one_thread()
     @torch.inference_mode()
     def scores(self, texts: Sequence[Words]) -> NDArray[np.float32]:
-        """The probabilities (T, C) of the C shown classes for T texts. A model that parses reads each
-        sentence over its own tree."""
+        """The probabilities (T, C) of the C shown classes for T texts. A model that parses reads
+        each sentence over its own tree."""
         model, labels = self._learner.average, self.config.shown_labels
         found = [np.zeros((0, len(labels)), np.float32)]
         examples = self._examples(texts, [labels[0]] * len(texts))
