@@ -72,7 +72,7 @@ def test_from_a_table_to_predictions(cli, folder):
     assert "texts.csv:42: " in (out / "skipped.txt").read_text()
     results = json.loads((out / "results.json").read_text())
     assert list(results["seeds"]) == ["3"]
-    assert results["rival"]["TF-IDF, logistic regression"]["texts"] == 4
+    assert results["rival"]["TF-IDF of words and characters, logistic regression"]["texts"] == 4
     found = cli("evaluate", out / "model-best", folder / "good.csv", "--json")
     assert found.code == 2
     rows = rows_of(table)[:-1]

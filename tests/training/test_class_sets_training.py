@@ -126,3 +126,30 @@ def test_weights_of_classes_of_their_own_are_learnt_as_before(tmp_path):
     same = text_losses(model, batch, examples, recipe.training)[0][0]
     model.class_sets = None
     assert torch.equal(same, text_losses(model, batch, examples, recipe.training)[0][0])
+
+
+def test_spacy_shows_the_labels_and_keeps_phrases(trained):
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("tree_sentiment", config={"model": str(trained[1] / "model-best")})
+    doc = nlp("The film is good. The plot is dull.")
+    model = thinstack.load(trained[1] / "model-best")
+    assert doc.cats == pytest.approx(model(doc.text).scores, abs=1e-6)
+    assert doc[3:4]._.sentiment_label in ("bad", "good")
+    assert doc[3:4]._.sentiment_exact
+
+
+def test_a_table_of_these_labels_is_evaluated_as_it_stands(trained, cli, tmp_path):
+    bundle = trained[1] / "model-best"
+    figures = cli("evaluate", bundle, trained[1].parent / "test.csv", "--json").json
+    assert figures["texts"] == 60
+    results = json.loads((trained[1] / "results.json").read_text("utf-8"))
+    measured = results["seeds"]["1"]["test"]["self"]["accuracy"]
+    assert figures["accuracy"] == pytest.approx(measured, abs=2)
+    five = cli("predict", "--model", bundle, "--classes", 5, "The film is good.")
+    assert (five.code, "very positive" in five.out) == (0, True)
+    own = cli("predict", "--model", bundle, "The film is good.")
+    assert (own.err, "very" in own.out) == ("", False)
+    suite = cli("evaluate", bundle, "--suite", "polarity", "--json")
+    assert suite.code == 0

@@ -115,6 +115,8 @@ def predict(
         _print_lines(scored, most)
     else:
         _show(scored, most, as_json=as_json, pages=pages)
+        if not (as_json or predictor.phrases):
+            print("note: this model scores whole sentences, not their phrases", file=sys.stderr)
     unread.warn()
 
 

@@ -272,7 +272,7 @@ class Texts(TableTask):
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         if recipe.init is None or "head" not in recipe.init.parts:
             yield (
-                "this model scores whole sentences, not their phrases; to have both, train on the "
-                "classes of the start, in its order (--labels), or on labels of phrases (--spans)"
+                "this model scores whole sentences, not their phrases; a model has both if its "
+                "labels are a scale of sentiment (from --init sst), or of phrases (--spans)"
             )
         yield f'try it: thinstack predict --model {bundle} "Any text of yours."'
