@@ -54,8 +54,10 @@ def sentiment_sets(
 
 
 def check_sets(labels: Sequence[str], sets: Mapping[str, Sequence[str]]) -> None:
-    """Raise ValueError unless these are sets of the classes `labels` of a model, or none: each of
-    at least one class, at least two, and no class in two of them."""
+    """Raise ValueError unless these are sets of the classes `labels` of a model, or none.
+
+    There must be two or more, each with a class, and no class may be in two of them.
+    """
     classes = [each for one in sets.values() for each in one]
     if odd := [each for each in classes if each not in labels]:
         raise ValueError(f"class_sets: expected classes of labels, found {odd[0]!r:.80}")

@@ -30,8 +30,8 @@ class DataConfig(Strict):
     )
     test: str | None = Field(
         default=None,
-        description="A second file to report on, in the same format. It is read once the model is "
-        "trained: it chooses nothing, also where `dev` chooses the epoch or a temperature.",
+        description="A second file to report on, in the same format. It chooses nothing, also "
+        "where `dev` chooses the epoch or a temperature.",
     )
     dev_size: int | None = Field(
         default=None,
