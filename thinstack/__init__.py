@@ -157,17 +157,22 @@ def train_texts(
     labels: "Sequence[str]" = (),
     scale: bool | None = None,
     spans: bool | None = None,
+    epochs: int | None = None,
+    test: "Iterable[Mapping[str, object]] | None" = None,
 ) -> "Predictor":
     """Train a model on texts and their classes, as `thinstack train TABLE` does, and load it.
 
     `rows`: mappings with the columns `text` and `label`, for example a `datasets.Dataset` or
     `DataFrame.to_dict("records")`. `dev`: more rows, to measure the model on; without them a tenth
-    of the rows of each class is set aside. `init`: name or folder of the bundle to start from, or
-    "none" to start from word vectors only. `out`: the folder for the bundle, `model-best`, and for
-    the recipe, which docs/recipes.md explains.
+    of the rows of each class is set aside. With 200 such rows or more they also choose the epoch;
+    `test` are rows that choose nothing, and are measured on at the end. `epochs`: passes over the
+    rows, at most; by default their number decides. `init`: name or folder of the bundle to start
+    from, or "none" to start from word vectors only. `out`: the folder for the bundle, `model-best`,
+    and for the recipe, which docs/recipes.md explains.
 
     `labels`: all classes in their order; by default they come from the rows. `scale`: whether the
-    classes are a scale in this order; by default their names tell, and numbers are not. `spans`:
+    classes are a scale in this order; by default their names and the column's tell. From a model of
+    sentiment, a scale of sentiment is learnt by its five classes, and phrases keep scores. `spans`:
     whether each row labels a phrase, from column "start" to column "end"; it must be said if there
     are such columns.
 
@@ -190,5 +195,7 @@ def train_texts(
         labels=tuple(labels),
         scale=scale,
         spans=spans,
+        epochs=epochs,
+        test=test,
     )
     return load(Path(out) / "model-best")

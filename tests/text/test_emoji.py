@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from thinstack.runtime.text import predict_text
 
 import thinstack
 from thinstack.bundle import open_bundle
@@ -10,7 +11,6 @@ from thinstack.core.scale import Scale
 from thinstack.data.words.readings import TABLE, reading
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.runtime.documents import document_scores
-from thinstack.runtime.text import predict_text
 from thinstack.text.english import EnglishSplitter
 
 TABLE_DATA = json.loads(TABLE.read_text(encoding="utf-8"))

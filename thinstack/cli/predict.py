@@ -127,6 +127,8 @@ def predict(
             print_results.print_list(results, most)
     else:
         print_results.draw_texts(scored, most, full=full)
+        if not predictor.phrases:
+            print("note: this model scores whole sentences, not their phrases", file=sys.stderr)
 
 
 def _check_one_kind(asked: Mapping[str, Any]) -> None:

@@ -53,7 +53,7 @@ def print_brief(texts: Iterable[Numbered], view: "View") -> None:
     from thinstack.integrations.show.terminal_text import brief
 
     console = Console()
-    pen = Pen(view.labels, console.options)
+    pen = Pen(view, console.options)
     with _until_the_reader_stops():
         for _, result in texts:
             line = brief(pen, result, cut=console.is_terminal)

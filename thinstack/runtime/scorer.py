@@ -74,7 +74,7 @@ class Scorer:
             raise InputError(f"max_words is {max_words!r}; expected a whole number, at least 2")
         self.max_words = max_words
         self.bundle, self.config = bundle, bundle.config
-        self.view = View.choose(self.config.labels, classes, abstain)
+        self.view = View.choose(self.config.labels, classes, abstain, self.config.class_sets)
         self.labels = self.view.labels
         self.vocabulary = bundle.vocabulary()
         self.language = Language(self.vocabulary)

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.class_sets import ClassSets, set_matrix
 from thinstack.core.scale import FIVE as FIVE
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError, shown
@@ -26,7 +27,8 @@ class View(NamedTuple):
         places: for each of the model's classes, the shown class that it adds to, or -1 if it is
             left out. None if the model's own classes are shown.
         polarity: the place of each shown class from -1 (most negative) to 1 (most positive), as
-            `Scale` has it; None if they are not a scale of sentiment.
+            `Scale` has it; of a label that stands for several classes, their mean. None if they are
+            not a scale of sentiment.
     """
 
     labels: tuple[str, ...]
@@ -42,8 +44,15 @@ class View(NamedTuple):
         return cls(labels, abstain, places, _polarity(labels))
 
     @classmethod
-    def choose(cls, labels: tuple[str, ...], classes: int | None, abstain: float | None) -> Self:
-        """The view of a model with these labels.
+    def choose(
+        cls,
+        labels: tuple[str, ...],
+        classes: int | None,
+        abstain: float | None,
+        class_sets: ClassSets | None = None,
+    ) -> Self:
+        """The view of a model with these labels. Unless so many `classes` are asked for, the labels
+        of its `class_sets` are shown, if it has such.
 
         Raises InputError unless `classes` is 2, 3, 5 or None, and 0 < `abstain` < 1. Also if the
         model's classes are not a scale of sentiment (`Scale`) that has so many.
@@ -53,6 +62,8 @@ class View(NamedTuple):
             value = shown(abstain)
             raise InputError(f"abstain: expected a probability between 0 and 1, found {value}")
         share = 0.0 if abstain is None else float(abstain)
+        if classes is None and class_sets:
+            return cls._of_sets(labels, share, class_sets)
         if classes is None:
             return cls.of(labels, share)
         if classes not in (2, 3, len(FIVE)):
@@ -68,6 +79,21 @@ class View(NamedTuple):
             raise InputError(f"classes: expected {expected}; {actual}: leave classes out")
         names, places = merged
         return cls.of(names, share, places)
+
+    @classmethod
+    def _of_sets(cls, labels: tuple[str, ...], abstain: float, class_sets: ClassSets) -> Self:
+        sets, scale = set_matrix(labels, class_sets), Scale.of(labels)
+        places = tuple(np.where(sets.any(0), sets.argmax(0), -1).tolist())
+        polarity = None
+        if scale is not None:
+            polarity = tuple((sets @ np.array(scale.polarity) / sets.sum(1)).tolist())
+        return cls(tuple(class_sets), abstain, places, polarity)
+
+    @property
+    def scale(self) -> Scale | None:
+        """Where the shown classes stand, whatever they are called; None if they are no scale of
+        sentiment."""
+        return None if self.polarity is None else _scale_at(self.polarity)
 
     def label(self, row: Sequence[float]) -> str | None:
         """The most probable class of a row of scores (V,), or None if it is less probable than
@@ -107,6 +133,9 @@ class View(NamedTuple):
         if self.places is None:
             return known
         return np.array([*self.places, -1], np.int64)[known]
+
+
+_scale_at = lru_cache(maxsize=64)(Scale.at)
 
 
 @lru_cache(maxsize=64)

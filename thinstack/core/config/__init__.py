@@ -2,6 +2,7 @@
 
 from thinstack.core.config.base import Strict
 from thinstack.core.config.model_config import (
+    CLASS_SETS_SCHEMA,
     SCHEMA_VERSION,
     CellConfig,
     Device,
@@ -18,6 +19,7 @@ from thinstack.core.config.model_config import (
 )
 
 __all__ = [
+    "CLASS_SETS_SCHEMA",
     "SCHEMA_VERSION",
     "CellConfig",
     "Device",

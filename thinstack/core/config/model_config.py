@@ -5,12 +5,21 @@ import json
 import re
 from typing import Any, Final, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
+from thinstack.core.class_sets import check_sets
 from thinstack.core.config.base import Rate, Strict
 from thinstack.core.config.hub_labels import hub_labels, without_hub_labels
 
 SCHEMA_VERSION: Final = 1
+CLASS_SETS_SCHEMA: Final = 2
+"""Of a configuration with `class_sets`, which readers of schema 1 must not skip."""
 
 TRANSITIONS: Final = "transitions.v1"
 TRACKING: Final = "spinn.v1"
@@ -208,13 +217,18 @@ class EncoderConfig(Strict):
 class ModelConfig(Strict):
     """A model: a leaf embedding, an encoder of one composition cell, and a task head."""
 
-    schema_version: Literal[1] = Field(
-        default=SCHEMA_VERSION, description="Version of these fields; leave it out."
+    schema_version: Literal[1, 2] = Field(
+        default=1, description="Version of these fields; leave it out."
     )
     labels: tuple[str, ...] = Field(
         min_length=2,
         description="The classes, in order. For ratings of pairs, one label for each whole number "
         "from 1 up; for scores of a table, the whole numbers that they go over.",
+    )
+    class_sets: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="Labels of your own, each with the classes of `labels` that it stands for. "
+        "They are shown and learnt in place of `labels`; a class in no set is left out.",
     )
     embedding: EmbeddingConfig = Field(description="How words become vectors.")
     cell: CellConfig = Field(description="What composes the parts of a phrase.")
@@ -249,10 +263,21 @@ class ModelConfig(Strict):
         tracker = self.encoder.tracker
         return self.parser is not None or (tracker is not None and tracker.parses)
 
+    @property
+    def shown_labels(self) -> tuple[str, ...]:
+        """The labels that users see: those of `class_sets`, or else the classes themselves."""
+        return tuple(self.class_sets) or self.labels
+
     def to_json(self) -> str:
         """The content of a bundle's `config.json`: all fields, and `hub_labels` of the labels."""
         data = self.model_dump(mode="json") | hub_labels(self.labels)
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+    @model_serializer(mode="wrap")
+    def _without_empty_sets(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Schema 1 has no `class_sets`."""
+        data: dict[str, Any] = fields(self)
+        return {key: value for key, value in data.items() if value or key != "class_sets"}
 
     @model_validator(mode="before")
     @classmethod
@@ -286,8 +311,17 @@ class ModelConfig(Strict):
         return self
 
     @model_validator(mode="after")
+    def _sets_are_apart(self) -> Self:
+        schema = CLASS_SETS_SCHEMA if self.class_sets else SCHEMA_VERSION
+        object.__setattr__(self, "schema_version", schema)  # as tree_source
+        check_sets(self.labels, self.class_sets)
+        return self
+
+    @model_validator(mode="after")
     def _distinct_names(self) -> Self:
-        for name, values in (("labels", self.labels), ("relations", self.relations)):
+        shown = tuple(self.class_sets)
+        named = (("labels", self.labels), ("relations", self.relations), ("class_sets", shown))
+        for name, values in named:
             if len(set(values)) != len(values):
                 raise ValueError(f"{name} must differ, got {list(values)}")
             if odd := [each for each in values if re.search("[\ud800-\udfff]", each)]:

@@ -3,7 +3,9 @@ use the same names for inputs and outputs."""
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from thinstack.core.embedding import Embedding
@@ -45,7 +47,11 @@ class Model(nn.Module):
         parses: whether the model makes trees itself if it is given no trees.
         oracle: the encoder's oracle, None if it does not parse.
         input_names, output_names: the names of what `forward` takes and gives, in order.
+        class_sets: (S, C) which of the C classes each of S labels stands for (`set_matrix`), or
+            None. Scores are of the classes; who learns or measures labels sums them.
     """
+
+    class_sets: NDArray[np.float32] | None = None
 
     def __init__(self, *, embedding: Embedding, encoder: Encoder, head: TaskHead):
         super().__init__()

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from rich.console import ConsoleOptions
 from rich.text import Text
 
-from thinstack.core.scale import tones_of
 from thinstack.integrations.show.outline import SIGNS, UNCERTAIN, elide, visible
+from thinstack.runtime.views import View
 
 MAX_CLASSES: Final = 10
 """The most classes that are drawn of a sentence. If there are more, these are the most probable."""
@@ -23,15 +23,15 @@ _SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
 
 
 class Pen:
-    """Draws the classes with these labels for one width and encoding."""
+    """Draws the classes of a view for one width and encoding."""
 
-    def __init__(self, labels: Sequence[str], options: ConsoleOptions):
+    def __init__(self, view: View, options: ConsoleOptions):
         self.width, self.encoding = options.max_width, options.encoding
         self.ascii = options.ascii_only or options.legacy_windows
         self.elide = partial(elide, dots=" ... " if self.ascii else " … ")
-        self.tones = tones_of(labels)
+        self.tones = None if view.scale is None else view.scale.tones
         widest = max(self.width // 3, 4)
-        self.names = [self.elide(self.fit(label), widest) for label in labels]
+        self.names = [self.elide(self.fit(label), widest) for label in view.labels]
         self.signs = [SIGNS[tone] for tone in self.tones] if self.tones else self.names
         self.sign_width = max(map(cell_len, self.signs))
 

@@ -68,7 +68,7 @@ class _TreePen(Pen):
     def __init__(
         self, prediction: Prediction, options: ConsoleOptions, turning: Contribution | None
     ):
-        super().__init__(prediction.labels, options)
+        super().__init__(prediction.view, options)
         self.turning, self.prediction = turning, prediction
         self.labels, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
         self.certain = prediction.certain.tolist()

@@ -31,7 +31,7 @@ class TextAnswer(NamedTuple):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         result = self.result
-        pen, scores = Pen(result.view.labels, options), [*result.scores.values()]
+        pen, scores = Pen(result.view, options), [*result.scores.values()]
         names = result.label, scores.index(max(scores)), result.polarity, result.text
         yield from (pen.headline(*names, lines=1), Text(), *pen.classes(scores, _CLASSES))
         most = _HIGHLIGHTS - (len(scores) > _CLASSES)  # which adds a line for the other classes

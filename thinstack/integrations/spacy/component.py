@@ -117,11 +117,12 @@ class TreeSentiment(BatchedPipe):
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
         """Set `doc.cats`, the results of the component, and `doc.spans[spans_key]` of each Doc,
         from what `predict` gave."""
+        labels, polarity = self.labels, self.predictor.view.polarity
         for doc, sentences in zip(docs, found, strict=True):
             names = {"name": self.name, "aggregation": self.aggregation}
-            store(doc, sentences, self.labels, self.abstain, **names)
+            store(doc, sentences, labels, self.abstain, polarity=polarity, **names)
             known = self.results(doc)
-            doc.cats.update(known.scores if known else dict.fromkeys(self.labels, 0.0))
+            doc.cats.update(known.scores if known else dict.fromkeys(labels, 0.0))
             if self.spans_key is not None:
                 doc.spans[self.spans_key] = PhraseGroup(doc, self.spans_key, self.name)
 

@@ -45,7 +45,9 @@ def text_losses(
     The loss of a parser is 0 over 0 cases, because no parser learns from texts.
 
     The probabilities of a text are the mean of its sentences' probabilities, weighted by words, as
-    in predictions. With `neighbours`, its target is the distribution of `near_classes`.
+    in predictions. Where the model has `class_sets`, they are summed to those of the S labels; the
+    loss compares these with one another, so that a class in no set is left as it is. With
+    `neighbours`, the target of a text is the distribution of `near_classes`.
 
     With a `penalty`, each text adds that many times the mean of the divergence KL(initial || model)
     over the phrases of the `whole` minibatch. `batch` may be a part of that. `initial` is the model
@@ -63,6 +65,8 @@ def text_losses(
     )
     weighted = functional.softmax(roots, 1) * shares.to(roots.dtype).unsqueeze(1)
     means = roots.new_zeros([batch.size, roots.shape[1]]).index_add(0, text, weighted)
+    if model.class_sets is not None:
+        means = means @ torch.from_numpy(model.class_sets.T).to(means)
     targets = torch.from_numpy(batch.targets).to(logits.device)
     logs = means.clamp_min(torch.finfo(means.dtype).tiny).log()
     if neighbours > 0:
