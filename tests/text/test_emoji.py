@@ -7,10 +7,8 @@ from thinstack.runtime.text import predict_text
 
 import thinstack
 from thinstack.bundle import open_bundle
-from thinstack.core.scale import Scale
 from thinstack.data.words.readings import TABLE, reading
 from thinstack.data.words.vocabulary import WordVocabulary
-from thinstack.runtime.documents import document_scores
 from thinstack.text.english import EnglishSplitter
 
 TABLE_DATA = json.loads(TABLE.read_text(encoding="utf-8"))
@@ -84,12 +82,6 @@ def sst():
     return thinstack.load("sst", threads=1)
 
 
-def polarities(model, texts):
-    """On [-1, 1]."""
-    places = Scale.of(model.labels).polarity
-    return [document_scores(each) @ places for each in predict_text(model, texts)]
-
-
 @pytest.mark.parametrize("form", ["{0}", "{0}{0}", "{0} {0}", "The parcel came today {0}"])
 @pytest.mark.parametrize(
     ("words", "low", "high"),
@@ -97,6 +89,6 @@ def polarities(model, texts):
     ids=["good", "glad", "bad", "unhappy", "neither"],
 )
 def test_they_say_what_they_show(sst, form, words, low, high):
-    found = polarities(sst, [form.format(word) for word in words.split()])
+    found = [result.polarity for result in sst([form.format(word) for word in words.split()])]
     wrong = [each for each in zip(words.split(), found, strict=True) if not low < each[1] < high]
     assert wrong == []
