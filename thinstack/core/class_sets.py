@@ -19,7 +19,7 @@ FELT: Final = {"sentiment", "sentiments", "polarity", "valence"}
 
 _LEAST = np.finfo(np.float32).tiny
 _WORDS = {"bad": "negative", "good": "positive"}
-_OF_SIDES = {
+_OF_SIDES: Final[dict[tuple[int, int], dict[int, tuple[str, ...]]]] = {
     (-1, 1): {1: ("very negative", "negative")},
     (-1, 2): {1: ("negative",), 2: ("very negative",)},
     (0, 1): {1: ("neutral",)},

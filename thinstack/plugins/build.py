@@ -3,6 +3,8 @@
 from functools import partial
 from typing import Any
 
+import torch
+
 from thinstack.core.cell import Cell, described, misfit
 from thinstack.core.class_sets import set_matrix
 from thinstack.core.config import CellConfig, EmbeddingConfig, ModelConfig, TreeKind
@@ -36,7 +38,7 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
     head = _head(config, encoder)
     model = Model(embedding=_embedding(config.embedding, entries), encoder=encoder, head=head)
     if config.class_sets:
-        model.class_sets = set_matrix(config.labels, config.class_sets)
+        model.class_sets = torch.from_numpy(set_matrix(config.labels, config.class_sets))
     return model
 
 

@@ -3,9 +3,7 @@ use the same names for inputs and outputs."""
 
 from typing import NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from thinstack.core.embedding import Embedding
@@ -51,7 +49,7 @@ class Model(nn.Module):
             None. Scores are of the classes; who learns or measures labels sums them.
     """
 
-    class_sets: NDArray[np.float32] | None = None
+    class_sets: Tensor | None = None
 
     def __init__(self, *, embedding: Embedding, encoder: Encoder, head: TaskHead):
         super().__init__()

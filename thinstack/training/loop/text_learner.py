@@ -209,12 +209,13 @@ class TextLearner:
         each sentence over its own tree."""
         model, labels = self._learner.average, self.config.shown_labels
         found = [np.zeros((0, len(labels)), np.float32)]
+        sets = None if model.class_sets is None else model.class_sets.numpy()
         examples = self._examples(texts, [labels[0]] * len(texts))
         for part, forest in forests_of(examples, "gold", 64):
             read = without_trees(forest) if model.parses else forest
             roots = model(model.inputs(read))["root_scores"].cpu().numpy()
             trees = np.array([len(example.gold.forest.lengths) for example in part])
-            found.append(summed(mean_scores(roots, forest.lengths, trees), model.class_sets))
+            found.append(summed(mean_scores(roots, forest.lengths, trees), sets))
         return np.concatenate(found)
 
     def files(self) -> dict[str, bytes]:

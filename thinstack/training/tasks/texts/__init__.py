@@ -157,7 +157,7 @@ class Texts(TableTask):
     ) -> tuple[Figures, Answers]:
         cases = self._cases(model, examples, source)
         scores = mean_scores(cases.scores, cases.lengths, cases.counts)
-        scores = summed(scores, model.class_sets)
+        scores = summed(scores, cases.sets)
         answers = answers_of(np.split(scores, len(scores)), examples, source)
         return text_figures(scores, answers.gold, labels), answers
 
@@ -174,7 +174,7 @@ class Texts(TableTask):
             np.array(list(map(len, scores))),
             np.concatenate([one.targets for one in given]),
             np.arange(len(given)) % 2,
-            model.class_sets,
+            None if model.class_sets is None else model.class_sets.numpy(),
         )
 
     def measure_bundle(

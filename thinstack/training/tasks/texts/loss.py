@@ -66,7 +66,7 @@ def text_losses(
     weighted = functional.softmax(roots, 1) * shares.to(roots.dtype).unsqueeze(1)
     means = roots.new_zeros([batch.size, roots.shape[1]]).index_add(0, text, weighted)
     if model.class_sets is not None:
-        means = means @ torch.from_numpy(model.class_sets.T).to(means)
+        means = means @ model.class_sets.T.to(means)
     targets = torch.from_numpy(batch.targets).to(logits.device)
     logs = means.clamp_min(torch.finfo(means.dtype).tiny).log()
     if neighbours > 0:
