@@ -74,11 +74,10 @@ class SentimentFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _predictor(self) -> Predictor:
         if isinstance(self.model, Predictor):
             return self.model
-        name, predictor = self.__dict__.get("_loaded", (None, None))
-        if predictor is None or name != self.model:
-            predictor = Predictor(open_bundle(self.model))
-            self._loaded = self.model, predictor
-        return predictor
+        loaded: tuple[object, Predictor] | None = self.__dict__.get("_loaded")
+        if loaded is None or loaded[0] != self.model:
+            loaded = self._loaded = self.model, Predictor(open_bundle(self.model))
+        return loaded[1]
 
 
 def _texts(found: Any) -> Sequence[str]:
@@ -93,7 +92,7 @@ def _texts(found: Any) -> Sequence[str]:
 def _one_column(found: Any) -> Any:
     """The only column of what has columns; others as they are."""
     names = getattr(found, "column_names", None) or getattr(found, "columns", None)
-    shape = getattr(found, "shape", ())
+    shape: tuple[int, ...] = getattr(found, "shape", ())
     if names is None and len(shape) != 2:
         return found.to_pylist() if hasattr(found, "to_pylist") else found
     several = len(names) if names is not None else shape[1]

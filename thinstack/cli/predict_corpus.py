@@ -93,7 +93,7 @@ def refuse_without_input(asked: Mapping[str, Any]) -> None:
     if len(texts) == 1 and os.path.isfile(texts[0]):
         raise InputError(
             f"{texts[0]} is a file, not a text: to score the texts in it, run thinstack predict "
-            f"--input {texts[0]} --out FOLDER"
+            f"--input {texts[0]} --out scored.csv"
         )
 
 
@@ -106,8 +106,8 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
 
     if misplaced := [name for name in _OF_TEXTS if asked[name]]:
         raise InputError(
-            f"{listed(misplaced)}: does not work with --input, which writes its scores to --out: "
-            "leave it out"
+            f"{listed(misplaced)}: does not work with --input, which writes its scores to --out, "
+            "such as --out scored.csv: leave it out"
         )
     if asked["out"] is None:
         raise InputError(

@@ -72,10 +72,9 @@ def print_csv(texts: Iterable[Numbered], view: "View") -> None:
     with _until_the_reader_stops():
         writer.writerow([*names, *view.labels])
         for _, result in texts:
-            scores = [round(score, 6) for score in result.scores.values()]
-            place = None if result.polarity is None else round(result.polarity, 6)
-            cells = [result.text, result.label, place]
-            writer.writerow([*cells, *(scores or [None] * len(view.labels))])
+            numbers = [result.polarity, *map(result.scores.get, view.labels)]
+            rounded = (None if number is None else round(number, 6) for number in numbers)
+            writer.writerow([result.text, result.label, *rounded])
 
 
 def print_lines(texts: Iterable[Numbered], explained: int | None) -> None:

@@ -61,15 +61,17 @@ def score_frame(
     columns = _Columns.empty(len(eager), model.view, scores=scores)
     for row, result in enumerate(model.stream(_texts(eager, text))):
         columns.add(row, result)
-    return _joined(eager, dict(zip(names, columns.values(), strict=True)))
+    scored: Frame = _joined(eager, dict(zip(names, columns.values(), strict=True)))
+    return scored
 
 
-def _eager(frame: object) -> "nw.DataFrame[Any]":
+def _eager(frame: Any) -> "nw.DataFrame[Any]":
     """The frame, as narwhals has it."""
     try:
+        known: nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any]
         known = nw.from_native(frame, allow_series=True)
     except nw.exceptions.DuplicateError:  # of pandas and Arrow; narwhals names no column of theirs
-        names = list(getattr(frame, "column_names", None) or getattr(frame, "columns", ()))
+        names: list[str] = list(getattr(frame, "column_names", None) or frame.columns)
         check_columns("the frame", names, [], _ADVICE)
         raise
     except TypeError:
@@ -194,4 +196,4 @@ def _without_nan(values: NDArray[np.float64]) -> list[float | None]:
     """Numbers, None in place of NaN."""
     found = values.astype(object)
     found[np.isnan(values)] = None
-    return found.tolist()
+    return list(found.tolist())

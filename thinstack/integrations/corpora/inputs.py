@@ -111,8 +111,15 @@ def open_corpus(
                 f"{file}: --paragraphs is for files of text (.txt), and a {suffix or 'table'} has "
                 "its own rows: leave it out"
             )
-    known, told = columns or Columns(), {"separator": separator, "header": header}
-    return Corpus(files, known, encoding, named=path.is_dir(), paragraphs=paragraphs, **told)
+    return Corpus(
+        files,
+        columns or Columns(),
+        encoding,
+        named=path.is_dir(),
+        separator=separator,
+        header=header,
+        paragraphs=paragraphs,
+    )
 
 
 def _is_file(path: Path) -> bool:

@@ -113,7 +113,7 @@ def _polarity(rows: ScoredRows, nothing: str) -> list[Any]:
     """The polarity of each row, `nothing` in place of NaN."""
     values = _rounded(rows.polarity).astype(object)
     values[np.isnan(rows.polarity)] = nothing
-    return values.tolist()
+    return list(values.tolist())
 
 
 @contextmanager

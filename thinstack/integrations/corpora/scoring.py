@@ -157,8 +157,8 @@ class TextScorer:
         starts = np.array([each.start for each in flat], np.int64)
         ends = starts + np.array([len(each.text) for each in flat], np.int64)
         scores = np.stack([each.scores[-1] for each in scored])
-        place = {"sentence": sentence, "start": starts, "end": ends}
-        return self.blank(text)._replace(**place, label=self._labels(scores), scores=scores)
+        rows = self.blank(text)._replace(sentence=sentence, start=starts, end=ends)
+        return rows._replace(label=self._labels(scores), scores=scores)
 
     def _phrases(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
         text, sentence = _numbered(counts)
@@ -171,11 +171,10 @@ class TextScorer:
         spans = spans_of(transitions)
         words = np.concatenate([each.offsets + each.start for each in flat])
         starts, ends = words[spans[:, 0], 0], words[spans[:, 1] - 1, 1]
-        place = {"sentence": sentence[owner], "start": starts, "end": ends}
-        place |= {"node": node, "parent": parents}
+        rows = self.blank(text[owner])._replace(node=node, parent=parents)
+        rows = rows._replace(sentence=sentence[owner], start=starts, end=ends)
         scores = np.concatenate([each.scores for each in scored])
-        rows = self.blank(text[owner])
-        return rows._replace(**place, label=self._labels(scores), scores=scores)
+        return rows._replace(label=self._labels(scores), scores=scores)
 
     def _placed(self, rows: ScoredRows) -> ScoredRows:
         """The rows with their polarity."""
