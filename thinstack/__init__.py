@@ -1,4 +1,22 @@
-"""Sentence encoders that read along a tree, exported as ONNX files with the tree logic inside."""
+"""Says how positive or negative a text is, each of its sentences, and every phrase in them.
+
+    import thinstack
+
+    model = thinstack.load()                 # the bundled model; or a name, a folder, an address
+    result = model("The acting is superb, but the plot never comes alive. Still, I liked it.")
+    result.label, result.polarity            # 'negative', -0.07: from -1 to 1
+    result.highlights(3)                     # the phrases that say most
+    for phrase in result.phrases:            # every phrase of every tree
+        phrase.text, phrase.label, phrase.polarity, phrase.start, phrase.end
+    result.sentences[0].why()                # what each phrase contributes
+    result.svg(), result.to_dict()           # a notebook draws `result` by itself
+    for result in model.stream(texts): ...   # any iterable, in bounded memory
+    frame = thinstack.score_frame(reviews, text="review")  # pandas, polars or pyarrow
+
+`help(model)` and `help(result)` say more. `thinstack.train_texts(rows, out="runs/mine")` trains a
+model on texts of yours. The command `thinstack --help` does all of this in a shell, and
+`nlp.add_pipe("tree_sentiment")` in spaCy.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal

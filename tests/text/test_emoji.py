@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from thinstack.runtime.text import predict_text
 
 import thinstack
 from thinstack.bundle import open_bundle

@@ -63,7 +63,8 @@ def _advice(ctx: Any, text: str) -> str:
 
 
 app = typer.Typer(
-    help="Train and run models that read a sentence along its tree, and score every phrase in it.",
+    help="Says how positive or negative a text is, each of its sentences, and every phrase in them; "
+    "trains and exports the models.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -79,7 +80,7 @@ def main(commands: typer.Typer = app) -> None:
     """Run the command line. An error of thinstack, or a file that cannot be used, ends it with
     exit code 2. A signal that stops a run ends it with 128 and the number of the signal."""
     _open_streams()
-    warnings.showwarning = _print_warning
+    warnings.showwarning = _print_warning  # type: ignore[assignment]  # takes any of its arguments
     try:
         commands()
     except (ThinstackError, OSError) as error:
@@ -89,7 +90,7 @@ def main(commands: typer.Typer = app) -> None:
         sys.exit(error.code if isinstance(error, StoppedError) else 2)
 
 
-def _print_warning(message: Warning | str, *_: object) -> None:
+def _print_warning(message: Warning | str, *_: object, **_more: object) -> None:
     """In the place of `warnings.showwarning`: a warning without lines of code."""
     print(f"warning: {escaped(str(message))}", file=sys.stderr)
 
