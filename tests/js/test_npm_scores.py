@@ -9,8 +9,10 @@ from predictions import sentences_of
 from sentence_models import PLAIN, write_sentence_bundle
 
 import thinstack
-from thinstack.bundle import write_bundle
-from thinstack.bundle.manifest import ONNX_FILE
+from thinstack.bundle import open_bundle, write_bundle
+from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
+from thinstack.core.config import ModelConfig
+from thinstack.core.scale import FIVE
 
 ROOT = JS.parent
 SST = ROOT / "thinstack" / "bundle" / "bundled" / "sst"
@@ -215,3 +217,17 @@ def test_drawings_of_other_classes_and_of_sentences_alone(tmp_path):
     roots = write_sentence_bundle(tmp_path / "roots").bundle.path
     compare_drawn(roots, [*texts, "good film " * 60])
     compare_drawn(write_sentence_bundle(tmp_path / "plain", **PLAIN).bundle.path, texts)
+
+
+SIGNS = {"-1": FIVE[:2], "0": FIVE[2:3], "1": FIVE[3:]}
+SIDES = {"bad": FIVE[:2], "good": FIVE[3:]}
+
+
+@pytest.mark.parametrize("sets", [SIGNS, SIDES], ids=" ".join)
+def test_labels_that_stand_for_sets_of_classes(tmp_path, sets):
+    base = open_bundle("sst")
+    config = ModelConfig.model_validate(base.config.model_dump() | {"class_sets": sets})
+    files = {name: base.read(name) for name in (VOCABULARY_FILE, ONNX_FILE)}
+    write_bundle(tmp_path / "own", files, config=config)
+    compare(tmp_path / "own", some(100))
+    compare_drawn(tmp_path / "own", some(50))

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from thinstack.data.words.ptb import plain
+from thinstack.errors import InputError, shown
 from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.text.english import rules
 
@@ -27,8 +28,11 @@ NEUTRAL: Final = 0
 def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
     """The phrases of some sentences that say most, at most `n` of them, the strongest first.
 
-    `Result.highlights` says which these are.
+    `Result.highlights` says which these are. Raises InputError unless `n` is a whole number, at
+    least 0.
     """
+    if not isinstance(n, int) or n < 0:
+        raise InputError(f"expected a whole number of highlights, at least 0, found {shown(n)}")
     ranked = []
     for sentence in sentences:
         nodes = _Ranked(sentence)

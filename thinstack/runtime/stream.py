@@ -68,12 +68,13 @@ class Reader(NamedTuple):
 
     def _scored(self, batch: Sequence[tuple[int, str]]) -> Iterator[Result]:
         """The result of each text."""
-        errors = LanguageWarning if self.on_error is None else ThinstackError
-        for part, results in each_part(batch, self._results, errors):
+        for part, results in each_part(batch, self._results, ThinstackError):
             if isinstance(results, ThinstackError):
+                place, text = part[0]
+                if not str(results).startswith(f"text {place}: "):
+                    results.args = (f"text {place}: {results}",)
                 if self.on_error is None:
                     raise results
-                place, text = part[0]
                 self.on_error(place, results)
                 yield Result(text, (), self.predictor.view)
             else:
