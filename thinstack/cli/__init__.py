@@ -63,8 +63,8 @@ def _advice(ctx: Any, text: str) -> str:
 
 
 app = typer.Typer(
-    help="Says how positive or negative a text is, each of its sentences, and every phrase in them; "
-    "trains and exports the models.",
+    help="Say how positive or negative a text is, each of its sentences, and every phrase in "
+    "them. Train and export models that do.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
