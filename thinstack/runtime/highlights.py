@@ -58,7 +58,7 @@ class _Ranked(Nodes):
         view = sentence.view
         if view.polarity is None:
             sides = {label: side for side, label in enumerate(view.labels, 1)}
-            self.strength = [*map(max, self.rows)]
+            self.strength: list[float] = sentence.node_scores.max(axis=1).tolist()
         else:
             pairs = zip(view.labels, view.polarity, strict=True)
             sides = {label: (place > 0) - (place < 0) for label, place in pairs}
@@ -89,7 +89,7 @@ class _Ranked(Nodes):
         and end with a whole word and hold a content word. `n't` is typed as the end of a word, and
         `and` is no end."""
         spelt = [plain(word).lower() for word in self.sentence.words]
-        words = [any(map(_is_letter, word)) for word in spelt]
+        words = [word.isalnum() or any(map(_is_letter, word)) for word in spelt]
         english = rules()
 
         def but(excepted: Collection[str]) -> list[bool]:

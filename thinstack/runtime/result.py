@@ -134,7 +134,9 @@ class Result:
 
     def _weighted(self, rows: list[list[float]]) -> list[float]:
         sizes = [len(sentence.words) * sentence.weight for sentence in self.sentences]
-        total = sum(sizes)
+        total = 0.0
+        for size in sizes:
+            total += size
         means = [0.0] * len(self.view.labels) if rows else []
         for row, size in zip(rows, sizes, strict=True):
             share = size / total
