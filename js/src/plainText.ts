@@ -12,7 +12,7 @@ export interface TypedData {
   entities: Record<string, string>;
   hashtag: string;
   humps: string;
-  apostrophes: string[][];
+  signs: string[][];
   verbs: string[];
   shortened: string[];
   negation: string;
@@ -31,7 +31,7 @@ type Change = [start: number, end: number, plain: string];
 const END = "\u2029";
 // A misspelt `n't` ends so.
 const hint = /[nN'\u2019;",.:?\xa8\ufffd ][tT](?![a-zA-Z0-9])/;
-const SIGNS = String.raw`<&\\*_~\[\]<tick>`;
+const SIGNS = String.raw`<&\\*_~\[\]#>\n<tick>`;
 
 /** What is read of a typed text. */
 export class Typed {
@@ -42,7 +42,7 @@ export class Typed {
   private readonly entity: RegExp;
   private readonly hashtag: RegExp;
   private readonly hump: RegExp;
-  private readonly apostrophes: [RegExp, string][];
+  private readonly signed: [RegExp, string][];
   private readonly negation: RegExp;
   private readonly tags: ReadonlyMap<string, string>;
   private readonly entities: ReadonlyMap<string, string>;
@@ -56,7 +56,7 @@ export class Typed {
     this.entity = compiled(data.entity, "uy");
     this.hashtag = compiled(data.hashtag, "gu");
     this.hump = compiled(data.humps, "gu");
-    this.apostrophes = data.apostrophes.map(([pattern, plain]) => [compiled(pattern, "uy"), plain]);
+    this.signed = data.signs.map(([pattern, plain]) => [compiled(pattern, "uy"), plain]);
     this.negation = compiled(data.negation, "dgu");
     this.tags = new Map([...data.inline.map((name) => [name, ""] as const), ...data.blocks.map((name) => [name, END] as const)]);
     this.entities = new Map(Object.entries(data.entities));
@@ -113,8 +113,8 @@ export class Typed {
         closers.set(span[1], pair.lastIndex);
         return [span[0], ""];
       }
-      const fitting = this.apostrophes.find(([sign]) => fit(sign, text, start));
-      return fitting && [start + 1, fitting[1]];
+      const found = this.signed.find(([sign]) => fit(sign, text, start));
+      return found && [found[0].lastIndex, found[1]];
     }
     const tag = fit(this.tag, text, start);
     if (tag) {

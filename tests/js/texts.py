@@ -37,6 +37,7 @@ PARTS += ["\\'", "´s"]
 PARTS += ["<a x=\"b > c\" y='>'>", "<!-- <b>-->", "<!--", "-->", "&amp;lt;br&#62;", "&#39t", "&lt "]
 PARTS += ["<script>", "</script>", "<style a>", "<![CDATA[", "]]>", "<o:p>", "</a-b>", "<a-b c=d>"]
 PARTS += ["<br", "<a href='x", "**", "__", "~~", "*so*", "_so_", "[a](http://b)", "](/c(d))", "***"]
+PARTS += ["\n- ", "\n> ", "\n## ", "\n\u2022 ", "[b]", "[/b]", "[url=x]", "[/url]"]
 PARTS += ["don ' t", "can'nt", "isn\ufffdt", "hasnˈt", "did 'nt", "is nt", "ought", " 't", "n.t"]
 PARTS += [
     "👍",
@@ -128,6 +129,7 @@ FRAMES += [
     "{} &amp; so",
     "#{}",
 ]
+FRAMES += ["\n- {}", "\n> {}", "\n### {}\n", "[b]{}[/b]"]
 SIGNS = [
     "👍",
     "👎👎",

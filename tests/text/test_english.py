@@ -126,7 +126,7 @@ UNITS = (
     ".|\"|'|a.|a.a|1|1,| |a|n|na|n't|a-|a'|(|.)|! |. . |.:(|:((|-_|--|- |\n|\n |\r|www.|http://|@|a@"
     "|Mr. |<a x=|</|<br |&lt;a =|&amp;|<!a|&#|dont |don;t |'t|a`|ﬁ|\\'|e\u0301|<b>|<|.NET |:) |🇺🇸"
     "|No. |…|é|😀\u200d|cannot|etc. -|A. |. --|*a|_a|`a"
-    "|**|[a|[a](/|<script a>|<style|<a-|<![|]]>|😀|#a"
+    "|**|[a|[a](/|[b]|\n- |\n>|<script a>|<style|<a-|<![|]]>|😀|#a"
 )
 HOSTILE = UNITS.split("|")
 

@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+import spacy
 
 import thinstack
 from thinstack.bundle import open_bundle
@@ -119,3 +120,12 @@ def test_it_can_be_refused(model):
 def test_a_pickle_knows_it(model):
     result = model(GERMAN)
     assert pickle.loads(pickle.dumps(result)).known == result.known < 0.5
+
+
+def test_a_spacy_component_warns_once():
+    nlp = spacy.blank("de")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("tree_sentiment")
+    with pytest.warns(LanguageWarning, match="'Die', 'Lieferung', 'kam'") as seen:
+        list(nlp.pipe(["A fine film.", GERMAN, GERMAN], batch_size=1))
+    assert len(seen) == 1

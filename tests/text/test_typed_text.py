@@ -135,6 +135,9 @@ def test_tags_are_no_words(text):
         "_a_ *good* ~~film~~ ",
         'a `good` [film](https://x.org/a_(b)?c=1 "title")',
         "[a **good** <b>film</b>](/x)",
+        "[b]a[/b] [url=http://x.org]good[/url] [I]film[/I]",
+        "## a\n\n> good\n- film",
+        "> > a\n * good\n\u2022 film",
     ],
 )
 def test_markup_is_no_word(text):
@@ -152,6 +155,7 @@ STANDS = [
     "5 stars* *",
 ]
 STANDS += ["[a](b) [c] (http://x.org)", "*.txt and *.py", "``so'' he`s", "~5 ~6", "_"]
+STANDS += ["- a", "[b] [i]t is [u]x[/b]", "#1 of 3", "a > b\n-5\n--b", "\n\n- "]
 STANDS += ["if p<small", "<my-name> <a:b:c>"]
 
 

@@ -34,7 +34,6 @@ class Predictor(Scorer):
 
     Attributes:
         bundle, config, vocabulary: what the predictor was made from.
-        language: which words it knows, and which texts may not be English.
         labels: the C class names, as the view shows them.
         view: which classes are shown, and how probable a label must be.
         phrases: whether phrases have scores. They have none if the task head reads only roots, or

@@ -18,8 +18,8 @@ from thinstack.data.words.letters import MARKED, plain_letters, rewritten
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
 _LONGEST = len("should n ' ")
-_SIGNS = r"<&\\*_~\[\]<tick>"
-_MARKUP = re.compile(r"[<&`\\*_~\]]")  # of ASCII
+_SIGNS = r"<&\\*_~\[\]#>\n<tick>"
+_MARKUP = re.compile(r"[<&`\\*_~\]#>\n]")  # of ASCII
 
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
@@ -64,7 +64,7 @@ class Typed:
         self._pairs = [compiled(kind["pattern"]) for kind in data["pairs"]]
         self._entity = compiled(data["entity"])
         self._hashtag, self._hump = compiled(data["hashtag"]), compiled(data["humps"])
-        self._apostrophes = [(compiled(pattern), plain) for pattern, plain in data["apostrophes"]]
+        self._signs = [(compiled(pattern), plain) for pattern, plain in data["signs"]]
         self._negation, self._hints = compiled(data["negation"]), [*map(compiled, data["hints"])]
         self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
         self._entities: dict[str, str] = data["entities"]
@@ -100,8 +100,8 @@ class Typed:
         return sorted(changes)
 
     def _markup(self, text: str) -> list[Change]:
-        """What is to be changed for tags, marks in pairs, entities, apostrophes and letters, in
-        order."""
+        """What is to be changed for tags, marks of Markdown, entities, apostrophes and letters,
+        in order."""
         changes, place, closers = list[Change](), 0, dict[int, int]()
         for found in self._sign.finditer(text):
             start = found.start()
@@ -123,8 +123,8 @@ class Typed:
                     inside, behind = match.span(match.lastindex or 0)
                     closers[behind] = match.end()
                     return inside, ""
-            fitting = (plain for sign, plain in self._apostrophes if sign.match(text, start))
-            return next(((start + 1, plain) for plain in fitting), None)
+            signs = ((sign.match(text, start), plain) for sign, plain in self._signs)
+            return next(((match.end(), plain) for match, plain in signs if match), None)
         if match := self._tag.match(text, start):
             tag = self._tags.get(match[match.lastindex].lower()) if match.lastindex else ""
             if tag is not None:
