@@ -129,7 +129,7 @@ class TextLearner:
             initial_model(recipe, table, start=start),
             vocabulary,
             recipe.model,
-            _with(recipe.training, rates),
+            _with(_without_warm_up(recipe.training), rates),
             recipe.task,
             average=average,
             device=device,
@@ -250,6 +250,14 @@ class TextLearner:
 class _Sections(Strict, extra="ignore"):
     training: TrainingConfig
     task: AnyTask
+
+
+def _without_warm_up(training: TrainingConfig) -> TrainingConfig:
+    """The settings for steps whose number is not known, so that rates cannot rise first. The first
+    steps of AdaGrad are as large as its rate, which is halved."""
+    if training.rule != "adagrad" or training.warm_up == 0:
+        return training
+    return training.model_copy(update={"learning_rate": training.learning_rate / 2})
 
 
 def _with(training: TrainingConfig, rates: Mapping[str, float | None]) -> TrainingConfig:

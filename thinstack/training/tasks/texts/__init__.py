@@ -44,9 +44,8 @@ NEIGHBOURS = 0.2
 """The share of the loss on neighbours of ordered classes. On held-out SST sentences it is worth a
 point."""
 
-PHRASE_PENALTY = 3.0
-"""Of texts whose classes are those of the bundle where learning starts, or sets of them. At 1 and 3
-customer reviews are learnt as well, and at 3 more phrases of SST keep their side."""
+PHRASE_PENALTY = 1.0
+"""Of texts whose classes are those of the bundle where learning starts, or sets of them."""
 
 
 class Texts(TableTask):
@@ -74,7 +73,8 @@ class Texts(TableTask):
         default=0.0,
         ge=0,
         description="If learning starts from a bundle: how much it counts, beside the loss of a "
-        "text, that its phrases' scores leave those of the start (a mean of divergences).",
+        "text, that the scores of phrases inside its sentences leave those of the start (a mean of "
+        "divergences).",
     )
 
     @property
