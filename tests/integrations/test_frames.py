@@ -15,7 +15,7 @@ from thinstack.integrations import frames
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 
-TEXTS = ["It is good. An awful film", None, "good", "", "very awful", " ", "film"]
+TEXTS = ["It is good. An awful film", None, "good", "", "very awful", " ", "good film. It is good"]
 NEW = ["label", "polarity", "most_positive", "most_negative"]
 LABELS = ("negative", "neutral", "positive")
 MAKE = {
@@ -75,6 +75,7 @@ def test_a_frame_comes_back_with_new_columns(model, kind, monkeypatch):
     for number, (row, text) in enumerate(zip(rows, TEXTS, strict=True)):
         assert row == {"n": number, "text": text} | expected(model, text)
     assert (rows[0]["most_positive"], rows[0]["most_negative"]) == ("It is good", "An awful")
+    assert rows[6]["most_positive"] == "It is good", "the stronger one, of two"
     assert len(rows_of(frame)[0]) == 2, "the frame that was given stays as it was"
 
 
@@ -195,7 +196,7 @@ def test_a_series_is_an_iterable_of_texts(model, kind):
 def test_classes_that_are_no_scale_have_no_polarity(last_word):
     frame = MAKE["polars"](TEXTS)
     found = thinstack.score_frame(frame, model=last_word.path, scores=True)
-    assert found["label"].to_list() == ["so-so", None, "good", None, "bad", None, "so-so"]
+    assert found["label"].to_list() == ["so-so", None, "good", None, "bad", None, "good"]
     assert found.select(NEW[1:]).null_count().row(0) == (7, 7, 7)
     assert found.columns[-3:] == ["bad", "so-so", "good"]
 

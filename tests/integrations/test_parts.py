@@ -19,7 +19,7 @@ from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 
 LABELS = ("bad", '100% "good" –')
-LONG = '=x\r"' + 70_000 * "é"
+LONG = "=x\r" + 70_000 * "é"
 GIVEN = [Row("a", "a,\nb. cde"), Row('b "\u2028"', "\x85"), Row("c", LONG)]
 NAN = float("nan")
 ROWS = ScoredRows(

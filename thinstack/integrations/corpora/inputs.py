@@ -91,27 +91,7 @@ def open_corpus(
         raise InputError(f"{path}: expected a file or a folder of texts, found {link or 'nothing'}")
     if not files:
         raise InputError(f"{path}: expected files of texts ({', '.join(SUFFIXES)}), found no file")
-    for name, file in files.items():
-        suffix, table = _suffix(file), _told(separator, header)
-        if re.search("[\ud800-\udfff]", name):  # how Python writes bytes that are no UTF-8
-            raise InputError(f"{file}: expected a name in UTF-8, found {name!r:.80}: rename it")
-        if suffix not in SUFFIXES and not table:
-            expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
-            raise InputError(
-                f"{expected}; found {name!r}: rename it, or move it away; if it is a table, "
-                "say with --sep how its cells are separated"
-            )
-        if suffix in _ONE_COLUMN and columns and not (table and suffix == ".txt"):
-            how = "; if it is a table, add --sep tab" if suffix == ".txt" else ""
-            raise InputError(
-                f"{file}: a {suffix} file has no columns: leave --text and --id out{how}"
-            )
-        if paragraphs and suffix != ".txt":
-            raise InputError(
-                f"{file}: --paragraphs is for files of text (.txt), and a {suffix or 'table'} has "
-                "its own rows: leave it out"
-            )
-    return Corpus(
+    corpus = Corpus(
         files,
         columns or Columns(),
         encoding,
@@ -120,6 +100,31 @@ def open_corpus(
         header=header,
         paragraphs=paragraphs,
     )
+    for name, file in files.items():
+        _check_file(name, file, corpus, columns)
+    return corpus
+
+
+def _check_file(name: str, file: Path, corpus: Corpus, columns: Columns | None) -> None:
+    """Raise InputError for a file that cannot be read as the corpus is to be. `columns`: those that
+    the user has named."""
+    suffix, table = _suffix(file), _told(corpus.separator, corpus.header)
+    if re.search("[\ud800-\udfff]", name):  # how Python writes bytes that are no UTF-8
+        raise InputError(f"{file}: expected a name in UTF-8, found {name!r:.80}: rename it")
+    if suffix not in SUFFIXES and not table:
+        expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
+        raise InputError(
+            f"{expected}; found {name!r}: rename it, or move it away; if it is a table, "
+            "say with --sep how its cells are separated"
+        )
+    if suffix in _ONE_COLUMN and columns and not (table and suffix == ".txt"):
+        how = "; if it is a table, add --sep tab" if suffix == ".txt" else ""
+        raise InputError(f"{file}: a {suffix} file has no columns: leave --text and --id out{how}")
+    if corpus.paragraphs and suffix != ".txt":
+        raise InputError(
+            f"{file}: --paragraphs is for files of text (.txt), and a {suffix or 'table'} has "
+            "its own rows: leave it out"
+        )
 
 
 def _is_file(path: Path) -> bool:
