@@ -88,7 +88,7 @@ def main(commands: typer.Typer = app) -> None:
         sys.exit(error.code if isinstance(error, StoppedError) else 2)
 
 
-def _print_warning(message: Warning | str, *_: object) -> None:
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
     """In the place of `warnings.showwarning`: a warning without lines of code."""
     print(f"warning: {escaped(str(message))}", file=sys.stderr)
 
