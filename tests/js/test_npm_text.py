@@ -1,7 +1,7 @@
 """The npm package cuts texts into the sentences, words and pieces that Python finds."""
 
 import pytest
-from js.package import JS, asked, needs_package, utf16
+from js.package import JS, asked, described, needs_package
 from js.texts import KNOWN, all_texts
 
 from thinstack.bundle import open_bundle
@@ -30,24 +30,6 @@ def texts():
     found = all_texts()
     assert len(found) >= 20_000
     return found
-
-
-def described(text, *, split):
-    """The sentences that Python finds, in UTF-16 units."""
-    (found,) = EnglishSplitter(sentences=split)([text])
-    places = utf16(text)
-    return [
-        {
-            "text": sentence.text,
-            "words": sentence.words,
-            "offsets": [
-                [places[sentence.start + place] - places[sentence.start] for place in pair]
-                for pair in sentence.offsets.tolist()
-            ],
-            "start": places[sentence.start],
-        }
-        for sentence in found
-    ]
 
 
 @pytest.mark.parametrize("split", [True, False])

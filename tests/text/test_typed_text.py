@@ -10,6 +10,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from js.package import asked, described, needs_package
+from js.texts import typed
 from predictions import sentences_of
 
 import thinstack
@@ -262,3 +264,11 @@ def test_the_quick_search_finds_what_the_rule_does(text):
             if tuple(place) == typed
         )
         assert made.lower() == "n't"
+
+
+@needs_package
+def test_the_npm_package_finds_the_same_words():
+    texts = typed(300, seed=8)
+    assert asked("split", texts=texts, split=True) == [
+        described(each, split=True) for each in texts
+    ]
