@@ -105,7 +105,8 @@ class Predictor:
             raise InputError(f"max_words is {max_words!r}; expected a whole number, at least 2")
         self.max_words = max_words
         self.bundle, self.config = bundle, bundle.config
-        self.view = View.choose(self.config.labels, classes, abstain, self.config.class_sets)
+        sets = self.config.class_sets, self.config.class_weights
+        self.view = View.choose(self.config.labels, classes, abstain, *sets)
         self.labels = self.view.labels
         self.vocabulary = bundle.vocabulary()
         self._trees = GivenTrees(self.config, bundle.distances())
