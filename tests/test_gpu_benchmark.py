@@ -11,7 +11,7 @@ import pytest
 
 from thinstack.core import transitions as shapes
 from thinstack.data.trees.treebank import read_trees
-from thinstack.runtime.predictor import Scored
+from thinstack.runtime.scored import Scored
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "gpu.py"
 TREES = [

@@ -27,7 +27,7 @@ from thinstack.integrations.corpora.work import ModelSource
 from thinstack.integrations.push import _with
 from thinstack.integrations.serving.server import PageServer
 from thinstack.plugins.manager import manager
-from thinstack.runtime import predictor, reference
+from thinstack.runtime import reference, scorer
 from thinstack.runtime.isolation.isolated import IsolatedSession
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
@@ -52,7 +52,7 @@ def foreign(last_word, tmp_path):
 def asked(monkeypatch):
     """Whether each session that is opened was to be isolated."""
     found = []
-    for module in (predictor, reference):
+    for module in (scorer, reference):
         real = module.open_session
 
         def recorded(*given, real=real, **more):

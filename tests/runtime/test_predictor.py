@@ -30,7 +30,7 @@ from thinstack.bundle import write_bundle
 from thinstack.core import transitions
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import BundleError, InputError, TreeError
-from thinstack.runtime import predictor as module
+from thinstack.runtime import scorer as module
 from thinstack.runtime.predictor import Predictor
 
 LEAF = np.zeros(1, np.int8)

@@ -15,7 +15,7 @@ from thinstack.text.batching import batches, in_batches, joined_transitions, pie
 def test_batches_hold_every_sentence_once_within_the_limit():
     lengths = np.array([3, 50, 1, 1, 20, 7, 400, 2, 20])
     found = [positions for positions, _ in batches(lengths, None, nodes=60)]
-    assert sorted(np.concatenate(found).tolist()) == list(range(9))
+    assert sorted(chain.from_iterable(found)) == list(range(9))
     for positions in found:
         assert len(positions) == 1 or (2 * lengths[positions] - 1).sum() <= 60
     for one, following in pairwise(found):
@@ -25,10 +25,10 @@ def test_batches_hold_every_sentence_once_within_the_limit():
 
 def test_a_batch_has_few_characters_or_is_one_sentence():
     lengths, counts = np.array([3, 3, 1, 2, 2]), np.array([10, 4000, 90, 60, 50])
-    found = [each.tolist() for each, _ in batches(lengths, None, nodes=60, counts=counts)]
+    found = [each for each, _ in batches(lengths, None, nodes=60, counts=counts)]
     assert found == [[2, 3, 4, 0, 1]]
     cut = batches(lengths, None, nodes=60, counts=counts, characters=120)
-    assert [each.tolist() for each, _ in cut] == [[2], [3, 4, 0], [1]]
+    assert [each for each, _ in cut] == [[2], [3, 4, 0], [1]]
 
 
 def is_tree(steps):
@@ -68,7 +68,7 @@ def test_only_single_trees_are_let_through():
 def test_a_batch_is_filled_to_the_last_node(nodes, found):
     """Trees over 3 and 2 words have 5 and 3 nodes; a sentence by itself may have more."""
     lengths = np.array([3, 2])
-    assert [positions.tolist() for positions, _ in batches(lengths, None, nodes=nodes)] == found
+    assert [positions for positions, _ in batches(lengths, None, nodes=nodes)] == found
 
 
 def test_sentences_in_their_context_are_of_like_widths_and_few_places():
@@ -77,7 +77,7 @@ def test_sentences_in_their_context_are_of_like_widths_and_few_places():
 
     def found(nodes):
         cut = batches(lengths, None, nodes=nodes, widths=widths, pieces=20)
-        return [positions.tolist() for positions, _ in cut]
+        return [positions for positions, _ in cut]
 
     assert found(40) == [[5, 1, 0, 4], [3], [2]]
     assert found(7) == [[5, 1], [0], [4], [3], [2]]
@@ -86,7 +86,7 @@ def test_sentences_in_their_context_are_of_like_widths_and_few_places():
 def test_the_pieces_of_sentences_are_counted():
     vocabulary = WordpieceVocabulary(["[UNK]", "film", "##s"])
     counts = piece_counts([["films", "film"], ["odd"], ["films"] * 3], vocabulary)
-    assert counts.tolist() == [3, 1, 6]
+    assert counts == [3, 1, 6]
 
 
 def test_few_sentences_stay_in_one_batch():

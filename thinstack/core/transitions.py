@@ -91,13 +91,16 @@ def first_fault(
     never falls below one node, and one node is left.
     """
     known, sizes = sizes is not None, np.array([len(transitions)]) if sizes is None else sizes
-    trees, ends = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes)
-    height = _stack_depth(transitions) - trees
-    bad = (transitions != SHIFT) & (transitions != REDUCE) | (height < 1)
+    steps, ends = transitions.astype(np.int64), np.cumsum(sizes)
+    height = np.cumsum(1 - 2 * steps)
+    if len(sizes) > 1:
+        height -= np.repeat(np.arange(len(sizes)), sizes)
+    bad = (steps >> 1 != 0) | (height < 1)  # neither SHIFT nor REDUCE has a second bit
     if known:
         bad[ends - 1] |= height[ends - 1] != 1
     if not bad.any():
         return None
+    trees = np.repeat(np.arange(len(sizes)), sizes)
     place = int(bad.argmax())
     tree, value = int(trees[place]), int(transitions[place])
     step = place - int(ends[tree] - sizes[tree])

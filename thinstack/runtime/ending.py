@@ -9,8 +9,6 @@ import atexit
 import os
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 PATIENCE: Final = 10
@@ -20,17 +18,25 @@ _running: dict[int, Any] = {}  # threads, and what stops them; no lock, which a 
 _ending: list[int] = []  # the thread that ends the program, once it does
 
 
-@contextmanager
-def stopped_at_end(run: Any = None) -> Iterator[None]:
+class stopped_at_end:  # noqa: N801 - used as a function; a generator would take as long as a word
     """The end of the program waits for the block, and sets `run.terminate` before. If the program
     ends already, this thread ends instead."""
-    thread = threading.get_ident()
-    _running[thread] = run
-    try:
-        end_with_program()
-        yield
-    finally:
-        _running.pop(thread, None)
+
+    __slots__ = ("_run", "_thread")
+
+    def __init__(self, run: Any = None):
+        self._run, self._thread = run, threading.get_ident()
+
+    def __enter__(self) -> None:
+        _running[self._thread] = self._run
+        try:
+            end_with_program()
+        except SystemExit:
+            _running.pop(self._thread, None)
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        _running.pop(self._thread, None)
 
 
 def end_with_program() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from thinstack.bundle.manifest import MEND
 from thinstack.core import Forest
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import WORD_FIELDS
-from thinstack.core.transitions import first_fault
+from thinstack.core.transitions import REDUCE, SHIFT, first_fault
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError
 
@@ -126,13 +127,15 @@ def check_scores(
     if not isinstance(scores, np.ndarray) or scores.dtype != np.float32:
         kind = getattr(scores, "dtype", type(scores).__name__)
         raise BundleError(f"{source}: expected {output} as float32, found {kind}; {MEND}")
+    if scores.shape == shape and probable and _are_probable(scores):
+        return
     if scores.shape != shape or not np.isfinite(scores).all():
         rows, labels = shape
         expected = f"finite {output} of {rows} rows and {labels} labels"
         infinite = (~np.isfinite(scores)).sum()
         problem = f"expected {expected}; found shape {scores.shape}, {infinite} not finite"
         raise BundleError(f"{source}: {problem}")
-    if not probable or not scores.size:
+    if not probable:
         return
     least, most = scores.min(), scores.max()
     sums = scores.sum(axis=1, dtype=np.float64)
@@ -144,13 +147,37 @@ def check_scores(
         )
 
 
+def _are_probable(scores: NDArray[np.float32]) -> bool:
+    """Whether rows of scores are probabilities, which numbers that are not finite are not."""
+    if not scores.size:
+        return True
+    sums: list[float] = np.add.reduce(scores, 1, np.float64).tolist()
+    whole = min(sums) >= 1 - _ROUNDING and max(sums) <= 1 + _ROUNDING
+    return bool(whole and np.minimum.reduce(scores, None) >= 0)
+
+
 def check_parse(steps: NDArray[np.integer], forest: Forest, places: list[int], source: str) -> None:
     """Raise BundleError unless the transitions of a model are trees over the sentences of a forest.
     `places` are the numbers of these sentences, for the message."""
-    nodes = int(forest.sizes.sum())
-    if steps.shape != (nodes,) or not np.issubdtype(steps.dtype, np.integer):
+    nodes = int(np.add.reduce(forest.sizes))
+    if len(forest.sizes) == 1 and steps.shape == (nodes,) and _is_tree(steps.tolist()):
+        return
+    if steps.shape != (nodes,) or steps.dtype.kind not in "iu":
         wrong = f"expected {nodes} transitions, found shape {steps.shape} of {steps.dtype}"
         raise BundleError(f"{source}: {wrong}")
     if fault := first_fault(steps, forest.sizes):
         problem = f"the model's own parse is no tree: sentence {places[fault[0]]}: {fault[1]}"
         raise BundleError(f"{source}: {problem}")
+
+
+def _is_tree(steps: Sequence[int]) -> bool:
+    """What `first_fault` says of one tree, sooner."""
+    height = 0
+    for step in steps:
+        if step == SHIFT:
+            height += 1
+        elif step == REDUCE and height > 1:
+            height -= 1
+        else:
+            return False
+    return height == 1

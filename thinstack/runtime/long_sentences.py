@@ -13,7 +13,7 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import InputError
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.scored import Scored, Spans
-from thinstack.text.batching import character_counts, check_words
+from thinstack.text.batching import check_words
 
 MAX_WORDS = 400
 """Words of a sentence that is read as a whole, by default. The longest has 52 in SST, 159 in UD
@@ -81,25 +81,32 @@ def _nearest(places: Sequence[int], before: Sequence[int], middle: float) -> int
 
 
 def cuts_of(
-    sentences: Sentences, lengths: NDArray[np.int64], limits: Limits, *, given: bool
+    sentences: Sentences,
+    lengths: Sequence[int],
+    counts: Sequence[int],
+    limits: Limits,
+    *,
+    given: bool,
 ) -> dict[int, Spans]:
     """The parts of each sentence that is too long, by its place.
 
-    `lengths` (B,): how many words each sentence has. `given`: whether the trees are given. Then
-    only word pieces are limited, and a sentence cannot be cut. Otherwise words and their
-    characters are limited too.
+    `lengths`, `counts`: how many words and characters each sentence has. `given`: whether the trees
+    are given. Then only word pieces are limited, and a sentence cannot be cut. Otherwise
+    words and their characters are limited too.
 
     Raises InputError for a word that is not a string, and for one that is too long for the model by
     itself; also for a sentence that is too long and has a given tree.
     """
     cuts = dict[int, Spans]()
     if not given:
-        for place in np.flatnonzero(lengths > limits.words).tolist():
-            check_words(sentences[place], place)
-            cuts[place] = cut(sentences[place], np.ones(lengths[place], np.int64), limits.words)
-        for place in np.flatnonzero(character_counts(sentences) > limits.characters).tolist():
-            sizes = np.maximum([*map(len, sentences[place])], 1)
-            cuts[place] = _finer(cuts, place, sentences[place], sizes, limits.characters)
+        for place, length in enumerate(lengths):
+            if length > limits.words:
+                cuts[place] = cut(sentences[place], np.ones(length, np.int64), limits.words)
+        most = limits.characters
+        for place, count in enumerate(counts):
+            if count > most:
+                sizes = np.maximum([*map(len, sentences[place])], 1)
+                cuts[place] = _finer(cuts, place, sentences[place], sizes, most)
     if limits.pieces is not None:
         for place, words in enumerate(sentences):
             check_words(words, place)

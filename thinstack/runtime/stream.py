@@ -33,8 +33,13 @@ class Reader(NamedTuple):
         cls, predictor: "Predictor", source: TreeSource, *, split: bool, on_error: OnError | None
     ) -> "Reader":
         """Raises InputError for a source that the model does not have."""
-        predictor.tree_maker(source)  # an unknown source is an error without texts too
+        if source != "auto":
+            predictor.tree_maker(source)  # an unknown source is an error without texts too
         return cls(predictor, splitter(sentences=split), source, on_error)
+
+    def result(self, text: str) -> Result:
+        """The result of one text."""
+        return next(self._scored([self._checked((0, text))]))
 
     def results(self, texts: Iterable[str]) -> Iterator[Result]:
         """The results of texts, in batches."""

@@ -76,16 +76,16 @@ def in_batches(
 
 
 def batches(
-    lengths: IntArray,
+    lengths: Sequence[int],
     trees: Sequence[NDArray[np.integer]] | None,
     *,
     nodes: int,
-    widths: IntArray | None = None,
+    widths: Sequence[int] | None = None,
     pieces: int = BATCH_PIECES["cpu"],
-    counts: IntArray | None = None,
+    counts: Sequence[int] | None = None,
     characters: int = BATCH_WORDS["cpu"],
     threads: int = 1,
-) -> Iterator[tuple[IntArray, IntArray]]:
+) -> Iterator[tuple[list[int], IntArray]]:
     """The positions of the sentences of each batch, shortest sentences first, and the transitions
     (N,) of their trees, empty without `trees`. Raises InputError as `joined_transitions` does.
 
@@ -98,37 +98,39 @@ def batches(
     would have fewer than `FEW_NODES` nodes.
     """
     if threads > 1:
-        share = -(-int((2 * lengths - 1).sum()) // threads)
+        share = -(-sum(2 * length - 1 for length in lengths) // threads)
         nodes = min(nodes, max(share, FEW_NODES))
-    order = np.argsort(lengths if widths is None else widths, kind="stable")
-    ends = np.cumsum(2 * lengths[order] - 1)
-    start, before = 0, 0
-    while start < len(order):
-        end = max(int(np.searchsorted(ends, before + nodes, side="right")), start + 1)
-        if widths is not None:
-            widest = widths[order[start:end]]
-            places = np.arange(1, len(widest) + 1) * widest
-            end = start + max(int(np.searchsorted(places, pieces, side="right")), 1)
-        if counts is not None:
-            most = np.cumsum(counts[order[start:end]])
-            end = start + max(int(np.searchsorted(most, characters, side="right")), 1)
-        positions = order[start:end]
-        joined = EMPTY if trees is None else joined_transitions(trees, lengths, positions)
-        yield positions, joined
-        start, before = end, int(ends[end - 1])
+    batch, room, left = list[int](), nodes, characters
+    for place in sorted(
+        range(len(lengths)), key=(lengths if widths is None else widths).__getitem__
+    ):
+        size, letters = 2 * lengths[place] - 1, 0 if counts is None else counts[place]
+        wide = widths is not None and (len(batch) + 1) * widths[place] > pieces
+        if batch and (size > room or letters > left or wide):
+            yield _joined(batch, trees, lengths)
+            batch, room, left = [], nodes, characters
+        batch.append(place)
+        room, left = room - size, left - letters
+    if batch:
+        yield _joined(batch, trees, lengths)
 
 
-def piece_counts(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> IntArray:
-    """The word pieces of each sentence, (B,)."""
-    counts = (int(vocabulary.fields(words)["pieces_per_word"].sum()) for words in sentences)
-    return np.fromiter(counts, np.int64, len(sentences))
+def _joined(
+    positions: list[int], trees: Sequence[NDArray[np.integer]] | None, lengths: Sequence[int]
+) -> tuple[list[int], IntArray]:
+    return positions, EMPTY if trees is None else joined_transitions(trees, lengths, positions)
 
 
-def character_counts(sentences: Sequence[Sequence[str]]) -> IntArray:
-    """The characters of the words of each sentence, (B,). Raises InputError, naming the place, if a
-    word is not a string."""
+def piece_counts(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> list[int]:
+    """The word pieces of each sentence."""
+    return [int(vocabulary.fields(words)["pieces_per_word"].sum()) for words in sentences]
+
+
+def character_counts(sentences: Sequence[Sequence[str]]) -> list[int]:
+    """The characters of the words of each sentence. Raises InputError, naming the place, if a word
+    is not a string."""
     try:
-        return np.fromiter((sum(map(len, words)) for words in sentences), np.int64, len(sentences))
+        return [sum(map(len, words)) for words in sentences]
     except TypeError:
         for place, words in enumerate(sentences):
             check_words(words, place)
@@ -136,23 +138,23 @@ def character_counts(sentences: Sequence[Sequence[str]]) -> IntArray:
 
 
 def joined_transitions(
-    trees: Sequence[NDArray[np.integer]], lengths: IntArray, positions: IntArray
+    trees: Sequence[NDArray[np.integer]], lengths: Sequence[int], positions: Sequence[int]
 ) -> IntArray:
     """The transitions (N,) of the trees at these positions. Raises InputError, naming the position,
     unless each is a single binary tree over the words of its sentence."""
-    chosen = [np.ravel(trees[position]) for position in positions.tolist()]
-    sizes = np.fromiter(map(np.size, chosen), np.int64, len(chosen))
-    for wrong in np.flatnonzero(sizes != 2 * lengths[positions] - 1).tolist():
-        position = positions[wrong]
-        words = int(lengths[position])
-        raise InputError(
-            f"sentence {position} has {words} words, so its tree has {2 * words - 1} transitions; "
-            f"found {sizes[wrong]}"
-        )
+    chosen = [np.ravel(trees[position]) for position in positions]
+    sizes = [*map(len, chosen)]
+    for position, size in zip(positions, sizes, strict=True):
+        if size != 2 * lengths[position] - 1:
+            words = lengths[position]
+            raise InputError(
+                f"sentence {position} has {words} words, so its tree has {2 * words - 1} "
+                f"transitions; found {size}"
+            )
     joined = np.concatenate(chosen)
     if not np.issubdtype(joined.dtype, np.integer):
         raise InputError(f"transitions must be integers, found {joined.dtype}")
-    if fault := first_fault(joined, sizes):
+    if fault := first_fault(joined, np.array(sizes)):
         raise InputError(f"sentence {positions[fault[0]]}: {fault[1]}")
     return joined.astype(np.int64, copy=False)
 
@@ -166,12 +168,12 @@ def listed(sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     return [each if type(each) in _PLAIN else list(each) for each in sentences]
 
 
-def lengths_of(sentences: Sequence[Sequence[str]]) -> IntArray:
-    """The words of each sentence, (B,). Raises InputError for one without words."""
-    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-    if not lengths.all():
-        position = int(lengths.argmin())
-        raise InputError(f"sentence {position} has no words: leave empty sentences out")
+def lengths_of(sentences: Sequence[Sequence[str]]) -> list[int]:
+    """The words of each sentence. Raises InputError for one without words."""
+    lengths = [*map(len, sentences)]
+    if 0 in lengths:
+        place = lengths.index(0)
+        raise InputError(f"sentence {place} has no words: leave empty sentences out")
     return lengths
 
 

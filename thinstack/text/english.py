@@ -131,7 +131,8 @@ class EnglishSplitter:
     sentences: bool = True
 
     def __call__(self, texts: Iterable[str]) -> Iterator[list[Sentence]]:
-        check_container(texts, "texts")
+        if type(texts) is not list:
+            check_container(texts, "texts")
         known = rules()
         for place, text in enumerate(texts):
             if type(text) is not str:

@@ -36,7 +36,8 @@ from thinstack.integrations.spacy.splitter import DocSentence, has_sentences, se
 from thinstack.integrations.spacy.stored import Annotated, store
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.long_sentences import MAX_WORDS
-from thinstack.runtime.predictor import Predictor, Trees
+from thinstack.runtime.predictor import Predictor
+from thinstack.text.given_trees import Trees
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
 Aggregation = Literal["words", "sentences"]
