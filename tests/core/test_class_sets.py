@@ -81,3 +81,9 @@ def test_the_probability_of_a_label_is_that_of_its_classes():
 def test_sets_that_are_none(sets, problem):
     with pytest.raises(ValueError, match=problem):
         check_sets(("x", "y"), sets)
+
+
+def test_a_label_of_more_weight_is_more_probable():
+    scores = np.array([[0.1, 0.2, 0.4, 0.25, 0.05]])
+    sets = set_matrix(FIVE, {"good": FIVE[3:], "bad": FIVE[:2]}, (3.0, 1.0))
+    assert summed(scores, sets)[0] == pytest.approx([0.75, 0.25])

@@ -80,7 +80,9 @@ def test_a_table_of_bad_and_good_keeps_phrases_and_classes(trained):
     assert len(result.phrases) == 2 * 5 * 2 - 2
     five = thinstack.load(out / "model-best", classes=5)("The film is good.").sentences[0]
     both = model("The film is good.").sentences[0]
-    bad, good = five.node_scores[:, :2].sum(1), five.node_scores[:, 3:].sum(1)
+    heavy, light = config["class_weights"]
+    bad = heavy * five.node_scores[:, :2].sum(1)
+    good = light * five.node_scores[:, 3:].sum(1)
     np.testing.assert_allclose(both.node_scores[:, 1], good / (bad + good), rtol=1e-5)
     assert both.polarity == pytest.approx(
         float(both.node_scores[-1] @ np.array([-0.75, 0.75])), rel=1e-5

@@ -67,10 +67,13 @@ def check_sets(labels: Sequence[str], sets: Mapping[str, Sequence[str]]) -> None
         raise ValueError("class_sets: expected two labels or more, each with a class or more")
 
 
-def set_matrix(labels: Sequence[str], sets: Mapping[str, Sequence[str]]) -> NDArray[np.float32]:
-    """Which of the C `labels` of a model each of S sets holds, (S, C): 1 or 0."""
+def set_matrix(
+    labels: Sequence[str], sets: Mapping[str, Sequence[str]], weights: Sequence[float] = ()
+) -> NDArray[np.float32]:
+    """How much each of the C `labels` of a model counts for each of S sets, (S, C): the weight of
+    the set, 1 by default, or 0 for a class that it does not hold."""
     rows = [[float(label in classes) for label in labels] for classes in sets.values()]
-    return np.array(rows, np.float32)
+    return np.array(rows, np.float32) * np.array(weights or [1.0], np.float32)[:, None]
 
 
 def summed(scores: NDArray[np.floating], sets: NDArray[np.float32] | None) -> NDArray[np.floating]:

@@ -38,7 +38,8 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
     head = _head(config, encoder)
     model = Model(embedding=_embedding(config.embedding, entries), encoder=encoder, head=head)
     if config.class_sets:
-        model.class_sets = torch.from_numpy(set_matrix(config.labels, config.class_sets))
+        sets = set_matrix(config.labels, config.class_sets, config.class_weights)
+        model.class_sets = torch.from_numpy(sets)
     return model
 
 

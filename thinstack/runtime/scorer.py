@@ -75,10 +75,10 @@ class Scorer:
             raise InputError(f"max_words is {max_words!r}; expected a whole number, at least 2")
         self.max_words = max_words
         self.bundle, self.config = bundle, bundle.config
-        self.view = View.choose(self.config.labels, classes, abstain, self.config.class_sets)
+        sets = self.config.class_sets, self.config.class_weights
+        self.view = View.choose(self.config.labels, classes, abstain, *sets)
         self.labels = self.view.labels
         self.vocabulary = bundle.vocabulary()
-        self.language = Language(self.vocabulary)
         self._trees = GivenTrees(self.config, bundle.distances())
         self.threads, self._requested = threads, device
         self._allowed = tuple(allow_operators)

@@ -29,12 +29,14 @@ class View(NamedTuple):
         polarity: the place of each shown class from -1 (most negative) to 1 (most positive), as
             `Scale` has it; of a label that stands for several classes, their mean. None if they are
             not a scale of sentiment.
+        weights: what the sum of each shown class is multiplied with; empty if they are all 1.
     """
 
     labels: tuple[str, ...]
     abstain: float = 0.0
     places: tuple[int, ...] | None = None
     polarity: tuple[float, ...] | None = None
+    weights: tuple[float, ...] = ()
 
     @classmethod
     def of(
@@ -50,9 +52,10 @@ class View(NamedTuple):
         classes: int | None,
         abstain: float | None,
         class_sets: ClassSets | None = None,
+        class_weights: tuple[float, ...] = (),
     ) -> Self:
         """The view of a model with these labels. Unless so many `classes` are asked for, the labels
-        of its `class_sets` are shown, if it has such.
+        of its `class_sets` are shown, if it has such, by their `class_weights`.
 
         Raises InputError unless `classes` is 2, 3, 5 or None, and 0 < `abstain` < 1. Also if the
         model's classes are not a scale of sentiment (`Scale`) that has so many.
@@ -63,7 +66,7 @@ class View(NamedTuple):
             raise InputError(f"abstain: expected a probability between 0 and 1, found {value}")
         share = 0.0 if abstain is None else float(abstain)
         if classes is None and class_sets:
-            return cls._of_sets(labels, share, class_sets)
+            return cls._of_sets(labels, share, class_sets, class_weights)
         if classes is None:
             return cls.of(labels, share)
         if classes not in (2, 3, len(FIVE)):
@@ -81,13 +84,19 @@ class View(NamedTuple):
         return cls.of(names, share, places)
 
     @classmethod
-    def _of_sets(cls, labels: tuple[str, ...], abstain: float, class_sets: ClassSets) -> Self:
+    def _of_sets(
+        cls,
+        labels: tuple[str, ...],
+        abstain: float,
+        class_sets: ClassSets,
+        class_weights: tuple[float, ...],
+    ) -> Self:
         sets, scale = set_matrix(labels, class_sets), Scale.of(labels)
         places = tuple(np.where(sets.any(0), sets.argmax(0), -1).tolist())
         polarity = None
         if scale is not None:
             polarity = tuple((sets @ np.array(scale.polarity) / sets.sum(1)).tolist())
-        return cls(tuple(class_sets), abstain, places, polarity)
+        return cls(tuple(class_sets), abstain, places, polarity, class_weights)
 
     @property
     def scale(self) -> Scale | None:
@@ -114,13 +123,15 @@ class View(NamedTuple):
         """The probabilities (N, V) of the shown classes, from the model's (N, C).
 
         Also gives how much of the probability of the last row, the sentence, they stand for. It is
-        1, unless a class is left out.
+        1, unless a class is left out or the shown classes have weights.
         """
         if self.places is None:
             return scores, 1.0
         adds = np.array(self.places)[:, None] == np.arange(len(self.labels))
         masses = scores @ adds.astype(scores.dtype)
-        if -1 not in self.places:
+        if self.weights:
+            masses *= np.array(self.weights, masses.dtype)
+        elif -1 not in self.places:
             return masses, 1.0
         masses += _LEAST
         totals = masses.sum(axis=1, keepdims=True)

@@ -16,12 +16,14 @@ from thinstack.data.tables.containers import check_rows
 from thinstack.data.tables.table import read_mappings
 from thinstack.data.tables.table_rows import Classes
 from thinstack.errors import ConfigError, DataError
+from thinstack.training.examples.datasets import read_items
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
 from thinstack.training.task import Task
 from thinstack.training.tasks._table import TableTask
+from thinstack.training.tasks.texts.weights import with_weights
 from thinstack.training.text_recipe import ask_about_spans, table_data, text_recipe
 
 RECIPE = "recipe.toml"
@@ -72,6 +74,8 @@ def train_table(
         settings: dict[str, Any] = {"init": init, "start": start, "scale": scale, "seeds": seeds}
         settings |= {"epochs": epochs, "watched": watched}
         recipe = text_recipe(out.name, data, task, names, texts=count, **settings)
+        if recipe.model.class_sets and start is not None:
+            recipe = with_weights(recipe, read_items(recipe, inputs)[0], start)
         first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=inputs.folder)
         _write_recipe(out, commented(recipe, first=first), inputs.folder)
     recipe = team.shared(recipe)

@@ -3,7 +3,7 @@ of its sentences."""
 
 import json
 import re
-from typing import Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
@@ -101,6 +101,11 @@ class ModelConfig(Strict):
         description="Labels of your own, each with the classes of `labels` that it stands for. "
         "They are shown and learnt in place of `labels`; a class in no set is left out.",
     )
+    class_weights: tuple[Annotated[float, Field(gt=0)], ...] = Field(
+        default=(),
+        description="How much each label of `class_sets` weighs: its score is proportional to its "
+        "weight times the sum of its classes. By default they weigh the same.",
+    )
     embedding: EmbeddingConfig = Field(description="How words become vectors.")
     cell: CellConfig = Field(description="What composes the parts of a phrase.")
     head: HeadConfig = Field(description="What is predicted.")
@@ -146,9 +151,10 @@ class ModelConfig(Strict):
 
     @model_serializer(mode="wrap")
     def _without_empty_sets(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Schema 1 has no `class_sets`."""
+        """Schema 1 has none of these fields."""
         data: dict[str, Any] = fields(self)
-        return {key: value for key, value in data.items() if value or key != "class_sets"}
+        new = ("class_sets", "class_weights")
+        return {key: value for key, value in data.items() if value or key not in new}
 
     @model_validator(mode="before")
     @classmethod
@@ -186,6 +192,9 @@ class ModelConfig(Strict):
         schema = CLASS_SETS_SCHEMA if self.class_sets else SCHEMA_VERSION
         object.__setattr__(self, "schema_version", schema)  # as tree_source
         check_sets(self.labels, self.class_sets)
+        if self.class_weights and len(self.class_weights) != len(self.class_sets):
+            expected, found = len(self.class_sets), len(self.class_weights)
+            raise ValueError(f"class_weights: expected {expected}, one a set, found {found}")
         return self
 
     @model_validator(mode="after")
