@@ -141,9 +141,7 @@ def test_all_is_reached_by_keyboard_and_has_a_role(visit):
 
 def test_hostile_text_is_text(visit):
     page = visit.open()
-    nasty = (
-        '<img src=x onerror="alert(1)"><script>alert(2)</script> </title></svg> &amp; \u202e abc'
-    )
+    nasty = 'A <img src=x onerror="alert(1)"> film <script>alert(2)</script></svg> &amp; \u202e b'
     for text in [nasty, *hostile(12, seed=11)]:
         visit.put(text)
         page.locator("[data-view=text]").click()
@@ -152,10 +150,7 @@ def test_hostile_text_is_text(visit):
             page.locator("[data-view=tree]").click()
             page.locator("[role=treeitem] > rect").first.click()
         if text == nasty:
-            assert (
-                "<script>" in page.locator("#phrase").inner_text()
-                or "<img" in page.locator("#phrase").inner_text()
-            )
+            assert '<img src=x onerror="alert(1)">' in page.locator("#phrase").inner_text()
     assert (
         page.locator("main img, main script, main style, main [onclick], main [onerror]").count()
         == 0

@@ -189,8 +189,8 @@ def _json(data: Any) -> bytes:
 
 def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:
     """What a model says of an English text. `label` is the number of a class, or -1 where the model
-    is uncertain. `highlights` are phrases that say most. `svg` draws the trees, and is None for more
-    than MOST_WORDS words. `html` is the coloured text."""
+    is uncertain. `highlights` are the phrases that say most. `svg` draws the trees, and is None for
+    more than MOST_WORDS words. `html` is the coloured text."""
     result = predictor(text)
     words = sum(len(sentence.words) for sentence in result.sentences)
     return {
