@@ -80,7 +80,7 @@ def main(commands: typer.Typer = app) -> None:
     """Run the command line. An error of thinstack, or a file that cannot be used, ends it with
     exit code 2. A signal that stops a run ends it with 128 and the number of the signal."""
     _open_streams()
-    warnings.showwarning = _print_warning  # type: ignore[assignment]  # takes any of its arguments
+    warnings.showwarning = _print_warning
     try:
         commands()
     except (ThinstackError, OSError) as error:

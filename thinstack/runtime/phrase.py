@@ -91,8 +91,7 @@ class Nodes:
         means = np.zeros(len(scores))
         for column, place in zip(scores.astype(np.float64).T, places, strict=True):
             means += column * place
-        polarity: list[float | None] = means.tolist()
-        return polarity
+        return [*means.tolist()]
 
     def children(self, node: int) -> tuple[int, int] | None:
         """The two nodes that a node is made of; None for a word."""
