@@ -113,10 +113,10 @@ def ours(folder: Path, init: str, seed: int) -> list[dict[str, Any]]:
     )  # fmt: skip
     results = json.loads((out / "results.json").read_text())
     (figures,) = results["seeds"][str(seed)]["dev"].values()
-    (rival,) = results["rival"].values()
+    ((name, rival),) = results["rival"].items()
     return [
         {"what": f"thinstack train, from {init}", "seconds": seconds, **figures},
-        {"what": "TF-IDF, logistic regression", "seconds": None, **rival},
+        {"what": name, "seconds": None, **rival},
     ]
 
 

@@ -16,7 +16,7 @@ from reproduce.parser import PARSERS, figures, parse, train_parser
 from reproduce.provenance import commit_of
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.core import Tree
-from thinstack.core.scale import tones_of
+from thinstack.core.scale import Scale
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.data.trees.treebank import read_labelled
@@ -116,14 +116,14 @@ def heads(bundles: Sequence[str], file: str, *, data: Path, out: Path, console: 
 def _neutral(labels: Sequence[Sequence[str]]) -> int:
     """The place of the neutral class among the labels of all models."""
     first = labels[0]
-    tones = tones_of(first)
-    if tones is None or NEUTRAL not in tones or any(other != first for other in labels):
+    scale = Scale.of(first)
+    if scale is None or NEUTRAL not in scale.tones or any(other != first for other in labels):
         found = "; ".join(dict.fromkeys(", ".join(other) for other in labels))
         raise InputError(
             f"expected the same classes from negative over neutral to positive, found {found}: "
             "choose models of such classes"
         )
-    return tones.index(NEUTRAL)
+    return scale.tones.index(NEUTRAL)
 
 
 def _name(bundle: Bundle) -> str:
@@ -158,9 +158,9 @@ def picture(model: Lexicalised, brackets: Sequence[str] = DRAWN) -> str:
     """An SVG picture of trees, in brackets without labels. Each node shows its head word, and the
     sign of its class by the model."""
     trees = [from_brackets(text, labelled=False) for text in brackets]
-    tones = tones_of(model.labels)
-    assert tones is not None, "checked before models are measured"
-    signs = [SIGNS[tone] for tone in tones]
+    scale = Scale.of(model.labels)
+    assert scale is not None, "checked before models are measured"
+    signs = [SIGNS[tone] for tone in scale.tones]
     drawn = []
     for tree, own, classes in zip(trees, model.heads(trees), model.classes(trees), strict=True):
         names = [

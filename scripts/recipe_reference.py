@@ -175,7 +175,7 @@ def allowed(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         plural = item in NAMES or (isinstance(item, type) and issubclass(item, BaseModel))
         words = f"list of {allowed(item)}{'s' if plural else ''}"
     elif origin is dict:
-        words = "table" if parts[1] is Any else f"table of {NAMES[parts[1]]}s"
+        words = "table" if parts[1] is Any else f"table of {_plural(parts[1])}"
     elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         words = "section"
     elif annotation in NAMES:
@@ -184,6 +184,12 @@ def allowed(annotation: Any, metadata: Iterable[Any] = ()) -> str:
         raise TypeError(f"expected a type of TOML, found {annotation}: say here how it is written")
     limits = [SIGNS[type(each)].format(*astuple(each)) for each in metadata if type(each) in SIGNS]
     return words + (", " + " and ".join(limits) if limits else "")
+
+
+def _plural(annotation: Any) -> str:
+    """The values of a table."""
+    words = allowed(annotation)
+    return words.replace("list", "lists") if words.startswith("list ") else f"{words}s"
 
 
 def bounds_of(metadata: Iterable[Any]) -> list[Any]:

@@ -149,7 +149,7 @@ def test_a_recipe_goes_through_toml_and_json(recipe):
 @pytest.mark.parametrize(
     ("data", "field", "found"),
     [
-        (changed(schema_version=2), "schema_version", "2"),
+        (changed(schema_version=3), "schema_version", "3"),
         (changed(labels=["a", "b", "a"]), "labels must differ", "['a', 'b', 'a']"),
         (changed(trees="binary"), "relations belong to dependency trees", "'binary'"),
         (changed(encoder={"layers": 0}), "encoder.layers", "0"),

@@ -16,6 +16,7 @@ __all__ = [
     "DeviceError",
     "ExportError",
     "InputError",
+    "LanguageWarning",
     "MissingExtraError",
     "NoSentencesWarning",
     "PluginError",
@@ -145,6 +146,12 @@ class ConfigError(ThinstackError, ValueError):
 class InputError(ThinstackError, ValueError):
     """A model or command cannot take this input, such as ids out of range or transitions that do
     not make a tree."""
+
+
+class LanguageWarning(InputError, UserWarning):  # noqa: N818  # an error only if asked for
+    """Most words of a text are unknown to the model, or are not English. Each call and each stream
+    warns of the first such text. Under `warnings.simplefilter("error", LanguageWarning)` each such
+    text is an error."""
 
 
 class UnknownNameError(ThinstackError, LookupError):

@@ -29,7 +29,7 @@ def rows_of(path):
         ("text,label\nA.,x\nB.,<NA>\n", (), "t.csv:3: .*'<NA>'.*--skip-bad.*--labels"),
         ("text,label\nA.,2\nB.,2.0\n", (), "one number"),
         ("text,label\nA.,b\nB.,a\nC.,c\n", ("--scale",), "--scale: .*a, b, c.*--labels"),
-        ("text,label\nA.,1\nB.,2\n", ("--scale",), "--scale: expected three classes"),
+        ("text,label\nA.,x\nB.,y\n", ("--scale",), "--scale: expected three classes"),
         ("text,start,end,label\nA.,0,1,x\nB.,0,1,y\n", (), "'start' and 'end'.*--no-spans"),
         ("text_a,text_b,label\nA.,B.,x\nB.,C.,y\n", ("--scale",), "--scale: .*pairs"),
         ("", (), "t.csv: "),
@@ -72,7 +72,7 @@ def test_from_a_table_to_predictions(cli, folder):
     assert "texts.csv:42: " in (out / "skipped.txt").read_text()
     results = json.loads((out / "results.json").read_text())
     assert list(results["seeds"]) == ["3"]
-    assert results["rival"]["TF-IDF, logistic regression"]["texts"] == 4
+    assert results["rival"]["TF-IDF of words and characters, logistic regression"]["texts"] == 4
     found = cli("evaluate", out / "model-best", folder / "good.csv", "--json")
     assert found.code == 2
     rows = rows_of(table)[:-1]

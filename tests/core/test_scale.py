@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from thinstack.core.scale import Scale, are_numbers, in_order, ordered, tones_of
+from thinstack.core.scale import Scale, are_numbers, in_order, ordered
 from thinstack.evaluate.accuracy import NAMES, binary_right
 from thinstack.evaluate.figures import figure_names
 from thinstack.runtime.views import View
@@ -24,7 +24,7 @@ def test_classes_of_sentiment_stand_where_their_names_say(labels, expected):
         expected["polarity"],
         expected["tones"],
     ]
-    assert tones_of(labels) == scale.tones
+    assert Scale.at(scale.polarity) == scale
     assert "binary_accuracy" in figure_names(NAMES, labels)
     for classes in (2, 3):
         places = expected.get(f"places{classes}")
@@ -35,7 +35,6 @@ def test_classes_of_sentiment_stand_where_their_names_say(labels, expected):
 @pytest.mark.parametrize("labels", TABLE["none"])
 def test_other_classes_are_no_scale_of_sentiment(labels):
     assert Scale.of(labels) is None
-    assert tones_of(labels) is None
     assert "binary_accuracy" not in figure_names(NAMES, labels)
 
 

@@ -36,6 +36,7 @@ PIECES: dict[str, Any] = {
     "encoder": {"tracker": {"size": 5, "lookahead": 2, "feeds": False}},
     "tree_source": "self",
 }
+SETS: dict[str, Any] = {**PIECES, "class_sets": {"gut": ["schön"], "schlecht": ["bad"]}}
 
 
 def distances() -> bytes:
@@ -94,9 +95,6 @@ if __name__ == "__main__":
         WordVocabulary(["the", "film", "is", "good", "café"]),
         {"distances.json": distances()},
     )
-    make(
-        "wordpiece-parser",
-        PIECES,
-        WordpieceVocabulary(["[UNK]", "the", "film", "##s", "good", "caf", "##e"]),
-        {},
-    )
+    pieces = WordpieceVocabulary(["[UNK]", "the", "film", "##s", "good", "caf", "##e"])
+    make("wordpiece-parser", PIECES, pieces, {})
+    make("class-sets", SETS, pieces, {})

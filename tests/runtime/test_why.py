@@ -31,6 +31,7 @@ class Told:
 
     def __init__(self, answer: Callable[[str], Sequence[float]], labels: tuple[str, ...] = SCALE):
         self.answer, self.labels, self.asked = answer, labels, []
+        self.view = View.of(labels)
 
     def trees_and_scores(self, words: Any, trees: Any) -> list[Scored]:
         pairs = [Tree.from_transitions(*pair) for pair in zip(trees, words, strict=True)]

@@ -47,9 +47,26 @@ def test_the_labels_of_the_bundle_keep_its_phrases():
     start = open_bundle("sst").config
     recipe = made(start.labels)
     assert "head" in recipe.init.parts
-    assert recipe.model.head == start.head
+    assert recipe.model.head.name == start.head.name
     assert recipe.task.keeps_start
-    assert not made(start.labels[::-1]).task.keeps_start
+    assert recipe.model.class_sets == {}
+
+
+def test_a_scale_of_sentiment_is_learnt_by_the_classes_of_the_bundle():
+    start = open_bundle("sst").config
+    recipe = made(("bad", "good"))
+    assert (recipe.model.labels, recipe.model.shown_labels) == (start.labels, ("bad", "good"))
+    assert "head" in recipe.init.parts
+    assert (recipe.task.keeps_start, recipe.task.neighbours) == (True, 0)
+    for other in (made(("bad", "good"), scale=False), made(("bad", "good"), init="none")):
+        assert (other.model.labels, other.model.class_sets) == (("bad", "good"), {})
+        assert not other.task.keeps_start
+
+
+@pytest.mark.parametrize(("watched", "stop_on"), [(199, "nothing"), (200, "dev")])
+def test_enough_texts_choose_the_epoch(watched, stop_on):
+    assert made(watched=watched).training.stop_on == stop_on
+    assert made(watched=watched, epochs=7).training.epochs == 7
 
 
 def test_without_a_bundle_nothing_of_one_is_left():

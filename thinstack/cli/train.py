@@ -57,6 +57,18 @@ def train(
             "rows, set aside]"
         ),
     ] = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            help="For a table: a table that chooses nothing, to measure the model on at the end."
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="For a table: passes over it, at most.  [default: by its number of rows]"
+        ),
+    ] = None,
     init: Annotated[
         str | None,
         typer.Option(
@@ -77,7 +89,7 @@ def train(
         typer.Option(
             "--scale/--no-scale",
             help="For a table of texts: whether the classes, in their order, are a scale, such as "
-            "stars.  [default: names tell (low, medium, high), numbers do not]",
+            "stars.  [default: their names and the column's tell]",
         ),
     ] = None,
     spans: Annotated[
@@ -105,10 +117,11 @@ def train(
         ),
     ] = None,
 ) -> None:
-    """Train a model on a table of texts, or by a recipe, and write it as a bundle.
+    """Train a model on a table of texts, or by a recipe.
 
-    A table has texts or pairs of texts, with labels or ratings. thinstack writes a recipe for it,
-    recipe.toml in the output folder, and trains by that. At the end the model is measured.
+    The model is written as a bundle. A table has texts or pairs of texts, with labels or ratings.
+    thinstack writes a recipe for it, recipe.toml in the output folder, and trains by that. At the
+    end the model is measured.
 
     With several seeds, the best one is exported if the recipe watches a figure, else the first one.
     If training stops, run the same command again: it continues where it was. To train on N
@@ -118,6 +131,7 @@ def train(
         "label_column": label_column,
         "score_column": score_column,
         "dev": None if dev is None else str(dev),
+        "test": None if test is None else str(test),
         "encoding": encoding,
         "separator": separator,
         "header": header,
@@ -136,6 +150,7 @@ def train(
                 init=init or "sst",
                 labels=tuple(name.strip() for name in labels.split(",")) if labels else (),
                 scale=scale,
+                epochs=epochs,
                 seeds=tuple(seed or (1,)),
                 threads=threads or 1,
                 console=console,
@@ -143,7 +158,7 @@ def train(
             )
             return
         of_table |= {"text_column": text_column or None, "init": init}
-        _check_recipe(file, of_table | {"labels": labels, "scale": scale})
+        _check_recipe(file, of_table | {"labels": labels, "scale": scale, "epochs": epochs})
         folder = Path() if data is None else data
         settings = {"data": folder, "threads": threads, "console": console}
         _run_recipe(file, out, seed, team, settings)

@@ -55,7 +55,8 @@ class FineTuning(NamedTuple):
         texts: how many texts it is shown; the number of epochs follows from it.
         epochs: the least and the greatest number of them.
         training: fields of a recipe's `[training]`.
-        own_classes: what differs if the classes of the table are those of the model.
+        own_classes: what differs if the classes of the table are those of the model, or sets of
+            them; its epochs are the greatest number.
         quantize: how the weights of a model of texts are stored, as in a recipe's `[export]`.
     """
 

@@ -53,7 +53,12 @@ class Scale(NamedTuple):
         sides = tuple(side for side, _ in places)
         if len(places) < len(placed) or not {-1, 1} <= {*sides}:
             return None
-        polarity = tuple(_polarity(place, places) for place in places)
+        return cls.at(tuple(_polarity(place, places) for place in places))
+
+    @classmethod
+    def at(cls, polarity: tuple[float, ...]) -> Self:
+        """The scale of classes that stand at these places from -1 to 1."""
+        sides = tuple((place > 0) - (place < 0) for place in polarity)
         return cls(sides, polarity, tuple(_tone(one, polarity) for one in polarity))
 
     @property
@@ -68,13 +73,6 @@ class Scale(NamedTuple):
             return None
         names, places = _VIEWS[classes]
         return names, tuple(places[side] for side in self.sides)
-
-
-def tones_of(labels: Sequence[str]) -> tuple[int, ...] | None:
-    """The tone of each class, 0 (very negative) to 4 (very positive), or None if the classes are
-    not a scale of sentiment."""
-    scale = Scale.of(labels)
-    return None if scale is None else scale.tones
 
 
 def ordered(labels: Sequence[str]) -> tuple[str, ...]:
@@ -96,6 +94,11 @@ def are_numbers(labels: Sequence[str]) -> bool:
     """Whether all classes are different numbers, or names that start with these, as "5 stars"."""
     numbers = [_number(label) for label in labels]
     return None not in numbers and len({*numbers}) == len(numbers)
+
+
+def numbers_of(labels: Sequence[str]) -> list[float]:
+    """The numbers of classes that `are_numbers`."""
+    return [number for label in labels if (number := _number(label)) is not None]
 
 
 def _number(label: str) -> float | None:

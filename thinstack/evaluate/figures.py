@@ -22,6 +22,25 @@ def percentage(right: NDArray[np.bool_]) -> float | None:
     return 100.0 * float(right.mean()) if right.size else None
 
 
+def wilson(share: float, cases: int) -> tuple[float, float]:
+    """The ends of the 95% interval of a `share`, in percent, of so many independent cases, at least
+    one (Wilson 1927)."""
+    z, p = 1.96, share / 100
+    middle = p + z * z / (2 * cases)
+    half = z * (p * (1 - p) / cases + z * z / (4 * cases * cases)) ** 0.5
+    low, high = (100 * (middle + side * half) / (1 + z * z / cases) for side in (-1, 1))
+    return max(low, 0.0), min(high, 100.0)
+
+
+def interval_line(figures: Figures) -> str:
+    """How far the `accuracy` of a model may be off, by the number of its `texts`; "" without."""
+    accuracy, texts = figures.get("accuracy"), figures.get("texts")
+    if accuracy is None or not texts:
+        return ""
+    low, high = wilson(accuracy, int(texts))
+    return f"of {texts:,} texts, the 95% interval of the accuracy is {low:.1f} to {high:.1f}"
+
+
 def percent(value: float | None) -> str:
     """A figure in percent as it is printed."""
     return "-" if value is None else f"{value:.2f}"

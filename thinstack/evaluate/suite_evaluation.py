@@ -44,11 +44,14 @@ def evaluate_suite(
     """
     texts = (case.text for case in cases)
     scores = text_scores(predictor, texts, source=source, where="the suite")
-    return polarity_figures(cases, scores, predictor.labels)
+    return polarity_figures(cases, scores, predictor.labels, predictor.view.scale)
 
 
 def polarity_figures(
-    cases: Sequence[Case], scores: NDArray[np.floating], labels: Sequence[str]
+    cases: Sequence[Case],
+    scores: NDArray[np.floating],
+    labels: Sequence[str],
+    scale: Scale | None = None,
 ) -> SuiteFigures:
     """How many texts with these scores (K, C) are right.
 
@@ -57,10 +60,11 @@ def polarity_figures(
     below. A neutral text is right if the most probable class is neutral, or if the margin is at
     most `NEUTRAL_MARGIN` on either side. An INV pair is right if both texts are right or both are
     wrong. A DIR pair is right if the margin is above the partner's ("up"), or below it ("down").
-    Pairs have their own figures, and their texts also count by themselves. Raises InputError for
+    Pairs have their own figures, and their texts also count by themselves. `scale`: where the
+    classes stand; by default their names, `labels`, tell. Raises InputError for
     classes that are not about sentiment.
     """
-    sides = _needed_sides(labels)
+    sides = _needed_sides(labels, scale or Scale.of(labels))
     margins = scores @ sides
     calm = (sides[scores.argmax(1)] == 0) | (np.abs(margins) <= NEUTRAL_MARGIN)
     rules = {"positive": margins > 0, "negative": margins < 0, "neutral": calm}
@@ -117,8 +121,7 @@ def _counts(right: Iterable[bool]) -> dict[str, Any]:
     return {"right": sum(all_right), "total": total, "accuracy": percent}
 
 
-def _needed_sides(labels: Sequence[str]) -> NDArray[np.int64]:
-    scale = Scale.of(labels)
+def _needed_sides(labels: Sequence[str], scale: Scale | None) -> NDArray[np.int64]:
     if scale is None:
         expected = "a suite of polarities needs a model with negative and positive classes, such as"
         raise InputError(

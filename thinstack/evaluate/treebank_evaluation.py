@@ -7,7 +7,6 @@ from pathlib import Path
 
 from thinstack.core import Tree
 from thinstack.core.config import EvaluationSource
-from thinstack.core.scale import Scale
 from thinstack.core.transitions import spans_of
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.errors import InputError
@@ -61,7 +60,7 @@ def evaluate_predictor(
     """
     trees = [tree for tree, _ in treebank]
     labels = [predictor.view.classes(known) for _, known in treebank]
-    measured = partial(accuracy, scale=Scale.of(predictor.labels), phrases=predictor.phrases)
+    measured = partial(accuracy, scale=predictor.view.scale, phrases=predictor.phrases)
     roots = [known[[tree.root]] for tree, known in zip(trees, labels, strict=True)]
     if text:
         if source == "gold":

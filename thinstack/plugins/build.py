@@ -3,7 +3,10 @@
 from functools import partial
 from typing import Any
 
+import torch
+
 from thinstack.core.cell import Cell, described, misfit
+from thinstack.core.class_sets import set_matrix
 from thinstack.core.config import CellConfig, EmbeddingConfig, ModelConfig, TreeKind
 from thinstack.core.config.model_config import TRANSITIONS
 from thinstack.core.embedding import Embedding
@@ -33,7 +36,11 @@ def build_model(config: ModelConfig, *, entries: int) -> Model:
     """
     encoder = build_encoder(config)
     head = _head(config, encoder)
-    return Model(embedding=_embedding(config.embedding, entries), encoder=encoder, head=head)
+    model = Model(embedding=_embedding(config.embedding, entries), encoder=encoder, head=head)
+    if config.class_sets:
+        sets = set_matrix(config.labels, config.class_sets, config.class_weights)
+        model.class_sets = torch.from_numpy(sets)
+    return model
 
 
 def build_encoder(config: ModelConfig) -> Encoder:

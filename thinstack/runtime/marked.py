@@ -4,7 +4,6 @@ from typing import Final
 
 import numpy as np
 
-from thinstack.core.scale import Scale
 from thinstack.core.transitions import parents_of
 from thinstack.runtime.prediction import Prediction
 
@@ -40,5 +39,5 @@ def marked_phrases(prediction: Prediction) -> list[int]:
 
 def neutral_of(prediction: Prediction) -> int:
     """The class in the middle of a scale from negative to positive; -2 where there is none."""
-    scale = Scale.of(prediction.labels)
+    scale = prediction.view.scale
     return _NONE if scale is None or scale.neutral is None else scale.neutral

@@ -3,6 +3,7 @@ onnxruntime."""
 
 import os
 from collections.abc import Collection, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
@@ -34,6 +35,7 @@ from thinstack.text.batching import (
     piece_counts,
 )
 from thinstack.text.given_trees import GivenTrees, TreeMaker, Trees
+from thinstack.text.language import Language
 
 # Sessions kept after a fork: destroying one would join threads that the child lacks.
 _PARENT_SESSIONS: list[Any] = []
@@ -73,7 +75,8 @@ class Scorer:
             raise InputError(f"max_words is {max_words!r}; expected a whole number, at least 2")
         self.max_words = max_words
         self.bundle, self.config = bundle, bundle.config
-        self.view = View.choose(self.config.labels, classes, abstain)
+        sets = self.config.class_sets, self.config.class_weights
+        self.view = View.choose(self.config.labels, classes, abstain, *sets)
         self.labels = self.view.labels
         self.vocabulary = bundle.vocabulary()
         self._trees = GivenTrees(self.config, bundle.distances())
@@ -88,6 +91,11 @@ class Scorer:
         asked = Pool(threads)
         self._start()
         self.pool = asked if self.device == "cpu" else Pool(1)
+
+    @cached_property
+    def language(self) -> Language:
+        """Which words the model knows, and which texts may not be English."""
+        return Language(self.vocabulary)
 
     def node_scores(
         self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.class_sets import ClassSets, set_matrix
 from thinstack.core.scale import FIVE as FIVE
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError, shown
@@ -26,13 +27,16 @@ class View(NamedTuple):
         places: for each of the model's classes, the shown class that it adds to, or -1 if it is
             left out. None if the model's own classes are shown.
         polarity: the place of each shown class from -1 (most negative) to 1 (most positive), as
-            `Scale` has it; None if they are not a scale of sentiment.
+            `Scale` has it; of a label that stands for several classes, their mean. None if they are
+            not a scale of sentiment.
+        weights: what the sum of each shown class is multiplied with; empty if they are all 1.
     """
 
     labels: tuple[str, ...]
     abstain: float = 0.0
     places: tuple[int, ...] | None = None
     polarity: tuple[float, ...] | None = None
+    weights: tuple[float, ...] = ()
 
     @classmethod
     def of(
@@ -42,8 +46,16 @@ class View(NamedTuple):
         return cls(labels, abstain, places, _polarity(labels))
 
     @classmethod
-    def choose(cls, labels: tuple[str, ...], classes: int | None, abstain: float | None) -> Self:
-        """The view of a model with these labels.
+    def choose(
+        cls,
+        labels: tuple[str, ...],
+        classes: int | None,
+        abstain: float | None,
+        class_sets: ClassSets | None = None,
+        class_weights: tuple[float, ...] = (),
+    ) -> Self:
+        """The view of a model with these labels. Unless so many `classes` are asked for, the labels
+        of its `class_sets` are shown, if it has such, by their `class_weights`.
 
         Raises InputError unless `classes` is 2, 3, 5 or None, and 0 < `abstain` < 1. Also if the
         model's classes are not a scale of sentiment (`Scale`) that has so many.
@@ -53,6 +65,8 @@ class View(NamedTuple):
             value = shown(abstain)
             raise InputError(f"abstain: expected a probability between 0 and 1, found {value}")
         share = 0.0 if abstain is None else float(abstain)
+        if classes is None and class_sets:
+            return cls._of_sets(labels, share, class_sets, class_weights)
         if classes is None:
             return cls.of(labels, share)
         if classes not in (2, 3, len(FIVE)):
@@ -69,6 +83,27 @@ class View(NamedTuple):
         names, places = merged
         return cls.of(names, share, places)
 
+    @classmethod
+    def _of_sets(
+        cls,
+        labels: tuple[str, ...],
+        abstain: float,
+        class_sets: ClassSets,
+        class_weights: tuple[float, ...],
+    ) -> Self:
+        sets, scale = set_matrix(labels, class_sets), Scale.of(labels)
+        places = tuple(np.where(sets.any(0), sets.argmax(0), -1).tolist())
+        polarity = None
+        if scale is not None:
+            polarity = tuple((sets @ np.array(scale.polarity) / sets.sum(1)).tolist())
+        return cls(tuple(class_sets), abstain, places, polarity, class_weights)
+
+    @property
+    def scale(self) -> Scale | None:
+        """Where the shown classes stand, whatever they are called; None if they are no scale of
+        sentiment."""
+        return None if self.polarity is None else _scale_at(self.polarity)
+
     def label(self, row: Sequence[float]) -> str | None:
         """The most probable class of a row of scores (V,), or None if it is less probable than
         `abstain`."""
@@ -79,19 +114,24 @@ class View(NamedTuple):
         """The polarity of a row of scores (V,): the mean place of the classes."""
         if self.polarity is None:
             return None
-        return sum(score * place for score, place in zip(row, self.polarity, strict=True))
+        mean = 0.0  # no `sum`, which rounds otherwise from Python 3.12 on
+        for score, place in zip(row, self.polarity, strict=True):
+            mean += score * place
+        return mean
 
     def scores(self, scores: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
         """The probabilities (N, V) of the shown classes, from the model's (N, C).
 
         Also gives how much of the probability of the last row, the sentence, they stand for. It is
-        1, unless a class is left out.
+        1, unless a class is left out or the shown classes have weights.
         """
         if self.places is None:
             return scores, 1.0
         adds = np.array(self.places)[:, None] == np.arange(len(self.labels))
         masses = scores @ adds.astype(scores.dtype)
-        if -1 not in self.places:
+        if self.weights:
+            masses *= np.array(self.weights, masses.dtype)
+        elif -1 not in self.places:
             return masses, 1.0
         masses += _LEAST
         totals = masses.sum(axis=1, keepdims=True)
@@ -107,6 +147,9 @@ class View(NamedTuple):
         if self.places is None:
             return known
         return np.array([*self.places, -1], np.int64)[known]
+
+
+_scale_at = lru_cache(maxsize=64)(Scale.at)
 
 
 @lru_cache(maxsize=64)

@@ -76,7 +76,7 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
         sentences.append(words[:start] + words[end:])
         trees.append(np.delete(steps, [*inside, parents[node]]))
     scored = predictor.trees_and_scores(sentences, trees)
-    support = _support(np.stack([each.scores[-1] for each in scored]), predictor.labels)
+    support = _support(np.stack([each.scores[-1] for each in scored]), predictor.view.scale)
     changes = support[0] - support[1:]
     turns = _turning(changes, spans[nodes])
     contributions = []
@@ -123,14 +123,13 @@ def _is_left(words: Sequence[str], start: int, end: int) -> bool:
     return any(any(map(str.isalnum, plain(word))) for word in (*words[:start], *words[end:]))
 
 
-def _support(scores: NDArray[np.floating], labels: Sequence[str]) -> NDArray[np.float64]:
+def _support(scores: NDArray[np.floating], scale: Scale | None) -> NDArray[np.float64]:
     """How much each row of scores (R, C) speaks for the label of the first, (R,).
 
     Where classes are a scale: its mean class, counted towards the side of the label; for a neutral
     one how near it is to neutral. Else the probability of the label.
     """
     label, rows = int(scores[0].argmax()), scores.astype(np.float64)
-    scale = Scale.of(labels)
     if scale is None:
         return rows[:, label]
     mean: NDArray[np.float64] = rows @ np.array(scale.tones) - NEUTRAL_TONE

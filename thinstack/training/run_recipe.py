@@ -11,11 +11,20 @@ from typing import Any
 
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError
+from thinstack.evaluate.figures import shown
 from thinstack.integrations.show.outline import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
 from thinstack.training.examples.inputs import Inputs, data_digests
@@ -24,6 +33,7 @@ from thinstack.training.loop.teaching import taught_trees
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import calibrate
+from thinstack.training.publish.reports import show_test
 from thinstack.training.recipe import Recipe
 
 RECIPE_FILE = "recipe.json"
@@ -109,12 +119,13 @@ def _finish(
     best = max(results, key=lambda result: result.selection)
     over_seeds = summary(results)
     calibrations = [calibrate(one.model, datasets.dev, recipe) for one in results]
-    rival = recipe.task.rival(datasets, recipe.model.labels)
+    rival = recipe.task.rival(datasets, recipe.model.shown_labels)
     figures: dict[str, Any] = {
         "recipe": recipe.model_dump(mode="json"),
         "seeds": {
             str(one.seed): {
                 "dev": one.dev,
+                **({"test": one.test} if one.test else {}),
                 "epochs": one.history,
                 "calibration": asdict(calibration),
             }
@@ -127,8 +138,12 @@ def _finish(
         figures["processes"] = team.size
     if rival is not None:
         figures["rival"] = dict([rival])
+    if best.test:
+        figures["test"] = summary(results, "test")
     _write(figures, out)
     recipe.task.report(results, over_seeds, rival, recipe, console)
+    if best.test:
+        show_test(best.test, recipe, console)
     calibration, path = calibrations[results.index(best)], out / "model-best"
     bundle = publish(recipe, datasets, best, over_seeds, calibration, path=path, console=console)
     if suites := bundle.manifest.metrics["suites"]:
@@ -209,24 +224,57 @@ def _progress(console: Console) -> Progress:
     return Progress(*columns, console=console, transient=True)
 
 
+def _epochs_bar(console: Console) -> Progress:
+    """A bar over all epochs of a seed, with the time left."""
+    text, share = TextColumn("{task.description}"), TaskProgressColumn()
+    left = TimeRemainingColumn(compact=True)
+    columns = (text, BarColumn(bar_width=20), share, TextColumn("time left"), left)
+    return Progress(*columns, console=console, transient=True)
+
+
+class Best:
+    """The best epoch of a seed so far, by the figures that choose it or that are only traced.
+
+    Attributes:
+        said: what a progress bar says of it, "" before the first.
+    """
+
+    def __init__(self, recipe: Recipe):
+        self.said = ""
+        self._task, self._value = recipe.task, float("-inf")
+
+    def note(self, record: dict[str, Any]) -> None:
+        """Take in the record of an epoch."""
+        measured = (record["watched"] or record.get("traced", {})).values()
+        value = sum(map(self._task.selection, measured))
+        if measured and value > self._value:
+            self._value = value
+            best = next(iter(measured))[self._task.watched[0]]
+            name = self._task.figures[self._task.watched[0]]
+            self.said = f", best {name} {shown(self._task.watched[0], best)} ({record['epoch']})"
+
+
 def _run_seed(
     recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console, team: Team
 ) -> SeedResult:
-    with _progress(console) as progress:
-        bar = progress.add_task(f"seed {seed}", total=len(datasets.train))
-        task, labels = recipe.task, recipe.model.labels
+    task, labels, best = recipe.task, recipe.model.shown_labels, Best(recipe)
+    epochs = recipe.training.epochs + recipe.training.parser_epochs
+    with _epochs_bar(console) as progress:
+        bar = progress.add_task(f"seed {seed}", total=epochs)
 
         def on_batch(epoch: int, done: int, total: int) -> None:
-            progress.update(bar, completed=done, description=f"seed {seed}, epoch {epoch}")
+            doing = f"seed {seed}, epoch {epoch} of {epochs}{best.said}"
+            progress.update(bar, completed=epoch - 1 + done / total, description=doing)
 
         def on_epoch(record: dict[str, Any]) -> None:
-            parts = record["watched"].items()
-            watched = "; ".join(
+            best.note(record)
+            parts = (record["watched"] or record.get("traced", {})).items()
+            measured = "; ".join(
                 f"{source} {task.line(figures, labels)}" for source, figures in parts
             )
             progress.console.out(
                 f"seed {seed}, epoch {record['epoch']}: loss {record['loss']:.4f}, "
-                f"{record['seconds']:.1f} s {watched}"
+                f"{record['seconds']:.1f} s {measured}"
             )
 
         return run_seed(

@@ -246,7 +246,7 @@ class Task(Named):
         show_seeds(results, over_seeds, recipe, console)
         if rival is not None:
             name, figures = rival
-            console.print(f"a plain rival, {name}: {self.line(figures, recipe.model.labels)}")
+            console.print(f"a plain rival, {name}: {self.line(figures, recipe.model.shown_labels)}")
 
     def columns(self, labels: Sequence[str]) -> dict[str, str]:
         """The figures of the card, with the headings of their columns."""

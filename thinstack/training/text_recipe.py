@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.hub.hub_cache import is_address
+from thinstack.core.class_sets import ClassSets
 from thinstack.core.config import EmbeddingConfig, ModelConfig
 from thinstack.core.embedding import FineTuning
 from thinstack.data.files.paths import in_resolved_folder
@@ -26,18 +27,23 @@ TEXTS: Final = FineTuning(
     texts=120_000,
     epochs=(4, 20),
     training={"vector_learning_rate": 1.0, "average": 0.7},
-    own_classes={"epochs": 5, "learning_rate": 0.002, "vector_learning_rate": 0.1},
+    own_classes={"epochs": 6, "learning_rate": 0.1, "warm_up": 0.2, "average": 0.0},
     quantize="int8-tables",
 )
 """The settings, unless the embedding has others. They did well on held-out training texts of TREC
-and SST, from 500 to 8,000 of them. For classes that are the bundle's own, steps are small:
-AdaGrad's first steps are as large as its rate, and steps of 0.05 undo what the treebank taught."""
+and SST, from 500 to 8,000 of them. Classes that are the bundle's own, or sets of them, are learnt
+in fewer epochs, because its head knows them. Their rates rise first: AdaGrad's first steps are
+as large as its rate, and would undo what phrases mean before the penalty counts."""
 
 VECTORS: Final = """Word vectors start from the input table of
 sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)."""
 
 BOTH: Final = "label", "score"
 """The columns that say what is learnt from pairs."""
+
+FEWEST_WATCHED: Final = 200
+WATCHED: Final = {"stop_on": "dev", "patience": 3}
+"""The fewest texts that choose an epoch, and how. With fewer, chance would choose it."""
 
 STARTED: Final = "Learning started from the bundle {}, whose data and terms hold here too."
 
@@ -53,14 +59,18 @@ def text_recipe(
     start: Bundle | None = None,
     scale: bool | None = None,
     seeds: Sequence[int] = (1,),
+    epochs: int | None = None,
+    watched: int = 0,
 ) -> Recipe:
     """The recipe of a `task` for a table of so many `texts`, or pairs, with these classes.
 
     `init`: the name or folder of the bundle where learning starts; `start` is that bundle, if it is
     open already. "none" starts from the wordpiece vectors that thinstack brings along, a fresh cell
-    and balanced trees. If the classes of texts are the bundle's own, its head is kept too, and its
-    phrases keep their meaning. `scale`: whether the classes, in their order, are a scale; by
-    default their names tell (`in_order`).
+    and balanced trees. If the classes of texts are the bundle's own, or sets of them
+    (`TableTask.class_sets`), its head is kept too, and its phrases keep their meaning. `scale`:
+    whether the classes, in their order, are a scale; by default their names tell. `epochs`: by
+    default it follows from the number of texts. `watched`: how many texts there are to choose the
+    epoch by; from `FEWEST_WATCHED` on the best epoch is kept, and learning stops early.
 
     Raises InputError for a `scale` of pairs or of two classes, and ConfigError for a bundle whose
     trees are not binary.
@@ -68,11 +78,14 @@ def text_recipe(
     if start is None and init != "none":
         start = open_bundle(init)
     defaults, predicts = task.defaults, task.predicts
-    own = predicts and start is not None and tuple(labels) == start.config.labels
-    model = _fresh(labels) if start is None else _started(start, init, labels)
+    sets = task.class_sets(labels, scale, start.config) if predicts and start else None
+    own = sets is not None
+    model = _fresh(labels) if start is None else _started(start, init, labels, sets)
+    model["embedding"]["dropout"] = defaults.dropout
     if not own:
-        model["embedding"]["dropout"] = defaults.dropout
         model["head"] = defaults.head
+    elif "dropout" in (options := model["head"].get("options", {})):
+        options["dropout"] = defaults.head["options"]["dropout"]
     tuning = _tuning(model)
     parts = ["embedding", "encoder"]
     parts += ["parser"] if model.get("parser") else []
@@ -89,7 +102,9 @@ def text_recipe(
         "task": task.settled(labels, scale, own=own).model_dump(exclude_defaults=True),
         "model": model,
         "training": {"learning_rate": defaults.learning_rate, "seeds": tuple(seeds)}
-        | _training(tuning, texts, parses=parses, own=own),
+        | _training(tuning, texts, parses=parses, own=own)
+        | ({} if epochs is None else {"epochs": epochs})
+        | (WATCHED if watched >= FEWEST_WATCHED else {}),
         "export": {
             "inference_only": predicts,
             "quantize": tuning.quantize if predicts else TEXTS.quantize,
@@ -111,13 +126,12 @@ def _tuning(model: Mapping[str, Any]) -> FineTuning:
 
 def _training(tuning: FineTuning, texts: int, *, parses: bool, own: bool) -> dict[str, Any]:
     least, most = tuning.epochs
-    training: dict[str, Any] = {
-        "epochs": min(most, max(least, round(tuning.texts / max(texts, 1)))),
-        "stop_on": "nothing",
-        **tuning.training,
-    }
+    differing = dict(tuning.own_classes) if own else {}
+    most = differing.pop("epochs", most)
+    epochs = min(most, max(least, round(tuning.texts / max(texts, 1))))
+    training: dict[str, Any] = {"epochs": epochs, "stop_on": "nothing", **tuning.training}
     training |= {"gold": False, "sources": ["self"]} if parses else {}
-    return training | (dict(tuning.own_classes) if own else {})
+    return training | differing
 
 
 def _fresh(labels: Sequence[str]) -> dict[str, Any]:
@@ -129,15 +143,19 @@ def _fresh(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _started(start: Bundle, init: str, labels: Sequence[str]) -> dict[str, Any]:
-    """The model of a bundle, with these labels."""
+def _started(
+    start: Bundle, init: str, labels: Sequence[str], sets: ClassSets | None
+) -> dict[str, Any]:
+    """The model of a bundle, with these labels, which are `sets` of its classes or classes of their
+    own."""
     config = start.config
     if config.trees != "binary":
         problem = f"found one of {config.trees} trees; name another bundle, or none"
         raise ConfigError(f"{init}: expected a bundle of binary trees to start from, {problem}")
-    model = config.model_dump(mode="json", exclude_defaults=True, exclude={"schema_version"})
-    model["labels"] = list(labels)
-    return model
+    excluded = {"schema_version", "class_sets", "class_weights"}
+    model = config.model_dump(mode="json", exclude_defaults=True, exclude=excluded)
+    model["labels"] = list(labels) if sets is None else list(config.labels)
+    return model | ({"class_sets": sets} if sets else {})
 
 
 def table_data(
@@ -171,6 +189,8 @@ def table_data(
             f"--text-column: expected one, or two for pairs, found {len(columns)}; leave some out"
         )
     files = {"train": path.name, **_development(inputs.folder, given)}
+    if (test := given.pop("test", None)) is not None:
+        files["test"] = _beside(inputs.folder, test)
     if len(columns) == 2:
         name = _pair_task(table, given)
         given |= {"format": TABLE, "pair_columns": columns}
@@ -197,8 +217,13 @@ def _development(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
     share, dev = given.pop("dev_share", 0.1), given.pop("dev", None)
     if dev is None:
         return {"dev_share": share}
-    path = in_resolved_folder(dev)
-    return {"dev": str(path.relative_to(folder) if path.is_relative_to(folder) else path)}
+    return {"dev": _beside(folder, dev)}
+
+
+def _beside(folder: Path, file: str) -> str:
+    """The name of a file as a recipe whose files are in `folder` has it."""
+    path = in_resolved_folder(Path(file))
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
 def ask_about_spans(source: str, columns: Iterable[str]) -> None:
@@ -228,7 +253,8 @@ def _separator(files: DataConfig, task: TableTask, inputs: Inputs) -> str | None
     Where it is not the same in all, it is found whenever they are read."""
     if task.separator is not None:
         return task.separator
-    names = [name for name in (files.train, files.dev) if name and not name.endswith(".spacy")]
+    tables = (files.train, files.dev, files.test)
+    names = [name for name in tables if name and not name.endswith(".spacy")]
     found: set[tuple[str | None, str]] = set()
     for name in names:
         with suppress(DataError):  # Its reader says why it cannot be read.

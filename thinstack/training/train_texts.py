@@ -16,12 +16,14 @@ from thinstack.data.tables.containers import check_rows
 from thinstack.data.tables.table import read_mappings
 from thinstack.data.tables.table_rows import Classes
 from thinstack.errors import ConfigError, DataError
+from thinstack.training.examples.datasets import read_items
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.loop.team import ALONE, Team
-from thinstack.training.recipe import Recipe
+from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
 from thinstack.training.task import Task
 from thinstack.training.tasks._table import TableTask
+from thinstack.training.tasks.texts.weights import with_weights
 from thinstack.training.text_recipe import ask_about_spans, table_data, text_recipe
 
 RECIPE = "recipe.toml"
@@ -43,6 +45,7 @@ def train_table(
     init: str = "sst",
     labels: Sequence[str] = (),
     scale: bool | None = None,
+    epochs: int | None = None,
     seeds: Sequence[int] = (1,),
     threads: int = 1,
     console: Console,
@@ -53,12 +56,12 @@ def train_table(
     Returns lines on what to do with the bundle.
 
     `files`, `text_columns`: as `table_data` takes them. `labels`: the classes in their order, or
-    the whole numbers on the scale of scores; by default they come from the table. `scale`: as
-    `text_recipe` takes it; classes without a known order need `labels`. `threads`: keep
-    1, because minibatches are so small that several threads wait for each other. On a busy machine
-    they take many times as long. `inputs`: what was opened of the table's folder before. If `out`
-    has the recipe of an earlier call that was stopped, the run goes on. Raises ConfigError if `out`
-    was trained by another recipe.
+    the whole numbers on the scale of scores; by default they come from the table. `scale`,
+    `epochs`: as `text_recipe` takes them; classes without a known order need `labels`. `threads`:
+    keep 1, because minibatches are so small that several threads wait for each other. On a busy
+    machine they take many times as long. `inputs`: what was opened of the table's folder before. If
+    `out` has the recipe of an earlier call that was stopped, the run goes on. Raises ConfigError if
+    `out` was trained by another recipe.
     """
     inputs = inputs or Inputs(in_resolved_folder(table).parent)
     recipe: Recipe | None = None
@@ -66,9 +69,13 @@ def train_table(
         data, task = table_data(table, files, text_columns=text_columns, inputs=inputs)
         file = inputs.table(table.name).named(table)
         names, count = _classes(file, task, labels, scale)
+        watched = _watched(data, task, inputs, names, count)
         start = None if init == "none" else inputs.bundle(init)
         settings: dict[str, Any] = {"init": init, "start": start, "scale": scale, "seeds": seeds}
+        settings |= {"epochs": epochs, "watched": watched}
         recipe = text_recipe(out.name, data, task, names, texts=count, **settings)
+        if recipe.model.class_sets and start is not None:
+            recipe = with_weights(recipe, read_items(recipe, inputs)[0], start)
         first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=inputs.folder)
         _write_recipe(out, commented(recipe, first=first), inputs.folder)
     recipe = team.shared(recipe)
@@ -86,6 +93,16 @@ def _classes(
     skipped: list[DataError] | None = [] if task.skip_bad else None
     values = [row.values[task.target_column] for row in task.rows(file, skipped, labels)]
     return tuple(labels) or task.find_labels(values, str(file), scale), len(values)
+
+
+def _watched(
+    data: DataConfig, task: TableTask, inputs: Inputs, labels: Sequence[str], count: int
+) -> int:
+    """About how many rows there are to choose an epoch by, of a table of `count` rows."""
+    if data.dev is None:
+        return round(count * (data.dev_share or 0.0))
+    skipped: list[DataError] | None = [] if task.skip_bad else None
+    return sum(1 for _ in task.rows(inputs.table(data.dev), skipped, labels))
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:
@@ -111,17 +128,21 @@ def train_rows(
     labels: Sequence[str] = (),
     scale: bool | None = None,
     spans: bool | None = None,
+    epochs: int | None = None,
+    test: Iterable[object] | None = None,
 ) -> None:
     """Train on rows in memory as `train_table` does on a table, in one process. The rows are kept
     in `out` as JSON lines.
 
     `text`, `label`: the columns. `dev`: rows to report on; without them a share of `rows` is set
-    aside. `init`, `labels`, `scale`: as in `train_table`. `spans`: whether rows label phrases, from
+    aside. `test`: rows that are only measured on at the end. `init`, `labels`, `scale`, `epochs`:
+    as in `train_table`. `spans`: whether rows label phrases, from
     column "start" to column "end".
     """
     files: dict[str, Any] = {"label_column": label, "spans": bool(spans)}
     columns, classes = [text, label, *(("start", "end") if spans else ())], Classes(label, labels)
-    tables = {"train.jsonl": rows} | ({} if dev is None else {"dev.jsonl": dev})
+    others = {part: table for part, table in (("dev", dev), ("test", test)) if table is not None}
+    tables = {"train.jsonl": rows} | {f"{part}.jsonl": table for part, table in others.items()}
     for table in tables.values():
         check_rows(table)
     with locked(out):
@@ -133,8 +154,7 @@ def train_rows(
             content = "".join(f"{json.dumps(row.values)}\n" for row in found).encode()
             write_atomically(folder / name, content)
             inputs.hold(name, content)
-        if dev is not None:
-            files["dev"] = str(folder / "dev.jsonl")
+        files |= {part: str(folder / f"{part}.jsonl") for part in others}
         train_table(
             folder / "train.jsonl",
             out,
@@ -143,6 +163,7 @@ def train_rows(
             init=init,
             labels=labels,
             scale=scale,
+            epochs=epochs,
             console=Console(),
             inputs=inputs,
         )

@@ -79,7 +79,7 @@ def front_matter(
         "base_model": card.base_model,
     }
     data: dict[str, Any] = {key: value for key, value in fields.items() if value}
-    if metrics := list(_metrics(config.labels, shipped, over_seeds)):
+    if metrics := list(_metrics(config.shown_labels, shipped, over_seeds)):
         result = {
             "task": {"type": task},
             "dataset": {"type": card.dataset or reported, "name": reported},

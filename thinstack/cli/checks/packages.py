@@ -18,6 +18,7 @@ EXTRAS: Final = {
     "spacy": "components of spaCy pipelines",
     "data": "parquet files and Arrow batches",
     "spark": "DataFrames of Spark",
+    "sklearn": "pipelines of scikit-learn",
     "trees": "trees of NLTK",
     "export": "training and export",
     "transformers": "encoders of words in context",

@@ -1,23 +1,23 @@
 """The configuration of models, as pydantic models that round-trip through JSON and TOML."""
 
 from thinstack.core.config.base import Strict
+from thinstack.core.config.encoder_config import CellConfig, EncoderConfig, TrackerConfig
 from thinstack.core.config.model_config import (
+    CLASS_SETS_SCHEMA,
     SCHEMA_VERSION,
-    CellConfig,
     Device,
     EmbeddingConfig,
-    EncoderConfig,
     EvaluationSource,
     HeadConfig,
     MadeTree,
     ModelConfig,
     ParserConfig,
-    TrackerConfig,
     TreeKind,
     TreeSource,
 )
 
 __all__ = [
+    "CLASS_SETS_SCHEMA",
     "SCHEMA_VERSION",
     "CellConfig",
     "Device",

@@ -3,19 +3,20 @@ of its sentences."""
 
 import json
 import re
-from typing import Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from thinstack.core.class_sets import check_sets
 from thinstack.core.config.base import Rate, Strict
+from thinstack.core.config.encoder_config import CellConfig, EncoderConfig
 from thinstack.core.config.hub_labels import hub_labels, without_hub_labels
 
 SCHEMA_VERSION: Final = 1
+CLASS_SETS_SCHEMA: Final = 2
+"""Of a configuration with `class_sets`, which readers of schema 1 must not skip."""
 
 TRANSITIONS: Final = "transitions.v1"
-TRACKING: Final = "spinn.v1"
-"""The registered encoder of a model with a tracker."""
-
 Device = Literal["cpu", "cuda", "auto"]
 """Where a model runs; `auto` is CUDA where it works, else the CPU."""
 
@@ -60,14 +61,6 @@ class EmbeddingConfig(Strict):
         return self.name or f"{self.kind}.v1"
 
 
-class CellConfig(Strict):
-    """A composition cell, which makes the vector of a phrase from the vectors of its parts."""
-
-    name: str = Field(description="A registered cell.")
-    hidden_size: int = Field(gt=0, description="Width of a node's state.")
-    options: dict[str, Any] = Field(default_factory=dict, description="Options of the cell.")
-
-
 class HeadConfig(Strict):
     """A task head, which predicts scores from the states of nodes."""
 
@@ -76,44 +69,6 @@ class HeadConfig(Strict):
         "or roots, pairs of sentences one that reads pairs."
     )
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the head.")
-
-
-class TrackerConfig(Strict):
-    """The tracking LSTM of SPINN (Bowman et al. 2016, 3.3-3.4), which reads a sentence as its tree
-    is built."""
-
-    size: int = Field(gt=0, description="Width of the tracking LSTM.")
-    lookahead: int = Field(
-        default=1, gt=0, description="How many of the words still to come it reads."
-    )
-    feeds: bool = Field(
-        default=True,
-        description="Whether its state is an input of the composition, the e of (1) in the paper. "
-        "Without it, given trees are composed depth by depth, which is faster.",
-    )
-    parses: bool = Field(
-        default=True,
-        description="Whether it also learns to make trees, by a transition classifier, (5) in the "
-        "paper.",
-    )
-    dropout: Rate = Field(
-        default=0.0,
-        description="Share of the entries of nodes' states that it reads dropped in training.",
-    )
-    forget_bias: float = Field(
-        default=0.0,
-        description="Where the bias of its forget gate starts; 1 in the code of SPINN's authors. "
-        "`spinn_lstm.v1` has an option of the same name.",
-    )
-
-    beam: int = Field(default=1, exclude=True, repr=False)
-
-    @field_validator("beam")
-    @classmethod
-    def _no_wider_beam(cls, value: int) -> int:
-        if value != 1:  # bundles of schema 1 say `beam = 1`
-            raise ValueError(f"beam search is no longer there, found {value}: leave beam out")
-        return value
 
 
 class ParserConfig(Strict):
@@ -130,91 +85,26 @@ class ParserConfig(Strict):
     )
 
 
-class EncoderConfig(Strict):
-    """How the encoder uses the cell: layers, directions, and which states it gives."""
-
-    name: str | None = Field(
-        default=None,
-        description="A registered encoder. It takes the place of all the fields below but "
-        "`options`. `spinn.v1` is kept as `tracker`.",
-    )
-    options: dict[str, Any] = Field(
-        default_factory=dict, description="Options of the registered encoder."
-    )
-    layers: int = Field(
-        default=1,
-        gt=0,
-        description="Layers of the cell. Each after the first reads, at every node, what the "
-        "layer below made of it (Irsoy & Cardie 2014).",
-    )
-    top_down: CellConfig | Literal["shared"] | None = Field(
-        default=None,
-        description="The cell of a second pass in each layer, from the root back to the leaves: "
-        'the fields of `model.cell`. "shared" takes the bottom-up cell, with the same weights (Tai '
-        "et al. 2015, footnote 2).",
-    )
-    separate: bool = Field(
-        default=False,
-        description="Whether the two directions are stacks of layers of their own (Tai et al. "
-        "2015, Table 1). Otherwise each layer reads both directions of the one below.",
-    )
-    readout: tuple[str, ...] = Field(
-        default=("up", "down", "leaves"),
-        min_length=1,
-        description="With a top-down pass, what a node's output is made of, side by side: its "
-        'states in the two directions ("up", "down") and the mean of the top-down states of the '
-        'leaves below it ("leaves").',
-    )
-    tracker: TrackerConfig | None = Field(
-        default=None,
-        description="SPINN's tracking LSTM, for binary trees, one layer and no top-down pass.",
-    )
-
-    @property
-    def registered(self) -> tuple[str, dict[str, Any]] | None:
-        """Name and options of the registered encoder; None for layers of the cell."""
-        if self.tracker is not None:
-            return TRACKING, self.tracker.model_dump()
-        return None if self.name is None else (self.name, self.options)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named_as_a_tracker(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or data.get("name") != TRACKING:
-            return data
-        return {**data, "name": None, "options": {}, "tracker": data.get("options", {})}
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        changed = [
-            name
-            for name, field in type(self).model_fields.items()
-            if getattr(self, name) != field.get_default(call_default_factory=True)
-        ]
-        if self.name is not None and (more := set(changed) - {"name", "options"}):
-            raise ValueError(f"{sorted(more)} are not for a registered encoder; take options")
-        if self.name is None and self.options:
-            raise ValueError("options are those of a registered encoder, but there is no name")
-        if self.tracker is not None and (self.layers > 1 or self.top_down is not None):
-            raise ValueError("a tracker goes with one layer and no top_down")
-        if len(set(self.readout)) != len(self.readout):
-            raise ValueError(f"readout names a part twice: {list(self.readout)}")
-        idle = [name for name in ("separate", "readout") if name in changed]
-        if self.top_down is None and idle:
-            raise ValueError(f"{' and '.join(idle)} say how two directions go: no top_down")
-        return self
-
-
 class ModelConfig(Strict):
     """A model: a leaf embedding, an encoder of one composition cell, and a task head."""
 
-    schema_version: Literal[1] = Field(
-        default=SCHEMA_VERSION, description="Version of these fields; leave it out."
+    schema_version: Literal[1, 2] = Field(
+        default=1, description="Version of these fields; leave it out."
     )
     labels: tuple[str, ...] = Field(
         min_length=2,
         description="The classes, in order. For ratings of pairs, one label for each whole number "
         "from 1 up; for scores of a table, the whole numbers that they go over.",
+    )
+    class_sets: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="Labels of your own, each with the classes of `labels` that it stands for. "
+        "They are shown and learnt in place of `labels`; a class in no set is left out.",
+    )
+    class_weights: tuple[Annotated[float, Field(gt=0)], ...] = Field(
+        default=(),
+        description="How much each label of `class_sets` weighs: its score is proportional to its "
+        "weight times the sum of its classes. By default they weigh the same.",
     )
     embedding: EmbeddingConfig = Field(description="How words become vectors.")
     cell: CellConfig = Field(description="What composes the parts of a phrase.")
@@ -249,10 +139,22 @@ class ModelConfig(Strict):
         tracker = self.encoder.tracker
         return self.parser is not None or (tracker is not None and tracker.parses)
 
+    @property
+    def shown_labels(self) -> tuple[str, ...]:
+        """The labels that users see: those of `class_sets`, or else the classes themselves."""
+        return tuple(self.class_sets) or self.labels
+
     def to_json(self) -> str:
         """The content of a bundle's `config.json`: all fields, and `hub_labels` of the labels."""
         data = self.model_dump(mode="json") | hub_labels(self.labels)
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+
+    @model_serializer(mode="wrap")
+    def _without_empty_sets(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Schema 1 has none of these fields."""
+        data: dict[str, Any] = fields(self)
+        new = ("class_sets", "class_weights")
+        return {key: value for key, value in data.items() if value or key not in new}
 
     @model_validator(mode="before")
     @classmethod
@@ -286,8 +188,20 @@ class ModelConfig(Strict):
         return self
 
     @model_validator(mode="after")
+    def _sets_are_apart(self) -> Self:
+        schema = CLASS_SETS_SCHEMA if self.class_sets else SCHEMA_VERSION
+        object.__setattr__(self, "schema_version", schema)  # as tree_source
+        check_sets(self.labels, self.class_sets)
+        if self.class_weights and len(self.class_weights) != len(self.class_sets):
+            expected, found = len(self.class_sets), len(self.class_weights)
+            raise ValueError(f"class_weights: expected {expected}, one a set, found {found}")
+        return self
+
+    @model_validator(mode="after")
     def _distinct_names(self) -> Self:
-        for name, values in (("labels", self.labels), ("relations", self.relations)):
+        shown = tuple(self.class_sets)
+        named = (("labels", self.labels), ("relations", self.relations), ("class_sets", shown))
+        for name, values in named:
             if len(set(values)) != len(values):
                 raise ValueError(f"{name} must differ, got {list(values)}")
             if odd := [each for each in values if re.search("[\ud800-\udfff]", each)]:

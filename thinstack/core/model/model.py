@@ -45,7 +45,12 @@ class Model(nn.Module):
         parses: whether the model makes trees itself if it is given no trees.
         oracle: the encoder's oracle, None if it does not parse.
         input_names, output_names: the names of what `forward` takes and gives, in order.
+        class_sets: (S, C) how much each of the C classes counts for each of S labels of a user
+            (`set_matrix`), or None. Scores are of the classes; who learns or measures labels sums
+            them.
     """
+
+    class_sets: Tensor | None = None
 
     def __init__(self, *, embedding: Embedding, encoder: Encoder, head: TaskHead):
         super().__init__()

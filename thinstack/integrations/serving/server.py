@@ -14,7 +14,6 @@ from urllib.parse import SplitResult, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.scale import tones_of
 from thinstack.errors import InputError, ThinstackError
 from thinstack.integrations.serving.service import Request, answer
 from thinstack.runtime.prediction import Prediction
@@ -150,8 +149,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _file(self) -> tuple[bytes, str]:
         path = _parts(self.path).path
         if path == "/model":
-            labels = self.server.predictor.labels
-            data = {"name": self.server.name, "labels": labels, "tones": tones_of(labels)}
+            view = self.server.predictor.view
+            tones = None if view.scale is None else view.scale.tones
+            data = {"name": self.server.name, "labels": view.labels, "tones": tones}
             return _json(data), _JSON
         if path == "/predict":
             raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "expected a POST to /predict")
@@ -200,13 +200,18 @@ def _json(data: Any) -> bytes:
 
 def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:
     """What a model says of an English text. `label` is the number of a class, or -1 where the model
-    is uncertain. `svg` draws the trees, and is None for more than MOST_WORDS words. `html` is the
-    coloured text."""
+    is uncertain. `highlights` are the phrases that say most. `svg` draws the trees, and is None for
+    more than MOST_WORDS words. `html` is the coloured text."""
     result = predictor(text)
     words = sum(len(sentence.words) for sentence in result.sentences)
     return {
         "label": -1 if result.label is None else predictor.labels.index(result.label),
+        "polarity": result.polarity,
         "scores": [*result.scores.values()],
+        "highlights": [
+            {"text": phrase.text, "label": predictor.labels.index(str(phrase.label))}
+            for phrase in result.highlights()
+        ],
         "sentences": [_sentence_data(sentence) for sentence in result.sentences],
         "svg": result.svg() if words <= MOST_WORDS else None,
         "html": result.html(),

@@ -5,7 +5,6 @@ from html import escape
 from importlib.resources import files
 from itertools import accumulate, repeat
 
-from thinstack.core.scale import tones_of
 from thinstack.integrations.show.outline import (
     SIGNS,
     UNCERTAIN,
@@ -68,7 +67,8 @@ class _Marks:
     def __init__(self, prediction: Prediction, turning: Contribution | None):
         self.prediction, self.turning = prediction, turning
         self.names = [escape(visible(label)) for label in prediction.labels]
-        self.tones = tones_of(prediction.labels)
+        scale = prediction.view.scale
+        self.tones = None if scale is None else scale.tones
         plain = ["plain"] * len(self.names)
         self.classes = [f"t{tone}" for tone in self.tones] if self.tones else plain
         self.label_ids, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()

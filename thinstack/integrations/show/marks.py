@@ -1,7 +1,6 @@
 """What every picture of a prediction shows of its phrases: names, signs, tones and
 probabilities."""
 
-from thinstack.core.scale import tones_of
 from thinstack.integrations.show.drawn_text import percent
 from thinstack.integrations.show.outline import SIGNS, UNCERTAIN, visible
 from thinstack.runtime.prediction import Prediction
@@ -20,15 +19,16 @@ class Marks:
     def __init__(self, prediction: Prediction):
         self._labels = [visible(label) for label in prediction.labels]
         self._scores = prediction.node_scores
-        scale = tones_of(prediction.labels)
+        scale = prediction.view.scale
         best, sure = prediction.label_ids.tolist(), prediction.certain.tolist()
         pairs = list(zip(best, sure, strict=True))
         self.names = [self._labels[label] if certain else UNCERTAIN for label, certain in pairs]
         self.signs, self.tones = self.names, ["plain"] * len(pairs)
         if scale is not None:
-            signs = [SIGNS[tone].replace("-", "−") for tone in scale]
+            tones = scale.tones
+            signs = [SIGNS[tone].replace("-", "−") for tone in tones]
             self.signs = [signs[label] if certain else "?" for label, certain in pairs]
-            self.tones = [f"t{scale[label]}" if certain else "plain" for label, certain in pairs]
+            self.tones = [f"t{tones[label]}" if certain else "plain" for label, certain in pairs]
 
     def scores(self, node: int) -> str:
         """The probability of every class for one phrase, as text."""

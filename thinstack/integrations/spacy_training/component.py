@@ -244,7 +244,7 @@ class TreeClassifier(BatchedPipe):
         self._take(TextLearner.resume(bundle, **self._learning))
 
     def _take(self, learner: "TextLearner") -> None:
-        self._learner, self._labels = learner, learner.config.labels
+        self._learner, self._labels = learner, learner.config.shown_labels
         self._files, self._predictor, self._learnt = {}, None, False
 
     def _learning_model(self) -> "TextLearner":

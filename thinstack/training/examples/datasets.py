@@ -25,6 +25,9 @@ from thinstack.training.loop.teaching import Taught, taught_examples, taught_tre
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task
 
+MOST_TRACED = 2000
+"""The most examples that are measured after each epoch only to show how learning goes."""
+
 HELD_PART = 10
 """One of so many training examples is held out for early stopping."""
 
@@ -53,6 +56,7 @@ class Datasets:
         traced: examples to measure after each epoch, by the source of their trees. Their figures
             are noted in the record of the epoch, and choose nothing.
         start: the bundle where learning starts, if there is one.
+        test: examples of `data.test`, to measure the trained model on.
     """
 
     vocabulary: WordVocabulary | WordpieceVocabulary
@@ -67,6 +71,7 @@ class Datasets:
     treebank: Treebank | None = None
     traced: Mapping[str, Sequence[Example]] = field(default_factory=dict)
     start: Bundle | None = None
+    test: Sequence[Example] = ()
 
 
 def load_datasets(
@@ -93,9 +98,15 @@ def load_datasets(
     words = (word for sentence in learnt for word in sentence)
     vocabulary, table, weights = first_leaves(recipe, data, words, width, start)
     files = (recipe.data.train, recipe.data.train, recipe.data.dev or recipe.data.train)
-    given, aside, reported = (
+    tested = []
+    if recipe.data.test is not None:
+        tested = _read(recipe.data.test, recipe, inputs, convert, skipped)
+    parts = zip(
+        ([] if taught else train, held, dev, tested), (*files, recipe.data.test or ""), strict=True
+    )
+    given, aside, reported, measured = (
         task.examples(part, vocabulary, recipe, reads=reads, file=data / file)
-        for part, file in zip(([] if taught else train, held, dev), files, strict=True)
+        for part, file in parts
     )
     sources = (*recipe.training.sources, *recipe.measured_trees)
     given += taught_examples(taught, vocabulary, recipe.model, reads, sources, data / files[0])
@@ -119,8 +130,19 @@ def load_datasets(
         weights=weights,
         taught=Counter(each.source for each in taught),
         treebank=treebank,
+        traced=_traced(recipe, reported),
         start=start,
+        test=measured,
     )
+
+
+def _traced(recipe: Recipe, reported: Sequence[Example]) -> dict[str, Sequence[Example]]:
+    """What is measured after each epoch of a table for its curve, at most `MOST_TRACED` examples,
+    where no watched figures show how learning goes."""
+    if recipe.task.brings_trees or recipe.training.stop_on != "nothing":
+        return {}
+    step = -(-len(reported) // MOST_TRACED)
+    return dict.fromkeys(recipe.training.trees[-1:], reported[:: max(step, 1)])
 
 
 def _sentences(task: Task, items: Sequence[Any]) -> Iterator[Sequence[str]]:
@@ -140,22 +162,9 @@ def read_items(
     """
     task, files, inputs = recipe.task, recipe.data, Inputs.of(data)
     errors, data = [] if skipped is None else skipped, inputs.folder
-    find = data.joinpath if task.brings_trees else inputs.table
-
-    def read(file: str) -> list[Any]:
-        items = task.read(find(file), recipe.model, errors)
-        if convert is not None:
-            items = convert(items)
-        if not items:
-            raise DataError(
-                f"{data / file}: expected examples that have a class, found none; label some, or "
-                "rename their labels (task.relabel)"
-            )
-        return items
-
-    train = read(files.train)
+    train = _read(files.train, recipe, inputs, convert, errors)
     if files.dev is not None:
-        dev = read(files.dev)
+        dev = _read(files.dev, recipe, inputs, convert, errors)
     elif files.dev_share is not None:
         train, dev = set_aside_share(train, files.dev_share, task.class_of, task.group_of)
     else:
@@ -176,3 +185,19 @@ def read_items(
         )
     task.check_items(recipe, train)
     return train, held, dev
+
+
+def _read(
+    file: str, recipe: Recipe, inputs: Inputs, convert: Convert | None, errors: list[DataError]
+) -> list[Any]:
+    """The items of a file, at least one."""
+    task, path = recipe.task, inputs.folder / file
+    items = task.read(path if task.brings_trees else inputs.table(file), recipe.model, errors)
+    if convert is not None:
+        items = convert(items)
+    if not items:
+        raise DataError(
+            f"{path}: expected examples that have a class, found none; label some, or rename their "
+            "labels (task.relabel)"
+        )
+    return items

@@ -127,7 +127,7 @@ def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:
     task, own = recipe.task, ["self"] if model.parses else []
     sources = dict.fromkeys((*recipe.training.trees, *own)) if datasets.watched else ()
     figures, traced = (
-        {s: task.measure(model, examples, s, recipe.model.labels)[0] for s, examples in parts}
+        {s: task.measure(model, examples, s, recipe.model.shown_labels)[0] for s, examples in parts}
         for parts in ([(s, datasets.watched) for s in sources], datasets.traced.items())
     )
     total = sum(map(task.selection, figures.values()))

@@ -2,9 +2,9 @@
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import torch
 
@@ -34,6 +34,7 @@ class SeedResult:
         dev: the figures on the development data, by tree source.
         answers: the model's answers on the development data, by tree source. None for a task
             that has no one answer a case.
+        test: the figures on `data.test`, by tree source, if there is such a file.
     """
 
     seed: int
@@ -41,6 +42,7 @@ class SeedResult:
     history: list[dict[str, Any]]
     dev: dict[str, dict[str, float | None]]
     answers: dict[str, Answers | None]
+    test: dict[str, dict[str, float | None]] = field(default_factory=dict)
 
     @property
     def epoch(self) -> int:
@@ -93,19 +95,24 @@ def run_seed(
     the main process calls this; the others call `train_seed`."""
     model, history = train_seed(recipe, datasets, seed, folder, **options)
     model = model.cpu()
-    dev, labels, sources = datasets.dev, recipe.model.labels, recipe.measured_trees
+    dev, labels, sources = datasets.dev, recipe.model.shown_labels, recipe.measured_trees
     found = {source: recipe.task.measure(model, dev, source, labels) for source in sources}
     measured = {source: figures for source, (figures, _) in found.items()}
     if model.parses and "gold" in sources:
         measured["self"] |= agreement(model, dev)
     answers = {source: said for source, (_, said) in found.items()}
-    return SeedResult(seed, model, history, measured, answers)
+    test = {
+        source: recipe.task.measure(model, datasets.test, source, labels)[0]
+        for source in (sources if datasets.test else ())
+    }
+    return SeedResult(seed, model, history, measured, answers, test)
 
 
-def summary(results: Sequence[SeedResult]) -> Spreads:
-    """The mean and the standard deviation over seeds, by tree source and figure. Both are None for
-    a figure without cases, and the deviation is None for one seed."""
-    found = {source: [result.dev[source] for result in results] for source in results[0].dev}
+def summary(results: Sequence[SeedResult], part: Literal["dev", "test"] = "dev") -> Spreads:
+    """The mean and the standard deviation over seeds, by tree source and figure, on a part of the
+    data. Both are None for a figure without cases, and the deviation is None for one seed."""
+    figures: list[dict[str, dict[str, float | None]]] = [getattr(one, part) for one in results]
+    found = {source: [one[source] for one in figures] for source in figures[0]}
     return {
         source: {name: _spread([one[name] for one in figures]) for name in figures[0]}
         for source, figures in found.items()

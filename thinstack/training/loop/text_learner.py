@@ -17,6 +17,7 @@ from safetensors.torch import load, save
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.bundle.weights import GATES, check_safetensors, load_model, metadata_of, weights_of
+from thinstack.core.class_sets import summed
 from thinstack.core.config import Device, ModelConfig, Strict
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
@@ -128,7 +129,7 @@ class TextLearner:
             initial_model(recipe, table, start=start),
             vocabulary,
             recipe.model,
-            _with(recipe.training, rates),
+            _with(_without_warm_up(recipe.training), rates),
             recipe.task,
             average=average,
             device=device,
@@ -204,15 +205,17 @@ class TextLearner:
     @_one_thread()
     @torch.inference_mode()
     def scores(self, texts: Sequence[Words]) -> NDArray[np.float32]:
-        """The probabilities (T, C) of the C classes for T texts. A model that parses reads each
-        sentence over its own tree."""
-        model, found = self._learner.average, [np.zeros((0, len(self.config.labels)), np.float32)]
-        examples = self._examples(texts, [self.config.labels[0]] * len(texts))
+        """The probabilities (T, C) of the C shown classes for T texts. A model that parses reads
+        each sentence over its own tree."""
+        model, labels = self._learner.average, self.config.shown_labels
+        found = [np.zeros((0, len(labels)), np.float32)]
+        sets = None if model.class_sets is None else model.class_sets.numpy()
+        examples = self._examples(texts, [labels[0]] * len(texts))
         for part, forest in forests_of(examples, "gold", 64):
             read = without_trees(forest) if model.parses else forest
             roots = model(model.inputs(read))["root_scores"].cpu().numpy()
             trees = np.array([len(example.gold.forest.lengths) for example in part])
-            found.append(mean_scores(roots, forest.lengths, trees))
+            found.append(summed(mean_scores(roots, forest.lengths, trees), sets))
         return np.concatenate(found)
 
     def files(self) -> dict[str, bytes]:
@@ -240,13 +243,21 @@ class TextLearner:
             ) from None
 
     def _examples(self, texts: Sequence[Words], labels: Sequence[str]) -> list[Example]:
-        targets = [self.config.labels.index(label) for label in labels]
+        targets = [self.config.shown_labels.index(label) for label in labels]
         return self.task.made_examples(texts, targets, self._vocabulary, self.config)
 
 
 class _Sections(Strict, extra="ignore"):
     training: TrainingConfig
     task: AnyTask
+
+
+def _without_warm_up(training: TrainingConfig) -> TrainingConfig:
+    """The settings for steps whose number is not known, so that rates cannot rise first. The first
+    steps of AdaGrad are as large as its rate, which is halved."""
+    if training.rule != "adagrad" or training.warm_up == 0:
+        return training
+    return training.model_copy(update={"learning_rate": training.learning_rate / 2})
 
 
 def _with(training: TrainingConfig, rates: Mapping[str, float | None]) -> TrainingConfig:

@@ -16,7 +16,6 @@ from thinstack.bundle.manifest import CARD_FILE, ONNX_FILE
 from thinstack.bundle.writing import seal
 from thinstack.core.forest import Forest, without_trees
 from thinstack.core.model.model import Model
-from thinstack.core.scale import Scale
 from thinstack.evaluate.figures import Figures
 from thinstack.evaluate.suite import halves, read_suite, suite_names
 from thinstack.evaluate.suite_evaluation import evaluate_suite
@@ -69,7 +68,7 @@ def publish(
     shipped, suites = _measure(files, recipe, datasets)
     for source, figures in shipped.items():
         what = "raw text" if source == "text" else f"{source} trees"
-        console.print(f"as shipped, {what}: {recipe.task.line(figures, recipe.model.labels)}")
+        console.print(f"as shipped, {what}: {recipe.task.line(figures, recipe.model.shown_labels)}")
     size = len(files[ONNX_FILE])
     text = card(recipe, result, shipped, over_seeds, calibration, suites, size=size)
     files[CARD_FILE] = text.encode()
@@ -121,7 +120,7 @@ def _measure(
     predictor = Predictor(seal(files, config=recipe.model), isolated=False)
     suites = {
         name: evaluate_suite(predictor, halves(read_suite(name), "reported")).figures
-        for name in (suite_names() if Scale.of(predictor.labels) else ())
+        for name in (suite_names() if predictor.view.scale else ())
     }
     return recipe.task.measure_bundle(predictor, recipe, datasets), suites
 

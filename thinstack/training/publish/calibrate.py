@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from thinstack.core.class_sets import summed
 from thinstack.core.model.model import Model
 from thinstack.errors import ExportError
 from thinstack.evaluate.accuracy import calibration_error, tempered
@@ -62,6 +63,7 @@ class Cases(NamedTuple):
         counts: (K,) the number of rows of each case.
         gold: (K,) the classes.
         half: (K,) 0 for cases of examples of even number, else 1.
+        sets: (S, C) the classes that each of S labels stands for, or None if `gold` has classes.
     """
 
     scores: NDArray[np.floating]
@@ -69,17 +71,20 @@ class Cases(NamedTuple):
     counts: NDArray[np.integer]
     gold: NDArray[np.int64]
     half: NDArray[np.int64]
+    sets: NDArray[np.float32] | None = None
 
     def at(self, temperature: float) -> NDArray[np.floating]:
-        """The probabilities (K, C) of the C classes at this temperature."""
-        return mean_scores(tempered(self.scores, temperature), self.lengths, self.counts)
+        """The probabilities (K, C) of the C classes, or (K, S) of the labels, at this
+        temperature."""
+        scores = mean_scores(tempered(self.scores, temperature), self.lengths, self.counts)
+        return summed(scores, self.sets)
 
     def of(self, half: int) -> "Cases":
         """The cases of one half, 0 or 1."""
         kept = self.half == half
         rows = np.repeat(kept, self.counts)
         parts = (self.scores[rows], self.lengths[rows])
-        return Cases(*parts, self.counts[kept], self.gold[kept], self.half[kept])
+        return Cases(*parts, self.counts[kept], self.gold[kept], self.half[kept], self.sets)
 
 
 def calibrate(model: Model, examples: Sequence[Example], recipe: Recipe) -> Calibration:

@@ -4,7 +4,7 @@ from typing import Any
 
 from thinstack.bundle.hub.front_matter import front_matter
 from thinstack.evaluate.accuracy import BINS
-from thinstack.evaluate.figures import mean_and_std, percent, shown
+from thinstack.evaluate.figures import interval_line, mean_and_std, percent, shown
 from thinstack.evaluate.suite_evaluation import suite_rows
 from thinstack.training.loop.seeds import SeedResult
 from thinstack.training.publish.calibrate import Calibration
@@ -31,7 +31,7 @@ _CARD = """\
 
 {description}
 
-- Classes: {labels}.
+- Classes: {labels}.{sets}
 - Cell `{model.cell.name}`, hidden size {model.cell.hidden_size}; leaf embedding \
 `{model.embedding.registered}` of size {model.embedding.size}; task head
   `{model.head.name}`.
@@ -46,7 +46,7 @@ On `{data.reported}`, accuracies in percent. {explained}{chosen}
 | trees | figures of | {headings} |
 |---|---|{rules}|
 {rows}
-{command}
+{more}{command}
 ## Calibration
 
 {calibration}
@@ -84,7 +84,7 @@ def card(
     `shipped`: the figures of the bundle, by tree source. `over_seeds`: their means over all seeds.
     `suites`: the figures of each suite. `size`: the bytes of the ONNX file.
     """
-    names = recipe.task.columns(recipe.model.labels)
+    names = recipe.task.columns(recipe.model.shown_labels)
     rows = []
     for source, figures in shipped.items():
         cells = " | ".join(shown(key, figures[key]) for key in names)
@@ -106,7 +106,8 @@ def card(
         export=recipe.export,
         result=result,
         taught=_taught(recipe),
-        labels=", ".join(recipe.model.labels),
+        labels=", ".join(recipe.model.shown_labels),
+        sets=_sets(recipe),
         trees=f"`{source}`" if kind == "binary" else f"none, it reads `{kind}`",
         megabytes=size / 1e6,
         explained=_explained(recipe, shipped),
@@ -114,11 +115,33 @@ def card(
         headings=" | ".join(names.values()),
         rules="|".join("---" for _ in names),
         rows="\n".join(rows),
+        more=_more(recipe, result, shipped),
         command=_command(recipe, shipped) if shipped else "",
         calibration=_calibration(calibration),
         suites=_suites(suites),
         statement=recipe.data.statement.strip(),
     )
+
+
+def _sets(recipe: Recipe) -> str:
+    """What labels of a user stand for."""
+    sets = recipe.model.class_sets
+    meant = "; ".join(f"{label} is {' or '.join(classes)}" for label, classes in sets.items())
+    of = f" They are shown in place of the model's own, which phrases keep: {meant}."
+    return of if sets else ""
+
+
+def _more(recipe: Recipe, result: SeedResult, shipped: dict[str, dict[str, Any]]) -> str:
+    """How far an accuracy may be off, and the figures on the file that chose nothing."""
+    lines = [f"O{line[1:]}" for line in map(interval_line, shipped.values()) if line][-1:]
+    for source, figures in result.test.items():
+        named = recipe.task.line(figures, recipe.model.shown_labels)
+        interval = f"; {line}" if (line := interval_line(figures)) else ""
+        lines.append(
+            f"On `{recipe.data.test}`, which chose nothing, before quantisation, {source} trees: "
+            f"{named}{interval}"
+        )
+    return "".join(f"\n{line}.\n" for line in lines)
 
 
 def _taught(recipe: Recipe) -> str:
@@ -146,7 +169,7 @@ The figures of this file come from
 def _explained(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     """What the columns and the trees are, and how well the trees that raw words get agree with
     those of the data."""
-    columns = recipe.task.explained(recipe.model.labels)
+    columns = recipe.task.explained(recipe.model.shown_labels)
     if "auto" not in shipped:
         return columns
     spans, exact = (percent(shipped["auto"][key]) for key in ("span_f1", "exact_trees"))

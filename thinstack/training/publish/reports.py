@@ -1,6 +1,6 @@
 """Prints the figures of the seeds of a recipe, and the classes that a model learns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from thinstack.errors import escaped
-from thinstack.evaluate.figures import mean_and_std, shown
+from thinstack.evaluate.figures import Figures, interval_line, mean_and_std, shown
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example
 from thinstack.training.loop.seeds import SeedResult, Spreads
@@ -34,7 +34,7 @@ def show_seeds(
     """Print a table with a row for each tree source and seed, and one for the mean over several
     seeds. For a model that parses, print how right its parses are."""
     plus_minus = "+-" if console.options.ascii_only else "±"
-    names = recipe.task.names(recipe.model.labels)
+    names = recipe.task.names(recipe.model.shown_labels)
     table = Table(title="on the development data, accuracies in percent", title_justify="left")
     table.add_column("trees")
     table.add_column("seed")
@@ -57,6 +57,15 @@ def show_seeds(
             for key, name in PARSER_FIGURES.items()
         )
         console.print(f"as a parser, mean of all seeds, percent: {shares}")
+
+
+def show_test(test: Mapping[str, Figures], recipe: Recipe, console: Console) -> None:
+    """Print the figures of a model on the file that chose nothing, by tree source."""
+    for source, figures in test.items():
+        named = recipe.task.line(figures, recipe.model.shown_labels)
+        line = f"on {recipe.data.test}, which chose nothing, {source} trees: {named}"
+        more = interval_line(figures)
+        console.print(Text(escaped(f"{line}; {more}" if more else line)), soft_wrap=True)
 
 
 def say_classes(

@@ -28,6 +28,11 @@ class DataConfig(Strict):
         description="What is reported on, in the same format. "
         "A recipe has `dev`, `dev_size` or `dev_share`.",
     )
+    test: str | None = Field(
+        default=None,
+        description="A second file to report on, in the same format. It chooses nothing, also "
+        "where `dev` chooses the epoch or a temperature.",
+    )
     dev_size: int | None = Field(
         default=None,
         gt=0,

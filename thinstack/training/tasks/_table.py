@@ -12,6 +12,8 @@ from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
+from thinstack.core.class_sets import ClassSets
+from thinstack.core.config import ModelConfig
 from thinstack.core.config.separator import Separator
 from thinstack.data.files.paths import FilePath
 from thinstack.data.files.writing import write_atomically
@@ -107,11 +109,12 @@ class TableTask(Task):
         return table.rows(self.columns_read, **checks)
 
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
-        say_classes(recipe.model.labels, datasets, console, self.scale_lines(recipe.model.labels))
+        labels = recipe.model.shown_labels
+        say_classes(labels, datasets, console, self.scale_lines(recipe.model))
         say_what_is_odd(self, recipe, datasets, out, console)
 
-    def scale_lines(self, labels: Sequence[str]) -> Iterable[str]:
-        """Lines about whether the labels are taken for a scale."""
+    def scale_lines(self, model: ModelConfig) -> Iterable[str]:
+        """Lines about whether the labels of a model are taken for a scale."""
         return ()
 
     # -- what `thinstack train TABLE` asks
@@ -123,6 +126,14 @@ class TableTask(Task):
         """The labels of a model that learns these values of `target_column`. `source` leads
         messages. `scale`: whether a user takes them for a scale. Raises InputError for a scale
         whose order is not known."""
+
+    def class_sets(
+        self, labels: Sequence[str], scale: bool | None, start: ModelConfig
+    ) -> ClassSets | None:
+        """What the `labels` stand for among the classes of the model where learning starts: none if
+        they are these classes. None if they have to be classes of their own. `scale`: as in
+        `settled`."""
+        return {} if tuple(labels) == start.labels else None
 
     def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
         """The task with the settings that follow from its `labels`.

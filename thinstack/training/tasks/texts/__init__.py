@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 from rich.console import Console
 
+from thinstack.core.class_sets import ClassSets, sentiment_sets, summed
 from thinstack.core.config import ModelConfig
 from thinstack.core.config.base import Rate
 from thinstack.core.model.model import Model
@@ -34,7 +35,8 @@ from thinstack.training.task import Losses
 from thinstack.training.tasks._table import Defaults, TableTask
 from thinstack.training.tasks.texts.loss import text_losses
 from thinstack.training.tasks.texts.reading import Text, read_texts
-from thinstack.training.tasks.texts.rival import NAME, plain_rival, show_texts
+from thinstack.training.tasks.texts.report import show_texts
+from thinstack.training.tasks.texts.rival import NAME, plain_rival
 
 __all__ = ["Texts"]
 
@@ -42,8 +44,8 @@ NEIGHBOURS = 0.2
 """The share of the loss on neighbours of ordered classes. On held-out SST sentences it is worth a
 point."""
 
-PHRASE_PENALTY = 5.0
-"""Of texts whose classes are those of the bundle where learning starts."""
+PHRASE_PENALTY = 1.0
+"""Of texts whose classes are those of the bundle where learning starts, or sets of them."""
 
 
 class Texts(TableTask):
@@ -71,7 +73,8 @@ class Texts(TableTask):
         default=0.0,
         ge=0,
         description="If learning starts from a bundle: how much it counts, beside the loss of a "
-        "text, that its phrases' scores leave those of the start (a mean of divergences).",
+        "text, that the scores of phrases inside its sentences leave those of the start (a mean of "
+        "divergences).",
     )
 
     @property
@@ -108,7 +111,7 @@ class Texts(TableTask):
         return [sentence.words for sentence in sentences]
 
     def read(self, path: FilePath, model: ModelConfig, skipped: list[DataError]) -> list[Text]:
-        return read_texts(path, self, model.labels, skipped if self.skip_bad else None)
+        return read_texts(path, self, model.shown_labels, skipped if self.skip_bad else None)
 
     def sentences(self, item: Text) -> Iterable[Sequence[str]]:
         return item.sentences
@@ -122,7 +125,7 @@ class Texts(TableTask):
         reads: str,
         file: Path,
     ) -> list[Example]:
-        number = {name: place for place, name in enumerate(recipe.model.labels)}
+        number = {name: place for place, name in enumerate(recipe.model.shown_labels)}
         texts, targets = [item.sentences for item in items], [number[item.label] for item in items]
         return self.made_examples(texts, targets, vocabulary, recipe.model)
 
@@ -154,6 +157,7 @@ class Texts(TableTask):
     ) -> tuple[Figures, Answers]:
         cases = self._cases(model, examples, source)
         scores = mean_scores(cases.scores, cases.lengths, cases.counts)
+        scores = summed(scores, cases.sets)
         answers = answers_of(np.split(scores, len(scores)), examples, source)
         return text_figures(scores, answers.gold, labels), answers
 
@@ -170,17 +174,20 @@ class Texts(TableTask):
             np.array(list(map(len, scores))),
             np.concatenate([one.targets for one in given]),
             np.arange(len(given)) % 2,
+            None if model.class_sets is None else model.class_sets.numpy(),
         )
 
     def measure_bundle(
         self, predictor: Predictor, recipe: Recipe, datasets: Datasets
     ) -> dict[str, Figures]:
         """The figures from the words of sentences. A phrase is one sentence."""
-        texts, labels = datasets.items[1], recipe.model.labels
+        texts, labels = datasets.items[1], recipe.model.shown_labels
         sentences = [sentence for text in texts for sentence in text.sentences]
-        roots = np.stack([each.node_scores[-1] for each in predictor.predict(sentences)])
+        predicted = predictor.predict(sentences)
+        roots = np.stack([each.node_scores[-1] for each in predicted])
         counts = np.array([len(text.sentences) for text in texts])
-        scores = mean_scores(roots, np.array([len(words) for words in sentences]), counts)
+        lengths = np.array([len(each.words) * each.weight for each in predicted])
+        scores = mean_scores(roots, lengths, counts)
         gold = np.array([labels.index(text.label) for text in texts], np.int64)
         return {"text": text_figures(scores, gold, labels)}
 
@@ -205,10 +212,18 @@ class Texts(TableTask):
         answers = best.answers[source]
         assert rival is not None
         assert answers is not None
-        show_texts(answers, best.dev[source], rival, recipe.model.labels, console)
+        show_texts(answers, best.dev[source], rival, recipe, console)
 
-    def scale_lines(self, labels: Sequence[str]) -> Iterator[str]:
+    def scale_lines(self, model: ModelConfig) -> Iterator[str]:
+        labels, sets = model.shown_labels, model.class_sets
         ends = f"{labels[0]} to {labels[-1]}"
+        if sets:
+            meant = "; ".join(f"{label} is {' or '.join(sets[label])}" for label in labels)
+            yield (
+                f"they are taken for a scale of sentiment: {meant}. So phrases keep their scores; "
+                "if they are something else, train with --no-scale (in Python scale=False)"
+            )
+            return
         if self.neighbours:
             yield (
                 f"they are taken for a scale from {ends}: {self.neighbours:.0%} of each text's "
@@ -225,6 +240,13 @@ class Texts(TableTask):
 
     # -- what `thinstack train TABLE` asks
 
+    def class_sets(
+        self, labels: Sequence[str], scale: bool | None, start: ModelConfig
+    ) -> ClassSets | None:
+        if tuple(labels) == start.labels and scale is not False:
+            return {}
+        return sentiment_sets(labels, self.label_column, scale) if start.labels == FIVE else None
+
     def find_labels(
         self, values: Sequence[str], source: str, scale: bool | None = None
     ) -> tuple[str, ...]:
@@ -237,10 +259,11 @@ class Texts(TableTask):
         return labels
 
     def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
-        if scale and len(labels) < 3:
+        if scale and len(labels) < 3 and not own:
             raise InputError(f"--scale: expected three classes or more, found {len(labels)}")
         if scale is None:
-            scale = not own and in_order(labels)
+            scale = in_order(labels)
+        scale = scale and not own
         settings = {"neighbours": NEIGHBOURS} if scale else {}
         return self.model_copy(
             update=settings | ({"phrase_penalty": PHRASE_PENALTY} if own else {})
@@ -249,7 +272,7 @@ class Texts(TableTask):
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         if recipe.init is None or "head" not in recipe.init.parts:
             yield (
-                "this model scores whole sentences, not their phrases; to have both, train on the "
-                "classes of the start, in its order (--labels), or on labels of phrases (--spans)"
+                "this model scores whole sentences, not their phrases; a model has both if its "
+                "labels are a scale of sentiment (from --init sst), or of phrases (--spans)"
             )
         yield f'try it: thinstack predict --model {bundle} "Any text of yours."'

@@ -23,12 +23,13 @@ def near_classes(targets: Tensor, classes: int, share: float) -> Tensor:
 
 
 def phrases_of(model: Model, texts: Sequence[Example]) -> int:
-    """The number of phrases of these texts that the model scores: all phrases, or only whole
-    sentences."""
+    """The number of phrases of these texts that are held to the start: all inside sentences, or the
+    sentences if the model scores only these."""
     forests = [text.gold.forest for text in texts]
+    sentences = sum(len(forest.sizes) for forest in forests)
     if model.head.reads == "nodes":
-        return sum(int(forest.sizes.sum()) for forest in forests)
-    return sum(len(forest.sizes) for forest in forests)
+        return sum(int(forest.sizes.sum()) for forest in forests) - sentences
+    return sentences
 
 
 def text_losses(
@@ -45,24 +46,30 @@ def text_losses(
     The loss of a parser is 0 over 0 cases, because no parser learns from texts.
 
     The probabilities of a text are the mean of its sentences' probabilities, weighted by words, as
-    in predictions. With `neighbours`, its target is the distribution of `near_classes`.
+    in predictions. Where the model has `class_sets`, they are summed to those of the S labels; the
+    loss compares these with one another, so that a class in no set is left as it is. With
+    `neighbours`, the target of a text is the distribution of `near_classes`.
 
     With a `penalty`, each text adds that many times the mean of the divergence KL(initial || model)
     over the phrases of the `whole` minibatch. `batch` may be a part of that. `initial` is the model
-    that learning started from.
+    that learning started from. Sentences are left free, because labels of texts may be rare or
+    common as they were not in what the start learnt from.
     """
     inputs = model.inputs(batch.forest)
     logits = joint_of(model, inputs, training, track=False).logits
-    roots = logits
+    roots, inner = logits, torch.ones(len(logits), dtype=torch.bool, device=logits.device)
     if model.head.reads == "nodes":
-        ends = torch.from_numpy(batch.forest.sizes).cumsum(0) - 1
-        roots = logits.index_select(0, ends.to(logits.device))
+        ends = (torch.from_numpy(batch.forest.sizes).cumsum(0) - 1).to(logits.device)
+        roots, inner[ends] = logits.index_select(0, ends), False
     text, shares = (
         torch.from_numpy(each).to(logits.device)
         for each in word_shares(batch.forest.lengths, batch.trees)
     )
     weighted = functional.softmax(roots, 1) * shares.to(roots.dtype).unsqueeze(1)
     means = roots.new_zeros([batch.size, roots.shape[1]]).index_add(0, text, weighted)
+    if model.class_sets is not None:
+        means = means @ model.class_sets.T.to(means)
+        means = means / means.sum(1, keepdim=True).clamp_min(torch.finfo(means.dtype).tiny)
     targets = torch.from_numpy(batch.targets).to(logits.device)
     logs = means.clamp_min(torch.finfo(means.dtype).tiny).log()
     if neighbours > 0:
@@ -74,7 +81,7 @@ def text_losses(
             wanted = functional.log_softmax(
                 joint_of(initial, inputs, training, track=False).logits, 1
             )
-        found = functional.log_softmax(logits, 1)
-        divergence = functional.kl_div(found, wanted, reduction="sum", log_target=True)
-        loss = loss + penalty * len(whole) * divergence / phrases_of(model, whole)
+        moved = functional.log_softmax(logits, 1)[inner]
+        divergence = functional.kl_div(moved, wanted[inner], reduction="sum", log_target=True)
+        loss = loss + penalty * len(whole) * divergence / max(1, phrases_of(model, whole))
     return (loss, loss.new_zeros([])), (batch.size, 0)

@@ -1,27 +1,25 @@
-"""Trains the plain rival of a model of texts, TF-IDF and logistic regression by scikit-learn, and
-prints the figures of both."""
+"""Trains the plain rival of a model of texts, TF-IDF and logistic regression by scikit-learn."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import make_pipeline, make_union
 
-from thinstack.evaluate.accuracy import NAMES, confusion, text_figures
-from thinstack.evaluate.figures import Figures, figure_names, shown
-from thinstack.integrations.show.terminal import WIDEST, matrix
-from thinstack.training.loop.measuring import Answers
+from thinstack.evaluate.accuracy import text_figures
+from thinstack.evaluate.figures import Figures
 from thinstack.training.tasks.texts.reading import Text
 
-NAME: Final = "TF-IDF, logistic regression"
+NAME: Final = "TF-IDF of words and characters, logistic regression"
 
 MAX_RIVAL_TEXTS: Final = 50_000
 """The most texts that the rival learns from. Of more texts it takes so many, evenly spread."""
+
+_FEW: Final = 50
+"""Of fewer texts, pieces of words count that stand in one text only."""
 
 
 def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str]) -> Figures:
@@ -29,21 +27,28 @@ def plain_rival(train: Sequence[Text], dev: Sequence[Text], labels: Sequence[str
     `MAX_RIVAL_TEXTS` of its texts. `labels`: all classes, in order."""
     size = min(len(train), MAX_RIVAL_TEXTS)
     learnt = [train[place] for place in np.linspace(0, len(train) - 1, size, dtype=int)]
-    score = learn_plain(list(map(_spaced, learnt)), [text.label for text in learnt], labels)
+    classes = [text.label for text in learnt]
+    score = learn_plain(list(map(_spaced, learnt)), classes, labels, characters=True)
     gold = np.array([labels.index(text.label) for text in dev], np.int64)
     return text_figures(score(list(map(_spaced, dev))), gold, labels)
 
 
 def learn_plain(
-    texts: Sequence[str], names: Sequence[str], labels: Sequence[str]
+    texts: Sequence[str], names: Sequence[str], labels: Sequence[str], *, characters: bool = False
 ) -> Callable[[Sequence[str]], NDArray[np.float64]]:
     """A function that gives T texts the probabilities (T, C) of `labels`.
 
-    It is a logistic regression (C = 10) over TF-IDF-weighted 1- and 2-grams of words. It learns
-    from `texts` of the classes `names`. Texts are words with spaces between them.
+    It is a logistic regression (C = 10) over TF-IDF-weighted 1- and 2-grams of words. With
+    `characters`, 2- to 5-grams of the characters of words come beside them. It learns from `texts`
+    of the classes `names`. Texts are words with spaces between them.
     """
-    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+")
-    model = make_pipeline(words, LogisticRegression(C=10.0, max_iter=1000)).fit(texts, names)
+    grams = [TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"\S+")]
+    if characters:
+        least = 1 if len(texts) < _FEW else 2
+        pieces = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": least}
+        grams.append(TfidfVectorizer(sublinear_tf=True, **pieces))
+    plain = LogisticRegression(C=10.0, max_iter=1000)
+    model = make_pipeline(make_union(*grams), plain).fit(texts, names)
 
     def score(texts: Sequence[str]) -> NDArray[np.float64]:
         scores = np.zeros((len(texts), len(labels)))
@@ -56,24 +61,3 @@ def learn_plain(
 def _spaced(text: Text) -> str:
     """The words of a text with spaces between them."""
     return " ".join(word for sentence in text.sentences for word in sentence)
-
-
-def show_texts(
-    answers: Answers, own: Figures, rival: tuple[str, Figures], labels: Sequence[str], to: Console
-) -> None:
-    """Print the figures of a seed beside the rival's, and the confusion matrix of its answers."""
-    names = figure_names(NAMES, labels)
-    table = Table(title="beside a plain rival, percent", title_justify="left")
-    table.add_column("")
-    for name in names.values():
-        table.add_column(name, justify="right")
-    for title, figures in (("this model", own), rival):
-        table.add_row(title, *(shown(key, figures[key]) for key in names))
-    to.print(table)
-    accuracy, texts = own["accuracy"], own["texts"]
-    assert accuracy is not None
-    assert texts is not None
-    error = (accuracy * (100 - accuracy) / texts) ** 0.5
-    to.print(f"of {texts:,} texts: just by chance, an accuracy is off by some {error:.1f}")
-    if len(labels) <= WIDEST:
-        to.print(matrix(confusion(answers.predicted, answers.gold, len(labels)), labels))

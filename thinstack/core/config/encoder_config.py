@@ -1,0 +1,131 @@
+"""The configuration of an encoder: its cell, layers and directions, or SPINN's tracker."""
+
+from typing import Any, Final, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from thinstack.core.config.base import Rate, Strict
+
+TRACKING: Final = "spinn.v1"
+"""The registered encoder of a model with a tracker."""
+
+
+class CellConfig(Strict):
+    """A composition cell, which makes the vector of a phrase from the vectors of its parts."""
+
+    name: str = Field(description="A registered cell.")
+    hidden_size: int = Field(gt=0, description="Width of a node's state.")
+    options: dict[str, Any] = Field(default_factory=dict, description="Options of the cell.")
+
+
+class TrackerConfig(Strict):
+    """The tracking LSTM of SPINN (Bowman et al. 2016, 3.3-3.4), which reads a sentence as its tree
+    is built."""
+
+    size: int = Field(gt=0, description="Width of the tracking LSTM.")
+    lookahead: int = Field(
+        default=1, gt=0, description="How many of the words still to come it reads."
+    )
+    feeds: bool = Field(
+        default=True,
+        description="Whether its state is an input of the composition, the e of (1) in the paper. "
+        "Without it, given trees are composed depth by depth, which is faster.",
+    )
+    parses: bool = Field(
+        default=True,
+        description="Whether it also learns to make trees, by a transition classifier, (5) in the "
+        "paper.",
+    )
+    dropout: Rate = Field(
+        default=0.0,
+        description="Share of the entries of nodes' states that it reads dropped in training.",
+    )
+    forget_bias: float = Field(
+        default=0.0,
+        description="Where the bias of its forget gate starts; 1 in the code of SPINN's authors. "
+        "`spinn_lstm.v1` has an option of the same name.",
+    )
+
+    beam: int = Field(default=1, exclude=True, repr=False)
+
+    @field_validator("beam")
+    @classmethod
+    def _no_wider_beam(cls, value: int) -> int:
+        if value != 1:  # bundles of schema 1 say `beam = 1`
+            raise ValueError(f"beam search is no longer there, found {value}: leave beam out")
+        return value
+
+
+class EncoderConfig(Strict):
+    """How the encoder uses the cell: layers, directions, and which states it gives."""
+
+    name: str | None = Field(
+        default=None,
+        description="A registered encoder. It takes the place of all the fields below but "
+        "`options`. `spinn.v1` is kept as `tracker`.",
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="Options of the registered encoder."
+    )
+    layers: int = Field(
+        default=1,
+        gt=0,
+        description="Layers of the cell. Each after the first reads, at every node, what the "
+        "layer below made of it (Irsoy & Cardie 2014).",
+    )
+    top_down: CellConfig | Literal["shared"] | None = Field(
+        default=None,
+        description="The cell of a second pass in each layer, from the root back to the leaves: "
+        'the fields of `model.cell`. "shared" takes the bottom-up cell, with the same weights (Tai '
+        "et al. 2015, footnote 2).",
+    )
+    separate: bool = Field(
+        default=False,
+        description="Whether the two directions are stacks of layers of their own (Tai et al. "
+        "2015, Table 1). Otherwise each layer reads both directions of the one below.",
+    )
+    readout: tuple[str, ...] = Field(
+        default=("up", "down", "leaves"),
+        min_length=1,
+        description="With a top-down pass, what a node's output is made of, side by side: its "
+        'states in the two directions ("up", "down") and the mean of the top-down states of the '
+        'leaves below it ("leaves").',
+    )
+    tracker: TrackerConfig | None = Field(
+        default=None,
+        description="SPINN's tracking LSTM, for binary trees, one layer and no top-down pass.",
+    )
+
+    @property
+    def registered(self) -> tuple[str, dict[str, Any]] | None:
+        """Name and options of the registered encoder; None for layers of the cell."""
+        if self.tracker is not None:
+            return TRACKING, self.tracker.model_dump()
+        return None if self.name is None else (self.name, self.options)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_as_a_tracker(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or data.get("name") != TRACKING:
+            return data
+        return {**data, "name": None, "options": {}, "tracker": data.get("options", {})}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        changed = [
+            name
+            for name, field in type(self).model_fields.items()
+            if getattr(self, name) != field.get_default(call_default_factory=True)
+        ]
+        if self.name is not None and (more := set(changed) - {"name", "options"}):
+            raise ValueError(f"{sorted(more)} are not for a registered encoder; take options")
+        if self.name is None and self.options:
+            raise ValueError("options are those of a registered encoder, but there is no name")
+        if self.tracker is not None and (self.layers > 1 or self.top_down is not None):
+            raise ValueError("a tracker goes with one layer and no top_down")
+        if len(set(self.readout)) != len(self.readout):
+            raise ValueError(f"readout names a part twice: {list(self.readout)}")
+        idle = [name for name in ("separate", "readout") if name in changed]
+        if self.top_down is None and idle:
+            raise ValueError(f"{' and '.join(idle)} say how two directions go: no top_down")
+        return self
