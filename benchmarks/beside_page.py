@@ -57,7 +57,7 @@ def page_of(sets: Sequence[Texts], rows: Rows, rules: Mapping[str, tuple[str, st
         *([MINILM.strip()] if any(name.startswith("MiniLM") for name in rows) else []),
         made,
         "## In short",
-        "Accuracy at the best cut, and texts a second over all sets:",
+        "Accuracy at the best cut, and texts a second of one core over all sets:",
         table(["model", *(one.name for one in sets), "texts/s"], short(sets, rows)),
     ]
     for one in sets:
