@@ -154,10 +154,10 @@ def textcat(train: Labelled, folder: Path, ensemble: bool, seed: int) -> Score:
     return lambda texts: np.array([[doc.cats[name] for name in NAMES] for doc in nlp.pipe(texts)])
 
 
-def encoder(
+def fine_tuned(
     folder: Path, train: Labelled, phrases: Sequence[Labelled], setting: Setting, seed: int
-) -> Score:
-    """The encoder without a tree."""
+) -> PlainEncoder:
+    """The encoder of a folder without a tree, fine-tuned on sentences and phrases."""
     torch.manual_seed(seed)
     pieces, model = Pieces(folder), PlainEncoder(folder, len(NAMES))
     rows = list(zip(pieces(train.texts), train.classes, strict=True))
@@ -170,6 +170,14 @@ def encoder(
         return [*rows, *zip(pieces(some.texts), some.classes, strict=True)]
 
     fine_tune(model, epoch_of, setting.rates, epochs=EPOCHS, seed=seed)
+    return model
+
+
+def encoder(
+    folder: Path, train: Labelled, phrases: Sequence[Labelled], setting: Setting, seed: int
+) -> Score:
+    """The encoder without a tree."""
+    pieces, model = Pieces(folder), fine_tuned(folder, train, phrases, setting, seed)
     return lambda texts: scores_of(model, pieces(texts))
 
 

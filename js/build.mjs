@@ -9,12 +9,15 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 const { about, ...rules } = JSON.parse(readFileSync(at("../thinstack/text/english.json"), "utf8"));
 delete rules.typed.hints; // Only Python is faster with them.
+for (const kind of [...rules.typed.tags, ...rules.typed.pairs]) delete kind.name;
+const { emoji, emoticons } = JSON.parse(readFileSync(at("../thinstack/data/words/emoji.json"), "utf8"));
 const style = (name) => JSON.stringify(readFileSync(at(`../thinstack/integrations/show/${name}.css`), "utf8"));
 const { version } = JSON.parse(readFileSync(at("package.json"), "utf8"));
 writeFileSync(
   at("src/generated.ts"),
-  `import type { RulesData } from "./rules.js";\n\n/** ${about} */\n` +
+  `import type { EmojiData } from "./readings.js";\nimport type { RulesData } from "./rules.js";\n\n/** ${about} */\n` +
     `export const ENGLISH: RulesData = ${JSON.stringify(rules)};\n\n/** Of this package. */\nexport const VERSION = "${version}";\n` +
+    `\n/** What emoji and emoticons are looked up as. */\nexport const EMOJI: EmojiData = ${JSON.stringify({ emoji, emoticons })};\n` +
     `\n/** Of drawings; as in Python. */\nexport const TREE_STYLE = ${style("tree")};\nexport const HEAT_STYLE = ${style("heat")};\n`,
 );
 copyFileSync(at("../LICENSE"), at("LICENSE"));
@@ -33,4 +36,5 @@ await build({
   external: ["node:*", "onnxruntime-node", "onnxruntime-web"],
   minifyWhitespace: true,
   minifySyntax: true,
+  charset: "utf8",
 });

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from importlib import metadata
 
 import pytest
 
@@ -77,6 +78,13 @@ def test_the_pip_command_names_a_package_that_any_index_has(package, pip):
     missing = str(MissingExtraError(package, "cpu"))
     assert f"the package {package!r}" in missing
     assert f"pip install {pip}, or install thinstack with its extra 'cpu'" in missing
+
+
+def test_the_pip_command_names_all_that_the_extra_lacks(monkeypatch):
+    lines = ["numpy>=1", "torch>=2; extra == 'export'", "scipy>=1; extra == 'train'"]
+    lines += ["nowhere-a<3,>=2; extra == 'export'", 'numpy; extra == "export"']
+    monkeypatch.setattr(metadata, "requires", lambda name: lines)
+    assert "pip install torch nowhere-a, or" in str(MissingExtraError("torch", "export"))
 
 
 def test_what_is_known_is_told():

@@ -102,3 +102,12 @@ def test_the_readme_has_the_means_of_three_seeds():
     for name in ("sst", "sst-context"):
         found = re.search(rf"^\| `{name}` \| its own \| (.*?) \| (.*?) \|", PAGE, re.M)
         assert f"| {found[1]} / {found[2]} |" in row
+
+
+def test_the_correlations_of_polarity():
+    beside = (ROOT / "results" / "beside.md").read_text(encoding="utf-8")
+    rated = rows(beside[beside.index("\n## Rated product sentences") :])
+    page = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
+    shown = re.search(r"r = ([\d.]+),.*?one of ([\d.]+),.*?one of ([\d.]+) ", page, re.DOTALL)
+    for text, model in zip(shown.groups(), ("`sst`", "`sst-context`", "VADER"), strict=True):
+        assert same(text, rated[model][-1]), model

@@ -107,6 +107,16 @@ def test_the_task_learns_and_its_bundle_runs(tmp_path):
     assert answered == "music food\n"
 
 
+def test_the_container_has_the_steps_that_the_guide_runs():
+    text = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+    (container,) = re.findall(r"^```dockerfile Dockerfile\n(.*?)^```$", text, re.M | re.S)
+    installed, *_ = re.findall(r"^pip install --find-links wheels (.*)$", text, re.M)
+    assert f"--find-links /wheels {installed}\n" in container
+    (started,) = re.findall(r"^gunicorn (.*) --bind", text, re.M)
+    assert started.split() == re.findall(r'"([^"]+)"', container.split('"gunicorn"')[1])[:-2]
+    assert len(container.splitlines()) <= 12
+
+
 def test_following_a_guide(tmp_path):
     guide = tmp_path / "guide.md"
     blocks = ("sh\ntest ! -e a.txt", "text a.txt\none", "sh\ncat a.txt", "python\nshown")

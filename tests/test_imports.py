@@ -55,7 +55,8 @@ def test_torch_free_modules_import_where_the_extras_are_missing():
     names = [
         name
         for name in names
-        if name not in excepted and not name.startswith("thinstack.integrations.spacy")
+        if name not in excepted
+        and not name.startswith(("thinstack.integrations.spacy", "thinstack.sklearn"))
     ]
     assert {"thinstack.runtime.predictor", "thinstack.plugins.readers"} <= set(names)
     python(

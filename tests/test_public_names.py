@@ -22,6 +22,7 @@ PUBLIC = {
     "thinstack.integrations.spark",
     "thinstack.plugins",
     "thinstack.runtime",
+    "thinstack.sklearn",
     "thinstack.testing",
 }
 NAME = re.compile(r"\bthinstack(?:\.[A-Za-z_]\w*)+")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from core.configured import config_of
-from pages import ROOT, blocks, run
+from pages import ROOT, blocks, execute, run
 
 from thinstack.core.model.model import Model
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
@@ -20,6 +20,7 @@ from thinstack.plugins.specs import Spec
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PICTURE = ROOT / "docs" / "assets" / "tree.svg"
 SPEED = (ROOT / "results" / "speed.md").read_text(encoding="utf-8")
+BESIDE = (ROOT / "results" / "beside.md").read_text(encoding="utf-8")
 RIVALS = (ROOT / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
 
 
@@ -51,6 +52,23 @@ def test_the_picture_is_what_the_command_draws(cli, tmp_path):
     assert f"](docs/assets/{PICTURE.name})" in README
 
 
+def test_the_models_beside_it_have_the_figures_of_the_results():
+    """One table is the source; pages round and cut nothing."""
+
+    def rows(text):
+        lines = text[: text.index("\n\n", text.index("\n|---") + 1)].splitlines()
+        cells = [line.strip("|").split("|") for line in lines if line.startswith("| ")]
+        return {
+            re.search(r"[\w-]+", first)[0]: [each.strip() for each in rest]
+            for first, *rest in cells[1:]
+        }
+
+    shown = rows(README[README.index("## Beside what") :])
+    whole = rows(BESIDE[BESIDE.index("## In short") :])
+    assert shown.keys() == whole.keys() - {"always"}
+    assert all(shown[name] == whole[name] for name in shown)
+
+
 def test_its_figures_are_those_of_the_results():
     accuracy, speed = [
         [cell.strip() for cell in row.split("|")[2:-1]]
@@ -70,22 +88,37 @@ def test_its_figures_are_those_of_the_results():
     assert speed[2].endswith(f": {rival}")
 
 
+def test_the_ten_lines(capsys):
+    pyarrow = pytest.importorskip("pyarrow")
+    (block,) = [each for each in blocks("README.md", "python") if "score_frame" in each]
+    names = {"texts": iter(["Good.", ""]), "reviews": pyarrow.table({"review": ["Good.", None]})}
+    execute(block, "<README.md>", names)
+    first, second, *_, last, empty = capsys.readouterr().out.splitlines()
+    said = re.search(r"# (\w+ -?[\d.]+): from -1 to 1", block)[1].split()
+    label, polarity = first.split()
+    assert [label, f"{float(polarity):.2f}"] == said
+    assert all(
+        text in second for text in re.findall('"([A-Z][^"]+)"', block.split("highlights")[1])
+    )
+    assert (float(last) > 0, empty) == (True, "None")
+    assert {"review", "polarity", "most_positive"} <= {*names["frame"].column_names}
+
+
 def test_spacy(capsys):
     doc = run("README.md", "add_pipe")["doc"]
     assert sum(doc.cats.values()) == pytest.approx(1, abs=1e-5)
-    assert [len(sentence.text) > 0 for sentence in doc.sents] == [True, True]
     assert doc[0:4]._.sentiment_label in ("positive", "very positive")
     assert "very negative" in capsys.readouterr().out
 
 
 def test_onnx(capsys):
     nodes = run("README.md", "InferenceSession")["nodes"]
-    assert capsys.readouterr().out == "(5, 5)\n[0 0 0 1 1]\n"
+    assert capsys.readouterr().out == "(5, 5) [0 0 0 1 1]\n"
     np.testing.assert_allclose(nodes.sum(axis=1), 1, atol=1e-5)
 
 
 def test_the_plugin_builds_a_cell_that_exports():
-    spec = Spec("cell", run("README.md", "class Mean")["Mean"])
+    spec = Spec("cell", run("docs/index.md", "class Mean")["Mean"])
     assert spec.name == "mean.v1"
     torch.manual_seed(0)
     cell = spec.create({}, input_size=6, hidden_size=4)

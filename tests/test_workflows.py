@@ -1,5 +1,6 @@
 """Workflows run what was looked at, and every test is run by the gate or by a job."""
 
+import json
 import os
 import re
 import tomllib
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from jobs import JOBS
+
+from thinstack._version import __version__
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -58,3 +61,16 @@ def test_what_a_job_runs_is_there(start):
     path = ROOT / "tests" / file
     assert path.exists()
     assert f"def {function}(" in path.read_text(encoding="utf-8") if function else True
+
+
+def test_one_version_stands_everywhere():
+    js = json.loads((ROOT / "js" / "package.json").read_text(encoding="utf-8"))
+    lock = json.loads((ROOT / "js" / "package-lock.json").read_text(encoding="utf-8"))
+    assert {js["version"], lock["version"], lock["packages"][""]["version"]} == {__version__}
+    for page, line in (("CITATION.cff", "version: {}"), ("CHANGELOG.md", "## {}")):
+        assert f"\n{line.format(__version__)}\n" in (ROOT / page).read_text(encoding="utf-8")
+    for page in ("CONTRIBUTING.md", "js/README.md"):
+        named = re.findall(
+            r"thinstack-(\d[\d.]*)\.tgz|tag -a v([\d.]+)", (ROOT / page).read_text("utf-8")
+        )
+        assert {one or other for one, other in named} == {__version__}

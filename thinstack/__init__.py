@@ -1,4 +1,22 @@
-"""Sentence encoders that read along a tree, exported as ONNX files with the tree logic inside."""
+"""Says how positive or negative a text is, each of its sentences, and every phrase in them.
+
+    import thinstack
+
+    model = thinstack.load()                 # the bundled model; or a name, a folder, an address
+    result = model("The acting is superb, but the plot never comes alive. Still, I liked it.")
+    result.label, result.polarity            # 'negative', -0.07: from -1 to 1
+    result.highlights(3)                     # the phrases that say most
+    for phrase in result.phrases:            # every phrase of every tree
+        phrase.text, phrase.label, phrase.polarity, phrase.start, phrase.end
+    result.sentences[0].why()                # what each phrase contributes
+    result.svg(), result.to_dict()           # a notebook draws `result` by itself
+    for result in model.stream(texts): ...   # any iterable, in bounded memory
+    frame = thinstack.score_frame(reviews, text="review")  # pandas, polars or pyarrow
+
+`help(model)` and `help(result)` say more. `thinstack.train_texts(rows, out="runs/mine")` trains a
+model on texts of yours. The command `thinstack --help` does all of this in a shell, and
+`nlp.add_pipe("tree_sentiment")` in spaCy.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -26,6 +44,7 @@ if TYPE_CHECKING:
     )
     from thinstack.data.trees.phrases import project_labels
     from thinstack.data.trees.treebank import read_trees
+    from thinstack.integrations.frames import score_frame
     from thinstack.integrations.show.render import Markup
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.why import Contribution
@@ -41,6 +60,7 @@ else:
             "write_constituency_trees write_dependency_trees",
             "data.trees.phrases": "project_labels",
             "data.trees.treebank": "read_trees",
+            "integrations.frames": "score_frame",
         },
         dict.fromkeys(
             ("predict", "pipeline", "sentiment", "predict_text"),
@@ -67,6 +87,7 @@ __all__ = [
     "read_dependency_trees",
     "read_trees",
     "render",
+    "score_frame",
     "to_binary",
     "to_brackets",
     "to_conllu",

@@ -3,7 +3,7 @@
 import re
 import signal
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import CodeType, FrameType
 from typing import Any
@@ -16,6 +16,7 @@ __all__ = [
     "DeviceError",
     "ExportError",
     "InputError",
+    "LanguageWarning",
     "MissingExtraError",
     "NoSentencesWarning",
     "PluginError",
@@ -147,6 +148,12 @@ class InputError(ThinstackError, ValueError):
     not make a tree."""
 
 
+class LanguageWarning(InputError, UserWarning):  # noqa: N818  # an error only if asked for
+    """Most words of a text are unknown to the model, or are not English. Each call and each stream
+    warns of the first such text. Under `warnings.simplefilter("error", LanguageWarning)` each such
+    text is an error."""
+
+
 class UnknownNameError(ThinstackError, LookupError):
     """There is no cell, task head or model of this name.
 
@@ -197,12 +204,14 @@ class DeviceError(ThinstackError, RuntimeError):
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "tomli_w": "tomli-w"}
 """The names that pip uses for packages that are imported by another name."""
 
+_EXTRA = re.compile(r"""([\w.-]+).*;.*\bextra == ['"](.+?)['"]""")
+
 
 class MissingExtraError(ThinstackError, ImportError):
     """A package of one of thinstack's extras is not installed. The message gives the pip command
-    that installs it.
+    that installs all that the extra lacks.
 
-    `package` is the name that is imported. The command names the package and not the extra, because
+    `package` is the name that is imported. The command names packages and not the extra, because
     pip may not find thinstack on an index.
     """
 
@@ -210,11 +219,29 @@ class MissingExtraError(ThinstackError, ImportError):
         self.package, self.extra = package, extra
         super().__init__(
             f"this needs the package {package!r}, which is not installed: pip install "
-            f"{DISTRIBUTIONS.get(package, package)}, or install thinstack with its extra {extra!r}"
+            f"{' '.join(_lacking(package, extra))}, or install thinstack with its extra {extra!r}"
         )
 
     def __reduce__(self) -> tuple[object, ...]:
         return MissingExtraError, (self.package, self.extra)
+
+
+def _lacking(package: str, extra: str) -> list[str]:
+    """The distributions of an extra that are not installed: first that of `package`, which is
+    imported, and the others as the metadata of thinstack names them."""
+    from importlib import metadata
+
+    first = DISTRIBUTIONS.get(package, package)
+    names = [first]
+    with suppress(metadata.PackageNotFoundError):
+        for line in metadata.requires("thinstack") or ():
+            match = _EXTRA.match(line)
+            if match and match[2] == extra and match[1] != first.replace("_", "-"):
+                try:
+                    metadata.version(match[1])
+                except metadata.PackageNotFoundError:
+                    names.append(match[1])
+    return names
 
 
 @contextmanager

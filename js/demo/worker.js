@@ -2,7 +2,7 @@
 import { env } from "onnxruntime-web";
 
 import { argmax } from "../src/scored.ts";
-import { tonesOf } from "../src/scale.ts";
+import { scaleAt } from "../src/scale.ts";
 import { load } from "../src/web.ts";
 
 env.wasm.numThreads = 1;
@@ -23,7 +23,7 @@ async function open(place) {
   await model?.release();
   model = found;
   const name = place instanceof Map ? "your folder" : decodeURIComponent(new URL(place).pathname.replace(/\/$/, "").split("/").pop());
-  return { name, labels: [...model.labels], tones: tonesOf(model.labels) };
+  return { name, labels: [...model.labels], tones: model.polarities && scaleAt(model.polarities).tones };
 }
 
 /** What it says of a text, as plain data; trees of up to `most` words. */
@@ -33,7 +33,9 @@ async function predict({ text, most }) {
   const label = model.labels.indexOf(found.label);
   return {
     label,
-    scores: Object.values(found.scores),
+    polarity: found.polarity,
+    scores: found.sentences.length ? model.labels.map((each) => found.scores[each]) : [],
+    highlights: found.highlights().map((phrase) => ({ text: phrase.text, label: model.labels.indexOf(phrase.label) })),
     sentences: found.sentences.map(sentenceOf),
     svg: words > most ? null : found.svg(),
     html: found.html(),

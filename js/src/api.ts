@@ -1,9 +1,12 @@
 /** What node's and the web's entry have in common. */
 export { type Sentence, type Span, splitText } from "./english.js";
 export { BundleError, InputError, MissingExtraError, ThinstackError } from "./errors.js";
-export { Prediction, TextPrediction, type NestedSentence, type NestedText, type Phrase, type Scores } from "./prediction.js";
+export { type NestedPhrase, type NestedSentence, type NestedText } from "./plainData.js";
+export { Phrase } from "./phrase.js";
+export { Prediction, type Scores } from "./prediction.js";
 export { type Manifest } from "./manifest.js";
-export { type LoadOptions, type Predictor, type TreeSource } from "./predictor.js";
+export { type LoadOptions, type PredictOptions, type Predictor, type TreeSource } from "./predictor.js";
+export { Result } from "./result.js";
 export { type Runtime } from "./session.js";
 export { VERSION } from "./generated.js";
 export { WordVocabulary, WordpieceVocabulary } from "./vocabulary.js";

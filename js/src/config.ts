@@ -1,13 +1,19 @@
 /** `config.json`: what is needed of it to run a model. */
 import { BundleError } from "./errors.js";
-import { checkSchema, parsed } from "./manifest.js";
+import { checkSchema, keysOf, parsed } from "./manifest.js";
 
-const SCHEMA_VERSION = 1;
+/** From 2 on it may have `class_sets`. */
+const SCHEMA_VERSION = 2;
+
+/** The classes that each label stands for, in order. */
+export type ClassSets = ReadonlyMap<string, readonly string[]>;
 
 /** What a model is, as far as running it goes. */
 export interface ModelConfig {
   /** The classes, in order. */
   labels: string[];
+  /** Labels that are shown in their place, each with the classes that it stands for; undefined where the classes are shown. */
+  classSets?: ClassSets;
   embedding: "words" | "wordpieces";
   /** The registered name of the task head. */
   head: string;
@@ -31,6 +37,8 @@ export function parseConfig(text: string, source: string, producer?: unknown): M
   const { labels } = raw;
   const names = Array.isArray(labels) && labels.every((label) => typeof label === "string");
   expect(names && labels.length > 1 && new Set(labels).size === labels.length, "labels: expected two or more different names");
+  const classSets = setsOf(raw.class_sets ?? {}, keysOf(text, "class_sets"));
+  expect(areApart(classSets, labels), "class_sets: expected two labels or more, each with classes of labels, no class in two of them");
   const embedding = raw.embedding?.kind;
   expect(["words", "wordpieces"].includes(embedding), `embedding.kind: expected words or wordpieces, found ${embedding}`);
   const head = raw.head?.name;
@@ -41,5 +49,17 @@ export function parseConfig(text: string, source: string, producer?: unknown): M
   const treeSource = raw.tree_source ?? (parses ? "self" : "balanced");
   expect(["balanced", "left", "right", "distances", "self"].includes(treeSource), `tree_source: unknown, ${treeSource}`);
   expect(treeSource !== "self" || parses, "tree_source: self needs a parser");
-  return { labels, embedding, head, trees, treeSource, parses };
+  return { labels, classSets, embedding, head, trees, treeSource, parses };
+}
+
+function setsOf(raw: Json, keys: string[]): ClassSets | undefined {
+  return JSON.stringify(raw) === "{}" ? undefined : new Map(keys.map((label) => [label, raw[label]]));
+}
+
+/** Whether these are sets of the classes of a model, at least two, each of one class at least, no class in two; or no sets. */
+function areApart(sets: ClassSets | undefined, labels: string[]): boolean {
+  if (!sets) return true;
+  const classes = [...sets.values()].flat();
+  const whole = [...sets.values()].every((one) => Array.isArray(one) && one.length > 0);
+  return sets.size > 1 && whole && classes.every((each) => labels.includes(each)) && new Set(classes).size === classes.length;
 }

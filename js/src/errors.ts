@@ -21,3 +21,9 @@ export class MissingExtraError extends ThinstackError {}
 export function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The error with what it is about in front. */
+export function about(place: string, error: ThinstackError): ThinstackError {
+  const Kind = error.constructor as typeof ThinstackError;
+  return new Kind(`${place}: ${error.message}`, { cause: error });
+}

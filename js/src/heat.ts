@@ -3,6 +3,7 @@ import { escaped, inline } from "./drawnText.js";
 import { HEAT_STYLE } from "./generated.js";
 import { Marks } from "./marks.js";
 import { type Prediction } from "./prediction.js";
+import { hasPhrases } from "./scored.js";
 import { leftChildren } from "./transitions.js";
 
 const MAX_DEPTH = 100; // browsers give up on deep nesting
@@ -42,8 +43,9 @@ function sentence(prediction: Prediction): string {
 }
 
 /** The phrases that are marked, in reading order, each before those inside it. */
-function marked({ phrases, transitions, spans }: Prediction, { names, neutral }: Marks): number[] {
-  if (!phrases) return [0];
+function marked(prediction: Prediction, { names, neutral }: Marks): number[] {
+  if (!hasPhrases(prediction)) return [0];
+  const { transitions, spans } = prediction;
   const lefts = leftChildren(transitions);
   const around: { name: string; depth: number }[] = [];
   around[transitions.length - 1] = { name: neutral, depth: 0 };

@@ -1,6 +1,7 @@
 /** Where the phrases of a tree stand in a picture, in whole pixels. As `show/layout.py`. */
 import { excerpt, textWidth } from "./drawnText.js";
 import { type Prediction } from "./prediction.js";
+import { hasPhrases } from "./scored.js";
 import { leftChildren } from "./transitions.js";
 
 export const LEVEL = 44; // from one level to the next
@@ -33,7 +34,7 @@ interface Row {
 /** The phrases in reading order, each before its parts; `signs`: what stands in each node. */
 export function places(prediction: Prediction, signs: readonly string[]): Place[] {
   const spans = prediction.spans;
-  const rows = prediction.phrases ? outline(prediction) : [{ node: 0, depth: 0, hidden: 0 }];
+  const rows = hasPhrases(prediction) ? outline(prediction) : [{ node: 0, depth: 0, hidden: 0 }];
   const parts = partsOf(rows);
   const levels: number[] = Array(rows.length).fill(0);
   for (let place = rows.length - 1; place >= 0; place--) {
@@ -42,7 +43,7 @@ export function places(prediction: Prediction, signs: readonly string[]): Place[
   const texts = rows.map(({ node, hidden }, place) => {
     if (parts[place].length) return "";
     const more = hidden ? ` (+${hidden.toLocaleString("en-US")})` : "";
-    return excerpt(prediction, ...spans[node], prediction.phrases ? MAX_TEXT : MAX_ALONE) + more;
+    return excerpt(prediction, ...spans[node], hasPhrases(prediction) ? MAX_TEXT : MAX_ALONE) + more;
   });
   const widths = rows.map(({ node }) => Math.max(NODE, textWidth(signs[node]) + 10));
   const xs = middles(texts, widths, parts);

@@ -51,7 +51,9 @@ export function checkSchema(raw: Record<string, unknown>, readable: number, sour
       `${source}: schema ${found}, but thinstack ${VERSION} reads schemas up to ${readable}; a newer thinstack is needed${wanted}`,
     );
   }
-  if (found !== readable) throw new BundleError(`${source}: schema_version: expected ${readable}, found ${JSON.stringify(found)}`);
+  if (found !== readable && !(Number.isInteger(found) && (found as number) > 0)) {
+    throw new BundleError(`${source}: schema_version: expected ${readable}, found ${JSON.stringify(found)}`);
+  }
 }
 
 /** SHA-256 in hexadecimal digits. Throws BundleError where the page may not compute it. */
@@ -70,6 +72,19 @@ export function decoded(content: Uint8Array<ArrayBuffer>, source: string): strin
   } catch {
     throw new BundleError(`${source}: cannot be read as UTF-8; ${MEND}`);
   }
+}
+
+/** The keys of an object within that of a JSON text, in their order: objects of JavaScript have whole numbers first. */
+export function keysOf(text: string, name: string): string[] {
+  const keys = new Set<string>();
+  let [depth, inside, last] = [0, false, ""];
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
+    if (token[0] === '"') last = token;
+    else if (token !== ":") depth += "{[".includes(token) ? 1 : -1;
+    else if (depth === 1) inside = JSON.parse(last) === name;
+    else if (depth === 2 && inside) keys.add(JSON.parse(last));
+  }
+  return [...keys];
 }
 
 /** The object in a JSON text. Throws BundleError for anything else. */

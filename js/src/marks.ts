@@ -1,7 +1,7 @@
 /** What every picture of a prediction shows of its phrases: names, signs, tones, probabilities. As `show/marks.py`. */
 import { percent, visible } from "./drawnText.js";
 import { type Prediction } from "./prediction.js";
-import { tonesOf } from "./scale.js";
+import { scaleAt } from "./scale.js";
 import { argmax } from "./scored.js";
 
 const SIGNS = ["−−", "−", "0", "+", "++"];
@@ -24,11 +24,11 @@ export class Marks {
     this.names = best.map((label) => (label < 0 ? "uncertain" : this.labels[label]));
     this.signs = this.names;
     this.tones = best.map(() => "plain");
-    const scale = tonesOf(prediction.labels);
-    if (scale) {
-      this.signs = best.map((label) => (label < 0 ? "?" : SIGNS[scale[label]]));
-      this.tones = best.map((label) => (label < 0 ? "plain" : `t${scale[label]}`));
-      this.neutral = scale.includes(2) ? this.labels[scale.indexOf(2)] : "";
+    if (prediction.polarities) {
+      const { tones } = scaleAt(prediction.polarities);
+      this.signs = best.map((label) => (label < 0 ? "?" : SIGNS[tones[label]]));
+      this.tones = best.map((label) => (label < 0 ? "plain" : `t${tones[label]}`));
+      this.neutral = tones.includes(2) ? this.labels[tones.indexOf(2)] : "";
     }
   }
 

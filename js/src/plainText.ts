@@ -4,12 +4,15 @@ import { MARKED, plainLetters, rewritten } from "./letters.js";
 
 /** What `english.json` holds under `typed`. */
 export interface TypedData {
-  tag: string;
+  tags: { pattern: string }[];
+  pairs: { pattern: string }[];
   blocks: string[];
   inline: string[];
   entity: string;
   entities: Record<string, string>;
-  apostrophes: string[][];
+  hashtag: string;
+  humps: string;
+  signs: string[][];
   verbs: string[];
   shortened: string[];
   negation: string;
@@ -28,15 +31,18 @@ type Change = [start: number, end: number, plain: string];
 const END = "\u2029";
 // A misspelt `n't` ends so.
 const hint = /[nN'\u2019;",.:?\xa8\ufffd ][tT](?![a-zA-Z0-9])/;
-const SIGNS = "<&\\\\<tick>";
+const SIGNS = String.raw`<&\\*_~\[\]#>\n<tick>`;
 
 /** What is read of a typed text. */
 export class Typed {
   private readonly signs: RegExp;
   private readonly marked: RegExp;
   private readonly tag: RegExp;
+  private readonly pairs: RegExp[];
   private readonly entity: RegExp;
-  private readonly apostrophes: [RegExp, string][];
+  private readonly hashtag: RegExp;
+  private readonly hump: RegExp;
+  private readonly signed: [RegExp, string][];
   private readonly negation: RegExp;
   private readonly tags: ReadonlyMap<string, string>;
   private readonly entities: ReadonlyMap<string, string>;
@@ -45,9 +51,12 @@ export class Typed {
     const compiled = (pattern: string, flags: string) => new RegExp(expanded(pattern), flags);
     this.signs = compiled(`[${SIGNS}]`, "gu");
     this.marked = compiled(`[${SIGNS}${MARKED}]`, "u");
-    this.tag = compiled(data.tag, "uy");
+    this.tag = compiled(data.tags.map(({ pattern }) => pattern).join("|"), "uy");
+    this.pairs = data.pairs.map(({ pattern }) => compiled(pattern, "duy"));
     this.entity = compiled(data.entity, "uy");
-    this.apostrophes = data.apostrophes.map(([pattern, plain]) => [compiled(pattern, "uy"), plain]);
+    this.hashtag = compiled(data.hashtag, "gu");
+    this.hump = compiled(data.humps, "gu");
+    this.signed = data.signs.map(([pattern, plain]) => [compiled(pattern, "uy"), plain]);
     this.negation = compiled(data.negation, "dgu");
     this.tags = new Map([...data.inline.map((name) => [name, ""] as const), ...data.blocks.map((name) => [name, END] as const)]);
     this.entities = new Map(Object.entries(data.entities));
@@ -55,13 +64,21 @@ export class Typed {
 
   /** What is read of a text; undefined where it is read as it stands. */
   plain(text: string): PlainText | undefined {
-    const plain = this.marked.test(text) ? changed(text, this.markup(text)) : undefined;
-    const read = plain?.text ?? text;
-    if (!hint.test(read)) return plain;
-    const spelt = changed(read, this.misspelt(read));
-    if (!plain || !spelt) return spelt ?? plain;
-    const { starts, ends } = spelt;
-    return { text: spelt.text, starts: starts.map((place) => plain.starts[place]), ends: ends.map((place) => plain.ends[place - 1]) };
+    let plain = this.marked.test(text) ? changed(text, this.markup(text)) : undefined;
+    let read = plain?.text ?? text;
+    if (hint.test(read)) plain = then(plain, changed(read, this.misspelt(read)));
+    read = plain?.text ?? text;
+    return read.includes("#") ? then(plain, changed(read, this.humps(read))) : plain;
+  }
+
+  /** A space between the words that capitals, digits and `_` show in hashtags. */
+  private humps(text: string): Change[] {
+    return Array.from(text.matchAll(this.hashtag), ({ 0: tag, index }) =>
+      Array.from(tag.matchAll(this.hump), ({ 0: hump, index: place }): Change => {
+        const start = index + place;
+        return [start, start + hump.length, hump.replace(/_/g, "") + " "];
+      }),
+    ).flat();
   }
 
   private misspelt(text: string): Change[] {
@@ -73,9 +90,10 @@ export class Typed {
 
   private markup(text: string): Change[] {
     const changes: Change[] = [];
+    const closers = new Map<number, number>();
     let place = 0;
     for (const { index } of text.matchAll(this.signs)) {
-      const change = index < place ? undefined : this.change(text, index);
+      const change = index < place ? undefined : this.change(text, index, closers);
       if (!change) continue;
       addLetters(changes, text, place, index);
       changes.push([index, ...change]);
@@ -85,15 +103,22 @@ export class Typed {
     return changes;
   }
 
-  /** Where what starts with a sign ends, and what it is read as. */
-  private change(text: string, start: number): [end: number, plain: string] | undefined {
-    if (!"<&".includes(text[start])) {
-      const fitting = this.apostrophes.find(([sign]) => fit(sign, text, start));
-      return fitting && [start + 1, fitting[1]];
+  /** Where what starts with a sign ends, and what it is read as. `closers`: where the second marks of open pairs start and end. */
+  private change(text: string, start: number, closers: Map<number, number>): [end: number, plain: string] | undefined {
+    if (closers.has(start)) return [closers.get(start)!, ""];
+    if (!"<&]".includes(text[start])) {
+      for (const pair of this.pairs) {
+        const span = fit(pair, text, start)?.indices!.at(-1);
+        if (!span) continue;
+        closers.set(span[1], pair.lastIndex);
+        return [span[0], ""];
+      }
+      const found = this.signed.find(([sign]) => fit(sign, text, start));
+      return found && [found[0].lastIndex, found[1]];
     }
     const tag = fit(this.tag, text, start);
     if (tag) {
-      const name = tag[1] ?? tag[2];
+      const name = tag.find((group, number) => number && group !== undefined);
       const plain = name === undefined ? "" : this.tags.get(name.toLowerCase());
       if (plain !== undefined) return [start + tag[0].length, plain];
     }
@@ -123,6 +148,13 @@ function fit(pattern: RegExp, text: string, place: number): RegExpExecArray | un
 function addLetters(changes: Change[], text: string, start: number, end: number): void {
   const part = text.slice(start, end);
   for (const [first, behind, plain] of rewritten(part)) changes.push([start + first, start + behind, plain]);
+}
+
+/** A text that was changed and then changed further. */
+function then(plain: PlainText | undefined, further: PlainText | undefined): PlainText | undefined {
+  if (!plain || !further) return further ?? plain;
+  const { text, starts, ends } = further;
+  return { text, starts: starts.map((place) => plain.starts[place]), ends: ends.map((place) => plain.ends[place - 1]) };
 }
 
 function changed(text: string, changes: Change[]): PlainText | undefined {

@@ -2,12 +2,16 @@
 import { BATCH_TEXTS, batches } from "./batching.js";
 import { type Bundle, type Folder, openBundle } from "./bundle.js";
 import { type Sentence, splitText } from "./english.js";
-import { InputError } from "./errors.js";
+import { InputError, ThinstackError, about } from "./errors.js";
+import { knownShare } from "./language.js";
 import { MAX_WORDS, cutsOf, join } from "./longSentences.js";
 import { type Manifest } from "./manifest.js";
-import { Prediction, TextPrediction } from "./prediction.js";
+import { Prediction } from "./prediction.js";
+import { Result } from "./result.js";
 import { type Scored } from "./scored.js";
 import { type Model, type Runtime, startModel } from "./session.js";
+import { textBatches } from "./textBatches.js";
+import { checkContainer, checkStream, faultOf, kindOf } from "./texts.js";
 import { balanced, fault, left, right } from "./transitions.js";
 import { type View, chooseView, shown } from "./views.js";
 
@@ -26,6 +30,16 @@ export interface LoadOptions {
   runtime?: Runtime;
 }
 
+/** What `predict` and `stream` take. */
+export interface PredictOptions {
+  /** Where the trees of words come from. */
+  source?: TreeSource;
+  /** False: a text is one sentence. */
+  split?: boolean;
+  /** Is told the place of a text that cannot be read, from 0, and its error; that text then has an empty result. */
+  onError?: (place: number, error: ThinstackError) => void;
+}
+
 type Sentences = readonly (readonly string[])[];
 type Transitions = readonly ArrayLike<number>[];
 
@@ -35,6 +49,9 @@ const SHAPES = new Map(Object.entries({ balanced, left, right }));
 export class Predictor {
   /** The classes that are shown. */
   readonly labels: readonly string[];
+  /** Where each of them stands, from -1 (negative) to 1 (positive); null where they are no scale of sentiment. */
+  readonly polarities: readonly number[] | null;
+  private readonly known: (tokens: readonly string[]) => number | null;
 
   constructor(
     private readonly model: Model,
@@ -42,7 +59,9 @@ export class Predictor {
     private readonly view: View,
     private readonly maxWords: number,
   ) {
+    this.known = knownShare(bundle.vocabulary);
     this.labels = view.labels;
+    this.polarities = view.polarities;
   }
 
   /** What its makers say of it: what was measured, what it was trained on. */
@@ -51,31 +70,34 @@ export class Predictor {
   }
 
   /**
-   * What the model says of an English text, or of each of many. `split` false: a text is one sentence. Throws InputError for what
-   * is no text, for one that is no Unicode and for a source that the model does not have, BundleError if the model fails.
+   * What the model says of an English text, or of each of an array of texts. Throws InputError for what is no text, for one that is
+   * no Unicode and for a source that the model does not have, BundleError if the model fails; both name the place of the text, from 0.
    */
-  async predict(text: string, options?: { source?: TreeSource; split?: boolean }): Promise<TextPrediction>;
-  async predict(texts: readonly string[], options?: { source?: TreeSource; split?: boolean }): Promise<TextPrediction[]>;
-  async predict(
-    texts: string | readonly string[],
-    { source = "auto", split = true }: { source?: TreeSource; split?: boolean } = {},
-  ): Promise<TextPrediction | TextPrediction[]> {
-    if (!Array.isArray(texts)) checkContainer(texts);
-    if (!Array.isArray(texts)) return (await this.predict([texts as string], { source, split }))[0];
-    texts.forEach(checkText);
-    const found: TextPrediction[] = [];
-    // Once without texts too: an unknown source is an error even then.
-    for (let start = 0; start < texts.length || start === 0; start += BATCH_TEXTS) {
-      const some: string[] = texts.slice(start, start + BATCH_TEXTS);
-      const cut = some.map((text) => splitText(text, { split }));
-      const scored = await this.treesAndScores(cut.flatMap((sentences) => sentences.map(({ words }) => words)), source);
-      let next = 0;
-      cut.forEach((sentences, place) => {
-        const each = sentences.map((sentence) => new Prediction(sentence, scored[next++], this.view));
-        found.push(new TextPrediction(some[place], each, this.view));
-      });
+  async predict(text: string, options?: PredictOptions): Promise<Result>;
+  async predict(texts: readonly string[], options?: PredictOptions): Promise<Result[]>;
+  async predict(texts: string | readonly string[], options: PredictOptions = {}): Promise<Result | Result[]> {
+    this.treesOf([], options.source ?? "auto"); // an unknown source is an error without texts too
+    if (!Array.isArray(texts)) {
+      checkContainer(texts);
+      return (await this.predict([texts as string], options))[0];
+    }
+    const wrong = options.onError ? -1 : texts.findIndex(faultOf);
+    if (wrong >= 0) throw new InputError(`text ${wrong}: ${faultOf(texts[wrong])}`); // before any is read
+    const found: Result[] = [];
+    for (let start = 0; start < texts.length; start += BATCH_TEXTS) {
+      for await (const results of this.results(texts.slice(start, start + BATCH_TEXTS), start, options)) found.push(...results);
     }
     return found;
+  }
+
+  /**
+   * What the model says of each text of an iterable, such as a generator or the lines of a file, in order. Some 128 texts are read at
+   * a time; one that comes alone is not kept waiting. Errors are those of `predict`, each behind the results before it.
+   */
+  stream(texts: AsyncIterable<string> | Iterable<string>, options: PredictOptions = {}): AsyncGenerator<Result, void> {
+    this.treesOf([], options.source ?? "auto");
+    checkStream(texts);
+    return this.streamed(texts, options);
   }
 
   /**
@@ -92,6 +114,46 @@ export class Predictor {
   /** Frees the memory of the model, which cannot be asked any more. */
   release(): Promise<void> {
     return this.model.release();
+  }
+
+  private async *streamed(texts: AsyncIterable<string> | Iterable<string>, options: PredictOptions): AsyncGenerator<Result, void> {
+    let place = 0;
+    for await (const batch of textBatches(texts)) {
+      for await (const results of this.results(batch, place, options)) yield* results;
+      place += batch.length;
+    }
+  }
+
+  /** The results of some texts, the first of which stands at a place, in order. Texts that fail are halved until it is known which. */
+  private async *results(texts: readonly unknown[], place: number, options: PredictOptions): AsyncGenerator<Result[], void> {
+    let results;
+    try {
+      for (const fault of texts.map(faultOf)) if (fault) throw new InputError(fault);
+      results = await this.resultsOf(texts as string[], options);
+    } catch (error) {
+      if (!(error instanceof ThinstackError)) throw error;
+      const half = texts.length >> 1;
+      if (half) {
+        yield* this.results(texts.slice(0, half), place, options);
+        yield* this.results(texts.slice(half), place + half, options);
+        return;
+      }
+      const named = about(`text ${place}`, error);
+      if (!options.onError) throw named;
+      options.onError(place, named);
+      results = [new Result(typeof texts[0] === "string" ? texts[0] : "", [], this.view)];
+    }
+    yield results;
+  }
+
+  private async resultsOf(texts: readonly string[], { source = "auto", split = true }: PredictOptions): Promise<Result[]> {
+    const cut = texts.map((text) => splitText(text, { split }));
+    const scored = await this.treesAndScores(cut.flatMap((sentences) => sentences.map(({ words }) => words)), source);
+    let next = 0;
+    return cut.map((sentences, row) => {
+      const predictions = sentences.map((sentence) => new Prediction(sentence, scored[next++], this.view));
+      return new Result(texts[row], predictions, this.view, this.known(sentences.flatMap(({ words }) => words)));
+    });
   }
 
   private async treesAndScores(sentences: Sentences, source: TreeSource | Transitions): Promise<Scored[]> {
@@ -161,40 +223,12 @@ export async function loadFolder(
     throw new InputError(`maxWords is ${maxWords}; expected a whole number, at least 2`);
   }
   const bundle = await openBundle(folder);
-  const view = chooseView(bundle.config.labels, classes, abstain);
+  const view = chooseView(bundle.config, classes, abstain);
   const model = await startModel(own ?? (await runtime()), bundle, sessionOptions);
   return new Predictor(model, bundle, view, maxWords);
 }
 
-/** What holds several texts, or has one to be read first. Other values are told as texts are. */
-function checkContainer(texts: unknown): void {
-  if (typeof texts !== "object" || texts === null) return;
-  const mend =
-    texts instanceof Promise ? "await it first"
-    : texts instanceof String ? "give String(text)"
-    : texts instanceof Map || !(Symbol.iterator in texts) ? "give [...map.values()], Object.values(texts) or one text"
-    : ArrayBuffer.isView(texts) ? "give new TextDecoder().decode(bytes)"
-    : "give [...texts]";
-  throw new InputError(`expected a text or an array of texts, found ${kindOf(texts)}: ${mend}`);
-}
-
 const BY_TEXT = "split it first, or call predict, which reads texts";
-
-/** What a value is, for messages. */
-function kindOf(value: unknown): string {
-  if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
-  const name = value.constructor?.name;
-  return name && name !== "Object" ? name : "object";
-}
-
-function checkText(text: unknown, place: number): void {
-  if (typeof text !== "string") throw new InputError(`text ${place}: expected a string, found ${kindOf(text)}`);
-  const wrong = text.search(/\p{Cs}/u);
-  if (wrong >= 0) {
-    const found = `\\u${text.charCodeAt(wrong).toString(16)}`;
-    throw new InputError(`text ${place}: no Unicode text, unit ${wrong} is ${found}, half of a pair of surrogates`);
-  }
-}
 
 function checkWords(words: unknown, place: number): void {
   if (!Array.isArray(words)) throw new InputError(`sentence ${place}: expected its words, found ${kindOf(words)}: ${BY_TEXT}`);

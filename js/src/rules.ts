@@ -31,6 +31,11 @@ export interface RulesData {
   spelled: Record<string, string>;
   quotes: Record<string, string[]>;
   open_after: string[];
+  function_words: string[];
+  other_words: string[];
+  scripts: string;
+  /** Words that no phrase is shown to begin with, and to end with. */
+  dangling: { first: string[]; last: string[] };
   followed: string;
   abbreviations: (AbbreviationData & { name: string })[];
   closers: string;
@@ -61,6 +66,13 @@ export class Rules {
   readonly plain: number;
   readonly quotes: ReadonlyMap<string, string[]>;
   readonly openAfter: ReadonlySet<string>;
+  /** Words that say nothing by themselves, in lower case. */
+  readonly functionWords: ReadonlySet<string>;
+  /** Function words of other languages that are no words of English. */
+  readonly otherWords: ReadonlySet<string>;
+  /** A letter that is not Latin. */
+  readonly scripts: RegExp;
+  readonly dangling: RulesData["dangling"];
   readonly followed: RegExp;
   readonly closers: RegExp;
   readonly textEnds: RegExp;
@@ -89,6 +101,10 @@ export class Rules {
     this.special = new RegExp(`[${[...this.spelled.keys()].map((mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`).join("")}]`, "gu");
     this.quotes = new Map(Object.entries(data.quotes));
     this.openAfter = new Set(data.open_after);
+    this.functionWords = new Set(data.function_words);
+    this.otherWords = new Set(data.other_words);
+    this.scripts = new RegExp(data.scripts, "u");
+    this.dangling = data.dangling;
     this.followed = this.sticky(data.followed);
     this.closers = this.sticky(data.closers);
     this.textEnds = this.sticky(data.text_ends);

@@ -36,8 +36,12 @@ export function scaleOf(labels: readonly string[]): Scale | undefined {
   const places = labels.map((label) => placeOf(numbers ? FIVE[Number(label)] : label)).filter((place) => place !== undefined);
   const sides = places.map(({ side }) => side);
   if (places.length < labels.length || !sides.includes(-1) || !sides.includes(1)) return undefined;
-  const polarity = places.map((place) => polarityOf(place, places));
-  return { sides, polarity, tones: polarity.map((one) => toneOf(one, polarity)) };
+  return scaleAt(places.map((place) => polarityOf(place, places)));
+}
+
+/** The scale of classes that stand at these places from -1 to 1. */
+export function scaleAt(polarity: readonly number[]): Scale {
+  return { sides: polarity.map(Math.sign), polarity, tones: polarity.map((one) => toneOf(one, polarity)) };
 }
 
 /** The names of 3 or 2 classes, and the one that each class adds to, -1 if it is left out; undefined where the scale has no such view. */
@@ -45,11 +49,6 @@ export function merged({ sides }: Scale, classes: number): { labels: string[]; p
   const view = VIEWS.get(classes);
   if (!view || (classes === 3 && !sides.includes(0))) return undefined;
   return { labels: view.labels, places: sides.map((side) => view.places[side + 1]) };
-}
-
-/** The tone of each class; undefined where the labels are no scale of sentiment. */
-export function tonesOf(labels: readonly string[]): readonly number[] | undefined {
-  return scaleOf(labels)?.tones;
 }
 
 function placeOf(name: string): Place | undefined {

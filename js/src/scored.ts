@@ -24,3 +24,20 @@ export function argmax(row: ArrayLike<number>): number {
   for (let place = 1; place < row.length; place++) if (row[place] > row[best]) best = place;
   return best;
 }
+
+/** The probabilities of a row, by the names of their classes. */
+export function named(row: ArrayLike<number>, labels: readonly string[]): Record<string, number> {
+  const scores: Record<string, number> = {};
+  for (let place = 0; place < labels.length; place++) scores[labels[place]] = row[place];
+  return scores;
+}
+
+/** The mean of the places of classes, weighted by their probabilities; null without places. */
+export function polarityOf(row: ArrayLike<number>, polarities: readonly number[] | null): number | null {
+  return polarities && polarities.reduce((sum, polarity, place) => sum + polarity * row[place], 0);
+}
+
+/** Whether every phrase of a sentence has scores, not the sentence alone. */
+export function hasPhrases({ nodeScores, transitions }: { nodeScores: { length: number }; transitions: { length: number } }): boolean {
+  return nodeScores.length === transitions.length;
+}

@@ -1,6 +1,7 @@
 /** Views of a model's classes: five classes of sentiment as three or two, and no label where no class is probable enough. */
+import { type ClassSets, type ModelConfig } from "./config.js";
 import { InputError } from "./errors.js";
-import { FIVE, merged, scaleOf } from "./scale.js";
+import { FIVE, type Scale, merged, scaleOf } from "./scale.js";
 import { type Scored } from "./scored.js";
 
 /** Added to the mass of both sides, so that a phrase that is wholly neutral has even scores. */
@@ -10,21 +11,25 @@ const LEAST = 1e-30;
 export interface View {
   /** The classes that are shown. */
   labels: readonly string[];
+  /** Where each of them stands, from -1 (negative) to 1 (positive); null where they are no scale of sentiment. */
+  polarities: readonly number[] | null;
   /** Where no class is as probable as this, there is no label. */
   abstain: number;
   /** The class that each of the model's adds to, -1 if it is left out; undefined where the model's own are shown. */
   places?: readonly number[];
 }
 
-/** The view of a model of these classes. Throws InputError for one that it does not have. */
-export function chooseView(labels: readonly string[], classes?: number, abstain?: number): View {
+type Shown = Pick<ModelConfig, "labels" | "classSets">;
+
+/** The view of so many classes of a model, or by default of those that it shows. Throws InputError for one that it does not have. */
+export function chooseView({ labels, classSets }: Shown, classes?: number, abstain?: number): View {
   if (abstain !== undefined && !(abstain > 0 && abstain < 1)) {
     throw new InputError(`abstain: expected a probability between 0 and 1, found ${abstain}`);
   }
-  const whole = { labels, abstain: abstain ?? 0 };
-  if (classes === undefined) return whole;
-  if (![2, 3, FIVE.length].includes(classes)) throw new InputError(`classes: expected 2, 3 or 5, found ${classes}`);
   const scale = scaleOf(labels);
+  const whole = { labels, polarities: scale?.polarity ?? null, abstain: abstain ?? 0 };
+  if (classes === undefined) return classSets ? { ...ofSets(labels, classSets, scale), abstain: whole.abstain } : whole;
+  if (![2, 3, FIVE.length].includes(classes)) throw new InputError(`classes: expected 2, 3 or 5, found ${classes}`);
   if (scale && classes === labels.length && classes === new Set(scale.polarity).size) return whole;
   const view = scale && merged(scale, classes);
   if (!view) {
@@ -32,7 +37,16 @@ export function chooseView(labels: readonly string[], classes?: number, abstain?
     const expected = `expected a model of the five classes ${FIVE.join(", ")}${other}`;
     throw new InputError(`classes: ${expected}; this one has ${labels.join(", ").slice(0, 200)}: leave classes out`);
   }
-  return { ...view, abstain: whole.abstain };
+  return { ...view, polarities: scaleOf(view.labels)!.polarity, abstain: whole.abstain };
+}
+
+/** Labels that stand for sets of classes: each stands at the mean of the places of its own. */
+function ofSets(labels: readonly string[], sets: ClassSets, scale: Scale | undefined): Omit<View, "abstain"> {
+  const all = [...sets.values()];
+  const polarityOf = (label: string) => scale!.polarity[labels.indexOf(label)];
+  const mean = (set: readonly string[]) => set.reduce((sum, label) => sum + polarityOf(label), 0) / set.length;
+  const places = labels.map((label) => all.findIndex((set) => set.includes(label)));
+  return { labels: [...sets.keys()], places, polarities: scale ? all.map(mean) : null };
 }
 
 /** A sentence with the scores of the classes shown. */

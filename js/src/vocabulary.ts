@@ -2,6 +2,7 @@
 import { cached } from "./cache.js";
 import { BundleError } from "./errors.js";
 import { plainLetters } from "./letters.js";
+import { reading } from "./readings.js";
 import { plain } from "./treebank.js";
 import { parts } from "./wordpiece.js";
 
@@ -17,6 +18,8 @@ export type Fields = Record<string, number[]>;
 export interface Vocabulary {
   /** The words as inputs of a model. */
   fields(words: readonly string[]): Fields;
+  /** Whether a word is an entry, or marks cut it into parts that are. */
+  holds(word: string): boolean;
 }
 
 /** Where each entry of a vocabulary file stands. Throws BundleError for what is none. */
@@ -45,10 +48,16 @@ export class WordVocabulary implements Vocabulary {
     this.lookup = cached((word) => {
       const bare = plain(word);
       const letters = plainLetters(bare);
-      const forms = [word, word.toLowerCase(), bare, bare.toLowerCase(), letters, letters.toLowerCase()];
+      const read = reading(letters);
+      const first = read === letters ? read : read.split(" ").find(Boolean) ?? "";
+      const forms = [word, bare, letters, first].flatMap((form) => [form, form.toLowerCase()]);
       const form = forms.find((each) => known.has(each));
       return form === undefined ? 0 : known.get(form)! + 1;
     });
+  }
+
+  holds(word: string): boolean {
+    return this.lookup(word) > 0;
   }
 
   fields(words: readonly string[]): Fields {
@@ -62,6 +71,7 @@ export class WordpieceVocabulary implements Vocabulary {
   readonly piecesOf: (word: string) => readonly number[];
   private readonly known: ReadonlyMap<string, number>;
   private readonly unknown: number;
+  private readonly continuing: ReadonlySet<number>;
 
   constructor(text: string, source = "vocabulary.txt") {
     this.known = positions(text, source);
@@ -70,11 +80,16 @@ export class WordpieceVocabulary implements Vocabulary {
       throw new BundleError(`${source}: a vocabulary needs the piece ${UNKNOWN}, not among ${this.known.size} pieces`);
     }
     this.unknown = unknown;
+    this.continuing = new Set(Array.from(this.known).flatMap(([piece, id]) => (piece.startsWith("##") ? [id] : [])));
     this.piecesOf = cached((word) => {
       if (word.length > LONGEST_WORD && Array.from(word).length > LONGEST_WORD) return [unknown];
-      const found = parts(plainLetters(plain(word))).flatMap((part) => this.longestMatches(part));
+      const found = parts(reading(plainLetters(plain(word)))).flatMap((part) => this.longestMatches(part));
       return found.length ? found : [unknown];
     });
+  }
+
+  holds(word: string): boolean {
+    return this.piecesOf(word).every((piece) => piece !== this.unknown && !this.continuing.has(piece));
   }
 
   fields(words: readonly string[]): Fields {

@@ -34,7 +34,7 @@ async function predict({ bundle, entry = "node", options, texts, words, how }) {
     const model = entry === "web" ? await web.load(server.url, options) : await node.load(bundle, options);
     if (words) return (await model.predictWords(words, how)).map(sentenceOf);
     const found = await model.predict(texts, how);
-    return found.map(({ label, scores, sentences }) => ({ label, scores, sentences: sentences.map(sentenceOf) }));
+    return found.map((result) => ({ ...result, sentences: result.sentences.map(sentenceOf), highlights: result.highlights(5) }));
   } catch (error) {
     return { error: error.name, message: error.message };
   } finally {
@@ -42,13 +42,13 @@ async function predict({ bundle, entry = "node", options, texts, words, how }) {
   }
 }
 
-function sentenceOf({ words, transitions, nodeScores, label, weight, parts, brackets }) {
-  return { words, transitions, scores: nodeScores.map((row) => [...row]), label, weight, parts, brackets };
+function sentenceOf({ words, transitions, nodeScores, label, polarity, weight, parts, brackets }) {
+  return { words, transitions, scores: nodeScores.map((row) => [...row]), label, polarity, weight, parts, brackets };
 }
 
-/** The JSON form of each sentence of one text. */
+/** The JSON form of one text. */
 async function data({ bundle, text }) {
-  return (await (await node.load(bundle)).predict(text)).sentences;
+  return (await node.load(bundle)).predict(text);
 }
 
 /** Each text as a tree and as coloured text. */

@@ -90,6 +90,14 @@ test("a newer schema", async (t) => {
   await refused(other, /config\.json: schema 3, but/);
 });
 
+test("sets of classes that are none", async (t) => {
+  for (const sets of ['{"a": ["bad"]}', '{"a": ["bad"], "b": []}', '{"a": ["bad"], "b": ["bad"]}', '{"a": ["bad"], "b": ["good"]}', '{"a": "bad", "b": "schön"}', "[1]", "5"]) {
+    const folder = await copied(t);
+    await changed(folder, "config.json", (text) => text.replace('"schema_version": 1', `"schema_version": 2, "class_sets": ${sets}`));
+    await refused(folder, /config\.json: class_sets: expected two labels or more/);
+  }
+});
+
 test("a name that leads out of the bundle", async (t) => {
   for (const name of ["../x", "/x", "a/../x", "a//b", ".x", "a\\b", "x\n"]) {
     const folder = await copied(t);

@@ -9,11 +9,11 @@ const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 export const SST = at("thinstack/bundle/bundled/sst");
 export const GOLDEN = at("tests/golden/schema-1/words");
 
-/** A copy of a small bundle, which goes away with the test `t`. */
-export async function copied(t) {
+/** A copy of a bundle, by default of a small one, which goes away with the test `t`. */
+export async function copied(t, bundle = GOLDEN) {
   const folder = await mkdtemp(join(tmpdir(), "thinstack-"));
   t.after(() => rm(folder, { recursive: true }));
-  await cp(GOLDEN, folder, { recursive: true });
+  await cp(bundle, folder, { recursive: true });
   return folder;
 }
 

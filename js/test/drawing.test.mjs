@@ -4,7 +4,7 @@ import test from "node:test";
 
 import { Prediction } from "../dist/node.js";
 
-const FIVE = { labels: ["very negative", "negative", "neutral", "positive", "very positive"], abstain: 0 };
+const FIVE = { labels: ["very negative", "negative", "neutral", "positive", "very positive"], polarities: [-1, -0.5, 0, 0.5, 1], abstain: 0 };
 
 /** A sentence of these words and tree; each row has its class at this place, with a probability of 3/5. */
 function sentence(words, transitions, classes, view = FIVE) {
@@ -55,7 +55,7 @@ test("no line runs through a phrase that it does not lead to", () => {
 
 test("text cannot break out of a drawing", () => {
   const words = ['</title><script>alert("1")</script>', "&amp;'", "\u0000\u202e\ufffe", "a\u2028\x1c\u0085b", "\ufeff", "x".repeat(500)];
-  const given = sentence(words, [0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1], Array(11).fill(1), { labels: ["<negative", 'positive"'], abstain: 0 });
+  const given = sentence(words, [0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1], Array(11).fill(1), { labels: ["<negative", 'positive"'], polarities: [-1, 1], abstain: 0 });
   for (const found of [given.svg(), given.html()]) {
     assert.doesNotMatch(found, /<script|[\u0000-\u0009\u000b-\u001f\u202e\u2028\ufffe]/);
     assert.ok(found.includes("\\x00\\u202e\\ufffe") && found.includes("&amp;amp;&#x27;") && found.includes("a b") && found.includes("&lt;negative 40%"));

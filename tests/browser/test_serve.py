@@ -26,6 +26,10 @@ def test_the_page_of_a_model_on_this_machine(playwright):
         )
         assert drawn == len(marks) == len(sentences[0].node_scores)
         assert "?" in marks, "no class reaches 50% somewhere"
+        highlights = page.locator(".highlights span span").all_inner_texts()
+        assert [each.split(" ", 1)[1] for each in highlights] == [
+            each.text for each in server.predictor(TEXT).highlights()
+        ]
         emoji = next(
             i for i, (a, b) in enumerate(sentences[0].spans) if sentences[0].text_of(a, b) == "😀"
         )

@@ -9,7 +9,6 @@ import sys
 import pytest
 from command_line import Answer
 from last_word_model import best, expected, write_last_word_bundle
-from predictions import sentences_of
 
 import thinstack
 from thinstack.cli import main
@@ -30,11 +29,14 @@ def refused(answer, *parts):
     assert message.count("\n") == 1
 
 
-def test_json_is_what_is_predicted_of_each_sentence(cli, bundle):
-    text = "A good film. It's awful"
-    found = cli("predict", text, "--json", "--model", bundle, "--source", "left").json
-    (sentences,) = sentences_of(thinstack.load(bundle), [text], source="left")
-    assert found == [sentence.to_dict() for sentence in sentences]
+def test_json_is_the_result_of_each_text(cli, bundle):
+    texts = ["A good film. It's awful", "film", ""]
+    answer = cli("predict", *texts, "--json", "--model", bundle, "--source", "left")
+    assert answer.err == "warning: text 2 has no words\n"
+    results = thinstack.load(bundle)(texts, source="left")
+    assert answer.json == [result.to_dict() for result in results]
+    assert [item["text"] for item in answer.json] == texts
+    found = answer.json[0]["sentences"]
     assert [item["text"] for item in found] == ["A good film.", "It's awful"]
     assert found[1]["scores"] == pytest.approx(expected("awful", 3), abs=1e-5)
     assert found[1]["label"] == "bad" == best(expected("awful", 3))
@@ -49,7 +51,8 @@ def test_lines_of_json_tell_the_text_of_each_sentence(cli, bundle):
     documents = [item.pop("document") for item in found]
     places = [(item.pop("text_index"), item.pop("sentence_index")) for item in found]
     assert places == [(0, 0), (0, 1), (2, 0)]
-    assert found == cli("predict", "A good film. It's awful", "film", *options, "--json").json
+    texts = cli("predict", "A good film. It's awful", "film", *options, "--json").json
+    assert found == [sentence for text in texts for sentence in text["sentences"]]
     first, second = ([*found[place]["scores"].values()] for place in (0, 1))
     mean = [(4 * one + 3 * other) / 7 for one, other in zip(first, second, strict=True)]
     assert documents[0] == documents[1] != documents[2]
@@ -63,7 +66,7 @@ def test_lines_of_json_are_there_before_what_cannot_be_read(cli, bundle):
     assert [json.loads(line)["label"] for line in answer.out.splitlines()] == ["good", "bad"]
     assert answer.code == 2
     assert answer.err.startswith("error: standard input:3: expected text in utf-8")
-    refused(cli("predict", "good", "--jsonl", "--json"), "--jsonl cannot be combined")
+    refused(cli("predict", "good", "--jsonl", "--json"), "--json, --jsonl: do not go together")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +101,7 @@ def test_the_drawing_has_the_label_the_probabilities_and_the_words(cli, bundle):
 def test_a_long_sentence_is_read_in_parts(cli, bundle, tmp_path):
     page = tmp_path / "page.html"
     options = ("good film ; it is awful", "film", "--model", bundle, "--max-words", 4)
-    first, second = cli("predict", *options, "--json").json
+    (first,), (second,) = (text["sentences"] for text in cli("predict", *options, "--json").json)
     assert first["parts"] == [[0, 3], [3, 6]]
     assert (len(first["nodes"]), "parts" in second) == (11, False)
     note = "6 words, read in 2 parts; above these stand means"
@@ -124,7 +127,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(cli, bundle, tmp_path,
 def test_why_names_what_turns_the_sentence(cli, bundle, tmp_path):
     page = tmp_path / "page.html"
     options = ("predict", "The film is good", "--model", bundle, "--source", "left", "--why")
-    (found,) = cli(*options, "--json").json
+    found = cli(*options, "--json").json[0]["sentences"][0]
     assert [item["text"] for item in found["why"]][:3] == ["The", "film", "The film"]
     (turning,) = (item for item in found["why"] if item["turning"])
     gone = expected("good", 4)["good"] - expected("is", 3)["good"]
@@ -135,7 +138,7 @@ def test_why_names_what_turns_the_sentence(cli, bundle, tmp_path):
         "contribution": pytest.approx(gone, abs=1e-5),
         "turning": True,
     }
-    assert "why" not in cli(*options[:-1], "--json").json[0]
+    assert "why" not in cli(*options[:-1], "--json").json[0]["sentences"][0]
     lines = cli(*options).out.splitlines()
     assert lines[1] == "because of: good"
     assert [line.split()[-2] for line in lines if line.endswith(" ◄")] == ["└╴good"]
@@ -148,7 +151,7 @@ def test_why_of_a_sentence_in_parts_is_not_told(cli, bundle):
     answer = cli(
         "predict", "a b c. So good", "--why", "--max-words", 3, "--json", "--model", bundle
     )
-    first, second = answer.json
+    first, second = answer.json[0]["sentences"]
     assert answer.err.startswith("warning: --why leaves out a sentence of 4 words, because")
     assert first["why"] == []
     assert len(second["why"]) == 2
@@ -181,9 +184,15 @@ def test_an_output_of_ascii_only_holds_any_text(bundle, monkeypatch, args):
 
 def test_what_is_no_unicode_is_refused(cli, bundle):
     answer = cli("predict", "good", "caf\udce9", "--model", bundle)
-    refused(answer, "text 1: no Unicode text, character 3")
+    assert answer.out.startswith("good: good\n"), "texts before it are drawn"
+    refused(answer._replace(out=""), "text 1: no Unicode text, character 3")
     answer = cli("predict", "--model", bundle, stdin=b"good\ncaf\xe9\n")
-    refused(answer, "standard input:2: expected text in utf-8, found the byte 0xe9", "--encoding")
+    assert answer.out.startswith("good: good\n")
+    refused(
+        answer._replace(out=""),
+        "standard input:2: expected text in utf-8, found the byte 0xe9",
+        "--encoding",
+    )
 
 
 def test_the_agreement_of_own_parses_is_shown(cli, parsing, trees):

@@ -19,7 +19,7 @@ PIECES = tuple(WRITTEN.split())
 TEXT = st.text(
     alphabet=(
         "abceisABCÉéİßΣςσ12$()-/'\"`. "
-        "\t\n\u00a0\u2028\u200b\x00\x07\x7f\ufffd中日\u0301\u0323«»–—…🙂бБ가"
+        "\t\n\u00a0\u2028\u200b\x00\x07\x7f\ufffd中日\u0301\u0323«»–—…🦷бБ가"
     )
 )
 

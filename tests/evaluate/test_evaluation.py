@@ -88,7 +88,7 @@ def test_raw_text_runs_on_the_model_that_is_given(file, predictor, monkeypatch):
     monkeypatch.setattr(
         predictor, "trees_and_scores", lambda *given: ran.append(len(given[0])) or real(*given)
     )
-    for name in ("thinstack.bundle.open_bundle", "thinstack.runtime.predictor.open_session"):
+    for name in ("thinstack.bundle.open_bundle", "thinstack.runtime.scorer.open_session"):
         monkeypatch.setattr(name, opened)
     evaluate_file(predictor, file, source="auto", text=True)
     assert sum(ran) == 5

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
+from last_word_model import write_last_word_bundle
 from predictions import sentences_of
 
 from thinstack.errors import BundleError, DataError, InputError, MissingExtraError, UnknownNameError
@@ -16,7 +17,7 @@ from thinstack.integrations.corpora.scoring import NOTHING, TextScorer
 from thinstack.runtime.predictor import Predictor
 
 TEXTS = ["  So good.   Very awful film!", "", "film", " \t ", "a b c d e f. It is (good)"]
-FIELDS = ["id", "sentence", "start", "end", "label", "scores", "error"]
+FIELDS = ["id", "sentence", "start", "end", "text", "label", "polarity", "scores", "error"]
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,8 @@ def test_rows_are_those_of_the_scorer(predictor, output):
         assert numbers == getattr(wanted, name).tolist()
     for row, number, scores in zip(found, wanted.label, wanted.scores, strict=True):
         assert row["label"] == (None if number < 0 else predictor.labels[number])
+        assert row["text"] == TEXTS[int(row["id"])][row["start"] : row["end"]]
+        assert row["polarity"] is None, "these classes are no scale of sentiment"
         if row["scores"] is None:
             assert np.isnan(scores).all()
         else:
@@ -52,11 +55,25 @@ def test_rows_are_those_of_the_scorer(predictor, output):
     assert all(row["error"] is None for row in found)
 
 
+@pytest.mark.parametrize("output", ["phrases", "sentences", "documents"])
+def test_polarity_is_the_mean_place_of_the_classes(tmp_path, output):
+    labels = ("negative", "neutral", "positive")
+    folder = write_last_word_bundle(tmp_path / "scale", labels=labels, parser="capped").path
+    found = rows(score_batches([batch(TEXTS)], folder, output=output))
+    assert len({row["polarity"] for row in found}) > 3
+    for row in found:
+        scores = row["scores"]
+        wanted = scores and pytest.approx(scores["positive"] - scores["negative"], abs=1e-12)
+        assert row["polarity"] == wanted
+
+
 def test_the_schema_is_the_one_that_is_told(predictor):
     schema = scored_schema(("bad", "good"))
     assert schema.names == FIELDS
     assert schema.field("id").type == pa.string()
     assert {schema.field(name).type for name in ("sentence", "start", "end")} == {pa.int32()}
+    assert schema.field("text").type == pa.string()
+    assert schema.field("polarity").type == pa.float64()
     assert str(schema.field("scores").type) == "struct<bad: float, good: float>"
     assert str(schema.field("error").type) == "struct<kind: string, message: string>"
     assert all(field.nullable for field in schema)
@@ -84,7 +101,7 @@ def test_a_row_that_fails_stands_in_its_place(predictor, monkeypatch):
     assert found[2]["error"]["message"] == "BundleError: the model failed"
     assert found[1]["error"]["message"].startswith("row:2: expected a text in the column 'text'")
     for row in found:
-        others = [row[name] for name in FIELDS[1:-1]]
+        others = [row[name] for name in FIELDS[1:-1] if name != "polarity"]
         assert (row["error"] is None) == (None not in others) == any(x is not None for x in others)
 
 

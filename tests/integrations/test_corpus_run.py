@@ -1,6 +1,8 @@
 """`thinstack predict --input`: a folder of scored rows, wherever a run is stopped."""
 
+import csv
 import errno
+import io
 import json
 import signal
 import subprocess
@@ -9,7 +11,7 @@ import sys
 import pyarrow as pa
 import pytest
 from command_line import Answer
-from last_word_model import TABLE, write_last_word_bundle
+from last_word_model import LABELS, TABLE, write_last_word_bundle
 from pyarrow import parquet
 
 from thinstack.data.files.signals import Stopped
@@ -49,11 +51,25 @@ def predict(cli, last_word, tmp_path):
 def rows_in(out):
     found = []
     for path in sorted(out.glob("part-*")):
-        if path.suffix == ".parquet":
+        if path.suffix == ".csv":
+            found += map(of_csv, csv.DictReader(text_of(path)))
+        elif path.suffix == ".parquet":
             found += parquet.read_table(path).to_pylist()
         else:
             found += map(json.loads, path.read_text("utf-8").splitlines())
     return found
+
+
+def text_of(path):
+    return io.StringIO(path.read_bytes().decode(), newline="")
+
+
+def of_csv(cells):
+    scores = {name: cells.pop(name) for name in LABELS}
+    record = {name: cell or None for name, cell in cells.items()}
+    places = {name: int(record[name]) for name in ("start", "end")}
+    found = {name: float(score) for name, score in scores.items()} if all(scores.values()) else None
+    return record | places | {"scores": found}
 
 
 def failed_in(out):
@@ -73,7 +89,7 @@ def stopped(answer, *parts, code=2):
         assert part in message
 
 
-@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+@pytest.mark.parametrize("format", ["jsonl", "parquet", "csv"])
 @pytest.mark.parametrize("output", ["phrases", "sentences", "documents"])
 def test_every_text_has_its_rows(predict, cli, texts, tmp_path, last_word, output, format):
     out = tmp_path / "out"
@@ -95,7 +111,7 @@ def test_every_text_has_its_rows(predict, cli, texts, tmp_path, last_word, outpu
     for row, one in zip(scored, wanted, strict=True):
         assert row["scores"] == pytest.approx(one["scores"], abs=2e-6)
         text = TEXTS[int(row["id"][1:])][row["start"] : row["end"]]
-        assert text == one.get("text", TEXTS[int(row["id"][1:])])
+        assert text == row["text"] == one.get("text", TEXTS[int(row["id"][1:])])
     parts = sorted(path.name for path in out.rglob("*") if path.is_file())
     assert parts == [".lock", "manifest.json", *(f"part-00000{i}.{format}" for i in range(3))]
 
@@ -183,12 +199,20 @@ def test_another_runs_folder_is_refused(predict, texts, tmp_path, last_word):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "part-000000.jsonl").write_text("mine")
     stopped(predict(texts, "--out", tmp_path / "full"), "expected an empty folder", "'part-000000")
-    stopped(predict(texts, "--out", texts), "expected a folder for --out, found a file")
-    stopped(predict(texts, "--out", texts / "below"), "cannot be made", "another one with --out")
+    stopped(predict(texts, "--out", texts), "is there already", "name another file with --out")
+    (tmp_path / "plain").touch()
+    stopped(
+        predict(texts, "--out", tmp_path / "plain"), "expected a folder for --out, found a file"
+    )
+    stopped(
+        predict(texts, "--out", tmp_path / "plain" / "below"),
+        "cannot be made",
+        "another one with --out",
+    )
     stopped(predict(tmp_path, "--out", tmp_path / "in"), "is inside the input")
 
 
-@pytest.mark.parametrize("name", ["scored.csv", "a.b.PARQUET", "scores.jsonl.gz", "s.xlsx", ".txt"])
+@pytest.mark.parametrize("name", ["scored.tsv", "a.b.NDJSON", "scores.jsonl.gz", "s.xlsx", ".txt"])
 def test_a_folder_with_the_name_of_a_file_is_refused(predict, cli, texts, tmp_path, name):
     out = tmp_path / name
     if not out.suffix:

@@ -1,18 +1,26 @@
-"""Files of scored rows: both formats hold the same records."""
+"""Files of scored rows: all formats hold the same records."""
 
+import csv
 import json
 
 import numpy as np
 import pytest
 from pyarrow import parquet
 
+from thinstack.errors import InputError
 from thinstack.integrations.corpora import part_files as parts
-from thinstack.integrations.corpora.part_files import failed_lines, open_part
+from thinstack.integrations.corpora.part_files import (
+    check_format,
+    csv_columns,
+    failed_lines,
+    open_part,
+)
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 
 LABELS = ("bad", '100% "good" –')
-IDS = ["a", 'b "\u2028"', "c"]
+LONG = "=x\r" + 70_000 * "é"
+GIVEN = [Row("a", "a,\nb. cde"), Row('b "\u2028"', "\x85"), Row("c", LONG)]
 NAN = float("nan")
 ROWS = ScoredRows(
     text=np.array([0, 0, 1, 2]),
@@ -21,38 +29,59 @@ ROWS = ScoredRows(
     end=np.array([2, 9, 1, 70_000]),
     label=np.array([1, NOTHING, NOTHING, 0]),
     scores=np.array([[0.25, 0.75], [0.5, 0.5], [NAN, NAN], [1, 1e-9]], np.float32),
+    polarity=np.array([0.5, 0.0, NAN, -1 / 3]),
     node=np.array([0, 2, NOTHING, 0]),
     parent=np.array([2, NOTHING, NOTHING, 2]),
 )
 RECORDS = [
     {"id": "a", "sentence": 0, "start": 0, "end": 2, "node": 0, "parent": 2}
-    | {"label": LABELS[1], "scores": {"bad": 0.25, LABELS[1]: 0.75}},
+    | {"text": "a,", "label": LABELS[1], "polarity": 0.5}
+    | {"scores": {"bad": 0.25, LABELS[1]: 0.75}},
     {"id": "a", "sentence": 1, "start": 3, "end": 9, "node": 2, "parent": None}
-    | {"label": None, "scores": {"bad": 0.5, LABELS[1]: 0.5}},
-    {"id": IDS[1], "sentence": None, "start": 0, "end": 1, "node": None, "parent": None}
-    | {"label": None, "scores": None},
+    | {"text": "b. cde", "label": None, "polarity": 0.0}
+    | {"scores": {"bad": 0.5, LABELS[1]: 0.5}},
+    {"id": GIVEN[1].id, "sentence": None, "start": 0, "end": 1, "node": None, "parent": None}
+    | {"text": "\x85", "label": None, "polarity": None, "scores": None},
     {"id": "c", "sentence": 0, "start": 1, "end": 70_000, "node": 0, "parent": 2}
-    | {"label": "bad", "scores": {"bad": 1.0, LABELS[1]: 0.0}},
+    | {"text": LONG[1:70_000], "label": "bad", "polarity": -0.333333}
+    | {"scores": {"bad": 1.0, LABELS[1]: 0.0}},
 ]
 
 
 def records(path, format):
     if format == "jsonl":
         return [json.loads(line) for line in path.read_text("utf-8").removesuffix("\n").split("\n")]
+    if format == "csv":
+        with path.open(encoding="utf-8", newline="") as stream:
+            return list(map(of_csv, csv.DictReader(stream, strict=True)))
     found = parquet.read_table(path).to_pylist()
     for record in found:
+        record["polarity"] = record["polarity"] and round(record["polarity"], 6)
         if record["scores"]:
             record["scores"] = {name: round(x, 6) for name, x in record["scores"].items()}
     return found
 
 
-@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def of_csv(cells):
+    """The record of a row of CSV, in which nothing is empty text."""
+    scores = {name: cells.pop(name) for name in LABELS}
+    record = {name: cell or None for name, cell in cells.items()}
+    for name in {"sentence", "start", "end", "node", "parent"} & record.keys():
+        record[name] = record[name] and int(record[name])
+    polarity = record["polarity"] and float(record["polarity"])
+    scores = (
+        {name: float(score) for name, score in scores.items()} if all(scores.values()) else None
+    )
+    return record | {"polarity": polarity, "scores": scores}
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet", "csv"])
 @pytest.mark.parametrize("phrases", [True, False])
 def test_a_file_holds_the_rows(tmp_path, format, phrases):
     path = tmp_path / "part"
     with open_part(path, format, LABELS, phrases=phrases) as write:
-        write(IDS, ROWS)
-        write(IDS[:1], ScoredRows(*(column[:1] for column in ROWS)))
+        write(GIVEN, ROWS)
+        write(GIVEN[:1], ScoredRows(*(column[:1] for column in ROWS)))
     left_out = () if phrases else ("node", "parent")
     wanted = [
         {name: value for name, value in record.items() if name not in left_out}
@@ -67,21 +96,33 @@ def test_groups_of_parquet_are_large(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "_GROUP", 3)
     with open_part(tmp_path / "part", "parquet", LABELS, phrases=True) as write:
         for _ in range(2):
-            write(IDS, ROWS)
+            write(GIVEN, ROWS)
     file = parquet.ParquetFile(tmp_path / "part")
     groups = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
     assert groups == [3, 4, 1]
     assert records(tmp_path / "part", "parquet") == [*RECORDS, *RECORDS]
 
 
-@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+@pytest.mark.parametrize("format", ["jsonl", "parquet", "csv"])
 def test_a_file_without_rows_is_one(tmp_path, format):
     with open_part(tmp_path / "part", format, LABELS, phrases=False):
         pass
     if format == "jsonl":
         assert (tmp_path / "part").read_bytes() == b""
+    elif format == "csv":
+        with (tmp_path / "part").open(encoding="utf-8", newline="") as stream:
+            assert list(csv.reader(stream)) == [csv_columns(LABELS, phrases=False)]
     else:
         assert parquet.read_table(tmp_path / "part").num_rows == 0
+
+
+@pytest.mark.parametrize("label", ["text", "polarity", "parent"])
+def test_a_class_with_the_name_of_a_column_has_no_column(label):
+    for format in ("jsonl", "parquet"):
+        check_format(format, ["good", label], phrases=True)
+    with pytest.raises(InputError, match=f"'{label}'.*--format jsonl"):
+        check_format("csv", ["good", label], phrases=True)
+    assert csv_columns(["node"], phrases=False)[-2:] == ["polarity", "node"]
 
 
 def test_rows_that_failed_are_lines():

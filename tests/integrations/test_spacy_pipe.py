@@ -38,7 +38,7 @@ def test_without_sentence_boundaries_the_document_is_one_sentence(bundle):
 def test_it_warns_once_and_fails_no_batch(bundle):
     nlp = bare(bundle)
     with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always", NoSentencesWarning)
         docs = [*nlp.pipe(SHORT * 5, batch_size=3), nlp("so good")]
     assert [each.category for each in told] == [NoSentencesWarning]
     assert [doc.text for doc in docs] == [*SHORT * 5, "so good"]

@@ -243,6 +243,9 @@ TYPED = [
     'a <b>good</b> film, <a href="x">so</a> to say',
     "don&#39;t say &quot;no&quot; to R&amp;B &lt;3",
     "cafe\u0301 go\u200bod \ufefffine, bad\xadly 5\ufe0f\u20e3 stars",
+    "Love it❤️ 👍🏽👎👎, 🤦\u200d♀️ 🇺🇸🇩🇪 👨\u200d👩\u200d👧 so :) <3",
+    'I can\'t (#not_happy) "#SoGood" #fail, #Top10Movies! @ada',
+    "a **very good** _film_ <![CDATA[and `so`]]> [well made](https://x.org/a)",
     'He said "terriﬁc" (well-made, and/or new) films, the \'80s & "so".',
 ]
 

@@ -117,11 +117,12 @@ def test_the_schema_is_ddl():
     names = ("very negative", "negative", "neutral", "positive", "very positive")
     scores = ", ".join(f"`{name}`: FLOAT" for name in names)
     assert scorer("sst").schema == (
-        "`id` STRING, `sentence` INT, `start` INT, `end` INT, `label` STRING, "
-        f"`scores` STRUCT<{scores}>, `error` STRUCT<`kind`: STRING, `message`: STRING>"
+        "`id` STRING, `sentence` INT, `start` INT, `end` INT, `text` STRING, "
+        f"`label` STRING, `polarity` DOUBLE, `scores` STRUCT<{scores}>, "
+        "`error` STRUCT<`kind`: STRING, `message`: STRING>"
     )
     phrases = scorer("sst", output="phrases", classes=3).schema
-    assert "`end` INT, `node` INT, `parent` INT, `label` STRING, `scores` STRUCT<`neg" in phrases
+    assert "`end` INT, `node` INT, `parent` INT, `text` STRING, `label` STRING, " in phrases
 
 
 def test_names_of_classes_are_quoted(tmp_path, session):

@@ -10,8 +10,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from thinstack.core import transitions
-from thinstack.integrations.show.terminal import MAX_PHRASES, draw_text
+from thinstack.integrations.show.terminal import MAX_PHRASES
 from thinstack.integrations.show.terminal import draw as drawing
+from thinstack.integrations.show.terminal_text import TextAnswer
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.views import View
@@ -34,7 +35,7 @@ def draw(prediction, width=80, encoding="utf-8", why=(), **options):
 
 def test_a_sentence_of_twelve_words_reads_without_colour():
     lines = draw(predict(BRACKETS)).splitlines()
-    assert lines[0] == "negative: The acting is superb , but the plot never comes alive ."
+    assert lines[0] == "negative -0.25: The acting is superb , but the plot never comes alive ."
     classes = [" ".join(line.split()[:-2]) for line in lines[2:7] if "60%" not in line]
     assert classes == ["-- very negative", "0 neutral", "+ positive", "++ very positive"]
     assert lines[3].split()[:3] == ["-", "negative", "60%"]
@@ -158,18 +159,24 @@ def test_the_text_is_shown_as_it_was_written():
     words = ("The", "acting", "is", "n't", "bad", ".")
     scores = uniform(words, transitions.left(6)).node_scores
     shown = draw(Prediction(text, words, offsets, transitions.left(6), scores, View.of(LABELS)))
-    assert "positive: The acting isn't bad.\n" in shown
+    assert "positive +0.25: The acting isn't bad.\n" in shown
     assert "├╴The acting isn't\n" in shown
 
 
 def test_a_text_is_the_mean_of_its_sentences_by_their_words():
     sentences = [predict("(4 (2 fine) (2 film))"), predict("(0 awful)")]
+    lines = drawn_text(Result("fine film. awful", sentences, sentences[0].view))
     # very positive: 2/3 of 0.6 and 1/3 of 0.1; very negative the other way round.
-    expected = "very positive 43%, very negative 27%, negative 10%, neutral 10%, positive 10%"
-    assert (
-        draw_text(Result("", sentences, sentences[0].view)).plain
-        == f"the 2 sentences together: {expected}"
-    )
+    assert [line.split()[-2 if "━" in line else -1] for line in lines[2:7]] == [
+        *("27%", "10%", "10%", "10%", "43%")
+    ]
+    assert lines[0] == "very positive +0.17: fine film. awful"
+
+
+def drawn_text(result):
+    file = io.StringIO()
+    Console(file=file, width=80).print(TextAnswer(result))
+    return file.getvalue().splitlines()
 
 
 def uncertain(abstain):
@@ -187,19 +194,18 @@ def twice(abstain):
 
 def test_where_it_abstains_no_label_is_drawn():
     lines = draw(uncertain(0.5)).splitlines()
-    assert lines[0] == "positive: good film"
+    assert lines[0] == "positive +0.25: good film"
     assert [line.split()[0] for line in lines[8:11]] == ["+", "?", "++"]
     assert lines[-1] == "?: uncertain, no class reaches 50%."
     lines = draw(uncertain(0.7)).splitlines()
-    assert lines[0] == "uncertain: good film"
+    assert lines[0] == "uncertain +0.25: good film"
     assert [line.split()[0] for line in lines[8:11]] == ["?", "?", "?"]
     assert "uncertain" not in draw(uncertain(0.0))
 
 
 def test_a_text_that_no_class_fits_is_uncertain():
-    assert str(draw_text(twice(0.5))).startswith("the 2 sentences together: positive")
-    said = str(draw_text(twice(0.7)))
-    assert said.startswith("the 2 sentences together: uncertain (positive 60%")
+    assert drawn_text(twice(0.5))[0].startswith("positive +0.25")
+    assert drawn_text(twice(0.7))[0].startswith("uncertain +0.25")
 
 
 @pytest.mark.parametrize(("encoding", "mark"), [("utf-8", " ◄"), ("ascii", " <-")])

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from thinstack.text.english import EnglishSplitter
+
 JS = Path(__file__).parents[2] / "js"
 needs_package = pytest.mark.skipif(
     not (shutil.which("node") and (JS / "dist" / "node.js").is_file()),
@@ -33,3 +35,21 @@ def utf16(text):
     for char in text:
         found.append(found[-1] + 1 + (ord(char) > 0xFFFF))
     return found
+
+
+def described(text, *, split):
+    """The sentences that Python finds, in UTF-16 units."""
+    (found,) = EnglishSplitter(sentences=split)([text])
+    places = utf16(text)
+    return [
+        {
+            "text": sentence.text,
+            "words": sentence.words,
+            "offsets": [
+                [places[sentence.start + place] - places[sentence.start] for place in pair]
+                for pair in sentence.offsets.tolist()
+            ],
+            "start": places[sentence.start],
+        }
+        for sentence in found
+    ]

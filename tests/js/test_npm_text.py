@@ -1,7 +1,7 @@
 """The npm package cuts texts into the sentences, words and pieces that Python finds."""
 
 import pytest
-from js.package import JS, asked, needs_package, utf16
+from js.package import JS, asked, described, needs_package
 from js.texts import KNOWN, all_texts
 
 from thinstack.bundle import open_bundle
@@ -10,32 +10,26 @@ from thinstack.text.english import EnglishSplitter
 pytestmark = needs_package
 
 ODD = ["unwatchably", "naïve", "İstanbul", "ΣΊΣΥΦΟΣ", "don't-care", "##ing", "[UNK]", "-LRB-", "``"]
+ODD += [
+    ":)",
+    ":-RRB-",
+    ":--RRB-",
+    "<\\/3",
+    "🤷\u200d♀\ufe0f",
+    "#LoveThis",
+    "@ada",
+    "great👍",
+    "👎👎",
+    "🇩🇪",
+]
 ODD += ["x" * 100, "x" * 101, "𝒳" * 51, "𝒳" * 101, " \t", "", "-lſb-", "\\/\\*", "a\ud800b", "''"]
 
 
 @pytest.fixture(scope="module")
 def texts():
     found = all_texts()
-    assert len(found) >= 10_000
+    assert len(found) >= 20_000
     return found
-
-
-def described(text, *, split):
-    """The sentences that Python finds, in UTF-16 units."""
-    (found,) = EnglishSplitter(sentences=split)([text])
-    places = utf16(text)
-    return [
-        {
-            "text": sentence.text,
-            "words": sentence.words,
-            "offsets": [
-                [places[sentence.start + place] - places[sentence.start] for place in pair]
-                for pair in sentence.offsets.tolist()
-            ],
-            "start": places[sentence.start],
-        }
-        for sentence in found
-    ]
 
 
 @pytest.mark.parametrize("split", [True, False])
@@ -67,7 +61,15 @@ def test_pieces(texts):
 def test_ids_of_words():
     bundle = open_bundle(JS.parent / "tests" / "golden" / "schema-1" / "words")
     vocabulary = bundle.vocabulary()
-    words = [*vocabulary.entries, *map(str.upper, vocabulary.entries), *ODD, "ΟΔΟΣ", "-lrb-"]
+    words = [
+        *vocabulary.entries,
+        *map(str.upper, vocabulary.entries),
+        *ODD,
+        "#The",
+        "👍The",
+        "ΟΔΟΣ",
+        "-lrb-",
+    ]
     found = asked("ids", vocabulary=str(bundle.path / "vocabulary.txt"), words=words)
     assert found == vocabulary.fields(words)["token_ids"].tolist()
     assert 0 < sum(map(bool, found)) < len(words)

@@ -35,7 +35,36 @@ PARTS += [
 PARTS += ["🇺🇸", "1\ufe0f\u20e3", "❤\ufe0f", "a_" * 600, "好" * 501, ".NET", "Yahoo!", " v. "]
 PARTS += ["\\'", "´s"]
 PARTS += ["<a x=\"b > c\" y='>'>", "<!-- <b>-->", "<!--", "-->", "&amp;lt;br&#62;", "&#39t", "&lt "]
+PARTS += ["<script>", "</script>", "<style a>", "<![CDATA[", "]]>", "<o:p>", "</a-b>", "<a-b c=d>"]
+PARTS += ["<br", "<a href='x", "**", "__", "~~", "*so*", "_so_", "[a](http://b)", "](/c(d))", "***"]
+PARTS += ["\n- ", "\n> ", "\n## ", "\n\u2022 ", "[b]", "[/b]", "[url=x]", "[/url]"]
 PARTS += ["don ' t", "can'nt", "isn\ufffdt", "hasnˈt", "did 'nt", "is nt", "ought", " 't", "n.t"]
+PARTS += [
+    "👍",
+    "👎👎",
+    "👍🏽",
+    "❤\ufe0f\u200d🔥",
+    "🤷\u200d♀\ufe0f",
+    "⭐\ufe0f",
+    "🏴\U000e0067\U000e007f",
+    "🦷",
+]
+PARTS += [
+    ":)",
+    ":-(",
+    " <3",
+    "</3",
+    ":'(",
+    "-_-",
+    "^_^",
+    ";P",
+    ":/",
+    "=D",
+    "#LoveThis",
+    "#BBCNews",
+    "@ada",
+]
+PARTS += ["#so_good", "#Top10Movies", "#x", "@", "#", "café", "любовь", "愛", "مرحبا", "gr👍at"]
 MARKS = ".?!…,;:'’‘\"“”`´()[]{}<>-–—/*#@&$%=_^~+\\ \n\r\t\x1c\x85\xa0\u2028\u2029"
 
 
@@ -71,6 +100,78 @@ def hostile(count, seed=1):
     return found
 
 
+PHRASES = ["The plot", "a great camera", "not bad at all", "I did n't like it", "it's", "Don’t go"]
+PHRASES += [
+    "das ist nicht gut",
+    "très déçu",
+    "muy bien",
+    "とても良い",
+    "очень хорошо",
+    "جيد جدا",
+    "这个",
+]
+PHRASES += ["WORST flight ever", "sooo good", "5/5", "at 10:30 a.m.", "U.S. made", "x@y.org", "ﬁlm"]
+FRAMES = [
+    "<p>{}</p>",
+    "<b>{}</b>",
+    "{}<br/>",
+    '<a href="http://x.org/?a=1&b=2">{}</a>',
+    "<li>{}",
+    "{}",
+]
+FRAMES += ["**{}**", "_{}_", "[{}](https://x.org/a)", "“{}”", "({})", "&quot;{}&quot;", "{}&nbsp;"]
+FRAMES += [
+    "<!-- {} -->",
+    "<style>{}</style>",
+    "<![CDATA[{}]]>",
+    "~~{}~~",
+    "`{}`",
+    "{} &amp; so",
+    "#{}",
+]
+FRAMES += ["\n- {}", "\n> {}", "\n### {}\n", "[b]{}[/b]"]
+SIGNS = [
+    "👍",
+    "👎👎",
+    "❤️",
+    "😂😂",
+    "🤷🏽\u200d♀️",
+    "🇩🇪",
+    "👨\u200d👩\u200d👧",
+    "⭐⭐⭐",
+    "1️⃣",
+    ":)",
+    ":-(",
+    "<3",
+    "🦷",
+]
+SIGNS += [
+    "#LoveThisPhone",
+    "#fail",
+    "#BBCNews2026",
+    "#not_so_good",
+    "@united",
+    "@ada_b",
+    "-_-",
+    ";P",
+]
+ENDS = [" ", " ", ". ", "! ", "?! ", ", ", "... ", "\n", "\n\n", ""]
+
+
+def typed(count, seed=1):
+    """Texts as people type or paste them: phrases in markup, emoji, hashtags, several scripts."""
+    rng = random.Random(seed)
+    parts = PHRASES, SIGNS
+
+    def part():
+        words = rng.choice(rng.choices(parts, (2, 1))[0])
+        for _ in range(rng.choice((0, 0, 1, 2))):
+            words = rng.choice(FRAMES).format(words)
+        return words + rng.choice(ENDS)
+
+    return ["".join(part() for _ in range(rng.randrange(1, 8))) for _ in range(count)]
+
+
 def treebank(name):
     """The sentences of a file of the Stanford Sentiment Treebank; none where it is not given."""
     path = DATA / "sst" / name
@@ -98,6 +199,7 @@ def plain():
 
 
 def all_texts():
-    """At least 10,000."""
+    """At least 10,000, and 10,000 as people type them."""
     found = [*treebank("train.txt"), *treebank("dev.txt"), *plain(), *own(), *hostile(3000)]
-    return [*found, *hostile(max(0, 10_000 - len(found)), seed=2)]
+    found += typed(10_000)
+    return [*found, *hostile(max(0, 20_000 - len(found)), seed=2)]

@@ -107,6 +107,11 @@ def test_an_unknown_name_is_told_what_there_is_and_what_was_left_out(model, site
     assert open_bundle("shop-mail").path == model
 
 
+def test_a_model_beside_thinstack_is_told_with_its_folder():
+    with pytest.raises(UnknownNameError, match=f"install ./{OURS.relative_to(ROOT)} in a clone"):
+        open_bundle("sst-context")
+
+
 def test_a_name_that_two_distributions_bring_along_is_refused(model, site):
     install(site, "rival", "rival_mail")
     both = r"by rival 1.0.0 \(entry point 'shop-mail'\) and by thinstack-shop-mail 1.0.0"

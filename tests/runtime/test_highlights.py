@@ -6,6 +6,7 @@ from predictions import prediction_of
 
 from thinstack.core.scale import FIVE
 from thinstack.data.trees.brackets import from_brackets
+from thinstack.errors import InputError
 
 PLACES = np.array([-1, -0.5, 0, 0.5, 1])
 
@@ -61,6 +62,9 @@ def test_highlights(brackets, expected):
 def test_there_are_at_most_n():
     text = "(30 (50 (80 good) (0 x)) (30 (70 (70 nice) (0 y)) (60 (60 fine) (0 z))))"
     assert [len(highlights(text, n)) for n in (0, 1, 2, 3)] == [0, 1, 2, 3]
+    for odd in (-1, 1.5, None):
+        with pytest.raises(InputError, match=f"found {odd}"):
+            highlights(text, odd)
 
 
 def test_a_phrase_with_many_words_does_not_grow():

@@ -10,6 +10,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from js.package import asked, described, needs_package
+from js.texts import typed
 from predictions import sentences_of
 
 import thinstack
@@ -122,6 +124,50 @@ def test_tags_are_no_words(text):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "<style>p > a {color: red}</style>a good film<script src=x>if (a < b) bad()</SCRIPT >",
+        "<![CDATA[a good film]]><![endif]-->",
+        "a <o:p>good</o:p> <my-x rating='5'>film</my-x><svg:g/>",
+        "a good film<br",
+        "a good film</p",
+        'a good film<a href="http://x.org/',
+        "**a good** film",
+        "a ***good*** __film__",
+        "_a_ *good* ~~film~~ ",
+        'a `good` [film](https://x.org/a_(b)?c=1 "title")',
+        "[a **good** <b>film</b>](/x)",
+        "[b]a[/b] [url=http://x.org]good[/url] [I]film[/I]",
+        "## a\n\n> good\n- film",
+        "> > a\n * good\n\u2022 film",
+    ],
+)
+def test_markup_is_no_word(text):
+    found = read(text)
+    assert [word for each in found for word in each.words] == ["a", "good", "film"]
+    typed = [s.text[a:b] for s in found for a, b in s.offsets.tolist()]
+    assert typed == ["a", "good", "film"]
+
+
+STANDS = [
+    "f** this s***",
+    "2*3*4 a_b_c __init__.py",
+    "* a * b *",
+    "-_- so -_- ^_^ x_x",
+    "5 stars* *",
+]
+STANDS += ["[a](b) [c] (http://x.org)", "*.txt and *.py", "``so'' he`s", "~5 ~6", "_"]
+STANDS += ["- a", "[b] [i]t is [u]x[/b]", "#1 of 3", "a > b\n-5\n--b", "\n\n- "]
+STANDS += ["if p<small", "<my-name> <a:b:c>"]
+
+
+@pytest.mark.parametrize("text", STANDS)
+def test_what_is_no_markup_stands(text):
+    typed = "".join(s.text[a:b] for s in read(text) for a, b in s.offsets.tolist())
+    assert typed == "".join(text.split())
+
+
+@pytest.mark.parametrize(
     "text", ["<3", "<-", "a < b", "x<y>z", "<url> <user>", "<a@b.c>", "a < b > c", "<b and c>"]
 )
 def test_what_is_no_tag_is_read(text):
@@ -218,3 +264,11 @@ def test_the_quick_search_finds_what_the_rule_does(text):
             if tuple(place) == typed
         )
         assert made.lower() == "n't"
+
+
+@needs_package
+def test_the_npm_package_finds_the_same_words():
+    texts = typed(300, seed=8)
+    assert asked("split", texts=texts, split=True) == [
+        described(each, split=True) for each in texts
+    ]

@@ -35,4 +35,4 @@ def test_a_bundle_is_whole_and_answers(kind, inference_only, more, tmp_path):
     (found,), (wanted,) = (
         Predictor(one, isolated=False).predict(words) for one in (bundle, golden)
     )
-    assert found.scores[-1] == pytest.approx(wanted.scores[-1], abs=1e-6)
+    assert found.node_scores[-1] == pytest.approx(wanted.node_scores[-1], abs=1e-6)

@@ -12,6 +12,10 @@ from thinstack.errors import BundleError, UnknownNameError, shown
 
 BUNDLED = Path(__file__).parent / "bundled"
 MORE = "pip install a package that brings it along, or give the path of a bundle's folder"
+SEPARATE = {
+    "sst-context": "pip install ./models/thinstack-sst-context in a clone of thinstack's repository"
+}
+"""How to install the models that the repository has beside thinstack."""
 
 
 def open_bundle(path_or_name: str | Path) -> Bundle:
@@ -116,5 +120,6 @@ def _named(name: str) -> Path:
     try:
         folder: Path = manager().find("bundle", name).folder
     except UnknownNameError as error:
-        raise UnknownNameError("model", name, error.known, [MORE, *error.more]) from None
+        more = SEPARATE.get(name, MORE)
+        raise UnknownNameError("model", name, error.known, [more, *error.more]) from None
     return folder

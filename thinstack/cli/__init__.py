@@ -4,6 +4,7 @@ push | plugins | doctor`, one file each. An error prints a message and exits wit
 import os
 import shlex
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,9 +63,11 @@ def _advice(ctx: Any, text: str) -> str:
 
 
 app = typer.Typer(
-    help="Train and run models that read a sentence along its tree, and score every phrase in it.",
+    help="Say how positive or negative a text is, each of its sentences, and every phrase in "
+    "them. Train and export models that do.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -77,6 +80,7 @@ def main(commands: typer.Typer = app) -> None:
     """Run the command line. An error of thinstack, or a file that cannot be used, ends it with
     exit code 2. A signal that stops a run ends it with 128 and the number of the signal."""
     _open_streams()
+    warnings.showwarning = _print_warning  # type: ignore[assignment]  # takes any of its arguments
     try:
         commands()
     except (ThinstackError, OSError) as error:
@@ -84,6 +88,11 @@ def main(commands: typer.Typer = app) -> None:
             Text(f"error: {escaped(str(error))}", style="bold red")
         )
         sys.exit(error.code if isinstance(error, StoppedError) else 2)
+
+
+def _print_warning(message: Warning | str, *_: object, **_more: object) -> None:
+    """In the place of `warnings.showwarning`: a warning without lines of code."""
+    print(f"warning: {escaped(str(message))}", file=sys.stderr)
 
 
 def _open_streams() -> None:

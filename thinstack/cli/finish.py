@@ -17,7 +17,7 @@ def finish(
     out: Annotated[Path, typer.Argument(help="Folder for the finished pipeline.")],
     quantize: QuantizeOption = "none",
 ) -> None:
-    """Write a copy of a trained spaCy pipeline that runs without torch.
+    """Write a copy of a spaCy pipeline that runs without torch.
 
     The pipeline's tree_classifier is exported, and compared with the model on trees of 1 to 512
     words. If any answer differs, nothing is written.

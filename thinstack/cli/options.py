@@ -56,6 +56,7 @@ SeparatorOption = Annotated[
     str | None,
     typer.Option(
         "--sep",
+        "--separator",
         help="For a table: the character between its cells, such as ; or tab.  [default: found in "
         "each file]",
     ),
@@ -68,6 +69,12 @@ HeaderOption = Annotated[
         "named 1, 2, 3 ...  [default: it does, unless it looks like another row]",
     ),
 ]
+ParagraphsOption = Annotated[
+    bool,
+    typer.Option(
+        "--paragraphs", help="Standard input or a .txt file: cut texts at blank lines only."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs to read.")]
 
 
@@ -75,6 +82,7 @@ _NAMES = {
     "texts": "the texts",
     "as_json": "--json",
     "as_json_lines": "--jsonl",
+    "as_csv": "--csv",
     "separator": "--sep",
     "header": "--no-header",
 }

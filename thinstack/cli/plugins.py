@@ -8,7 +8,7 @@ from thinstack.errors import escaped
 
 
 def plugins(as_json: JsonOption = False) -> None:
-    """List the plugins, such as cells, task heads, readers and named models.
+    """List the plugins: cells, task heads, readers, named models.
 
     A plugin that failed to load is listed with its error.
     """

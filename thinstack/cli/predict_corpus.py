@@ -23,8 +23,8 @@ STANDARD_INPUT = "-"
 OutOption = Annotated[
     Path | None,
     typer.Option(
-        help="With --input: the folder for the scores. It is new, or belongs to a run that stopped "
-        "and now goes on."
+        help="With --input: the folder for the scores, or one file whose name ends in .csv, .jsonl "
+        "or .parquet. A run that stopped goes on with the same command."
     ),
 ]
 TextOption = Annotated[
@@ -39,10 +39,10 @@ OutputOption = Annotated[
     typer.Option(help="With --input: what to write a row for.  [default: sentences]"),
 ]
 FormatOption = Annotated[
-    Literal["parquet", "jsonl"] | None,
+    Literal["parquet", "jsonl", "csv"] | None,
     typer.Option(
-        help="With --input: the format of the rows.  [default: parquet if the input is parquet, "
-        "else jsonl]"
+        help="With --input: the format of the rows.  [default: that of the file --out; else "
+        "parquet if the input is parquet, else jsonl]"
     ),
 ]
 FailOption = Annotated[
@@ -78,7 +78,8 @@ _OF_INPUT = (
     "allow_repeated_ids",
     "jobs",
 )
-_OF_TEXTS = ("texts", "as_json", "as_json_lines", "html", "svg", "why")
+_OF_TABLES = ("text", "id", "separator", "header")
+_OF_TEXTS = ("texts", "as_json", "as_json_lines", "as_csv", "brief", "full", "html", "svg", "why")
 _GO_ON = "run the same command again to continue"
 
 
@@ -92,7 +93,7 @@ def refuse_without_input(asked: Mapping[str, Any]) -> None:
     if len(texts) == 1 and os.path.isfile(texts[0]):
         raise InputError(
             f"{texts[0]} is a file, not a text: to score the texts in it, run thinstack predict "
-            f"--input {texts[0]} --out FOLDER"
+            f"--input {texts[0]} --out scored.csv"
         )
 
 
@@ -105,30 +106,37 @@ def predict_corpus(asked: Mapping[str, Any]) -> None:
 
     if misplaced := [name for name in _OF_TEXTS if asked[name]]:
         raise InputError(
-            f"{listed(misplaced)}: does not work with --input, which writes its scores to --out: "
-            "leave it out"
+            f"{listed(misplaced)}: does not work with --input, which writes its scores to --out, "
+            "such as --out scored.csv: leave it out"
         )
     if asked["out"] is None:
-        raise InputError("--input needs a folder for the scores: add --out FOLDER")
-    out, console = asked["out"], Console(stderr=True)
+        raise InputError(
+            "--input needs a folder or a file for the scores: add --out FOLDER, or --out scored.csv"
+        )
+    request, console = _request(asked), Console(stderr=True)
+    kept = f"the rows in {request.out} are kept"
     try:
-        with stoppable(f"stopped; the rows in {out} are kept: {_GO_ON}"), CorpusBar(console) as bar:
-            last = score_corpus(_request(asked), bar.tell)
+        with stoppable(f"stopped; {kept}: {_GO_ON}"), CorpusBar(console) as bar:
+            last = score_corpus(request, bar.tell)
     except OSError as error:
-        raise StoppedError(
-            f"{error}; the rows in {out} are kept: fix the problem, then {_GO_ON}"
-        ) from None
-    console.print(escaped(_summary(last, out)), soft_wrap=True, highlight=False, markup=False)
+        raise StoppedError(f"{error}; {kept}: fix the problem, then {_GO_ON}") from None
+    console.print(escaped(_summary(last, request)), soft_wrap=True, highlight=False, markup=False)
     raise typer.Exit(1 if last.failed else 0)
 
 
 def _request(asked: Mapping[str, Any]) -> "Request":
     """The run that the arguments ask for; None means the default."""
+    from thinstack.integrations.corpora.one_file import file_format, parts_folder
     from thinstack.integrations.corpora.run import Request
     from thinstack.integrations.corpora.run_manifest import Settings
     from thinstack.integrations.corpora.work import ModelSource
 
     input, threads, isolated = asked["input"], asked["threads"] or 1, asked["isolated"]
+    tables = [name for name in _OF_TABLES if asked[name] is not None]
+    if asked["paragraphs"] and tables:
+        raise InputError(
+            f"{listed(tables)}: is for tables, whose texts --paragraphs does not cut: leave one out"
+        )
     streamed = str(input) == STANDARD_INPUT
     if streamed and sys.stdin.isatty():
         raise InputError(
@@ -137,10 +145,17 @@ def _request(asked: Mapping[str, Any]) -> "Request":
         )
     known = {name: value for name, value in asked.items() if value is not None}
     settings = {name: known[name] for name in Settings.model_fields if name in known}
+    out, own = asked["out"], file_format(asked["out"])
+    if own and settings.setdefault("format", own) != own:
+        raise InputError(
+            f"--out {out} ends like a file of {own}, but --format is {settings['format']}: leave "
+            "--format out, or name a folder"
+        )
     settings.setdefault("format", "parquet" if input.suffix.lower() == ".parquet" else "jsonl")
     return Request(
         input=sys.stdin.buffer if streamed else input,
-        out=asked["out"],
+        out=parts_folder(out) if own else out,
+        file=out if own else None,
         settings=Settings.parse(settings, source="options"),
         model=ModelSource(asked["model"], asked["device"], threads, isolated=isolated),
         named=bool(known.keys() & {"text", "id"}),
@@ -149,7 +164,11 @@ def _request(asked: Mapping[str, Any]) -> "Request":
     )
 
 
-def _summary(last: "Done", out: Path) -> str:
-    failed = f", {last.failed:,} failed: {out / 'errors'} says why" if last.failed else ""
+def _summary(last: "Done", request: "Request") -> str:
+    from thinstack.integrations.corpora.one_file import failed_file
+
+    out = request.file or request.out
+    errors = failed_file(out) if request.file else out / "errors"
+    failed = f", {last.failed:,} failed: {errors} says why" if last.failed else ""
     before = f" ({last.before:,} before)" if last.before else ""
     return f"{last.done:,} rows{before}{failed}; the scores are in {out}"

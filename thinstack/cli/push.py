@@ -20,10 +20,11 @@ def push(
     ] = None,
     isolated: IsolatedOption = None,
 ) -> None:
-    """Upload a bundle to the Hugging Face hub, so that hf://user/name loads it.
+    """Upload a bundle to the Hugging Face hub.
 
-    First the bundle is checked against its manifest and its reference cases. If an older bundle
-    lacks something that the hub expects, the upload adds it, and the bundle on disk stays as it is.
+    Afterwards hf://user/name loads it. First the bundle is checked against its manifest and its
+    reference cases. If an older bundle lacks something that the hub expects, the upload adds it,
+    and the bundle on disk stays as it is.
     Log in with `hf auth login`, or set HF_TOKEN.
     """
     from thinstack.integrations.push import push as push_bundle

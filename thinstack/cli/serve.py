@@ -25,7 +25,7 @@ def serve(
     isolated: IsolatedOption = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Open a page on this machine that shows what a model says of texts as they are typed."""
+    """Open a page on this machine that scores texts as you type them."""
     from thinstack import load
     from thinstack.integrations.serving.server import PageServer
 

@@ -33,9 +33,10 @@ def similar(
     top: Annotated[int, typer.Option(min=1, help="How many texts to show.")] = 5,
     as_json: JsonOption = False,
 ) -> None:
-    """Find the texts of a file that are most like a text, by what a model makes of them.
+    """Find the texts of a file that are most like a text.
 
-    Each text is read as one sentence. Texts of the same words as the one asked for are left out.
+    They are compared by what a model makes of them. Each text is read as one sentence. Texts of the
+    same words as the one asked for are left out.
     """
     from thinstack.bundle import open_bundle
     from thinstack.data.trees.text_files import read_lines

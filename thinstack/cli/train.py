@@ -117,10 +117,11 @@ def train(
         ),
     ] = None,
 ) -> None:
-    """Train a model on a table of texts, or by a recipe, and write it as a bundle.
+    """Train a model on a table of texts, or by a recipe.
 
-    A table has texts or pairs of texts, with labels or ratings. thinstack writes a recipe for it,
-    recipe.toml in the output folder, and trains by that. At the end the model is measured.
+    The model is written as a bundle. A table has texts or pairs of texts, with labels or ratings.
+    thinstack writes a recipe for it, recipe.toml in the output folder, and trains by that. At the
+    end the model is measured.
 
     With several seeds, the best one is exported if the recipe watches a figure, else the first one.
     If training stops, run the same command again: it continues where it was. To train on N

@@ -153,5 +153,5 @@ def _ddl(fields: Iterable["pa.Field"], between: str, behind: str) -> str:
 
 
 def _ddl_type(kind: "pa.DataType") -> str:
-    names = {"string": "STRING", "int32": "INT", "float": "FLOAT"}
+    names = {"string": "STRING", "int32": "INT", "float": "FLOAT", "double": "DOUBLE"}
     return names.get(str(kind)) or f"STRUCT<{_ddl(kind, ', ', ': ')}>"

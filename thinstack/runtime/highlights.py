@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from thinstack.data.words.ptb import plain
+from thinstack.errors import InputError, shown
 from thinstack.runtime.phrase import Nodes, Phrase
 from thinstack.text.english import rules
 
@@ -27,8 +28,11 @@ NEUTRAL: Final = 0
 def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
     """The phrases of some sentences that say most, at most `n` of them, the strongest first.
 
-    `Result.highlights` says which these are.
+    `Result.highlights` says which these are. Raises InputError unless `n` is a whole number, at
+    least 0.
     """
+    if not isinstance(n, int) or n < 0:
+        raise InputError(f"expected a whole number of highlights, at least 0, found {shown(n)}")
     ranked = []
     for sentence in sentences:
         nodes = _Ranked(sentence)
@@ -54,7 +58,7 @@ class _Ranked(Nodes):
         view = sentence.view
         if view.polarity is None:
             sides = {label: side for side, label in enumerate(view.labels, 1)}
-            self.strength = [*map(max, self.rows)]
+            self.strength: list[float] = sentence.node_scores.max(axis=1).tolist()
         else:
             pairs = zip(view.labels, view.polarity, strict=True)
             sides = {label: (place > 0) - (place < 0) for label, place in pairs}
@@ -85,7 +89,7 @@ class _Ranked(Nodes):
         and end with a whole word and hold a content word. `n't` is typed as the end of a word, and
         `and` is no end."""
         spelt = [plain(word).lower() for word in self.sentence.words]
-        words = [any(map(_is_letter, word)) for word in spelt]
+        words = [word.isalnum() or any(map(_is_letter, word)) for word in spelt]
         english = rules()
 
         def but(excepted: Collection[str]) -> list[bool]:

@@ -101,6 +101,7 @@ def cuts_of(
     if not given:
         for place, length in enumerate(lengths):
             if length > limits.words:
+                check_words(sentences[place], place)
                 cuts[place] = cut(sentences[place], np.ones(length, np.int64), limits.words)
         most = limits.characters
         for place, count in enumerate(counts):

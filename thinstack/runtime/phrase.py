@@ -3,7 +3,9 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from thinstack.core.transitions import parents_of
+import numpy as np
+
+from thinstack.core.transitions import SHIFT
 
 if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
@@ -25,9 +27,34 @@ class Nodes:
         return tuple(Phrase(self, node) for node in range(len(self.sentence.node_scores)))
 
     @cached_property
+    def _tree(self) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+        """The words [start, end) of each node, its parent and its left child; -1 if it has none."""
+        if len(self.sentence.node_scores) == 1:
+            return [(0, len(self.sentence.words))], [-1], [-1]
+        spans, stack, words = list[tuple[int, int]](), list[int](), 0
+        steps: list[int] = self.sentence.transitions.tolist()
+        parents, lefts = [-1] * len(steps), [-1] * len(steps)
+        for node, step in enumerate(steps):
+            if step == SHIFT:
+                spans.append((words, words + 1))
+                words += 1
+            else:
+                right, left = stack.pop(), stack.pop()
+                parents[left] = parents[right] = node
+                lefts[node] = left
+                spans.append((spans[left][0], spans[right][1]))
+            stack.append(node)
+        return spans, parents, lefts
+
+    @property
     def spans(self) -> list[tuple[int, int]]:
         """The words [start, end) of each node."""
-        return [(start, end) for start, end in self.sentence.spans.tolist()]
+        return self._tree[0]
+
+    @property
+    def parents(self) -> list[int]:
+        """The node around each node, -1 for the sentence."""
+        return self._tree[1]
 
     @cached_property
     def starts(self) -> list[int]:
@@ -50,29 +77,27 @@ class Nodes:
     @cached_property
     def labels(self) -> list[str | None]:
         """The label of each node, None if no class is as probable as `abstain`."""
-        return [*map(self.sentence.view.label, self.rows)]
+        names, sentence = self.sentence.labels, self.sentence
+        best = zip(sentence.label_ids.tolist(), sentence.certain.tolist(), strict=True)
+        return [names[label] if certain else None for label, certain in best]
 
     @cached_property
     def polarity(self) -> list[float | None]:
         """The polarity of each node, None if the classes are not a scale of sentiment."""
-        return [*map(self.sentence.view.mean_place, self.rows)]
-
-    @cached_property
-    def parents(self) -> list[int]:
-        """The node around each node, -1 for the sentence."""
-        if len(self.spans) == 1:
-            return [-1]
-        parents: list[int] = parents_of(self.sentence.transitions)[0].tolist()
-        return parents
+        places, scores = self.sentence.view.polarity, self.sentence.node_scores
+        if places is None:
+            return [None] * len(scores)
+        # Class by class, as `View.mean_place` adds: so the numbers are the same.
+        means = np.zeros(len(scores))
+        for column, place in zip(scores.astype(np.float64).T, places, strict=True):
+            means += column * place
+        polarity: list[float | None] = means.tolist()
+        return polarity
 
     def children(self, node: int) -> tuple[int, int] | None:
         """The two nodes that a node is made of; None for a word."""
-        start, end = self.spans[node]
-        if end - start == 1 or len(self.spans) == 1:
-            return None
-        right = node - 1
-        first, behind = self.spans[right]
-        return right - (2 * (behind - first) - 1), right
+        left = self._tree[2][node]
+        return None if left < 0 else (left, node - 1)
 
 
 class Phrase:

@@ -7,11 +7,12 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.opening import installed_name
 from thinstack.core import Tree
 from thinstack.core.config import TreeSource
+from thinstack.data.tables.containers import check_texts
 from thinstack.errors import BundleError, UnknownNameError
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.runtime.scorer import Scorer
-from thinstack.runtime.stream import OnError, Reader, check_texts
+from thinstack.runtime.stream import OnError, Reader
 from thinstack.runtime.why import Contribution, contributions
 from thinstack.text.given_trees import Trees
 
@@ -24,11 +25,12 @@ class Predictor(Scorer):
 
     Call it: `model(text)`, `model([text, ...])`, or `model.stream(texts)` for any number of them.
 
-    Any number of threads may share a predictor, and its copies are itself. When the program ends,
-    it stops those that still score, if they are daemons. What a signal handler of the program
-    raises goes through. A forked process starts its own session. A pickle holds only the absolute
-    path of the bundle, or the name of an installed one. When it is loaded, the bundle is opened and
-    checked again, and must be the same.
+    Thread safety is a promise: any number of threads may share a predictor, and each gets the
+    answers that it would get alone. Its copies are itself. When the program ends, it stops those
+    that still score, if they are daemons. What a signal handler of the program raises goes through.
+    A forked process starts its own session. A pickle holds only the absolute path of the bundle, or
+    the name of an installed one. When it is loaded, the bundle is opened and checked again, and
+    must be the same.
 
     Attributes:
         bundle, config, vocabulary: what the predictor was made from.
@@ -125,6 +127,10 @@ class Predictor(Scorer):
         `on_error`: called with the place (from 0) and the error of a text that cannot be scored.
         That text then has a result without sentences, and the others go on. By default the error is
         raised, behind the results of earlier texts.
+
+        The first text whose words the model mostly does not know, or which may not be English, is
+        named by a LanguageWarning (`thinstack.text.language`). Under
+        `warnings.simplefilter("error", LanguageWarning)` each such text is an error.
 
         Raises InputError for what is no text (None, NaN, a number), and for text whose bytes were
         read with the wrong encoding. These name the place of the text, from 0. Raises InputError

@@ -25,10 +25,12 @@ class Result:
         view: the C classes that are shown, and how probable a label must be.
     """
 
-    __slots__ = ("_row", "sentences", "text", "view")
+    __slots__ = ("_known", "_row", "sentences", "text", "view")
 
-    def __init__(self, text: str, sentences: tuple[Prediction, ...], view: View):
-        self.text, self.sentences, self.view = text, sentences, view
+    def __init__(
+        self, text: str, sentences: tuple[Prediction, ...], view: View, known: float | None = None
+    ):
+        self.text, self.sentences, self.view, self._known = text, sentences, view, known
         self._row: list[float] | None = None
 
     @property
@@ -50,6 +52,17 @@ class Result:
         weighted by their probabilities. None for a text without words, and if the classes are not a
         scale of sentiment."""
         return self.view.mean_place(self._means()) if self.sentences else None
+
+    @property
+    def known(self) -> float | None:
+        """The share of words that the model knows, from 0 to 1, without marks of punctuation
+        (`thinstack.text.language`). Of English texts nearly all are above 0.7, of texts in other
+        languages few are. None for a text without words."""
+        if self._known is None and self.sentences:
+            predictor = self.sentences[0].predictor
+            words = [word for sentence in self.sentences for word in sentence.words]
+            self._known = None if predictor is None else predictor.language.known(words)
+        return self._known
 
     @property
     def phrases(self) -> tuple[Phrase, ...]:
@@ -110,7 +123,7 @@ class Result:
         return shown(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Result, (self.text, self.sentences, self.view)
+        return Result, (self.text, self.sentences, self.view, self.known)
 
     def _means(self) -> list[float]:
         """The probabilities of the classes; empty without words."""
@@ -121,7 +134,9 @@ class Result:
 
     def _weighted(self, rows: list[list[float]]) -> list[float]:
         sizes = [len(sentence.words) * sentence.weight for sentence in self.sentences]
-        total = sum(sizes)
+        total = 0.0
+        for size in sizes:
+            total += size
         means = [0.0] * len(self.view.labels) if rows else []
         for row, size in zip(rows, sizes, strict=True):
             share = size / total

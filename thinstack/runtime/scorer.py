@@ -3,6 +3,7 @@ onnxruntime."""
 
 import os
 from collections.abc import Collection, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
@@ -34,6 +35,7 @@ from thinstack.text.batching import (
     piece_counts,
 )
 from thinstack.text.given_trees import GivenTrees, TreeMaker, Trees
+from thinstack.text.language import Language
 
 # Sessions kept after a fork: destroying one would join threads that the child lacks.
 _PARENT_SESSIONS: list[Any] = []
@@ -89,6 +91,11 @@ class Scorer:
         asked = Pool(threads)
         self._start()
         self.pool = asked if self.device == "cpu" else Pool(1)
+
+    @cached_property
+    def language(self) -> Language:
+        """Which words the model knows, and which texts may not be English."""
+        return Language(self.vocabulary)
 
     def node_scores(
         self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]

@@ -1,20 +1,24 @@
 """From texts to results: a splitter makes sentences and words, and the model scores them."""
 
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from thinstack.core.config import TreeSource
-from thinstack.data.tables.containers import check_container
-from thinstack.errors import InputError, ThinstackError, shown
+from thinstack.errors import InputError, LanguageWarning, ThinstackError
 from thinstack.runtime.culprit import each_part
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
 from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
-from thinstack.text.sentences import Splitter, check_text, splitter
+from thinstack.text.language import Language
+from thinstack.text.sentences import Sentence, Splitter, check_text, splitter
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
+
+_LITTLE = "its scores say little"
 
 OnError = Callable[[int, ThinstackError], None]
 """Is told the place of a text, from 0, and what is wrong with it."""
@@ -27,6 +31,7 @@ class Reader(NamedTuple):
     cut: Splitter
     source: TreeSource
     on_error: OnError | None
+    doubts: "_Doubts"
 
     @classmethod
     def of(
@@ -35,7 +40,8 @@ class Reader(NamedTuple):
         """Raises InputError for a source that the model does not have."""
         if source != "auto":
             predictor.tree_maker(source)  # an unknown source is an error without texts too
-        return cls(predictor, splitter(sentences=split), source, on_error)
+        cut = splitter(sentences=split)
+        return cls(predictor, cut, source, on_error, _Doubts(predictor.language))
 
     def result(self, text: str) -> Result:
         """The result of one text."""
@@ -62,12 +68,13 @@ class Reader(NamedTuple):
 
     def _scored(self, batch: Sequence[tuple[int, str]]) -> Iterator[Result]:
         """The result of each text."""
-        if self.on_error is None:
-            yield from self._results(batch)
-            return
         for part, results in each_part(batch, self._results, ThinstackError):
             if isinstance(results, ThinstackError):
                 place, text = part[0]
+                if not str(results).startswith(f"text {place}: "):
+                    results.args = (f"text {place}: {results}",)
+                if self.on_error is None:
+                    raise results
                 self.on_error(place, results)
                 yield Result(text, (), self.predictor.view)
             else:
@@ -77,6 +84,7 @@ class Reader(NamedTuple):
         predictor = self.predictor
         view, texts = predictor.view, [text for _, text in numbered]
         cut = list(self.cut(texts))
+        self.doubts.check([place for place, _ in numbered], cut)
         flat = list(chain.from_iterable(cut))
         scored = predictor.trees_and_scores([sentence.words for sentence in flat], self.source)
         predictions = (
@@ -93,9 +101,27 @@ class Reader(NamedTuple):
         ]
 
 
-def check_texts(texts: object) -> None:
-    """Raise InputError for what does not iterate over texts."""
-    if isinstance(texts, str):
-        text = shown(texts, 60)
-        raise InputError(f"expected several texts, found {text}: model(text) scores one text")
-    check_container(texts, "a text or several texts")
+class _Doubts:
+    """Warns of the first text that may not be English."""
+
+    def __init__(self, language: Language):
+        self._language, self._told = language, False
+
+    def check(self, places: Sequence[int], texts: Sequence[Sequence[Sentence]]) -> None:
+        """Warn of the first of the texts that are doubted; if one was before, of none."""
+        for place, sentences in zip(places, () if self._told else texts, strict=False):
+            words = list(chain.from_iterable(sentence.words for sentence in sentences))
+            if doubt := self._language.doubt(words):
+                warnings.warn(
+                    LanguageWarning(f"text {place}: {doubt}; {_LITTLE}"), stacklevel=_outside()
+                )
+                self._told = True  # unless that was raised as an error
+                return
+
+
+def _outside() -> int:
+    """How many frames lie between what calls this and the code that uses the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and str(frame.f_globals.get("__name__")).startswith("thinstack."):
+        frame, level = frame.f_back, level + 1
+    return level

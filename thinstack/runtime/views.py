@@ -114,7 +114,10 @@ class View(NamedTuple):
         """The polarity of a row of scores (V,): the mean place of the classes."""
         if self.polarity is None:
             return None
-        return sum(score * place for score, place in zip(row, self.polarity, strict=True))
+        mean = 0.0  # no `sum`, which rounds otherwise from Python 3.12 on
+        for score, place in zip(row, self.polarity, strict=True):
+            mean += score * place
+        return mean
 
     def scores(self, scores: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
         """The probabilities (N, V) of the shown classes, from the model's (N, C).

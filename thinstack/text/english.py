@@ -75,6 +75,10 @@ class Rules:
         self.open_after = frozenset(data["open_after"])
         self.dangling = {end: frozenset(words) for end, words in data["dangling"].items()}
         self.function_words = frozenset(data["function_words"])
+        self.other_words = frozenset(data["other_words"])
+        """Function words of other languages that are no words of English."""
+        self.scripts = self._compiled(data["scripts"])
+        """A letter that is not Latin."""
         self.followed = self._compiled(data["followed"])
         self.closers = self._compiled(data["closers"])
         self.text_ends = self._compiled(data["text_ends"])
@@ -84,6 +88,8 @@ class Rules:
         kinds = list(map(self._abbreviation, data["abbreviations"]))
         self._classes["slip"] = self.expanded(typed["slip"])
         self.typed = Typed(typed, self._compiled)
+        self.signs = self._compiled("<picture>|" + typed["hashtag"])
+        """Emoji and hashtags."""
         self.abbreviations = Cache(partial(_fitting, kinds), limit=4096)
         """Those that a word may be, by the word."""
 

@@ -1,7 +1,7 @@
 """Finds the text that is read of the one that was typed (docs/text.md).
 
-It has no tags of HTML. Entities are the characters that they mean, letters are plain, and common
-misspellings of `n't` are put right.
+It has no tags of HTML and no marks of Markdown. Entities are the characters that they mean, letters
+are plain, and common misspellings of `n't` are put right.
 """
 
 import re
@@ -18,7 +18,8 @@ from thinstack.data.words.letters import MARKED, plain_letters, rewritten
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
 _LONGEST = len("should n ' ")
-_SIGNS = "<&\\\\<tick>"
+_SIGNS = r"<&\\*_~\[\]#>\n<tick>"
+_MARKUP = re.compile(r"[<&`\\*_~\]#>\n]")  # of ASCII
 
 IntArray = NDArray[np.int64]
 Change = tuple[int, int, str]
@@ -42,7 +43,8 @@ class PlainText(NamedTuple):
     def changed(self, typed: str) -> NDArray[np.bool_]:
         """Whether each character of the typed text is read as something else, or not at all."""
         changed = np.ones(len(typed), np.bool_)
-        single = np.flatnonzero(self.ends - self.starts == 1).tolist()
+        alone = np.bincount(self.starts, minlength=len(typed))[self.starts] == 1
+        single = np.flatnonzero(alone & (self.ends - self.starts == 1)).tolist()
         same = [place for place in single if typed[self.starts[place]] == self.text[place]]
         changed[self.starts[same]] = False
         return changed
@@ -58,28 +60,33 @@ class Typed:
 
     def __init__(self, data: dict[str, Any], compiled: Callable[[str], re.Pattern[str]]):
         self._sign, self._marked = compiled(f"[{_SIGNS}]"), compiled(f"[{_SIGNS}{MARKED}]")
-        self._tag, self._entity = compiled(data["tag"]), compiled(data["entity"])
-        self._apostrophes = [(compiled(pattern), plain) for pattern, plain in data["apostrophes"]]
+        self._tag = compiled("|".join(kind["pattern"] for kind in data["tags"]))
+        self._pairs = [compiled(kind["pattern"]) for kind in data["pairs"]]
+        self._entity = compiled(data["entity"])
+        self._hashtag, self._hump = compiled(data["hashtag"]), compiled(data["humps"])
+        self._signs = [(compiled(pattern), plain) for pattern, plain in data["signs"]]
         self._negation, self._hints = compiled(data["negation"]), [*map(compiled, data["hints"])]
         self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
         self._entities: dict[str, str] = data["entities"]
 
     def plain(self, text: str) -> PlainText | None:
         """What is read of a text; None if it is read as it stands."""
-        if text.isascii():
-            marked = "<" in text or "&" in text or "`" in text or "\\" in text
-        else:
-            marked = self._marked.search(text) is not None
+        marked = (_MARKUP if text.isascii() else self._marked).search(text)
         plain = _changed(text, self._markup(text)) if marked else None
         read = plain.text if plain else text
         small, capital = self._hints
-        if small.search(read) is None and capital.search(read) is None:
-            return plain
-        spelt = _changed(read, self._misspelt(read))
-        if plain is None or spelt is None:
-            return spelt or plain
-        ends = plain.ends[spelt.ends - 1]
-        return PlainText(spelt.text, plain.starts[spelt.starts], ends)
+        if small.search(read) or capital.search(read):
+            plain = _then(plain, _changed(read, self._misspelt(read)))
+            read = plain.text if plain else text
+        return _then(plain, _changed(read, self._humps(read))) if "#" in read else plain
+
+    def _humps(self, text: str) -> list[Change]:
+        """A space between the words that capitals, digits and `_` show in hashtags."""
+        return [
+            (hump.start(), hump.end(), hump[0].strip("_") + " ")
+            for tag in self._hashtag.finditer(text)
+            for hump in self._hump.finditer(text, tag.start(), tag.end())
+        ]
 
     def _misspelt(self, text: str) -> list[Change]:
         """`n't` in place of its misspellings, which end where a hint is found."""
@@ -93,25 +100,33 @@ class Typed:
         return sorted(changes)
 
     def _markup(self, text: str) -> list[Change]:
-        """What is to be changed for tags, entities, apostrophes and letters, in order."""
-        changes, place = list[Change](), 0
+        """What is to be changed for tags, marks of Markdown, entities, apostrophes and letters,
+        in order."""
+        changes, place, closers = list[Change](), 0, dict[int, int]()
         for found in self._sign.finditer(text):
             start = found.start()
-            if start >= place and (change := self._change(text, start)):
+            if start >= place and (change := self._change(text, start, closers)):
                 changes += _letters(text, place, start)
                 changes.append((start, *change))
                 place = change[0]
         changes += _letters(text, place, len(text))
         return changes
 
-    def _change(self, text: str, start: int) -> tuple[int, str] | None:
-        """Where what starts with a sign ends, and what it is read as."""
-        if text[start] not in "<&":
-            fitting = (plain for sign, plain in self._apostrophes if sign.match(text, start))
-            return next(((start + 1, plain) for plain in fitting), None)
+    def _change(self, text: str, start: int, closers: dict[int, int]) -> tuple[int, str] | None:
+        """Where what starts with a sign ends, and what it is read as. `closers`: where the second
+        marks of open pairs start and end."""
+        if start in closers:
+            return closers[start], ""
+        if text[start] not in "<&]":
+            for pair in self._pairs:
+                if match := pair.match(text, start):
+                    inside, behind = match.span(match.lastindex or 0)
+                    closers[behind] = match.end()
+                    return inside, ""
+            signs = ((sign.match(text, start), plain) for sign, plain in self._signs)
+            return next(((match.end(), plain) for match, plain in signs if match), None)
         if match := self._tag.match(text, start):
-            name = match[1] or match[2]
-            tag = self._tags.get(name.lower()) if name else ""
+            tag = self._tags.get(match[match.lastindex].lower()) if match.lastindex else ""
             if tag is not None:
                 return match.end(), tag
         match = self._entity.match(text, start)
@@ -132,6 +147,14 @@ def _letters(text: str, start: int, end: int) -> list[Change]:
     part = text[start:end]
     changes = () if part.isascii() else rewritten(part)
     return [(start + first, start + behind, plain) for first, behind, plain in changes]
+
+
+def _then(plain: PlainText | None, further: PlainText | None) -> PlainText | None:
+    """A text that was changed and then changed further; either may be None, for no changes."""
+    if plain is None or further is None:
+        return further or plain
+    starts, ends = plain.starts[further.starts], plain.ends[further.ends - 1]
+    return PlainText(further.text, starts, ends)
 
 
 def _changed(text: str, changes: Sequence[Change]) -> PlainText | None:

@@ -1,19 +1,35 @@
 /** What users write in TypeScript; compiled by `npm test`, never run. */
-import { BundleError, type Phrase, type Sentence, type TextPrediction, load, splitText } from "thinstack";
+import { BundleError, type NestedPhrase, Phrase, type PredictOptions, type Result, type Sentence, load, splitText } from "thinstack";
 
 export async function depth(place: string | URL): Promise<number> {
   const model = await load(place, { classes: 3, abstain: 0.5, maxWords: 100 });
-  const one: TextPrediction = await model.predict("A good film.", { split: false });
-  const many: TextPrediction[] = await model.predict(["A good film."], { source: "balanced" });
+  const one: Result = await model.predict("A good film.", { split: false });
+  const many: Result[] = await model.predict(["A good film."], { source: "balanced" });
   const label: string | null = one.label;
-  const share: number = one.scores[label ?? "neutral"];
+  const share: number = one.scores[label ?? "neutral"] * (one.known ?? 0);
   const levels = (phrase: Phrase): number => 1 + Math.max(0, ...phrase.children.map(levels));
+  const plainLevels = (phrase: NestedPhrase): number => 1 + Math.max(0, ...phrase.children.map(plainLevels));
   const sentences: Sentence[] = splitText("A good film.");
   const row: Float32Array = (await model.predictWords([sentences[0].words], { source: [[0]] }))[0].nodeScores[0];
-  const tree = many[0].sentences[0].tree;
+  const tree: Phrase | null = many[0].sentences[0].tree;
+  const nested = many[0].toNested().sentences[0].tree;
+  for (const phrase of [...one.phrases, ...one.highlights(), ...one.sentences[0].highlights(1)]) {
+    const polarity: number | null = phrase.polarity;
+    const around: string = phrase.parent?.text ?? phrase.sentence.text;
+    if (polarity === around.length) return phrase.start;
+  }
   // @ts-expect-error: there is no such source
   await model.predict("A good film.", { source: "upwards" });
-  return tree ? levels(tree) : share + row[0];
+  return tree && nested ? levels(tree) + plainLevels(nested) : share + row[0];
+}
+
+export async function scored(place: string, lines: AsyncIterable<string>): Promise<(number | null)[]> {
+  const model = await load(place);
+  const options: PredictOptions = { onError: (line, { message }) => console.error(line, message) };
+  const found: (number | null)[] = [];
+  for await (const { polarity } of model.stream(lines, options)) found.push(polarity);
+  for await (const { polarity } of model.stream(new Set(["A good film."]))) found.push(polarity);
+  return found;
 }
 
 export const mended = (error: unknown): string => (error instanceof BundleError ? error.message : "");

@@ -18,6 +18,7 @@ EXTRAS: Final = {
     "spacy": "components of spaCy pipelines",
     "data": "parquet files and Arrow batches",
     "spark": "DataFrames of Spark",
+    "sklearn": "pipelines of scikit-learn",
     "trees": "trees of NLTK",
     "export": "training and export",
     "transformers": "encoders of words in context",
@@ -97,7 +98,9 @@ def package_checks() -> Iterator[Check]:
     details = {"version": __version__, "installed": installed}
     if installed != __version__:
         problem = f"{__version__} is imported, but {installed} is installed: two installations"
-        mend = f"pip install --force-reinstall --no-deps {DISTRIBUTION}"
+        # thinstack is on no index: what is imported from a clone is installed from there.
+        what = f'"{SOURCE}"' if (SOURCE / "pyproject.toml").is_file() else DISTRIBUTION
+        mend = f"pip install --force-reinstall --no-deps {what}"
         yield Check("thinstack", "wrong", problem, mend, details=details)
     else:
         yield Check("thinstack", "ok", __version__, details=details)

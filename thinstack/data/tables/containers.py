@@ -25,6 +25,19 @@ def check_container(value: object, expected: str) -> None:
         raise InputError(f"expected {expected}, found {shown(value, 60)}: give a list of them")
 
 
+def check_texts(value: object) -> None:
+    """Raise InputError, which says what to give or to call, for what does not iterate over
+    texts."""
+    if isinstance(value, str):
+        problem = f"found {shown(value, 60)}: model(text) scores one text"
+        raise InputError(f"expected several texts, {problem}")
+    problem = instead_of(value) or ""
+    if problem and (_is_table(value) or isinstance(value, Mapping)):
+        problem += "; thinstack.score_frame scores a column of a DataFrame"
+        raise InputError(f"expected a text or several texts, {problem}")
+    check_container(value, "a text or several texts")
+
+
 def check_rows(value: object) -> None:
     """Raise InputError for what does not iterate over mappings of columns to cells."""
     kind = type(value)
@@ -63,7 +76,7 @@ def instead_of(value: Any) -> str | None:
     mode = getattr(value, "mode", None)  # of what wraps a file; a DataFrame has a method mode
     if isinstance(value, RawIOBase | BufferedIOBase) or (isinstance(mode, str) and "b" in mode):
         return f"found a binary file ({name}): open it as text, with encoding='utf-8'"
-    if hasattr(kind, "columns") or hasattr(kind, "column_names"):
+    if _is_table(value):
         return f"found a {name}: give {_column_of(value)}"
     if isinstance(value, Mapping):
         return f"found a {name}: give {_values_of(value)}"
@@ -83,6 +96,10 @@ def instead_of(value: Any) -> str | None:
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return f"found a {name} of {', '.join(kind._fields)}: put the one that is meant in a list"
     return None
+
+
+def _is_table(value: object) -> bool:
+    return hasattr(type(value), "columns") or hasattr(type(value), "column_names")
 
 
 def _column_of(table: Any) -> str:

@@ -5,7 +5,7 @@ import codecs
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO, TextIO
 
@@ -101,3 +101,18 @@ def lines_of(stream: BinaryIO, encoding: str, *, name: str) -> Iterator[str]:
             if problem := undecoded(name, number, line, encoding):
                 raise problem
             yield line.rstrip("\r\n")
+
+
+def paragraphs_of(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """The texts between blank lines, each with the number of its first line, from 1. The lines of a
+    text stay apart by line feeds."""
+    text: list[str] = []
+    number = 0
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            text.append(line)
+        elif text:
+            yield number - len(text), "\n".join(text)
+            text = []
+    if text:
+        yield number - len(text) + 1, "\n".join(text)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Self, TypeVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from thinstack.data.files.paths import FileContent, FilePath
 from thinstack.data.words import ptb
 from thinstack.data.words.letters import plain_letters
+from thinstack.data.words.readings import reading
 from thinstack.errors import DataError
 
 Value = TypeVar("Value")
@@ -97,6 +99,10 @@ class Vocabulary:
         """Whether no part of a word is unknown."""
         raise NotImplementedError("a Vocabulary must define knows")
 
+    def holds(self, word: str) -> bool:
+        """Whether a word is an entry, or marks cut it into parts that are."""
+        return self.knows(word)
+
 
 class WordVocabulary(Vocabulary):
     """V words with the ids 1 to V; id 0 is the unknown word. `len()` is V + 1, the number of rows
@@ -104,7 +110,8 @@ class WordVocabulary(Vocabulary):
 
     A word is looked up as it stands, then in lower case (Teng & Zhang 2016, section 6). Then both
     are tried without its Penn Treebank escapes, and with plain letters
-    (`thinstack.data.words.letters`).
+    (`thinstack.data.words.letters`). At last comes the first word of the reading of an emoji, an
+    emoticon, a hashtag or a handle (`thinstack.data.words.readings`).
     """
 
     UNKNOWN = 0
@@ -133,7 +140,11 @@ class WordVocabulary(Vocabulary):
     def _find(self, word: str) -> int:
         bare = ptb.plain(word)
         plain = plain_letters(bare)
-        for form in (word, word.lower(), bare, bare.lower(), plain, plain.lower()):
+        read = reading(plain)
+        first = read if read == plain else next(filter(None, read.split(" ")), "")
+        for form in chain.from_iterable(
+            (form, form.lower()) for form in (word, bare, plain, first)
+        ):
             if form in self._position:
                 return self._position[form] + 1
         return self.UNKNOWN

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from thinstack.data.words import ptb
 from thinstack.data.words.letters import plain_letters
+from thinstack.data.words.readings import reading
 from thinstack.data.words.vocabulary import Cache, Vocabulary
 from thinstack.errors import DataError
 
@@ -29,7 +30,9 @@ class WordpieceVocabulary(Vocabulary):
     starts with `##`.
 
     A treebank word loses its escapes, control characters, capitals and accents, and has plain
-    letters (`thinstack.data.words.letters`). It is split at punctuation and around ideographs.
+    letters (`thinstack.data.words.letters`). Emoji, emoticons, hashtags and handles are the words
+    of their readings (`thinstack.data.words.readings`). It is split at punctuation and around
+    ideographs.
     Each part is cut greedily into the longest pieces (Devlin et al. 2019). A part that cannot be
     cut, or is longer than 100 characters, becomes `[UNK]`; so does a word without parts, and one
     of more than 4,096 characters.
@@ -66,10 +69,15 @@ class WordpieceVocabulary(Vocabulary):
     def knows(self, word: str) -> bool:
         return self._unknown not in self.pieces_of(word)
 
+    def holds(self, word: str) -> bool:
+        pieces = self.pieces_of(word)
+        continued = any(self.entries[piece].startswith("##") for piece in pieces)
+        return self._unknown not in pieces and not continued
+
     def _cut(self, word: str) -> tuple[int, ...]:
         if len(word) > LONGEST_WORD:
             return (self._unknown,)
-        parts = _parts(plain_letters(ptb.plain(word)))
+        parts = _parts(reading(plain_letters(ptb.plain(word))))
         return tuple(chain.from_iterable(map(self._longest_matches, parts))) or (self._unknown,)
 
     def _longest_matches(self, part: str) -> list[int]:
@@ -93,9 +101,10 @@ def tokenizer_json(vocabulary: WordpieceVocabulary) -> bytes:
     """The content of `tokenizer.json`, for the library `tokenizers` (0.19 and later).
 
     It cuts a plain text, or words without treebank escapes such as -LRB-, as the vocabulary does.
-    Two things differ. A word without any part has no piece here, but the vocabulary gives it the
-    unknown piece. The vocabulary reads plain letters (`thinstack.data.words.letters`), which BERT
-    does not. No piece is special: "[UNK]" in a text has three parts, as for the vocabulary.
+    Three things differ. A word without any part has no piece here, but the vocabulary gives it the
+    unknown piece. The vocabulary reads plain letters (`thinstack.data.words.letters`), and the
+    readings of emoji and hashtags (`thinstack.data.words.readings`), which BERT does not. No piece
+    is special: "[UNK]" in a text has three parts, as for the vocabulary.
     """
     data: dict[str, Any] = {
         "version": "1.0",

@@ -34,8 +34,9 @@ def scored_schema(labels: Sequence[str], output: Output = "sentences") -> "pa.Sc
     """The columns of `score_batches`, by the labels of the model (`Predictor.labels`).
 
     They are: `id` string; `sentence`, `start`, `end` int32; for phrases also `node`, `parent`
-    int32; `label` string; `scores`, a struct with a float32 for each class; `error`, a struct of
-    the strings `kind` and `message`. All may be null. Raises MissingExtraError without pyarrow.
+    int32; `text`, `label` string; `polarity` double; `scores`, a struct with a float32 for each
+    class; `error`, a struct of the strings `kind` and `message`. All may be null. Raises
+    MissingExtraError without pyarrow.
     """
     return rows_schema(labels, phrases=output == "phrases", problems=True)
 
@@ -102,10 +103,10 @@ def _scored(
         for some in batches_of(rows):
             scored, problems = scorer(some)
             failed = scorer.blank(np.array(sorted(problems), np.int64))
-            scored, ids = ScoredRows.merged([scored, failed]), [row.id for row in some]
+            scored = ScoredRows.merged([scored, failed])
             for start in range(0, len(scored.text), MOST_ROWS):
                 part = scored.at(slice(start, start + MOST_ROWS))
-                yield rows_batch(schema, ids, part, problems)
+                yield rows_batch(schema, some, part, problems)
 
 
 def _rows(batches: Iterable["pa.RecordBatch"], columns: Columns) -> Iterator[Sequence[Row]]:

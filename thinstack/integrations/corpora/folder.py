@@ -17,6 +17,9 @@ SPOOL: Final = "standard-input"
 
 _ERRORS: Final = "errors"
 _PARTIAL: Final = ".partial"
+_HOLDS: Final = (
+    "the scores as part-000000.{} and so on (the name of one file ends in .csv, .jsonl or .parquet)"
+)
 
 
 class OutFolder(NamedTuple):
@@ -31,7 +34,7 @@ class OutFolder(NamedTuple):
         holds anything but scored rows."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(f"{self.path}: expected a folder for --out, found a file")
-        check_new_folder(self.path, "--out", f"the scores as part-000000.{self.format} and so on")
+        check_new_folder(self.path, "--out", _HOLDS.format(self.format))
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -62,7 +65,7 @@ class OutFolder(NamedTuple):
 
     def failed(self, number: int) -> int:
         """How many rows of a shard have failed. Raises InputError if that cannot be read."""
-        path = self._failed(number)
+        path = self.failed_part(number)
         try:
             return path.read_bytes().count(b"\n")
         except FileNotFoundError:
@@ -74,14 +77,15 @@ class OutFolder(NamedTuple):
     def write_failed(self, number: int, lines: str) -> None:
         """Write the failed rows of a shard, if there are any. Raises OSError."""
         if not lines:
-            self._failed(number).unlink(missing_ok=True)
+            self.failed_part(number).unlink(missing_ok=True)
             return
-        with replacing(self._failed(number)) as temporary:
+        with replacing(self.failed_part(number)) as temporary:
             temporary.write_text(lines, encoding="utf-8")
 
     @property
     def _errors(self) -> Path:
         return self.path / _ERRORS
 
-    def _failed(self, number: int) -> Path:
+    def failed_part(self, number: int) -> Path:
+        """The file for a shard's failed rows; it is there only if there are any."""
         return self._errors / f"part-{number:06d}.jsonl"

@@ -11,7 +11,7 @@ from thinstack.data.files.paths import file_path, why_unreadable
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES
 from thinstack.data.tables.table_rows import Found, Record
-from thinstack.data.tables.text_streams import opened_text, undecoded
+from thinstack.data.tables.text_streams import opened_text, paragraphs_of, undecoded
 from thinstack.errors import DataError, InputError, needs_extra
 from thinstack.integrations.corpora.rows import DEFAULT_TEXT, Columns, Row, rows_of
 
@@ -33,6 +33,7 @@ class Corpus(NamedTuple):
         named: whether an id that is a line number starts with the name of the file.
         kind: the file ending that says how to read the files; by default each file's own.
         separator, header: as `Table` takes them. Either says that a file of lines is a table.
+        paragraphs: whether the texts of a file of lines are cut at blank lines, not at each line.
     """
 
     files: dict[str, Path]
@@ -42,6 +43,7 @@ class Corpus(NamedTuple):
     kind: str = ""
     separator: str | None = None
     header: bool | None = None
+    paragraphs: bool = False
 
     def rows(self) -> Iterator[Row]:
         """The rows of all files, in the order of the files."""
@@ -57,7 +59,7 @@ class Corpus(NamedTuple):
                 from thinstack.integrations.spacy.doc_bins import doc_texts
             return doc_texts(path)
         if kind == ".txt" and not _told(self.separator, self.header):
-            return _lines(path, self.encoding)
+            return _texts(path, self.encoding, paragraphs=self.paragraphs)
         table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
         return table.records(self.columns.names)
 
@@ -69,6 +71,7 @@ def open_corpus(
     encoding: str = "utf-8",
     separator: str | None = None,
     header: bool | None = None,
+    paragraphs: bool = False,
 ) -> Corpus:
     """The corpus in a file, or in all files of a folder and its subfolders. Nothing is read yet.
 
@@ -88,23 +91,40 @@ def open_corpus(
         raise InputError(f"{path}: expected a file or a folder of texts, found {link or 'nothing'}")
     if not files:
         raise InputError(f"{path}: expected files of texts ({', '.join(SUFFIXES)}), found no file")
+    corpus = Corpus(
+        files,
+        columns or Columns(),
+        encoding,
+        named=path.is_dir(),
+        separator=separator,
+        header=header,
+        paragraphs=paragraphs,
+    )
     for name, file in files.items():
-        suffix, table = _suffix(file), _told(separator, header)
-        if re.search("[\ud800-\udfff]", name):  # how Python writes bytes that are no UTF-8
-            raise InputError(f"{file}: expected a name in UTF-8, found {name!r:.80}: rename it")
-        if suffix not in SUFFIXES and not table:
-            expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
-            raise InputError(
-                f"{expected}; found {name!r}: rename it, or move it away; if it is a table, "
-                "say with --sep how its cells are separated"
-            )
-        if suffix in _ONE_COLUMN and columns and not (table and suffix == ".txt"):
-            how = "; if it is a table, add --sep tab" if suffix == ".txt" else ""
-            raise InputError(
-                f"{file}: a {suffix} file has no columns: leave --text and --id out{how}"
-            )
-    known = columns or Columns()
-    return Corpus(files, known, encoding, named=path.is_dir(), separator=separator, header=header)
+        _check_file(name, file, corpus, columns)
+    return corpus
+
+
+def _check_file(name: str, file: Path, corpus: Corpus, columns: Columns | None) -> None:
+    """Raise InputError for a file that cannot be read as the corpus is to be. `columns`: those that
+    the user has named."""
+    suffix, table = _suffix(file), _told(corpus.separator, corpus.header)
+    if re.search("[\ud800-\udfff]", name):  # how Python writes bytes that are no UTF-8
+        raise InputError(f"{file}: expected a name in UTF-8, found {name!r:.80}: rename it")
+    if suffix not in SUFFIXES and not table:
+        expected = f"{file}: expected a file of texts, whose name ends in {', '.join(SUFFIXES)}"
+        raise InputError(
+            f"{expected}; found {name!r}: rename it, or move it away; if it is a table, "
+            "say with --sep how its cells are separated"
+        )
+    if suffix in _ONE_COLUMN and columns and not (table and suffix == ".txt"):
+        how = "; if it is a table, add --sep tab" if suffix == ".txt" else ""
+        raise InputError(f"{file}: a {suffix} file has no columns: leave --text and --id out{how}")
+    if corpus.paragraphs and suffix != ".txt":
+        raise InputError(
+            f"{file}: --paragraphs is for files of text (.txt), and a {suffix or 'table'} has "
+            "its own rows: leave it out"
+        )
 
 
 def _is_file(path: Path) -> bool:
@@ -137,8 +157,8 @@ def _told(separator: str | None, header: bool | None) -> bool:
     return separator is not None or header is not None
 
 
-def _lines(path: Path, encoding: str) -> Iterator[Found]:
+def _texts(path: Path, encoding: str, *, paragraphs: bool) -> Iterator[Found]:
     with opened_text(path, encoding) as stream:
-        for number, line in enumerate(stream, start=1):
-            text = line.rstrip("\r\n")
+        lines = (line.rstrip("\r\n") for line in stream)
+        for number, text in paragraphs_of(lines) if paragraphs else enumerate(lines, start=1):
             yield Record(number, {DEFAULT_TEXT: text}, undecoded(path, number, text, encoding))

@@ -1,5 +1,5 @@
-"""Scored rows as Arrow record batches, and as files of JSON lines or parquet; and the list of the
-rows that failed."""
+"""Scored rows as Arrow record batches, and as files of CSV, JSON lines or parquet; and the list of
+the rows that failed."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.data.tables.csv_rows import check_classes, csv_line, csv_writer
 from thinstack.errors import needs_extra
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
@@ -18,21 +19,33 @@ from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PartFormat = Literal["parquet", "jsonl"]
+PartFormat = Literal["parquet", "jsonl", "csv"]
 
-Write = Callable[[Sequence[str | None], ScoredRows], None]
-"""Writes rows; the texts' ids are by place."""
+Write = Callable[[Sequence[Row], ScoredRows], None]
+"""Writes scored rows; those of the input are by place."""
 
 _PROBLEM: Final = "error"
 _GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last one
 _PLACES: Final = 6  # digits of a probability behind the point, in JSON
 
 
-def check_format(format: PartFormat) -> None:
-    """Raise MissingExtraError if a package for this format is missing."""
+def check_format(format: PartFormat, labels: Sequence[str], *, phrases: bool) -> None:
+    """Raise MissingExtraError if a package for this format is missing, and InputError for classes
+    that cannot have columns of their own."""
     if format == "parquet":
         with needs_extra("data", "pyarrow"):
             import pyarrow.parquet  # noqa: F401
+    elif format == "csv":
+        csv_columns(labels, phrases=phrases)
+
+
+def csv_columns(labels: Sequence[str], *, phrases: bool) -> list[str]:
+    """The names of the columns of CSV: a class has a column of its name. Raises InputError for a
+    class that has the name of another column."""
+    tree = ["node", "parent"] if phrases else []
+    names = ["id", "sentence", "start", "end", *tree, "text", "label", "polarity"]
+    check_classes("--format csv", labels, names, "choose --format jsonl or --format parquet")
+    return [*names, *labels]
 
 
 def open_part(
@@ -40,7 +53,7 @@ def open_part(
 ) -> AbstractContextManager[Write]:
     """A writer of rows for these classes to a file. `phrases`: whether the rows are phrases, with a
     place in a tree."""
-    opened = _jsonl_part if format == "jsonl" else _parquet_part
+    opened = {"jsonl": _jsonl_part, "csv": _csv_part, "parquet": _parquet_part}[format]
     return opened(path, labels, phrases=phrases)
 
 
@@ -53,46 +66,103 @@ def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
 
 @contextmanager
 def _jsonl_part(path: Path, labels: Sequence[str], *, phrases: bool) -> Iterator[Write]:
-    def write(ids: Sequence[str | None], rows: ScoredRows) -> None:
-        stream.writelines(_lines(ids, rows, labels, phrases=phrases))
+    def write(given: Sequence[Row], rows: ScoredRows) -> None:
+        stream.writelines(_lines(given, rows, labels, phrases=phrases))
 
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         yield write
 
 
 def _lines(
-    ids: Sequence[str | None], rows: ScoredRows, labels: Sequence[str], *, phrases: bool
+    given: Sequence[Row], rows: ScoredRows, labels: Sequence[str], *, phrases: bool
 ) -> Iterator[str]:
     """Filled into a line by hand: as fast as json.dumps is, it would take as long as the model."""
     names = [json.dumps(label, ensure_ascii=False) for label in labels]
     inner = ", ".join(f"{name.replace('%', '%%')}: %r" for name in names)
     tree = '"node": %s, "parent": %s, ' if phrases else ""
-    form = f'{{"id": %s, "sentence": %s, "start": %d, "end": %d, {tree}"label": %s, "scores": '
+    form = f'{{"id": %s, "sentence": %s, "start": %d, "end": %d, {tree}"text": %s, '
+    form += '"label": %s, "polarity": %s, "scores": '
     scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
-    known = np.array([json.dumps(id, ensure_ascii=False) for id in ids], object)
+    known = np.array([json.dumps(row.id, ensure_ascii=False) for row in given], object)
     columns = [known[rows.text], _numbers(rows.sentence), rows.start, rows.end]
     columns += [_numbers(rows.node), _numbers(rows.parent)] if phrases else []
-    columns.append(np.array([*names, "null"], object)[rows.label])  # NOTHING is the last
-    probabilities = rows.scores.astype(float).round(_PLACES).tolist()
-    missing = np.isnan(rows.scores[:, 0]).tolist()
-    places = zip(*(column.tolist() for column in columns), strict=True)
+    labelled = np.array([*names, "null"], object)[rows.label]  # NOTHING is the last
+    probabilities, missing = _rounded(rows.scores).tolist(), np.isnan(rows.scores[:, 0]).tolist()
+    places = zip(
+        *(column.tolist() for column in columns),
+        (json.dumps(text, ensure_ascii=False) for text in rows.texts_of(given)),
+        *(labelled.tolist(), _polarity(rows, "null")),
+        strict=True,
+    )
     for place, scores, absent in zip(places, probabilities, missing, strict=True):
         yield unscored % place if absent else scored % (*place, *scores)
 
 
-def _numbers(column: NDArray[np.int64]) -> NDArray[np.object_]:
-    """The numbers; null in place of NOTHING."""
+def _numbers(column: NDArray[np.int64], nothing: str = "null") -> NDArray[np.object_]:
+    """The numbers, `nothing` in place of NOTHING."""
     values = column.astype(object)
-    values[column == NOTHING] = "null"
+    values[column == NOTHING] = nothing
     return values
+
+
+def _rounded(scores: NDArray[np.floating]) -> NDArray[np.float64]:
+    return scores.astype(np.float64).round(_PLACES)
+
+
+def _polarity(rows: ScoredRows, nothing: str) -> list[Any]:
+    """The polarity of each row, `nothing` in place of NaN."""
+    values = _rounded(rows.polarity).astype(object)
+    values[np.isnan(rows.polarity)] = nothing
+    return list(values.tolist())
+
+
+@contextmanager
+def _csv_part(path: Path, labels: Sequence[str], *, phrases: bool) -> Iterator[Write]:
+    def write(given: Sequence[Row], rows: ScoredRows) -> None:
+        writer.writerows(_cells(given, rows, labels, phrases=phrases))
+
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        stream.write(csv_line(csv_columns(labels, phrases=phrases)))
+        writer = csv_writer(stream)
+        yield write
+
+
+def _cells(
+    given: Sequence[Row], rows: ScoredRows, labels: Sequence[str], *, phrases: bool
+) -> Iterator[tuple[Any, ...]]:
+    """The cells of each row; what is missing is empty."""
+    ids, names = np.array([row.id for row in given], object), np.array([*labels, ""], object)
+    columns = [ids[rows.text], _numbers(rows.sentence, ""), rows.start, rows.end]
+    columns += [_numbers(rows.node, ""), _numbers(rows.parent, "")] if phrases else []
+    scores = _rounded(rows.scores).astype(object)
+    scores[np.isnan(rows.scores)] = ""
+    return zip(
+        *(column.tolist() for column in columns),
+        rows.texts_of(given),
+        *(names[rows.label].tolist(), _polarity(rows, "")),
+        *scores.T.tolist(),
+        strict=True,
+    )
 
 
 @contextmanager
 def _parquet_part(path: Path, labels: Sequence[str], *, phrases: bool) -> Iterator[Write]:
-    with needs_extra("data", "pyarrow"):
-        import pyarrow as pa
-        from pyarrow import parquet
     schema = rows_schema(labels, phrases=phrases)
+    with _in_groups(path, schema) as add:
+
+        def write(given: Sequence[Row], rows: ScoredRows) -> None:
+            for start in range(0, len(rows.text), _GROUP):
+                add(rows_batch(schema, given, rows.at(slice(start, start + _GROUP))))
+
+        yield write
+
+
+@contextmanager
+def _in_groups(path: Path, schema: "pa.Schema") -> Iterator[Callable[["pa.RecordBatch"], None]]:
+    """Writes batches to a file of parquet, in row groups of at least `_GROUP` rows."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
     waiting: list[Any] = []
 
     def flush() -> None:
@@ -100,16 +170,25 @@ def _parquet_part(path: Path, labels: Sequence[str], *, phrases: bool) -> Iterat
             writer.write_table(pa.Table.from_batches(waiting, schema))
             waiting.clear()
 
-    def write(ids: Sequence[str | None], rows: ScoredRows) -> None:
-        for start in range(0, len(rows.text), _GROUP):
-            part = rows.at(slice(start, start + _GROUP))
-            waiting.append(rows_batch(schema, ids, part))
-            if sum(batch.num_rows for batch in waiting) >= _GROUP:
-                flush()
+    def add(batch: "pa.RecordBatch") -> None:
+        waiting.append(batch)
+        if sum(each.num_rows for each in waiting) >= _GROUP:
+            flush()
 
     with parquet.ParquetWriter(path, schema) as writer:
-        yield write
+        yield add
         flush()
+
+
+def merge_parquet(parts: Sequence[Path], path: Path) -> None:
+    """Write the rows of several files of parquet as one."""
+    from pyarrow import parquet
+
+    with _in_groups(path, parquet.read_schema(parts[0])) as add:
+        for part in parts:
+            with parquet.ParquetFile(part) as file:
+                for batch in file.iter_batches(_GROUP):
+                    add(batch)
 
 
 def rows_schema(labels: Sequence[str], *, phrases: bool, problems: bool = False) -> "pa.Schema":
@@ -127,7 +206,9 @@ def rows_schema(labels: Sequence[str], *, phrases: bool, problems: bool = False)
         [
             pa.field("id", pa.string()),
             *(pa.field(name, pa.int32()) for name in ("sentence", "start", "end", *tree)),
+            pa.field("text", pa.string()),
             pa.field("label", pa.string()),
+            pa.field("polarity", pa.float64()),
             pa.field("scores", scores),
             *([pa.field(_PROBLEM, problem)] if problems else []),
         ]
@@ -136,11 +217,12 @@ def rows_schema(labels: Sequence[str], *, phrases: bool, problems: bool = False)
 
 def rows_batch(
     schema: "pa.Schema",
-    ids: Sequence[str | None],
+    given: Sequence[Row],
     rows: ScoredRows,
     problems: Mapping[int, Problem] = MappingProxyType({}),
 ) -> "pa.RecordBatch":
-    """Rows in the columns of `rows_schema`. `ids` and `problems` go by the place of the text."""
+    """Scored rows in the columns of `rows_schema`. The `given` rows of the input and `problems` go
+    by the place of the text."""
     import pyarrow as pa
 
     def numbers(column: NDArray[np.int64]) -> Any:
@@ -151,18 +233,20 @@ def rows_batch(
     kind = schema.field("scores").type
     names = pa.array([field.name for field in kind], pa.string())
     columns = {
-        "id": pa.array(list(ids), pa.string()).take(pa.array(rows.text)),
+        "id": pa.array([row.id for row in given], pa.string()).take(pa.array(rows.text)),
         "sentence": numbers(rows.sentence),
         "start": numbers(rows.start),
         "end": numbers(rows.end),
         "node": numbers(rows.node),
         "parent": numbers(rows.parent),
+        "text": pa.array(rows.texts_of(given), pa.string()),
         "label": names.take(pa.array(rows.label, mask=rows.label == NOTHING)),
+        "polarity": pa.array(rows.polarity, mask=np.isnan(rows.polarity)),
         "scores": pa.StructArray.from_arrays(by_class, fields=list(kind), mask=pa.array(missing)),
     }
     if _PROBLEM in schema.names:
         by_text = [
-            problems[text]._asdict() if text in problems else None for text in range(len(ids))
+            problems[text]._asdict() if text in problems else None for text in range(len(given))
         ]
         columns[_PROBLEM] = pa.array(by_text, schema.field(_PROBLEM).type).take(pa.array(rows.text))
     return pa.record_batch([columns[name] for name in schema.names], schema=schema)

@@ -13,6 +13,7 @@ from thinstack.data.files.lock import locked
 from thinstack.errors import InputError, StoppedError
 from thinstack.integrations.corpora.folder import SPOOL, OutFolder
 from thinstack.integrations.corpora.inputs import Corpus, digest, open_corpus
+from thinstack.integrations.corpora.one_file import check_new_file, join_parts, remove_parts
 from thinstack.integrations.corpora.part_files import check_format
 from thinstack.integrations.corpora.rows import Columns
 from thinstack.integrations.corpora.run_manifest import (
@@ -52,6 +53,7 @@ class Request:
         input: a file, a folder, or a stream of lines. The lines are texts, or JSON if a column is
             named; with a separator or a header to name, they are a table.
         out: the folder for the rows.
+        file: what the rows are written to as one file in the end; the folder then goes.
         named: whether the user has named a column; files without columns are then refused.
         jobs: how many processes score side by side; 0 means this process, which a row may kill.
         fail_after: the run stops if more than this share of all rows fails.
@@ -62,6 +64,7 @@ class Request:
     out: Path
     settings: Settings
     model: ModelSource
+    file: Path | None = None
     named: bool = False
     jobs: int = 1
     fail_after: float = 0.01
@@ -71,14 +74,18 @@ class Request:
 def score_corpus(request: Request, tell: Tell) -> Progress:
     """Score a corpus, or the rest of it, and report the progress to `tell`.
 
-    Raises InputError if the request cannot be met or the folder belongs to another run; OSError if
+    Raises InputError if the request cannot be met, if the folder belongs to another run, or if the
+    one file is there already; OSError if
     rows cannot be written; StoppedError if too many rows fail, if the input or the model changes
     meanwhile, or if a row is lost. Rows that are written stay, and the same request goes on.
     """
     folder = OutFolder(request.out, request.settings.format)
-    check_format(folder.format)
     _check_apart(request)
+    if request.file:
+        check_new_file(request.file)
     scorer = request.model.scorer(request.settings)
+    classes: dict[str, Any] = {"labels": scorer.labels, "phrases": scorer.output == "phrases"}
+    check_format(folder.format, **classes)
     folder.prepare()
     with locked(folder.path), _tidied(folder):
         corpus = _corpus(request, folder)
@@ -100,6 +107,11 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
         opened_again(**same)
         finished = _finished(last, manifest, folder)
         manifest.model_copy(update={"finished": finished}).write(folder.path)
+        if request.file:
+            join_parts(folder, len(manifest.shards), request.file, **classes)
+            remove_parts(folder)
+    if request.file:
+        remove_parts(folder)  # where the lock was in the way, as on Windows
     return last
 
 
@@ -164,7 +176,7 @@ def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None)
     what they were before."""
     settings = request.settings
     columns = Columns(settings.text, settings.id)
-    reading = settings.model_dump(include={"encoding", "separator", "header"})
+    reading = settings.model_dump(include={"encoding", "separator", "header", "paragraphs"})
     if isinstance(request.input, Path):
         return open_corpus(request.input, columns if request.named else None, **reading)
     if again is not None:

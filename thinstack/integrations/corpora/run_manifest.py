@@ -35,6 +35,7 @@ class Settings(Strict):
     encoding: str = "utf-8"
     separator: Separator | None = None
     header: bool | None = None
+    paragraphs: bool = False
     output: Output = "sentences"
     format: PartFormat = "jsonl"
     source: TreeSource = "auto"
@@ -61,11 +62,12 @@ class RunManifest(Strict):
     """A run over a corpus.
 
     `model` is the digest of its bundle's manifest. Each shard of the input has its number of
-    rows in `shards`, and their digest in `digests`. `finished` is set with the last shard.
+    rows in `shards`, and their digest in `digests`. `finished` is set with the last shard. Rows of
+    schema 1 have neither text nor polarity.
     """
 
     kind: Literal["scored corpus"] = "scored corpus"
-    schema_version: Literal[1] = 1
+    schema_version: Literal[1, 2] = 2
     thinstack: str = __version__
     input: dict[str, InputFile]
     model: str

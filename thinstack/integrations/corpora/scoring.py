@@ -1,6 +1,6 @@
 """Scores texts into rows, one for each phrase, sentence or text. The rows are held as columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final, Literal, NamedTuple, Self
 
@@ -37,6 +37,8 @@ class ScoredRows(NamedTuple):
         start, end: (N,) characters [start, end) of the text.
         label: (N,) the number of the class, or NOTHING if no class is probable enough.
         scores: (N, V) the probabilities of the classes, NaN for a text without words.
+        polarity: (N,) the mean of the classes' places from -1 to 1, weighted by their
+            probabilities; NaN without scores, and where the classes are no scale of sentiment.
         node, parent: (N,) for phrases, the number of the node in its tree, in transition order, and
             the number of its parent. The parent of a whole sentence is NOTHING.
     """
@@ -47,6 +49,7 @@ class ScoredRows(NamedTuple):
     end: IntArray
     label: IntArray
     scores: NDArray[np.float32]
+    polarity: NDArray[np.float64]
     node: IntArray
     parent: IntArray
 
@@ -60,6 +63,13 @@ class ScoredRows(NamedTuple):
     def at(self, places: slice | IntArray) -> Self:
         """The rows at some places."""
         return type(self)._make(column[places] for column in self)
+
+    def texts_of(self, given: Sequence[Row]) -> Iterator[str | None]:
+        """The characters of each row, of the `given` texts at their places; None for a row without
+        characters. Phrases lie within each other, so all at once would be long."""
+        places = zip(self.text.tolist(), self.start.tolist(), self.end.tolist(), strict=True)
+        for text, start, end in places:
+            yield None if start == NOTHING else given[text].text[start:end]
 
 
 class TextScorer:
@@ -107,18 +117,19 @@ class TextScorer:
         counts = np.array([len(sentences) for sentences in cut], np.int64)
         sizes = np.array([len(text) for text in texts], np.int64)
         if self.output == "documents":
-            return self._documents(scored, flat, counts, sizes)
+            return self._placed(self._documents(scored, flat, counts, sizes))
         make = self._phrases if self.output == "phrases" else self._sentences
         wordless = np.flatnonzero(counts == 0)
         empty = self._whole(wordless, sizes[wordless])
         scored_rows = make(scored, flat, counts) if flat else self._whole(wordless[:0], sizes[:0])
-        return ScoredRows.merged([scored_rows, empty])
+        return self._placed(ScoredRows.merged([scored_rows, empty]))
 
     def blank(self, texts: IntArray) -> ScoredRows:
         """Rows that say nothing but the places of their texts."""
         nothing = np.full(len(texts), NOTHING, np.int64)
         scores = np.full((len(texts), len(self.labels)), np.nan, np.float32)
-        return ScoredRows(texts, nothing, nothing, nothing, nothing, scores, nothing, nothing)
+        place, polarity = (texts, nothing, nothing, nothing), np.full(len(texts), np.nan)
+        return ScoredRows(*place, nothing, scores, polarity, nothing, nothing)
 
     def _whole(self, texts: IntArray, ends: IntArray) -> ScoredRows:
         """Rows of whole texts, without scores."""
@@ -146,9 +157,8 @@ class TextScorer:
         starts = np.array([each.start for each in flat], np.int64)
         ends = starts + np.array([len(each.text) for each in flat], np.int64)
         scores = np.stack([each.scores[-1] for each in scored])
-        nothing = np.full(len(flat), NOTHING, np.int64)
-        place = (text, sentence, starts, ends)
-        return ScoredRows(*place, self._labels(scores), scores, nothing, nothing)
+        rows = self.blank(text)._replace(sentence=sentence, start=starts, end=ends)
+        return rows._replace(label=self._labels(scores), scores=scores)
 
     def _phrases(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
         text, sentence = _numbered(counts)
@@ -160,9 +170,19 @@ class TextScorer:
         parents = np.where(parents == NOTHING, NOTHING, parents - first)
         spans = spans_of(transitions)
         words = np.concatenate([each.offsets + each.start for each in flat])
-        place = (text[owner], sentence[owner], words[spans[:, 0], 0], words[spans[:, 1] - 1, 1])
+        starts, ends = words[spans[:, 0], 0], words[spans[:, 1] - 1, 1]
+        rows = self.blank(text[owner])._replace(node=node, parent=parents)
+        rows = rows._replace(sentence=sentence[owner], start=starts, end=ends)
         scores = np.concatenate([each.scores for each in scored])
-        return ScoredRows(*place, self._labels(scores), scores, node, parents)
+        return rows._replace(label=self._labels(scores), scores=scores)
+
+    def _placed(self, rows: ScoredRows) -> ScoredRows:
+        """The rows with their polarity."""
+        places = self.predictor.view.polarity
+        if places is None:
+            return rows
+        weighted = rows.scores.astype(np.float64) * np.array(places)
+        return rows._replace(polarity=weighted.sum(axis=1))
 
     def _labels(self, scores: NDArray[np.float32]) -> IntArray:
         """The most probable class of each row, NOTHING where the view abstains."""

@@ -61,7 +61,7 @@ def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> WrittenS
                 scored, problems = scorer(rows)
                 _check_complete(len(rows), scored, problems)
                 failed += [(rows[place], problems[place]) for place in sorted(problems)]
-                write([row.id for row in rows], scored)
+                write(rows, scored)
         folder.write_failed(shard.number, failed_lines(failed))
     return WrittenShard(shard.number, len(shard.rows), len(failed))
 

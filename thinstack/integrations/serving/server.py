@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.errors import InputError, ThinstackError
+from thinstack.integrations.serving.service import Request, answer
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 
@@ -72,6 +73,8 @@ class PageServer(ThreadingHTTPServer):
             for file in (*folder.joinpath("serving/page").iterdir(), *styles)
         }
         self.content["/"] = self.content.pop("/index.html")
+        described = folder.joinpath("serving/openapi.json").read_bytes()
+        self.content["/openapi.json"] = (described, _JSON)
         self.one_at_a_time = threading.Lock()  # a text has all threads of the model
 
 
@@ -109,6 +112,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # the body may not have been read
         except ThinstackError as error:
             status, body, kind = HTTPStatus.BAD_REQUEST, _json({"error": str(error)}), _JSON
+        self._send(status, body, kind)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the server of Python refuses by itself, such as another method, is JSON too."""
+        self.close_connection = True  # the body has not been read
+        self._send(HTTPStatus(code), _json({"error": message or HTTPStatus(code).phrase}), _JSON)
+
+    def _send(self, status: HTTPStatus, body: bytes, kind: str) -> None:
         try:
             self.send_response(status)
             headers = {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(body))}
@@ -116,7 +127,8 @@ class _Handler(BaseHTTPRequestHandler):
             for name, value in (headers | closed | _HEADERS).items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(body)
+            if self.command != "HEAD":
+                self.wfile.write(body)
         except ConnectionError:  # the reader has typed on, or left
             self.close_connection = True
 
@@ -141,19 +153,24 @@ class _Handler(BaseHTTPRequestHandler):
             tones = None if view.scale is None else view.scale.tones
             data = {"name": self.server.name, "labels": view.labels, "tones": tones}
             return _json(data), _JSON
+        if path == "/predict":
+            raise _RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "expected a POST to /predict")
         if path not in self.server.content:
             raise _RefusedError(HTTPStatus.NOT_FOUND, "there is no such page; the page is at /")
         return self.server.content[path]
 
     def _prediction(self) -> tuple[bytes, str]:
-        if self.path != "/predict":
+        """The answer to a program at /predict, and to the page itself at /drawing."""
+        if self.path not in ("/predict", "/drawing"):
             raise _RefusedError(HTTPStatus.NOT_FOUND, "expected a POST to /predict")
-        text = self._text()
+        request = Request.parse(self._body())
         with self.server.one_at_a_time:
-            return _json(_text_data(self.server.predictor, text)), _JSON
+            if self.path == "/predict" or request.several:
+                return _json(answer(self.server.predictor, request)), _JSON
+            return _json(_text_data(self.server.predictor, request.texts[0])), _JSON
 
-    def _text(self) -> str:
-        """The text that the client sends, as `{"text": ...}`."""
+    def _body(self) -> bytes:
+        """The JSON that the client sends."""
         # Pages of others may send plain text and forms without asking, but not this type.
         if self.headers.get_content_type() != _JSON:
             raise _RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"expected {_JSON}")
@@ -166,13 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
                 f"expected a text of at most {MAX_BODY:,} bytes, found {length[:20]}: cut it, "
                 "or score it with thinstack predict --input FILE --out FOLDER",
             )
-        try:
-            asked = json.loads(self.rfile.read(int(length)))
-        except (ValueError, RecursionError):
-            asked = None
-        if not (isinstance(asked, dict) and isinstance(asked.get("text"), str)):
-            raise _RefusedError(HTTPStatus.BAD_REQUEST, 'expected {"text": "..."} as JSON')
-        return str(asked["text"])
+        return self.rfile.read(int(length))
 
 
 def _parts(address: str) -> SplitResult:
@@ -189,13 +200,18 @@ def _json(data: Any) -> bytes:
 
 def _text_data(predictor: Predictor, text: str) -> dict[str, Any]:
     """What a model says of an English text. `label` is the number of a class, or -1 where the model
-    is uncertain. `svg` draws the trees, and is None for more than MOST_WORDS words. `html` is the
-    coloured text."""
+    is uncertain. `highlights` are the phrases that say most. `svg` draws the trees, and is None for
+    more than MOST_WORDS words. `html` is the coloured text."""
     result = predictor(text)
     words = sum(len(sentence.words) for sentence in result.sentences)
     return {
         "label": -1 if result.label is None else predictor.labels.index(result.label),
+        "polarity": result.polarity,
         "scores": [*result.scores.values()],
+        "highlights": [
+            {"text": phrase.text, "label": predictor.labels.index(str(phrase.label))}
+            for phrase in result.highlights()
+        ],
         "sentences": [_sentence_data(sentence) for sentence in result.sentences],
         "svg": result.svg() if words <= MOST_WORDS else None,
         "html": result.html(),

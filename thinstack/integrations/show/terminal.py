@@ -1,44 +1,25 @@
-"""What a terminal shows of predictions, and which classes were taken for which."""
+"""What a terminal shows of sentences, and which classes were taken for which."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from thinstack.integrations.show.outline import (
-    SIGNS,
-    UNCERTAIN,
-    Row,
-    elide,
-    outline,
-    parts_note,
-    phrase,
-    visible,
-)
+from thinstack.integrations.show.outline import UNCERTAIN, Row, outline, parts_note, phrase, visible
+from thinstack.integrations.show.pen import TEXT_STYLES, Pen
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.result import Result
 from thinstack.runtime.why import Contribution, turning
 
 MAX_PHRASES = 127
 """The most phrases that are drawn of one tree: all of a sentence of up to 64 words."""
 
-MAX_CLASSES = 10
-"""The most classes that are drawn of a sentence. If there are more, these are the most probable."""
-
 WIDEST: Final = 12
 """The largest number of classes whose matrix fits a terminal."""
-
-# Orange and blue: told apart by colour-blind readers, legible on black and on white.
-_TEXT_STYLES = ("bold color(166)", "color(166)", "", "color(32)", "bold color(32)")
-_STRONG = ("bold reverse color(166)", "bold reverse color(32)")
-_SIGN_STYLES = (_STRONG[0], "color(166)", "dim", "color(32)", _STRONG[1])
 
 
 def draw(prediction: Prediction, why: Sequence[Contribution] = ()) -> RenderableType:
@@ -52,16 +33,6 @@ def draw(prediction: Prediction, why: Sequence[Contribution] = ()) -> Renderable
     phrases contribute. The phrase that turns the sentence is named and marked.
     """
     return _Drawing(prediction, turning(why))
-
-
-def draw_text(result: Result) -> Text:
-    """What a terminal shows of a text of several sentences: the probabilities of its classes, most
-    probable first, as means over the sentences, weighted by their words."""
-    best = sorted(result.scores.items(), key=lambda each: -each[1])[:MAX_CLASSES]
-    shares = ", ".join(f"{visible(label)} {score:.0%}" for label, score in best)
-    if result.label is None:
-        shares = f"{UNCERTAIN} ({shares})"
-    return Text(f"the {len(result.sentences)} sentences together: {shares}", style="bold")
 
 
 def matrix(counts: NDArray[np.int64], labels: Sequence[str]) -> Table:
@@ -83,55 +54,24 @@ class _Drawing:
     turning: Contribution | None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        pen = _Pen(self.prediction, options, self.turning)
-        yield from (pen.headline(), *pen.notes(), Text(), *pen.classes())
-        if self.prediction.phrases:
+        prediction, pen = self.prediction, _TreePen(self.prediction, options, self.turning)
+        scores = prediction.node_scores[-1].tolist()
+        names = prediction.label, pen.labels[-1], prediction.polarity, prediction.text
+        yield from (pen.headline(*names, lines=5), *pen.notes(), Text(), *pen.classes(scores))
+        if prediction.phrases:
             yield from (Text(), *pen.tree())
 
 
-class _Pen:
-    """Draws one prediction for one width and encoding."""
+class _TreePen(Pen):
+    """Draws one prediction."""
 
     def __init__(
         self, prediction: Prediction, options: ConsoleOptions, turning: Contribution | None
     ):
-        self.turning = turning
-        self.prediction, self.width, self.encoding = prediction, options.max_width, options.encoding
-        self.ascii = options.ascii_only or options.legacy_windows
-        self.elide = partial(elide, dots=" ... " if self.ascii else " … ")
-        scale = prediction.view.scale
-        self.tones = None if scale is None else scale.tones
-        widest = max(self.width // 3, 4)
-        self.names = [self.elide(self.fit(label), widest) for label in prediction.labels]
-        self.signs = [SIGNS[tone] for tone in self.tones] if self.tones else self.names
+        super().__init__(prediction.view, options)
+        self.turning, self.prediction = turning, prediction
         self.labels, self.spans = prediction.label_ids.tolist(), prediction.spans.tolist()
         self.certain = prediction.certain.tolist()
-        self.sign_width = max(map(cell_len, self.signs))
-
-    def fit(self, text: str) -> str:
-        """`text` with nothing in it that acts on the terminal or that its encoding lacks."""
-        return visible(text).encode(self.encoding, "backslashreplace").decode(self.encoding)
-
-    def style(self, label: int, styles: tuple[str, ...]) -> str:
-        return styles[self.tones[label]] if self.tones else ""
-
-    def sign(self, label: int, *, certain: bool = True) -> Text:
-        name = self.signs[label] if certain else "?"
-        pad = " " * (self.sign_width - cell_len(name))
-        cell = f" {pad}{name} " if self.tones else f" {name}{pad} "
-        return Text.assemble(
-            " ",
-            (cell, self.style(label, _SIGN_STYLES) if certain else "dim"),
-            " ",
-            no_wrap=True,
-            overflow="crop",
-        )
-
-    def headline(self) -> Text:
-        label = self.prediction.label
-        style = "" if label is None else self.style(self.labels[-1], _TEXT_STYLES)
-        text = self.elide(self.fit(self.prediction.text), 5 * self.width)
-        return Text.assemble((self.fit(label or UNCERTAIN), f"bold {style}"), ": ", (text, "bold"))
 
     def notes(self) -> list[Text]:
         lines = []
@@ -143,28 +83,6 @@ class _Pen:
         if note := parts_note(self.prediction):
             lines.append(Text(note, style="dim"))
         return lines
-
-    def classes(self) -> list[Text]:
-        scores = self.prediction.node_scores[-1]
-        hidden = len(scores) - MAX_CLASSES
-        best = np.argsort(-scores, kind="stable")[:MAX_CLASSES].tolist()
-        shown = range(len(scores)) if hidden <= 0 else best
-        name_width = max(cell_len(self.names[i]) for i in shown)
-        lines = [self.bar(i, float(scores[i]), name_width) for i in shown]
-        if hidden > 0:
-            lines.append(Text(f"  and {hidden} classes less probable", style="dim"))
-        return lines
-
-    def bar(self, label: int, score: float, name_width: int) -> Text:
-        name = self.names[label] + " " * (name_width - cell_len(self.names[label]))
-        line = self.sign(label) if self.tones else Text("  ", no_wrap=True, overflow="crop")
-        best = label == self.prediction.label_ids[-1]
-        line.append(f"{name} {score:>4.0%}", "bold" if best else "")
-        room = min(self.width - line.cell_len - 2, 40)
-        if room >= 8:
-            blocks = ("#" if self.ascii else "━") * round(score * room)
-            line.append(f"  {blocks}", self.style(label, _TEXT_STYLES) or "dim")
-        return line
 
     def tree(self) -> list[Text]:
         deepest = max((self.width // 2 - self.sign_width - 4) // 2, 1)
@@ -199,6 +117,6 @@ class _Pen:
         start, end = self.spans[row.node]
         text = self.fit(phrase(self.prediction, start, end, room, self.elide))
         text = self.elide(text, room)
-        style = self.style(label, _TEXT_STYLES) if certain else ""
+        style = self.style(label, TEXT_STYLES) if certain else ""
         line.append(text, style).append(more, "dim")
         return line

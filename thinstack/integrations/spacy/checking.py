@@ -86,6 +86,11 @@ def _check(value: Any, length: int) -> None:
         if value.get("aggregation", "words") not in ("words", "sentences"):
             raise ValueError(f"expected an aggregation, found {value['aggregation']!r:.80}")
         _check_number("abstain", value.get("abstain", 0.0), least=0)
+        places = value.get("polarity", ())
+        for place in places:
+            _check_number("polarity", place, least=-1)
+        if len(places) not in (0, len(labels)):
+            raise ValueError(f"expected a polarity of each class, found {places!r:.80}")
         for record in sentences:
             _check_sentence(record, len(labels), length)
         if any(before["end_char"] > behind["start_char"] for before, behind in pairwise(sentences)):

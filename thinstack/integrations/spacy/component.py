@@ -17,7 +17,7 @@ from spacy.tokens import Doc, Span
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.reading import Files, pack, unpacked
 from thinstack.core.config import Device
-from thinstack.errors import NoSentencesWarning
+from thinstack.errors import LanguageWarning, NoSentencesWarning
 from thinstack.integrations.spacy.doc_results import (
     Results,
     contributions_of,
@@ -77,6 +77,7 @@ class TreeSentiment(BatchedPipe):
         self._meta: dict[str, Any] = {}
         self._overridden = False
         self._warned = self._told = False  # that it does not learn; that sentences are not set
+        self._doubted = False  # that a Doc may not be English
 
     def predict(self, docs: Iterable[Doc]) -> list[list[Annotated]]:
         """The scored trees of the sentences of each Doc. Nothing is set. Raises InputError if
@@ -105,7 +106,18 @@ class TreeSentiment(BatchedPipe):
                 NoSentencesWarning,
                 stacklevel=2,
             )
+        self._doubt(sentences for _, sentences in pairs)
         return [sentences for _, sentences in pairs], trees
+
+    def _doubt(self, docs: Iterable[Sequence[DocSentence]]) -> None:
+        """Warn of the first Doc that may not be English."""
+        for sentences in () if self._doubted else docs:
+            words = [word for sentence in sentences for word in sentence.words]
+            if doubt := self.predictor.language.doubt(words):
+                problem = f"{self.name}: a Doc that begins with {words[:3]}: {doubt}"
+                warnings.warn(f"{problem}; its scores say little", LanguageWarning, stacklevel=3)
+                self._doubted = True  # unless that was raised as an error
+                return
 
     def run(self, reading: Reading) -> list[list[Annotated]]:
         """What `predict` gives, from what was read. It can be called in any thread."""
@@ -117,11 +129,12 @@ class TreeSentiment(BatchedPipe):
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
         """Set `doc.cats`, the results of the component, and `doc.spans[spans_key]` of each Doc,
         from what `predict` gave."""
+        labels, polarity = self.labels, self.predictor.view.polarity
         for doc, sentences in zip(docs, found, strict=True):
             names = {"name": self.name, "aggregation": self.aggregation}
-            store(doc, sentences, self.labels, self.abstain, **names)
+            store(doc, sentences, labels, self.abstain, polarity=polarity, **names)
             known = self.results(doc)
-            doc.cats.update(known.scores if known else dict.fromkeys(self.labels, 0.0))
+            doc.cats.update(known.scores if known else dict.fromkeys(labels, 0.0))
             if self.spans_key is not None:
                 doc.spans[self.spans_key] = PhraseGroup(doc, self.spans_key, self.name)
 

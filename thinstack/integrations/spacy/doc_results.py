@@ -26,10 +26,9 @@ from spacy.tokens import Doc, Span
 from thinstack.errors import ConfigError
 from thinstack.integrations.spacy.phrases import Phrase, phrases_around, sentences_in
 from thinstack.integrations.spacy.places import span_around, tokens_at
-from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of
+from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of, view_of
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
-from thinstack.runtime.views import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class Results:
     @property
     def polarity(self) -> float | None:
         """From -1 (negative) to 1 (positive). None if the classes are not a scale of sentiment."""
-        return View.of(tuple(self.found[0].stored["labels"])).mean_place(self._row())
+        return view_of(self.found[0].stored).mean_place(self._row())
 
     @property
     def tree(self) -> str | None:

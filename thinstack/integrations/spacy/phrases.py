@@ -13,9 +13,9 @@ from spacy.tokens import Doc, Span
 
 from thinstack.core.transitions import SHIFT, spans_of
 from thinstack.integrations.spacy.places import span_around, tokens_at, words_within
+from thinstack.integrations.spacy.stored import view_of
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.scored import Spans, scored_spans
-from thinstack.runtime.views import View
 
 _CHANGE = (1, -1)  # of the height of the stack, by SHIFT and REDUCE
 _START = itemgetter("start_char")
@@ -86,7 +86,7 @@ class Phrase(NamedTuple):
         text = around.text[start - around.start_char : end - around.start_char]
         offsets = characters.astype(np.int64) - start
         words = tuple(self.record["words"][self.first : self.behind])
-        view = View.of(tuple(self.stored["labels"]), self.stored.get("abstain", 0.0))
+        view = view_of(self.stored)
         read, scored = (text, words, offsets), (transitions, scores)
         return Prediction(*read, *scored, view, self.weight, self.parts, start)
 

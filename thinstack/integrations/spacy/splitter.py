@@ -1,9 +1,10 @@
 """Finds the sentences and treebank words of a spaCy Doc, by its own tokens and sentence
 boundaries. Parts of tokens that thinstack reads otherwise are read as in a text: tags, entities,
-unusual letters, misspelt negations, very long words (docs/text.md)."""
+unusual letters, misspelt negations, emoji, hashtags, very long words (docs/text.md)."""
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -95,12 +96,15 @@ def _parts_of(span: Span, *, merged: bool) -> _Parts | None:
     sizes = np.array([len(token) for token in span], np.int64)
     firsts = np.array([token.idx - span.start_char for token in span], np.int64)
     inside = np.setdiff1d([match.start() for match in _negation.finditer(text)], firsts)
-    if not (merged or plain or len(inside) or sizes.max(initial=0) > LONGEST):
+    signs = _cut_signs(text, firsts)
+    if not (merged or plain or len(inside) or signs or sizes.max(initial=0) > LONGEST):
         return None
     plain = plain or PlainText.of(text)
     changes = np.concatenate([[0], np.cumsum(plain.changed(text))])
     odd = (changes[firsts + sizes] > changes[firsts]) | (sizes > LONGEST)
     odd[np.searchsorted(firsts, inside, side="right") - 1] = True
+    for first, behind in signs:
+        odd[first:behind] = True
     parts = list[_Part]()
     for start, behind in _stretches(span, odd):
         place = firsts[start], firsts[behind - 1] + sizes[behind - 1]
@@ -109,13 +113,27 @@ def _parts_of(span: Span, *, merged: bool) -> _Parts | None:
         return _Parts([], [], np.zeros((0, 2), np.int64))
     texts = [part.text for part in parts]
     places = np.array([part[1:] for part in parts], np.int64)
-    # A word that was too long is not joined again.
-    pairs = zip(texts, places[:-1, 1], places[1:, 0], strict=False)
-    apart = [end < start or len(part) >= LONGEST for part, end, start in pairs]
     owners = np.searchsorted(firsts + sizes, places[:, 0], side="right")
     behind_owners = np.searchsorted(firsts, places[:, 1])
-    spaces = [*map(bool, apart), bool(span[-1].whitespace_)]
+    # Words of one token, such as of a hashtag or one that was too long, are not joined again.
+    alike = [one.isalnum() and two.isalnum() for one, two in pairwise(texts)]
+    apart = places[:-1, 1] < places[1:, 0]
+    apart |= np.array(alike, np.bool_) & (behind_owners[:-1] > owners[1:])
+    apart |= np.array([len(part) >= LONGEST for part in texts[:-1]], np.bool_)
+    spaces = [*apart.tolist(), bool(span[-1].whitespace_)]
     return _Parts(texts, spaces, np.stack([owners, behind_owners], axis=1))
+
+
+def _cut_signs(text: str, firsts: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Tokens [first, last + 1) of each emoji and hashtag that spaCy has cut into several."""
+    if text.isascii() and "#" not in text:
+        return []
+    places = [match.span() for match in rules().signs.finditer(text)]
+    starts, ends = np.array(places, np.int64).reshape(-1, 2).T
+    first = np.searchsorted(firsts, starts, side="right") - 1
+    behind = np.searchsorted(firsts, ends)
+    pairs = zip(first.tolist(), behind.tolist(), strict=True)
+    return [(start, end) for start, end in pairs if end - start > 1]
 
 
 class _Part(NamedTuple):

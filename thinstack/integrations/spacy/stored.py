@@ -16,7 +16,8 @@ They are plain data that survives `to_bytes`, DocBin (`store_user_data=True`) an
                         parts, a list of pairs; other sentences have no such key}, ...]}}
 
 Arrays are stored as little-endian bytes. If the component abstains, `"abstain"` stands beside the
-labels. If a class is left out, a sentence has a `"weight"`, as `Prediction` has it. A sentence
+labels; so does `"polarity"`, the place of each class from -1 to 1, where their names do not say
+it. If a class is left out, a sentence has a `"weight"`, as `Prediction` has it. A sentence
 without words (white space only) has no entry.
 
 `Doc._.tree_sentiment` is the entry of one component, with lists in place of bytes, so it can be
@@ -42,6 +43,7 @@ from thinstack.integrations.spacy.checking import ARRAYS, checked_results, not_r
 from thinstack.integrations.spacy.places import tokens_at
 from thinstack.integrations.spacy.splitter import DocSentence
 from thinstack.runtime.scored import Spans
+from thinstack.runtime.views import View
 
 DEFAULT_NAME: Final = "tree_sentiment"
 """The component whose results are read if no name is given."""
@@ -67,11 +69,13 @@ def store(
     labels: Sequence[str],
     abstain: float | None = None,
     *,
+    polarity: Sequence[float] | None = None,
     name: str = DEFAULT_NAME,
     aggregation: str = "words",
 ) -> None:
     """Store on a Doc its sentences, which the component `name` scored by the classes `labels`. They
-    replace what the component stored before."""
+    replace what the component stored before. `polarity`: the place of each class on a scale of
+    sentiment, None if there is none (`View.polarity`)."""
     records = []
     for sentence, transitions, scores, weight, parts in found:
         record = {
@@ -88,7 +92,16 @@ def store(
             record["weight"] = weight
         records.append(record)
     value = {"labels": list(labels), "aggregation": aggregation, "sentences": records}
-    _put(doc, name, value if abstain is None else {**value, "abstain": abstain})
+    more: dict[str, Any] = {} if abstain is None else {"abstain": abstain}
+    if polarity is not None and polarity != View.of(tuple(labels)).polarity:
+        more["polarity"] = list(polarity)
+    _put(doc, name, value | more)
+
+
+def view_of(stored: dict[str, Any]) -> View:
+    """The view of the classes whose scores are stored."""
+    view = View.of(tuple(stored["labels"]), stored.get("abstain", 0.0))
+    return view._replace(polarity=tuple(stored["polarity"])) if "polarity" in stored else view
 
 
 def stored_of(doc: Doc, name: str | None = None) -> dict[str, Any] | None:

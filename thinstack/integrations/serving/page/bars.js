@@ -1,10 +1,16 @@
-/** Probabilities as bars. */
+/** Numbers and classes for the eye: percents, signs, bars and tones. */
 
 const SIGNS = ["−−", "−", "0", "+", "++"];
 
 /** A probability as whole percents, half of one rounded up, as in drawings. */
 export function percent(share) {
   return `${Math.floor(100 * share + 0.5)}%`;
+}
+
+/** A number from -1 to 1 with its sign. */
+export function signed(number) {
+  const digits = Math.abs(number).toFixed(2);
+  return digits === "0.00" ? digits : `${number < 0 ? "−" : "+"}${digits}`;
 }
 
 /** What a class is called in the style sheet. */
@@ -24,4 +30,13 @@ export function fillBar(bar, model, scores) {
     return part;
   });
   bar.replaceChildren(...parts);
+}
+
+/** A phrase in the tone of its class, with its sign. */
+export function markedPhrase(model, text, label) {
+  const phrase = document.createElement("span");
+  phrase.className = toneOf(model, label);
+  phrase.title = model.labels[label];
+  phrase.textContent = model.tones ? `${SIGNS[model.tones[label]]} ${text}` : text;
+  return phrase;
 }

@@ -1,6 +1,6 @@
 /** A text that is typed, and what the model says of it below: a verdict, and a tree or the coloured text. */
 import { brackets, corrected, correctionOf } from "./brackets.js";
-import { fillBar, percent } from "./bars.js";
+import { fillBar, markedPhrase, percent, signed } from "./bars.js";
 import { fold, itemOf, listen, mark, relabel, textOf, treeOf } from "./tree.js";
 
 const WAIT = 120; // milliseconds without a key before the model is asked
@@ -132,7 +132,7 @@ export class Field {
   }
 
   #showVerdict() {
-    const { label, scores, sentences } = this.answer;
+    const { label, polarity, scores, highlights, sentences } = this.answer;
     const { model } = this.page;
     const words = sentences.reduce((sum, each) => sum + each.words.length, 0);
     const counted = (count, name) => `${count.toLocaleString("en")} ${name}${count === 1 ? "" : "s"}`;
@@ -140,6 +140,9 @@ export class Field {
     strong.textContent = model.labels[label] ?? "uncertain";
     share.textContent = percent(Math.max(...scores));
     quiet.textContent = `${counted(sentences.length, "sentence")}, ${counted(words, "word")}`;
+    this.verdict.querySelector(".polarity").textContent = polarity === null ? "" : `polarity ${signed(polarity)}`;
     fillBar(this.verdict.querySelector(".bar"), model, scores);
+    this.verdict.querySelector(".highlights").hidden = !highlights.length;
+    this.verdict.querySelector(".highlights span").replaceChildren(...highlights.map(({ text, label }) => markedPhrase(model, text, label)));
   }
 }

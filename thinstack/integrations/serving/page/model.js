@@ -11,7 +11,7 @@ export function open() {
 
 /** What the model says of a text. */
 export function predict(text) {
-  return asked("predict", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ text }) });
+  return asked("drawing", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ text }) });
 }
 
 async function asked(path, request) {

@@ -1,0 +1,23 @@
+/** How many words of a text a model knows (`thinstack.text.language` in Python; docs/text.md). */
+import { cached } from "./cache.js";
+import { plainLetters } from "./letters.js";
+import { rules } from "./rules.js";
+import { plain } from "./treebank.js";
+import { type Vocabulary } from "./vocabulary.js";
+
+const ENGLISH = ["the", "and", "of", "is"];
+
+/** The share of the words that a vocabulary knows, from 0 to 1, of the tokens of a text; null without words. Marks of punctuation are none. */
+export function knownShare(vocabulary: Vocabulary): (tokens: readonly string[]) => number | null {
+  const { scripts, otherWords } = rules();
+  const english = ENGLISH.every((word) => vocabulary.holds(word));
+  const knows = cached((token: string): boolean | null => {
+    if (!/[\p{L}\p{N}]|[^\0-\x7f\p{P}]/u.test(plain(token))) return null;
+    if (scripts.test(plainLetters(token)) || (english && otherWords.has(token.toLowerCase()))) return false;
+    return vocabulary.holds(token);
+  });
+  return (tokens) => {
+    const known = tokens.map(knows).filter((each) => each !== null);
+    return known.length ? known.filter(Boolean).length / known.length : null;
+  };
+}

@@ -1,0 +1,79 @@
+/** What a model says of a text. */
+import { heat } from "./heat.js";
+import { highlights } from "./highlights.js";
+import { type NestedText, rounded } from "./plainData.js";
+import { type Phrase, once } from "./phrase.js";
+import { type Prediction, type Scores } from "./prediction.js";
+import { argmax, meanScores, named, polarityOf } from "./scored.js";
+import { svg } from "./svg.js";
+import { type View } from "./views.js";
+
+/** What a model says of a text: the mean of its sentences, weighted by their words. */
+export class Result {
+  /** The text. */
+  readonly text: string;
+  /** The most probable class; null where it is not as probable as `abstain`, and of a text without words. */
+  readonly label: string | null;
+  /** From -1 (negative) to 1 (positive): the mean place of the classes. Null where these are no scale, and of a text without words. */
+  readonly polarity: number | null;
+  /** The probabilities of the classes; empty of a text without words. */
+  readonly scores: Scores;
+  /** Its sentences, in order; none of a text without words. */
+  readonly sentences: readonly Prediction[];
+
+  /**
+   * The share of its words that the model knows, from 0 to 1; null without words. English texts are nearly all above 0.7, texts in
+   * other languages below 0.5: their scores say little.
+   */
+  readonly known: number | null;
+
+  constructor(text: string, sentences: readonly Prediction[], { labels, polarities, abstain }: View, known: number | null = null) {
+    [this.text, this.sentences, this.known] = [text, sentences, known];
+    const means = this.means();
+    const best = argmax(means);
+    this.label = means.length && means[best] >= abstain ? labels[best] : null;
+    this.polarity = means.length ? polarityOf(means, polarities) : null;
+    this.scores = means.length ? named(means, labels) : {};
+  }
+
+  /** The phrases of all sentences in turn, each before the one that it is a part of; none where phrases have no scores. */
+  get phrases(): readonly Phrase[] {
+    return once(this, () => this.sentences.flatMap((sentence) => sentence.phrases));
+  }
+
+  /**
+   * The at most `n` phrases that say most, the strongest first: none inside another, none without a side, none that the words around
+   * it turn into its opposite. Where phrases have no scores, sentences. Throws InputError for an `n` that is no whole number.
+   */
+  highlights(n = 3): Phrase[] {
+    return highlights(this.sentences, n);
+  }
+
+  /** The text, its sentences and their trees as plain data. */
+  toNested(): NestedText {
+    const { text, label, polarity, scores } = this;
+    return { text, label, polarity, scores, sentences: this.sentences.map((sentence) => sentence.toNested()) };
+  }
+
+  /** Data fit for JSON. */
+  toJSON(): Record<string, unknown> {
+    const { text, label, polarity, scores, sentences } = this;
+    return { text, label, polarity: rounded(polarity), scores: rounded(scores), sentences };
+  }
+
+  /** The trees of the sentences, one below the other, as one SVG image. */
+  svg(): string {
+    return svg(this.sentences);
+  }
+
+  /** The sentences as HTML, with their phrases coloured in place: for long texts. */
+  html(): string {
+    return heat(this.sentences);
+  }
+
+  private means(): number[] {
+    const rows = this.sentences.map(({ nodeScores }) => nodeScores[nodeScores.length - 1]);
+    const weights = this.sentences.map(({ words, weight }) => words.length * weight);
+    return rows.length ? meanScores(rows, weights) : [];
+  }
+}

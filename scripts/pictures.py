@@ -1,0 +1,193 @@
+"""The pictures of the documentation, in `docs/assets`.
+
+    python scripts/pictures.py              # the drawings (SVG), by thinstack and spaCy themselves
+    python scripts/pictures.py --browser    # the photograph of the page too, by Chromium
+
+`tests/test_pictures.py` says whether they are current: it makes the drawings again. Of a photograph
+it compares the digest of what it shows, which `photographs.json` holds.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from functools import cache
+from html import escape
+from pathlib import Path
+from threading import Thread
+from typing import Annotated, Final
+from xml.etree import ElementTree
+
+import typer
+
+import thinstack
+from thinstack.runtime import Predictor, splitter
+
+ROOT: Final = Path(__file__).parents[1]
+ASSETS: Final = ROOT / "docs" / "assets"
+DIGESTS: Final = ASSETS / "photographs.json"
+
+TREE: Final = "The acting is superb, but the plot never comes alive."
+WHY: Final = "The room was cheap, but the staff were rude."
+REVIEW: Final = (
+    "We came for the view, and it is gorgeous. The waiters were friendly, but nobody could say "
+    "when our food would arrive. It came cold after an hour. The soup was bland and far too salty. "
+    "Still, the cake was the best that I have had in years."
+)
+TYPED: Final = (
+    "<p>Dr. Lee wasn't amused&nbsp;&ndash; $5 for that?!</p> I can't recommend it (or its "
+    "well-made cousin)..."
+)
+SPANS: Final = "The acting is superb, but the plot never comes alive."
+COLOURS: Final = {
+    "very negative": "#f0955a",
+    "negative": "#fbc999",
+    "positive": "#b3d6f7",
+    "very positive": "#7fb4e6",
+}
+"""Of spans in displaCy, whose text is always dark; docs/spacy.md has them too."""
+
+
+@cache
+def model() -> Predictor:
+    return thinstack.load("sst", threads=1, isolated=False)
+
+
+def tree() -> str:
+    return model()(TREE).svg()
+
+
+def why() -> str:
+    result = model()(WHY)
+    return str(thinstack.render(result, whys=[each.why() for each in result.sentences]))
+
+
+def text() -> str:
+    return framed(model()(REVIEW).html(), 760, 270)
+
+
+def views() -> str:
+    """The probabilities of one sentence with five, three and two classes, and its polarity."""
+    sentence = "The staff were friendly, though the room was a little small."
+    lines, y = [f'<text x="16" y="28" class="heading">{escape(sentence)}</text>'], 48
+    for classes in (5, 3, 2):
+        result = thinstack.load("sst", classes=classes, threads=1, isolated=False)(sentence)
+        lines.append(f'<text x="16" y="{y + 14}" class="small">classes={classes}</text>')
+        y += 24
+        for label, share in result.scores.items():
+            bold = ' class="heading"' if label == result.label else ""
+            lines += [
+                f'<text x="16" y="{y + 13}"{bold}>{label}</text>',
+                f'<rect x="130" y="{y}" width="{round(400 * share)}" height="16"/>',
+                f'<text x="{140 + round(400 * share)}" y="{y + 13}">{share:.0%}</text>',
+            ]
+            y += 22
+        y += 10
+    style = "text { font: 14px Arial, sans-serif; fill: #1d2126; } .heading { font-weight: 700; } "
+    style += ".small { fill: #5a626d; font-size: 12px; } rect { fill: #7fb4e6; }"
+    return svg("".join(lines), 600, y, style)
+
+
+def words() -> str:
+    """A typed text, and a row of the words of each of its sentences."""
+    lines, y = [f'<text x="16" y="28" class="typed">{escape(TYPED)}</text>'], 50
+    ((*sentences,),) = splitter()([TYPED])
+    for sentence in sentences:
+        x = 16
+        for word in sentence.words:
+            width = 14 + 9 * len(word)
+            lines += [
+                f'<rect x="{x}" y="{y}" width="{width}" height="24" rx="5"/>',
+                f'<text x="{x + 7}" y="{y + 17}">{escape(word)}</text>',
+            ]
+            x += width + 6
+        y += 36
+    style = "text { font: 15px monospace; fill: #1d2126; } rect { fill: #e4e7ea; } "
+    style += ".typed { font-size: 13px; }"
+    return svg("".join(lines), 860, y + 4, style)
+
+
+def spans() -> str:
+    import spacy
+    from spacy import displacy
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("tree_sentiment", config={"spans_key": "sentiment"})
+    options = {"spans_key": "sentiment", "colors": COLOURS}
+    markup = displacy.render(nlp(SPANS), style="span", options=options, jupyter=False)
+    return framed(markup, 760, 120)
+
+
+def framed(markup: str, width: int, height: int) -> str:
+    """HTML as a picture of this size."""
+    body = f'<div xmlns="http://www.w3.org/1999/xhtml">{markup}</div>'
+    return svg(
+        f'<foreignObject width="{width}" height="{height}">{body}</foreignObject>', width, height
+    )
+
+
+def svg(inner: str, width: int, height: int, style: str = "") -> str:
+    picture = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}"><style>{style}</style>'
+        f'<rect width="{width}" height="{height}" style="fill: #fff"/>{inner}</svg>\n'
+    )
+    ElementTree.fromstring(picture)
+    return picture
+
+
+DRAWINGS: Final[dict[str, Callable[[], str]]] = {
+    "tree.svg": tree,
+    "why.svg": why,
+    "text.svg": text,
+    "views.svg": views,
+    "words.svg": words,
+    "spans.svg": spans,
+}
+
+
+def page_digest() -> str:
+    """Of what the photograph of the page shows: its files, and the model."""
+    folder = ROOT / "thinstack" / "integrations"
+    files = [*(folder / "serving/page").iterdir(), *(folder / "show").glob("*.css")]
+    files.append(ROOT / "thinstack/bundle/bundled/sst/manifest.json")
+    content = b"".join(path.read_bytes() for path in sorted(files))
+    return hashlib.sha256(content + TREE.encode()).hexdigest()
+
+
+def photograph_page(path: Path) -> None:
+    """The page of `thinstack serve` with a text, as Chromium shows it."""
+    from playwright.sync_api import sync_playwright
+
+    from thinstack.integrations.serving.server import PageServer
+
+    program = os.environ.get("THINSTACK_CHROMIUM") or shutil.which("chromium")
+    with PageServer(0) as server, sync_playwright() as playwright:
+        server.predictor, server.name = model(), "sst"
+        Thread(target=server.serve_forever, daemon=True).start()
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 860, "height": 700})
+        page.goto(f"{server.url}?text={TREE}")
+        page.locator(".thinstack-tree").wait_for()
+        page.screenshot(path=path)
+        browser.close()
+        server.shutdown()
+
+
+def main(
+    browser: Annotated[bool, typer.Option("--browser", help="The photograph too.")] = False,
+) -> None:
+    """Make the pictures of the documentation."""
+    for name, draw in DRAWINGS.items():
+        (ASSETS / name).write_text(draw(), encoding="utf-8")
+    if browser:
+        photograph_page(ASSETS / "page.png")
+        DIGESTS.write_text(json.dumps({"page.png": page_digest()}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    typer.run(main)

@@ -1,0 +1,214 @@
+"""`thinstack.score_frame`: frames of pandas, polars and pyarrow in, the same kind out."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from last_word_model import write_last_word_bundle
+
+import thinstack
+from thinstack.errors import DataError, InputError
+from thinstack.integrations import frames
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+TEXTS = ["It is good. An awful film", None, "good", "", "very awful", " ", "good film. It is good"]
+NEW = ["label", "polarity", "most_positive", "most_negative"]
+LABELS = ("negative", "neutral", "positive")
+MAKE = {
+    "pandas": lambda texts: pd.DataFrame({"n": range(len(texts)), "text": texts}),
+    "pandas of Arrow": lambda texts: MAKE["pandas"](texts).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas of objects": lambda texts: MAKE["pandas"](texts).astype({"text": object}),
+    "pandas of categories": lambda texts: MAKE["pandas"](texts).astype({"text": "category"}),
+    "polars": lambda texts: pl.DataFrame({"n": range(len(texts)), "text": texts}),
+    "polars of categories": lambda texts: MAKE["polars"](texts).cast({"text": pl.Categorical}),
+    "pyarrow": lambda texts: pa.table({"n": range(len(texts)), "text": texts}),
+    "pyarrow of large strings": lambda texts: MAKE["pyarrow"](texts).cast(
+        pa.schema([("n", pa.int64()), ("text", pa.large_string())])
+    ),
+    "pyarrow in chunks": lambda texts: pa.concat_tables(
+        [MAKE["pyarrow"](texts).slice(0, 2), MAKE["pyarrow"](texts).slice(2)]
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model") / "scale"
+    return thinstack.load(write_last_word_bundle(folder, labels=LABELS, parser="capped").path)
+
+
+def rows_of(frame):
+    """Rows as dicts; None in place of all that pandas has for a missing value."""
+    if isinstance(frame, pd.DataFrame):
+        records = frame.to_dict("records")
+        return [{k: None if pd.isna(v) else v for k, v in row.items()} for row in records]
+    return frame.to_dicts() if isinstance(frame, pl.DataFrame) else frame.to_pylist()
+
+
+def expected(model, text):
+    if text is None or not text.strip():
+        return dict.fromkeys([*NEW, *LABELS])
+    result = model(text)
+    scores = result.scores
+    sides = {phrase.label: phrase.text for phrase in reversed(result.highlights(99))}
+    return {
+        "label": result.label,
+        "polarity": pytest.approx(scores["positive"] - scores["negative"], abs=1e-12),
+        "most_positive": sides.get("positive"),
+        "most_negative": sides.get("negative"),
+        **scores,
+    }
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_a_frame_comes_back_with_new_columns(model, kind, monkeypatch):
+    monkeypatch.setattr(frames, "_ROWS", 2)
+    frame = MAKE[kind](TEXTS)
+    found = thinstack.score_frame(frame, model=model, scores=True)
+    assert type(found) is type(frame)
+    rows = rows_of(found)
+    assert list(rows[0]) == ["n", "text", *NEW, *LABELS]
+    for number, (row, text) in enumerate(zip(rows, TEXTS, strict=True)):
+        assert row == {"n": number, "text": text} | expected(model, text)
+    assert (rows[0]["most_positive"], rows[0]["most_negative"]) == ("It is good", "An awful")
+    assert rows[6]["most_positive"] == "It is good", "the stronger one, of two"
+    assert len(rows_of(frame)[0]) == 2, "the frame that was given stays as it was"
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_frames_without_rows_and_without_texts_have_the_same_types(model, kind):
+    full = thinstack.score_frame(MAKE[kind](TEXTS), model=model, scores=True)
+    for texts in ([], [None, None]):
+        found = thinstack.score_frame(MAKE[kind](texts), model=model, scores=True)
+        assert len(rows_of(found)) == len(texts)
+        assert types(found)[2:] == types(full)[2:]
+        assert all(list(row.values())[1:] == [None] * 8 for row in rows_of(found))
+
+
+def types(frame):
+    return [
+        str(kind) for kind in (frame.schema.types if isinstance(frame, pa.Table) else frame.dtypes)
+    ]
+
+
+@pytest.mark.parametrize(
+    "index",
+    [[5, 5, 2, 2, 2, 9, 1], list("gfedcba"), pd.MultiIndex.from_product([[1], list("gfedcba")])],
+)
+def test_an_index_stays(model, index):
+    frame = MAKE["pandas"](TEXTS).set_index(pd.Index(index))
+    found = thinstack.score_frame(frame, model=model)
+    assert found.index.equals(frame.index)
+    plain = thinstack.score_frame(MAKE["pandas"](TEXTS), model=model)
+    assert found.reset_index(drop=True).equals(plain)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT, np.nan])
+def test_all_that_is_missing_stays_missing(model, missing):
+    frame = pd.DataFrame({"text": pd.Series(["good", missing], dtype=object)})
+    first, second = rows_of(thinstack.score_frame(frame, model=model))
+    assert first["label"] == "positive"
+    assert set(second.values()) == {None}
+
+
+def test_columns_that_are_there_are_not_lost(model):
+    frame = MAKE["pandas"](TEXTS).assign(label="mine", positive=1)
+    with pytest.raises(InputError, match=r"'label' already.*prefix="):
+        thinstack.score_frame(frame, model=model)
+    found = thinstack.score_frame(frame, model=model, prefix="sst_")
+    assert list(found)[2:] == ["label", "positive", *(f"sst_{name}" for name in NEW)]
+    with pytest.raises(InputError, match="'positive' already"):
+        thinstack.score_frame(frame.drop(columns="label"), model=model, scores=True)
+
+
+def test_a_column_that_is_not_there(model):
+    frame = pd.DataFrame({"id": [1], "Review": ["good"]})
+    with pytest.raises(DataError, match=r"'review', found 'id', 'Review' \(did you mean 'Review'"):
+        thinstack.score_frame(frame, "review", model=model)
+    with pytest.raises(DataError, match="found 0"):
+        thinstack.score_frame(pd.DataFrame([["good"]]), model=model)
+    numbered = thinstack.score_frame(pd.DataFrame([["good"]]), 0, model=model)
+    assert list(numbered) == [0, *NEW]
+
+
+@pytest.mark.parametrize("twice", ["text", "n"])
+def test_two_columns_of_one_name(model, twice):
+    arrow = pa.Table.from_arrays([pa.array(["good"])] * 3, ["text", "n", twice])
+    with pytest.raises(DataError, match=f"'{twice}' twice"):
+        thinstack.score_frame(arrow, model=model)
+    frame = pd.DataFrame([["a", "b", "c"]], columns=["text", "n", twice])
+    with pytest.raises(DataError, match=f"'{twice}' twice"):
+        thinstack.score_frame(frame, model=model)
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (pd.DataFrame({"text": ["a", None, 3]}), r"row 2 .*found 3.*\.astype\('string'\)"),
+        (pd.DataFrame({"text": [1.5]}), r"row 0 .*found 1\.5"),
+        (pd.DataFrame({"text": [b"a"]}), r"row 0 .*b'a'.*\.str\.decode"),
+        (pl.DataFrame({"text": [None, 3]}), r"row 1 .*polars\.String"),
+        (pa.table({"text": [True]}), r"row 0 .*found True.*pyarrow\.string"),
+        (pd.DataFrame({"text": ["good", "\ud800"]}, dtype=object), r"text 1: no Unicode"),
+    ],
+)
+def test_a_cell_that_is_no_text_is_named(model, frame, said):
+    with pytest.raises(InputError, match=said):
+        thinstack.score_frame(frame, model=model)
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"text": ["a"]}, "found a dict.*pandas.DataFrame"),
+        (["good"], "found a list.*model"),
+        ("reviews.csv", "'reviews.csv'.*--input"),
+        (None, "found a NoneType"),
+        (pd.Series(["a"]), "found a Series.*whole frame"),
+        (pa.record_batch({"text": ["a"]}), "found a RecordBatch.*from_batches"),
+        (pl.LazyFrame({"text": ["a"]}), r"found a LazyFrame.*frame\.collect\(\)"),
+    ],
+)
+def test_what_is_no_frame_in_memory_is_refused(model, other, said):
+    with pytest.raises(InputError, match=said):
+        thinstack.score_frame(other, model=model)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_frame_given_as_texts_names_score_frame(model, kind):
+    for call in (model, model.stream):
+        with pytest.raises(InputError, match=r"thinstack\.score_frame"):
+            call(MAKE[kind](TEXTS))
+        with pytest.raises(InputError, match=r"d\['text'\]; thinstack\.score_frame"):
+            call({"text": TEXTS})
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_a_series_is_an_iterable_of_texts(model, kind):
+    texts = MAKE[kind](["good", "awful"])["text"]
+    assert [result.label for result in model(texts)] == ["positive", "negative"]
+
+
+def test_classes_that_are_no_scale_have_no_polarity(last_word):
+    frame = MAKE["polars"](TEXTS)
+    found = thinstack.score_frame(frame, model=last_word.path, scores=True)
+    assert found["label"].to_list() == ["so-so", None, "good", None, "bad", None, "good"]
+    assert found.select(NEW[1:]).null_count().row(0) == (7, 7, 7)
+    assert found.columns[-3:] == ["bad", "so-so", "good"]
+
+
+def test_a_class_with_the_name_of_a_new_column(tmp_path):
+    folder = write_last_word_bundle(tmp_path / "own", labels=("label", "so", "b")).path
+    with pytest.raises(InputError, match="'label'"):
+        thinstack.score_frame(MAKE["pandas"](["good"]), model=folder, scores=True)
+
+
+def test_thinstack_imports_no_frames():
+    code = "import sys, thinstack; print({'narwhals', 'pandas', 'sklearn'} & set(sys.modules))"
+    code += "; thinstack.score_frame; print({'pandas', 'polars', 'pyarrow'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["set()", "set()"]

@@ -1,0 +1,125 @@
+"""`thinstack predict --input FILE --out scored.csv`: all rows in one file, wherever a run is
+stopped."""
+
+import csv
+import io
+import json
+
+import pytest
+from pyarrow import parquet
+from test_corpus_run import TEXTS, breaking, predict, small_shards, stopped, text_of, texts, written
+
+from thinstack.data.tables.text_streams import paragraphs_of
+from thinstack.integrations.corpora import run
+
+__all__ = ["predict", "small_shards", "texts"]
+NAMES = ["scored.csv", "scored.jsonl", "a.b.PARQUET"]
+
+
+def table(path):
+    if path.suffix == ".PARQUET":
+        return [list(row.values())[:8] for row in parquet.read_table(path).to_pylist()]
+    if path.suffix == ".csv":
+        rows = list(csv.reader(text_of(path)))
+        assert sum(row == rows[0] for row in rows) == 1
+        return rows[1:]
+    return [list(json.loads(line).values())[:8] for line in path.read_text("utf-8").splitlines()]
+
+
+def in_parts(folder, suffix):
+    return [row for path in sorted(folder.glob("part*")) for row in table(renamed(path, suffix))]
+
+
+def renamed(path, suffix):
+    return path.rename(path.with_suffix(suffix))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_file_holds_the_rows_of_all_parts(predict, texts, tmp_path, name):
+    out, format = tmp_path / "one" / name, name.split(".")[-1].lower()
+    answer = predict(texts, "--id", "id", "--out", out)
+    assert (answer.code, answer.err) == (0, f"10 rows; the scores are in {out}\n")
+    assert [path.name for path in out.parent.iterdir()] == [name]
+    assert predict(texts, "--id", "id", "--format", format).code == 0
+    assert len(list((tmp_path / "out").glob("part*"))) == 3
+    assert table(out) == in_parts(tmp_path / "out", out.suffix)
+    before = out.read_bytes()
+    stopped(predict(texts, "--out", out), f"{out}: is there already")
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("step", ["shard", "join", "remove"])
+def test_a_stopped_run_goes_on_to_the_same_file(predict, texts, tmp_path, monkeypatch, name, step):
+    predict(texts, "--out", tmp_path / "whole" / name)
+    out = tmp_path / "one" / name
+
+    def killed(*rest, **others):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        if step == "shard":
+            breaking(patch, KeyboardInterrupt(), 1)
+        else:
+            patch.setattr(run, {"join": "join_parts", "remove": "remove_parts"}[step], killed)
+        stopped(predict(texts, "--out", out), f".{name}.parts are kept", code=130)
+    assert out.exists() == (step == "remove")
+    before = 4 if step == "shard" else 10
+    assert f"({before} before); the scores are in {out}" in predict(texts, "--out", out).err
+    assert [path.name for path in out.parent.iterdir()] == [name]
+    assert out.read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_rows_that_fail_have_a_file_of_their_own(predict, tmp_path):
+    path, out = written(tmp_path / "t.jsonl", [None, *TEXTS, None]), tmp_path / "one" / "s.csv"
+    stopped(predict(path, "--out", out), "1 of 12 rows have failed", "errors")
+    answer = predict(path, "--out", out, "--fail-after", "0.5")
+    errors = out.parent / "s.errors.jsonl"
+    assert answer.err.endswith(f"2 failed: {errors} says why; the scores are in {out}\n")
+    assert [json.loads(line)["id"] for line in errors.read_text().splitlines()] == ["1", "12"]
+    assert {row[0] for row in table(out)} == {str(line) for line in range(2, 12)}
+    out.unlink()
+    stopped(predict(path, "--out", out), f"{errors}: is there already")
+
+
+def test_an_ending_and_a_format_must_agree(predict, texts, tmp_path):
+    stopped(predict(texts, "--out", tmp_path / "a.csv", "--format", "jsonl"), "a.csv", "--format")
+    (tmp_path / "b.csv").mkdir()
+    assert predict(texts, "--out", tmp_path / "b.csv").code == 0, "a folder of that name stays one"
+    assert (tmp_path / "b.csv" / "part-000000.jsonl").exists()
+
+
+def test_rows_without_texts_are_not_gone_on_with(predict, texts, tmp_path):
+    predict(texts)
+    path = tmp_path / "out" / "manifest.json"
+    old = json.loads(path.read_text())
+    del old["settings"]["paragraphs"]
+    path.write_text(json.dumps(old | {"schema_version": 1}))
+    stopped(predict(texts), "its schema_version is 1, but now it is 2", "another folder")
+
+
+PARAGRAPHS = "Good film\nand fine.\r\n\n \t\nAwful\n\n"
+
+
+def test_paragraphs_are_cut_at_blank_lines():
+    lines = (line.rstrip("\r\n") for line in io.StringIO(PARAGRAPHS, newline=""))
+    assert list(paragraphs_of(lines)) == [(1, "Good film\nand fine."), (5, "Awful")]
+    assert list(paragraphs_of(["", "a", "b"])) == [(2, "a\nb")]
+    assert list(paragraphs_of(["", " "])) == []
+
+
+def test_paragraphs_of_files_and_of_standard_input(predict, cli, tmp_path, last_word, texts):
+    path = tmp_path / "texts.txt"
+    path.write_text(PARAGRAPHS)
+    outs = [tmp_path / "file.csv", tmp_path / "input.csv"]
+    assert predict(path, "--paragraphs", "--output", "documents", "--out", outs[0]).code == 0
+    options = ("--paragraphs", "--output", "documents", "--out", outs[1])
+    assert predict("-", *options, stdin=PARAGRAPHS.encode()).code == 0
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    found = [(row[0], row[4]) for row in table(outs[0])]
+    assert found == [("1", "Good film\nand fine."), ("5", "Awful")]
+    typed = cli("predict", "--jsonl", "--paragraphs", "--model", last_word.path, stdin=b"a\nb\n\nc")
+    assert [json.loads(line)["text"] for line in typed.out.splitlines()] == ["a\nb", "c"]
+    stopped(predict(texts, "--paragraphs"), "--paragraphs is for files of text")
+    stopped(predict(path, "--paragraphs", "--sep", ";"), "--sep: is for tables")
+    stopped(cli("predict", "--paragraphs", "a"), "--paragraphs cuts standard input")

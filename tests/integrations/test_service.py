@@ -1,0 +1,130 @@
+"""`POST /predict` of `thinstack serve`: its answers, and the document that describes them."""
+
+import json
+import threading
+from http.client import HTTPConnection
+
+import pytest
+from command_line import PATIENCE
+
+import thinstack
+from thinstack.integrations.serving.server import HOST, PageServer
+
+TEXT = "The 😀 acting is superb. The plot never comes alive."
+LONG = "good " * 405
+
+
+@pytest.fixture(scope="module")
+def server():
+    with PageServer(0) as found:
+        found.predictor, found.name = thinstack.load("sst", threads=1), "sst"
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield found
+        found.shutdown()
+
+
+@pytest.fixture
+def ask(server):
+    """The status and the JSON of a request."""
+
+    def asked(method, path, body=None):
+        connection = HTTPConnection(HOST, server.port, timeout=PATIENCE)
+        body = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        connection.request(method, path, body, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        answer = response.status, json.loads(response.read())
+        connection.close()
+        return answer
+
+    return asked
+
+
+def test_a_text_is_answered_as_by_the_library(server, ask):
+    expected = server.predictor(TEXT).to_dict()
+    assert ask("POST", "/predict", {"text": TEXT, "phrases": True}) == (200, expected)
+    status, brief = ask("POST", "/predict", {"text": TEXT})
+    assert (status, brief["label"], brief["polarity"]) == (
+        200,
+        expected["label"],
+        expected["polarity"],
+    )
+    assert [*brief["sentences"][1]] == ["text", "start", "label", "polarity", "scores"]
+    assert TEXT[brief["sentences"][1]["start"] :] == brief["sentences"][1]["text"]
+
+
+def test_several_texts_are_answered_in_order(server, ask):
+    texts = ["A good film.", "", "So dull."]
+    status, found = ask("POST", "/predict", {"texts": texts})
+    assert status == 200
+    expected = [each.label for each in server.predictor(texts)]
+    assert [each["label"] for each in found["results"]] == expected
+    assert found["results"][1]["sentences"] == []
+    assert ask("POST", "/predict", {"texts": []}) == (200, {"results": []})
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"texts": ["a", 3]}, "'texts': ['a', 3]"),
+        ({"text": "a", "texts": []}, "text, texts"),
+        ({"text": "a", "phrases": 1}, "'phrases': 1"),
+        ({"text": "a", "nodes": True}, "nodes"),
+        ({"texts": "a"}, "'texts': 'a'"),
+        ({}, "the keys"),
+        (b"[" * 100_000, "no JSON"),
+        (b'{"texts": ["a", "b \\ud800"]}', "text 1"),
+    ],
+)
+def test_a_wrong_request_is_named(ask, body, named):
+    status, answer = ask("POST", "/predict", body)
+    assert (status, [*answer]) == (400, ["error"])
+    assert named in answer["error"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected", "named"),
+    [
+        ("GET", "/predict", 405, "a POST"),
+        ("PUT", "/predict", 501, "PUT"),
+        ("POST", "/nothing", 404, "/predict"),
+        ("GET", "/nothing", 404, "is at /"),
+    ],
+)
+def test_other_requests_are_errors_in_json(ask, method, path, expected, named):
+    status, answer = ask(method, path, {"text": "a"})
+    assert (status, [*answer], named in answer["error"]) == (expected, ["error"], True)
+
+
+@pytest.fixture(scope="module")
+def described(server):
+    return json.loads(server.content["/openapi.json"][0])
+
+
+def test_it_is_served(ask, described):
+    assert ask("GET", "/openapi.json") == (200, described)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/predict", {"text": TEXT, "phrases": True}),
+        ("POST", "/predict", {"text": LONG, "phrases": True}),
+        ("POST", "/predict", {"texts": [TEXT, ""]}),
+        ("POST", "/predict", {"text": 3}),
+        ("GET", "/model", None),
+    ],
+)
+def test_answers_are_as_described(ask, described, method, path, body):
+    validator = pytest.importorskip("jsonschema").Draft202012Validator  # that of OpenAPI 3.1
+    status, answer = ask(method, path, body)
+    said = described["paths"][path][method.lower()]["responses"][str(status)]
+    schema = said["content"]["application/json"]["schema"]
+    validator({"$ref": "#/s", "s": schema} | {"components": described["components"]}).validate(
+        answer
+    )
+
+
+def test_examples_are_requests_that_are_answered(ask, described):
+    asked = described["paths"]["/predict"]["post"]["requestBody"]["content"]
+    for example in asked["application/json"]["examples"].values():
+        assert ask("POST", "/predict", example["value"])[0] == 200

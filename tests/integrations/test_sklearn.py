@@ -1,0 +1,135 @@
+"""`thinstack.sklearn.SentimentFeatures` where scikit-learn has its transformers."""
+
+import pickle
+
+import numpy as np
+import pytest
+from last_word_model import write_last_word_bundle
+
+import thinstack
+from thinstack.errors import InputError
+
+base = pytest.importorskip("sklearn.base")
+from sklearn.compose import ColumnTransformer  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
+from sklearn.pipeline import make_pipeline, make_union  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from sklearn.utils import estimator_checks  # noqa: E402
+
+from thinstack.sklearn import SentimentFeatures  # noqa: E402
+
+TEXTS = ["It is good. An awful film", "good", "very awful", "film"]
+CHECKS = """
+check_estimator_cloneable check_estimator_repr
+check_get_params_invariance check_mixin_order check_no_attributes_set_in_init
+check_parameters_default_constructible check_set_params check_valid_tag_types
+"""
+NAMES = ["negative", "neutral", "positive", "polarity"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model") / "scale"
+    return write_last_word_bundle(folder, labels=tuple(NAMES[:3])).path
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return thinstack.load(folder)
+
+
+@pytest.mark.parametrize("check", CHECKS.split())
+def test_the_checks_of_scikit_learn_that_need_no_numbers(check):
+    getattr(estimator_checks, check)("SentimentFeatures", SentimentFeatures())
+
+
+def test_features_are_probabilities_and_polarity(model):
+    features = SentimentFeatures(model).fit_transform(TEXTS)
+    assert (features.shape, features.dtype) == ((4, 4), np.float64)
+    for row, text in zip(features, TEXTS, strict=True):
+        scores = model(text).scores
+        assert row[:3].tolist() == list(scores.values())
+        assert row[3] == pytest.approx(scores["positive"] - scores["negative"], abs=1e-12)
+    assert SentimentFeatures(model).get_feature_names_out().tolist() == NAMES
+
+
+def test_classes_that_are_no_scale_have_no_polarity(last_word):
+    made = SentimentFeatures(last_word.path)
+    assert made.transform(TEXTS).shape == (4, 3)
+    assert made.get_feature_names_out().tolist() == ["bad", "so-so", "good"]
+
+
+def test_a_named_model_is_loaded_once_and_again_where_it_is_another(folder, last_word):
+    made = SentimentFeatures(folder)
+    assert base.clone(made).get_params() == {"model": folder}
+    first = made._predictor()
+    assert made.fit(TEXTS)._predictor() is first
+    assert made.set_params(model=last_word.path).transform(TEXTS).shape == (4, 3)
+
+
+def test_copies_and_pickles(model, folder):
+    made = SentimentFeatures(model)
+    assert base.clone(made).model is model
+    for one in (made, SentimentFeatures(folder).fit(TEXTS)):
+        again = pickle.loads(pickle.dumps(one))
+        assert np.array_equal(again.transform(TEXTS), made.transform(TEXTS))
+
+
+def test_what_holds_one_column_of_texts(model):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
+    made = SentimentFeatures(model)
+    wanted = made.transform(TEXTS)
+    frame, table = pandas.DataFrame({"a": TEXTS}), pyarrow.table({"a": TEXTS})
+    arrays = [np.array(TEXTS), np.array(TEXTS, object), np.array(TEXTS, object)[:, None]]
+    frames = [frame, frame["a"], table, table["a"], polars.DataFrame(frame), polars.Series(TEXTS)]
+    for found in (tuple(TEXTS), iter(TEXTS), *arrays, *frames):
+        assert np.array_equal(made.transform(found), wanted)
+    for missing in (None, float("nan"), pandas.NA, "", " \t"):
+        features = made.transform(["good", missing])
+        assert np.array_equal(features[0], wanted[1])
+        assert np.isnan(features[1]).all()
+    assert made.transform([]).shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ("good", "'good'"),
+        (3, "found 3"),
+        ({"text": TEXTS}, "dict"),
+        (["good", 3], "text 1: .*found 3"),
+        (["good", b"bad"], "text 1: .*b'bad'"),
+        (np.array([TEXTS, TEXTS], object).T, "found 2 columns"),
+    ],
+)
+def test_what_is_no_column_of_texts(model, found, said):
+    with pytest.raises(InputError, match=said):
+        SentimentFeatures(model).transform(found)
+
+
+def test_frames_out_keep_their_index(model):
+    pandas = pytest.importorskip("pandas")
+    made = SentimentFeatures(model).set_output(transform="pandas")
+    found = made.transform(pandas.DataFrame({"a": TEXTS}, index=[3, 3, 1, 0]))
+    assert (list(found), list(found.index)) == (NAMES, [3, 3, 1, 0])
+    frame = pandas.DataFrame({"text": TEXTS, "stars": [3, 5, 1, 3]})
+    columns = ColumnTransformer(
+        [("sentiment", SentimentFeatures(model), "text"), ("stars", StandardScaler(), ["stars"])]
+    ).set_output(transform="pandas")
+    names = [*(f"sentiment__{name}" for name in NAMES), "stars__stars"]
+    assert list(columns.fit_transform(frame)) == names
+    with pytest.raises(InputError, match=r"2 columns \(text, stars\)"):
+        made.transform(frame)
+
+
+def test_pipelines_and_searches(model, folder):
+    texts, labels = TEXTS[1:3] * 6, [1, 0] * 6
+    union = make_union(SentimentFeatures(model))
+    pipeline = make_pipeline(union, LogisticRegression()).fit(texts, labels)
+    assert pipeline.predict(["so good", "so awful"]).tolist() == [1, 0]
+    assert pickle.loads(pickle.dumps(pipeline)).score(texts, labels) == 1
+    pipeline = make_pipeline(SentimentFeatures(), LogisticRegression())
+    search = GridSearchCV(pipeline, {"sentimentfeatures__model": [model, folder]}, cv=2)
+    assert search.fit(texts, labels).best_score_ == 1

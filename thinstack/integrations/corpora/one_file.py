@@ -1,0 +1,75 @@
+"""Scored rows as one file. Its parts lie in a hidden folder beside it until all is scored."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from thinstack.data.files.writing import replacing
+from thinstack.data.tables.csv_rows import csv_line
+from thinstack.errors import InputError
+from thinstack.integrations.corpora.folder import OutFolder
+from thinstack.integrations.corpora.part_files import PartFormat, csv_columns, merge_parquet
+
+_FORMATS: Final[dict[str, PartFormat]] = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
+
+
+def file_format(out: Path) -> PartFormat | None:
+    """The format of the one file that `out` names by its ending; None if `out` is a folder."""
+    return None if out.is_dir() else _FORMATS.get(out.suffix.lower())
+
+
+def parts_folder(file: Path) -> Path:
+    """The folder of the parts of a file."""
+    return file.with_name(f".{file.name}.parts")
+
+
+def failed_file(file: Path) -> Path:
+    """The file of the failed rows, if there are any."""
+    return file.with_name(f"{file.stem}.errors.jsonl")
+
+
+def check_new_file(file: Path) -> None:
+    """Raise InputError if the file is there already, unless its parts are too: a run that was
+    killed at its end has left both, and goes on."""
+    if parts_folder(file).is_dir():
+        return
+    for path in (file, failed_file(file)):
+        if path.exists():
+            raise InputError(
+                f"{path}: is there already, and is not written over: name another file with --out, "
+                "or remove this one first"
+            )
+
+
+def join_parts(
+    folder: OutFolder, shards: int, file: Path, labels: Sequence[str], *, phrases: bool
+) -> None:
+    """Write the rows of all shards as one file, and the failed rows as another one. Each is whole,
+    wherever this is stopped. Raises OSError."""
+    parts = [folder.part(number) for number in range(shards)]
+    with replacing(file) as temporary:
+        if folder.format == "parquet":
+            merge_parquet(parts, temporary)
+        else:
+            csv = folder.format == "csv"
+            names = csv_line(csv_columns(labels, phrases=phrases)) if csv else ""
+            _concatenate(parts, temporary, len(names.encode()))
+    failed = [folder.failed_part(number) for number in range(shards)]
+    if there := [path for path in failed if path.exists()]:
+        with replacing(failed_file(file)) as temporary:
+            _concatenate(there, temporary)
+
+
+def _concatenate(parts: Sequence[Path], file: Path, header: int = 0) -> None:
+    """`header`: bytes at the start of each part, of which the file gets one."""
+    with file.open("wb") as whole:
+        for number, path in enumerate(parts):
+            with path.open("rb") as part:
+                part.seek(header if number else 0)
+                shutil.copyfileobj(part, whole, 1 << 20)
+
+
+def remove_parts(folder: OutFolder) -> None:
+    """Remove the parts of a file that is written."""
+    shutil.rmtree(folder.path, ignore_errors=True)

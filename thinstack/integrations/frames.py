@@ -1,0 +1,199 @@
+"""Scores a column of texts of a DataFrame: `thinstack.score_frame`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.bundle import open_bundle
+from thinstack.data.tables.table_rows import check_columns
+from thinstack.errors import InputError, shown
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.result import Result
+from thinstack.runtime.views import View
+
+Frame = TypeVar("Frame")
+"""A DataFrame of pandas or polars, a Table of pyarrow, or another one that narwhals knows."""
+
+_ROWS: Final = 1 << 12
+"""Texts that are taken out of a frame at once."""
+
+_ADVICE: Final = "name the column of the texts with text="
+
+
+def score_frame(
+    frame: Frame,
+    text: str = "text",
+    *,
+    model: Predictor | str | Path = "sst",
+    scores: bool = False,
+    prefix: str = "",
+) -> Frame:
+    """Score a column of English texts, and give the frame with new columns behind its own.
+
+    `frame`: a DataFrame of pandas or polars, or a Table of pyarrow. The same kind comes back, with
+    its index and its rows in order. `text`: the column of the texts. `model`: a loaded model, or
+    what `thinstack.load` takes.
+
+    The new columns are `label`; `polarity`, from -1 (negative) to 1 (positive); `most_positive` and
+    `most_negative`, the phrases that say most for either side (`Result.highlights`). With `scores`,
+    each class also has a column with its probability and of its name. `prefix` stands before all
+    new names.
+
+    A missing text has missing values in all of them, and so has a text without words. A label is
+    missing below `abstain`, and a phrase if none takes that side. If the classes are not a scale of
+    sentiment, polarity and phrases are missing. Memory stays bounded, but for the new columns.
+
+    Raises InputError for what is no frame in memory, for new columns that the frame has already,
+    and for a cell that is no text, with its row from 0. Raises DataError for a column that is not
+    there and for two of one name, and what `thinstack.load` raises.
+    """
+    eager = _eager(frame)
+    check_columns("the frame", eager.columns, [text], _ADVICE)
+    if not isinstance(model, Predictor):
+        model = Predictor(open_bundle(model))
+    names = [f"{prefix}{name}" for name in ("label", "polarity", "most_positive", "most_negative")]
+    names += [prefix + label for label in model.labels] if scores else []
+    _check_new(names, eager.columns)
+    columns = _Columns.empty(len(eager), model.view, scores=scores)
+    for row, result in enumerate(model.stream(_texts(eager, text))):
+        columns.add(row, result)
+    scored: Frame = _joined(eager, dict(zip(names, columns.values(), strict=True)))
+    return scored
+
+
+def _eager(frame: Any) -> "nw.DataFrame[Any]":
+    """The frame, as narwhals has it."""
+    try:
+        known: nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any]
+        known = nw.from_native(frame, allow_series=True)
+    except nw.exceptions.DuplicateError:  # of pandas and Arrow; narwhals names no column of theirs
+        names: list[str] = list(getattr(frame, "column_names", None) or frame.columns)
+        check_columns("the frame", names, [], _ADVICE)
+        raise
+    except TypeError:
+        raise InputError(f"{_EXPECTED}, {_instead_of(frame)}") from None
+    if isinstance(known, nw.LazyFrame):
+        raise InputError(
+            f"{_EXPECTED}, found a {type(frame).__name__}, whose rows are not read yet: collect "
+            "them first, such as frame.collect(); for Spark see thinstack.integrations.spark"
+        )
+    if isinstance(known, nw.Series):
+        raise InputError(
+            f"{_EXPECTED}, found a {type(frame).__name__}: give the whole frame; "
+            "model.stream(series) scores texts alone"
+        )
+    return known
+
+
+_EXPECTED: Final = "expected a DataFrame of pandas or polars, or a Table of pyarrow"
+
+
+def _instead_of(found: object) -> str:
+    """What was found in place of a frame, and what to do."""
+    what = f"found a {type(found).__name__}"
+    if isinstance(found, Mapping):
+        return f"{what}: make a frame of it, such as pandas.DataFrame(d)"
+    if hasattr(found, "to_pylist") and hasattr(found, "schema"):  # a RecordBatch
+        return f"{what}: make a table of it, pyarrow.Table.from_batches([batch])"
+    if isinstance(found, str | Path):
+        return f"found {shown(found, 60)}: read the file, or run thinstack predict --input FILE"
+    return f"{what}: texts alone are scored by model(texts)"
+
+
+def _check_new(names: Sequence[str], there: Sequence[str]) -> None:
+    """Raise InputError for new columns of the name of another one."""
+    if taken := [name for name in names if name in there]:
+        raise InputError(
+            f"the frame has a column {taken[0]!r} already, which would be lost: rename it or leave "
+            "it out, or put something before the new names, such as prefix='sst_'"
+        )
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(
+            f"a class of the model is called {twice[0]!r}, as another new column is: leave scores "
+            "out"
+        )
+
+
+def _texts(frame: "nw.DataFrame[Any]", name: str) -> Iterator[str]:
+    """The texts of a column, "" for one that is missing. Only some are Python objects at once."""
+    column = frame.get_column(name)
+    for start in range(0, len(column), _ROWS):
+        part = column[start : start + _ROWS]
+        cells = zip(part.to_list(), part.is_null().to_list(), strict=True)
+        for row, (cell, missing) in enumerate(cells, start):
+            if missing:
+                yield ""
+            elif isinstance(cell, str):
+                yield cell
+            else:
+                raise InputError(
+                    f"row {row} of the column {name!r}: expected a text, found {shown(cell, 60)}: "
+                    f"{_conversion(frame, name, cell)}"
+                )
+
+
+def _conversion(frame: "nw.DataFrame[Any]", name: str, cell: object) -> str:
+    """How to make texts of a column that holds this cell."""
+    binary = isinstance(cell, bytes)
+    if frame.implementation.is_pandas_like():
+        how = ".str.decode('utf-8')" if binary else ".astype('string')"
+        return f"convert the column, such as frame[{name!r}]{how}"
+    if frame.implementation.is_polars():
+        return f"convert the column, such as polars.col({name!r}).cast(polars.String)"
+    return f"convert the column, such as frame[{name!r}].cast(pyarrow.string())"
+
+
+class _Columns(NamedTuple):
+    """The new columns: labels, and the phrases of either side, by row; and the polarity with the
+    scores of C or no classes (rows, 1 + C), NaN where there are none."""
+
+    labels: list[str | None]
+    phrases: dict[int, list[str | None]]
+    numbers: NDArray[np.float64]
+    sides: Mapping[str | None, int]
+
+    @classmethod
+    def empty(cls, rows: int, view: View, *, scores: bool) -> "_Columns":
+        """Of so many rows, all missing."""
+        places = zip(view.labels, view.polarity or (), strict=False)
+        sides: dict[str | None, int] = {name: (x > 0) - (x < 0) for name, x in places}
+        numbers = np.full((rows, 1 + len(view.labels) * scores), np.nan)
+        return cls([None] * rows, {1: [None] * rows, -1: [None] * rows}, numbers, sides)
+
+    def add(self, row: int, result: Result) -> None:
+        """Fill a row."""
+        if not result.sentences:
+            return
+        self.labels[row] = result.label
+        if self.sides:
+            self.numbers[row, 0] = result.polarity
+            for phrase in reversed(result.highlights(sum(len(s.words) for s in result.sentences))):
+                self.phrases[self.sides[phrase.label]][row] = phrase.text
+        if self.numbers.shape[1] > 1:
+            self.numbers[row, 1:] = [*result.scores.values()]
+
+    def values(self) -> list[Any]:
+        """The columns in order."""
+        polarity, *scores = self.numbers.T
+        return [self.labels, polarity, self.phrases[1], self.phrases[-1], *scores]
+
+
+def _joined(frame: "nw.DataFrame[Any]", columns: Mapping[str, Any]) -> Any:
+    """The frame with more columns, as it was given."""
+    backend, new = frame.implementation, list[Any]()
+    for name, values in columns.items():
+        kind = nw.String if isinstance(values, list) else nw.Float64
+        known = values if isinstance(values, list) else _without_nan(values)
+        new.append(nw.new_series(name, known, kind, backend=backend))
+    return frame.with_columns(*new).to_native()
+
+
+def _without_nan(values: NDArray[np.float64]) -> list[float | None]:
+    """Numbers, None in place of NaN."""
+    found = values.astype(object)
+    found[np.isnan(values)] = None
+    return list(found.tolist())

@@ -1,0 +1,62 @@
+"""What `POST /predict` of `thinstack serve` takes and answers; `openapi.json` describes both."""
+
+import json
+from typing import Any, Final, NamedTuple
+
+from thinstack.errors import InputError, shown
+from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.result import Result
+
+EXPECTED: Final = (
+    'expected {"text": "..."} or {"texts": ["...", ...]} as JSON, and "phrases": true for phrases'
+)
+PHRASES: Final = ("tree", "transitions", "nodes", "parts")
+"""Keys of a sentence that it has on request only."""
+
+
+class Request(NamedTuple):
+    """What a client asks.
+
+    Attributes:
+        texts: the texts, in order.
+        phrases: whether the answer has the phrases of each sentence.
+        several: whether the texts came as a list.
+    """
+
+    texts: list[str]
+    phrases: bool
+    several: bool
+
+    @classmethod
+    def parse(cls, body: bytes) -> "Request":
+        """Read the body of a request. Raises InputError, which says what was expected."""
+        try:
+            asked = json.loads(body)
+        except (ValueError, RecursionError):
+            raise InputError(f"{EXPECTED}, found no JSON") from None
+        if not isinstance(asked, dict):
+            raise InputError(f"{EXPECTED}, found {shown(asked, 60)}")
+        several, phrases = "texts" in asked, asked.get("phrases", False)
+        if several == ("text" in asked) or asked.keys() - {"text", "texts", "phrases"}:
+            raise InputError(f"{EXPECTED}, found the keys {', '.join(asked):.200}")
+        texts: Any = asked["texts"] if several else [asked["text"]]
+        whole = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+        if not (whole and isinstance(phrases, bool)):
+            raise InputError(f"{EXPECTED}, found {shown(asked, 60)}")
+        return cls(texts, phrases, several)
+
+
+def answer(model: Predictor, request: Request) -> dict[str, Any]:
+    """What the model says: `Result.to_dict` of a text, or `results` with one for each text. Raises
+    InputError for a text that cannot be scored, which names its place."""
+    results = [_data(result, request.phrases) for result in model(request.texts)]
+    return {"results": results} if request.several else results[0]
+
+
+def _data(result: Result, phrases: bool) -> dict[str, Any]:
+    data = result.to_dict()
+    if not phrases:
+        for sentence in data["sentences"]:
+            for key in PHRASES:
+                sentence.pop(key, None)
+    return data

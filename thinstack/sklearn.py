@@ -1,0 +1,115 @@
+"""Sentiment of texts as features of scikit-learn."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.bundle import open_bundle
+from thinstack.data.tables.containers import instead_of
+from thinstack.errors import InputError, needs_extra, shown
+from thinstack.runtime.predictor import Predictor
+
+with needs_extra("sklearn", "sklearn"):
+    from sklearn.base import BaseEstimator, TransformerMixin
+
+__all__ = ["SentimentFeatures"]
+
+_EXPECTED: Final = "expected texts or one column of texts"
+_MISSING: Final = {"NAType", "NaTType"}
+
+
+class SentimentFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer of texts to the probabilities of the classes and the polarity.
+
+    It learns nothing, so `fit` only loads the model, and `transform` works without it. The features
+    are (n, C + 1) float64: the probability of each of the C classes, then the polarity from -1 to
+    1. If the classes are not a scale of sentiment, they are (n, C), without polarity. A missing
+    text (None, NaN) and a text without words have NaN, which `sklearn.impute.SimpleImputer` fills.
+
+    `model`: a loaded model, or what `thinstack.load` takes. Clones share a loaded model, and load
+    another one each for itself. A pickle holds the name or path of the model, and not its weights.
+    """
+
+    def __init__(self, model: Predictor | str | Path = "sst"):
+        self.model = model
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - the name in scikit-learn
+        """Load the model. The texts are not read. Raises what `thinstack.load` raises."""
+        self._predictor()
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """The features of texts: a list, a Series, an array, or a frame or an array of one column.
+
+        Raises InputError for what is no text, with its place from 0, and for several columns.
+        """
+        predictor, texts = self._predictor(), _texts(X)
+        places = predictor.view.polarity is not None
+        features = np.full((len(texts), len(predictor.labels) + places), np.nan)
+        for row, result in enumerate(predictor.stream(texts)):
+            if result.sentences:
+                polarity = [result.polarity] if places else []
+                features[row] = [*result.scores.values(), *polarity]
+        return features
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """The names of the features: those of the classes, and "polarity"."""
+        view = self._predictor().view
+        names = [*view.labels] if view.polarity is None else [*view.labels, "polarity"]
+        return np.array(names, object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit, tags.no_validation = False, True
+        tags.input_tags.string, tags.input_tags.one_d_array = True, True
+        tags.input_tags.two_d_array, tags.input_tags.allow_nan = False, True
+        return tags
+
+    def _predictor(self) -> Predictor:
+        if isinstance(self.model, Predictor):
+            return self.model
+        loaded: tuple[object, Predictor] | None = self.__dict__.get("_loaded")
+        if loaded is None or loaded[0] != self.model:
+            loaded = self._loaded = self.model, Predictor(open_bundle(self.model))
+        return loaded[1]
+
+
+def _texts(found: Any) -> Sequence[str]:
+    """The texts, "" in place of missing ones."""
+    column = _one_column(found)
+    if not isinstance(column, Iterable) or (problem := instead_of(column)):
+        problem = problem if isinstance(column, Iterable) else f"found {shown(found, 60)}"
+        raise InputError(f"{_EXPECTED}, {problem}")
+    return ["" if _is_missing(text) else text for text in column]
+
+
+def _one_column(found: Any) -> Any:
+    """The only column of what has columns; others as they are."""
+    names = getattr(found, "column_names", None) or getattr(found, "columns", None)
+    shape: tuple[int, ...] = getattr(found, "shape", ())
+    if names is None and len(shape) != 2:
+        return found.to_pylist() if hasattr(found, "to_pylist") else found
+    several = len(names) if names is not None else shape[1]
+    if several != 1:
+        listed = f" ({', '.join(map(str, names)):.200})" if names is not None else ""
+        raise InputError(
+            f"{_EXPECTED}, found {several} columns{listed}: choose one, as in "
+            "ColumnTransformer([('sentiment', SentimentFeatures(), 'text')])"
+        )
+    if names is None:
+        return found[:, 0]
+    column = found.iloc[:, 0] if hasattr(found, "iloc") else found[names[0]]
+    return _one_column(column)
+
+
+def _is_missing(value: object) -> bool:
+    if isinstance(value, str):
+        return False
+    nan = isinstance(value, float) and value != value
+    return value is None or nan or type(value).__name__ in _MISSING
