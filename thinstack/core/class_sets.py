@@ -70,8 +70,10 @@ def check_sets(labels: Sequence[str], sets: Mapping[str, Sequence[str]]) -> None
 def set_matrix(
     labels: Sequence[str], sets: Mapping[str, Sequence[str]], weights: Sequence[float] = ()
 ) -> NDArray[np.float32]:
-    """How much each of the C `labels` of a model counts for each of S sets, (S, C): the weight of
-    the set, 1 by default, or 0 for a class that it does not hold."""
+    """How much each of the C `labels` of a model counts for each of S sets, (S, C).
+
+    It is the weight of the set, 1 by default, or 0 for a class that the set does not hold.
+    """
     rows = [[float(label in classes) for label in labels] for classes in sets.values()]
     return np.array(rows, np.float32) * np.array(weights or [1.0], np.float32)[:, None]
 

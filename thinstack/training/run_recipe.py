@@ -268,9 +268,10 @@ def _run_seed(
 
         def on_epoch(record: dict[str, Any]) -> None:
             best.note(record)
-            parts = (record["watched"] or record.get("traced", {})).items()
+            parts = record["watched"] or record.get("traced", {})
             measured = "; ".join(
-                f"{source} {task.line(figures, labels)}" for source, figures in parts
+                f"{source if len(parts) > 1 else ''} {task.line(figures, labels)}".strip()
+                for source, figures in parts.items()
             )
             progress.console.out(
                 f"seed {seed}, epoch {record['epoch']}: loss {record['loss']:.4f}, "

@@ -27,7 +27,7 @@ TEXTS: Final = FineTuning(
     texts=120_000,
     epochs=(4, 20),
     training={"vector_learning_rate": 1.0, "average": 0.7},
-    own_classes={"epochs": 6, "learning_rate": 0.1, "warm_up": 0.2, "average": 0.0},
+    own_classes={"epochs": 5, "learning_rate": 0.1, "warm_up": 0.2, "average": 0.0},
     quantize="int8-tables",
 )
 """The settings, unless the embedding has others. They did well on held-out training texts of TREC

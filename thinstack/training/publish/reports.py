@@ -63,7 +63,8 @@ def show_test(test: Mapping[str, Figures], recipe: Recipe, console: Console) -> 
     """Print the figures of a model on the file that chose nothing, by tree source."""
     for source, figures in test.items():
         named = recipe.task.line(figures, recipe.model.shown_labels)
-        line = f"on {recipe.data.test}, which chose nothing, {source} trees: {named}"
+        trees = f", {source} trees" if len(test) > 1 else ""
+        line = f"on {recipe.data.test}, which chose nothing{trees}: {named}"
         more = interval_line(figures)
         console.print(Text(escaped(f"{line}; {more}" if more else line)), soft_wrap=True)
 
