@@ -14,6 +14,8 @@ export interface ModelConfig {
   labels: string[];
   /** Labels that are shown in their place, each with the classes that it stands for; undefined where the classes are shown. */
   classSets?: ClassSets;
+  /** What the score of each of these labels counts times; undefined where all count alike. */
+  classWeights?: number[];
   embedding: "words" | "wordpieces";
   /** The registered name of the task head. */
   head: string;
@@ -39,6 +41,10 @@ export function parseConfig(text: string, source: string, producer?: unknown): M
   expect(names && labels.length > 1 && new Set(labels).size === labels.length, "labels: expected two or more different names");
   const classSets = setsOf(raw.class_sets ?? {}, keysOf(text, "class_sets"));
   expect(areApart(classSets, labels), "class_sets: expected two labels or more, each with classes of labels, no class in two of them");
+  const weights: unknown = raw.class_weights ?? [];
+  const fit = Array.isArray(weights) && (!weights.length || weights.length === classSets?.size) && weights.every((one) => one > 0 && one < Infinity);
+  expect(fit, "class_weights: expected a number above 0 for each of class_sets");
+  const classWeights = (weights as number[]).length ? (weights as number[]) : undefined;
   const embedding = raw.embedding?.kind;
   expect(["words", "wordpieces"].includes(embedding), `embedding.kind: expected words or wordpieces, found ${embedding}`);
   const head = raw.head?.name;
@@ -49,7 +55,7 @@ export function parseConfig(text: string, source: string, producer?: unknown): M
   const treeSource = raw.tree_source ?? (parses ? "self" : "balanced");
   expect(["balanced", "left", "right", "distances", "self"].includes(treeSource), `tree_source: unknown, ${treeSource}`);
   expect(treeSource !== "self" || parses, "tree_source: self needs a parser");
-  return { labels, classSets, embedding, head, trees, treeSource, parses };
+  return { labels, classSets, classWeights, embedding, head, trees, treeSource, parses };
 }
 
 function setsOf(raw: Json, keys: string[]): ClassSets | undefined {

@@ -17,18 +17,20 @@ export interface View {
   abstain: number;
   /** The class that each of the model's adds to, -1 if it is left out; undefined where the model's own are shown. */
   places?: readonly number[];
+  /** What the score of each of them counts times; undefined where all count alike. */
+  weights?: readonly number[];
 }
 
-type Shown = Pick<ModelConfig, "labels" | "classSets">;
+type Shown = Pick<ModelConfig, "labels" | "classSets" | "classWeights">;
 
 /** The view of so many classes of a model, or by default of those that it shows. Throws InputError for one that it does not have. */
-export function chooseView({ labels, classSets }: Shown, classes?: number, abstain?: number): View {
+export function chooseView({ labels, classSets, classWeights: weights }: Shown, classes?: number, abstain?: number): View {
   if (abstain !== undefined && !(abstain > 0 && abstain < 1)) {
     throw new InputError(`abstain: expected a probability between 0 and 1, found ${abstain}`);
   }
   const scale = scaleOf(labels);
   const whole = { labels, polarities: scale?.polarity ?? null, abstain: abstain ?? 0 };
-  if (classes === undefined) return classSets ? { ...ofSets(labels, classSets, scale), abstain: whole.abstain } : whole;
+  if (classes === undefined) return classSets ? { ...ofSets(labels, classSets, scale), weights, abstain: whole.abstain } : whole;
   if (![2, 3, FIVE.length].includes(classes)) throw new InputError(`classes: expected 2, 3 or 5, found ${classes}`);
   if (scale && classes === labels.length && classes === new Set(scale.polarity).size) return whole;
   const view = scale && merged(scale, classes);
@@ -50,15 +52,17 @@ function ofSets(labels: readonly string[], sets: ClassSets, scale: Scale | undef
 }
 
 /** A sentence with the scores of the classes shown. */
-export function shown({ labels, places }: View, scored: Scored): Scored {
+export function shown({ labels, places, weights }: View, scored: Scored): Scored {
   if (!places) return scored;
-  const [least, leaves] = places.includes(-1) ? [LEAST, true] : [0, false];
+  const leaves = places.includes(-1) || weights !== undefined;
+  const least = leaves ? LEAST : 0;
   let total = 1;
   const scores = scored.scores.map((row) => {
     const masses = Float32Array.from(labels, () => least);
     places.forEach((place, label) => {
       if (place >= 0) masses[place] += row[label];
     });
+    weights?.forEach((weight, place) => (masses[place] *= weight));
     if (!leaves) return masses;
     total = masses.reduce((sum, mass) => sum + mass, 0);
     return masses.map((mass) => mass / total);

@@ -223,10 +223,12 @@ SIGNS = {"-1": FIVE[:2], "0": FIVE[2:3], "1": FIVE[3:]}
 SIDES = {"bad": FIVE[:2], "good": FIVE[3:]}
 
 
+@pytest.mark.parametrize("weights", [(), (0.5, 2.0, 1.25)])
 @pytest.mark.parametrize("sets", [SIGNS, SIDES], ids=" ".join)
-def test_labels_that_stand_for_sets_of_classes(tmp_path, sets):
+def test_labels_that_stand_for_sets_of_classes(tmp_path, sets, weights):
     base = open_bundle("sst")
-    config = ModelConfig.model_validate(base.config.model_dump() | {"class_sets": sets})
+    more = {"class_sets": sets, "class_weights": weights[: len(sets)]}
+    config = ModelConfig.model_validate(base.config.model_dump() | more)
     files = {name: base.read(name) for name in (VOCABULARY_FILE, ONNX_FILE)}
     write_bundle(tmp_path / "own", files, config=config)
     compare(tmp_path / "own", some(100))
