@@ -12,11 +12,16 @@ from spacy.tokens import Doc, DocBin
 from spacy.tokens.underscore import Underscore
 
 import thinstack
+from thinstack.bundle import open_bundle, write_bundle
+from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
+from thinstack.core.config import ModelConfig
+from thinstack.core.scale import FIVE
 from thinstack.errors import InputError, UnknownNameError
 from thinstack.integrations.spacy import predictions, results
 from thinstack.integrations.spacy.span_groups import PhraseGroup
 from thinstack.integrations.spacy.splitter import sentences_of
 from thinstack.integrations.spacy.stored import Annotated, store
+from thinstack.runtime.views import View
 
 TEXT = "A good film. It was awful"
 KEY = ("._.", "tree_sentiment", None, None)
@@ -182,3 +187,23 @@ def test_a_span_is_drawn_as_the_phrase_around_it(last_word):
     assert drawn == thinstack.render(list(doc.spans["sentiment"]))
     with pytest.raises(InputError, match="found Token"):
         thinstack.render(doc[0])
+
+
+def test_polarity_is_that_of_the_model_whatever_labels_are_called(tmp_path):
+    """Of labels that stand for sets of classes, a Doc keeps where they stand."""
+    base = open_bundle("sst")
+    sets = {"class_sets": {"1": FIVE[:2], "3": FIVE[2:3], "5": FIVE[3:]}}
+    config = ModelConfig.model_validate(base.config.model_dump() | sets)
+    files = {name: base.read(name) for name in (VOCABULARY_FILE, ONNX_FILE)}
+    model = str(write_bundle(tmp_path / "stars", files, config=config).path)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("tree_sentiment", config={"model": model})
+    text = "A good film. The plot is awful."
+    doc, result = nlp(text), thinstack.load(model)(text)
+    assert result.view.polarity not in (None, View.of(result.view.labels).polarity)
+    assert doc._.polarity == pytest.approx(result.polarity, abs=1e-6)
+    again = Doc(nlp.vocab).from_bytes(doc.to_bytes())
+    for phrase in result.sentences[0].phrases:
+        span = again.char_span(phrase.start, phrase.end)
+        assert span._.polarity == pytest.approx(phrase.polarity, abs=1e-6)
