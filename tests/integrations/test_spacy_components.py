@@ -15,7 +15,6 @@ import thinstack
 from thinstack.bundle import open_bundle, write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE
 from thinstack.core.config import ModelConfig
-from thinstack.core.scale import FIVE
 from thinstack.errors import InputError, UnknownNameError
 from thinstack.integrations.spacy import predictions, results
 from thinstack.integrations.spacy.span_groups import PhraseGroup
