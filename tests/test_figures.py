@@ -6,6 +6,10 @@ from decimal import Decimal
 import pytest
 from pages import ROOT
 
+import thinstack
+from thinstack.evaluate.suite import halves, read_suite, suite_names
+from thinstack.evaluate.suite_evaluation import evaluate_suite
+
 PAGE = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
 TABLES = {  # how the page's head row starts; the columns of results/NAME.md that it has
     "sentiment, SST": ("sentiment", (0, 1, 2, 4)),
@@ -82,6 +86,38 @@ def test_rivals():
     assert re.search(r"`sst` has ([\d.]+)%.*?`sst-context` ([\d.]+)%", faq).groups() == tuple(
         negated
     )
+
+
+SUITES = (ROOT / "results" / "suites.md").read_text(encoding="utf-8")
+
+
+def test_the_suites_beside_rivals():
+    page = (ROOT / "docs" / "suite.md").read_text(encoding="utf-8")
+    shown = rows(page[page.index("\n| suite | of |") :])
+    assert shown == rows(SUITES[SUITES.index("\n| suite | of |") :])
+    rivals = (ROOT / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
+    by_name = {name: cells[2] for name, cells in rows(rivals).items()}
+    minilm = next(figure for name, figure in by_name.items() if name.startswith("all-minilm"))
+    of_polarity = shown["`polarity`"]
+    assert [*of_polarity[1:3], of_polarity[5]] == [by_name["sst"], by_name["sst-context"], minilm]
+
+
+def test_the_suites_are_those_of_the_bundled_model():
+    """Another processor may turn one sentence of a kind."""
+    table = SUITES[SUITES.index("## Right answers") :]
+    shown = {}
+    for line in re.search(r"(^\|.*\n)+", table, re.MULTILINE)[0].splitlines()[2:]:
+        suite, kind, count, percent = [cell.strip() for cell in line.strip("|").split("|")[:4]]
+        shown[suite.strip("`"), kind] = int(count), float(percent)
+    predictor, found = thinstack.load(isolated=False), {}
+    for suite in suite_names():
+        figures = evaluate_suite(predictor, halves(read_suite(suite), "reported")).figures
+        for kind, each in ({"total": figures} | figures["kinds"]).items():
+            found[suite, kind.replace("_", " ")] = each
+    assert shown.keys() == found.keys()
+    for key, (count, percent) in shown.items():
+        assert count == found[key]["total"]
+        assert abs(percent * count / 100 - found[key]["right"]) < 1.5, key
 
 
 def test_figures_of_raw_text_agree():
