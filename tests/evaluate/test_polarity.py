@@ -122,6 +122,8 @@ SETS = [
 
 def test_sets_are_texts_and_their_changes():
     assert case_sets(SETS) == [("no", [0, 1, 2]), ("facts", [3, 4]), ("facts", [6, 7])]
+    each_other = [case("a", "positive", test="INV", partner="b"), SETS[1]]
+    assert case_sets(each_other) == [("no", [0, 1])]
 
 
 def test_a_set_has_one_side_if_all_labels_do():
@@ -156,13 +158,13 @@ def test_a_set_has_one_side_if_all_labels_do():
 
 def test_classes_of_any_number_have_sides():
     pair = SETS[:2]
-    for labels, rows in (
-        (("negative", "positive"), [[0.4, 0.6], [0.6, 0.4]]),
-        (("positive", "negative"), [[0.6, 0.4], [0.4, 0.6]]),
-        (FIVE, [[0, 0.1, 0.3, 0.4, 0.2], [0.4, 0.3, 0.1, 0.1, 0.1]]),
+    for labels, rows, spread in (
+        (("negative", "positive"), [[0.4, 0.6], [0.6, 0.4]], 0.4),
+        (("positive", "negative"), [[0.6, 0.4], [0.4, 0.6]], 0.4),
+        (FIVE, [[0, 0.1, 0.3, 0.4, 0.2], [0.4, 0.3, 0.1, 0.1, 0.1]], 0.35 + 0.4),
     ):
         sets = polarity_figures(pair, np.array(rows), labels).figures["sets"]
-        assert (sets["right"], sets["total"]) == (0, 1)
+        assert (sets["right"], sets["total"], sets["spread"]) == (0, 1, pytest.approx(spread))
     scale = Scale.at((-1.0, 1.0))
     sets = polarity_figures(pair, np.array([[0.4, 0.6]] * 2), ("a", "b"), scale).figures["sets"]
     assert (sets["right"], sets["spread"]) == (1, 0)
