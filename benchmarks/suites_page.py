@@ -1,6 +1,7 @@
 """The page of `suites.py`, in Markdown."""
 
 import platform
+import re
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from typing import Any, Final
@@ -35,7 +36,7 @@ def page_of(figures: Mapping[str, Figures]) -> str:
         made,
         "## In short",
         "Percent of sentences that are right, and of sets whose labels are of one side (spread):",
-        table(["suite", "of", *figures], list(short(figures))),
+        short_table(figures),
         "## Right answers",
         "In percent, by kind:",
         table(["suite", "kind", "of", *figures], list(right(figures))),
@@ -44,6 +45,23 @@ def page_of(figures: Mapping[str, Figures]) -> str:
         table(["suite", "kind", "sets", *figures], list(sets(figures))),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def short_table(figures: Mapping[str, Figures]) -> str:
+    return table(["suite", "of", *figures], list(short(figures)))
+
+
+def renewed(page: str, figures: Mapping[str, Figures]) -> str:
+    """Another page with its short table as it is now. Raises ValueError if it has none."""
+    found, count = re.subn(
+        r"^\| suite \| of \|.*?(?=\n\n)",
+        lambda _: short_table(figures),
+        page,
+        flags=re.MULTILINE | re.DOTALL,
+    )
+    if count != 1:
+        raise ValueError(f"expected one table that begins with | suite | of |, found {count}")
+    return found
 
 
 def short(figures: Mapping[str, Figures]) -> Iterator[list[str]]:

@@ -62,6 +62,12 @@ def test_the_page(modules, measure):
         "| `mine` | names | 1 | 0.0 (0.40) | 100.0 (0.10) |",
     ):
         assert f"\n{row}\n" in page
+    old = "# Suites\n\n| suite | of | A |\n|---|---|---|\n| `mine` | 1 | 2 |\n\nMore.\n"
+    new = modules[1].renewed(old, figures)
+    assert new.startswith("# Suites\n\n| suite | of | A | B |\n|---|---|---|---|\n| `mine` | 4 sen")
+    assert new.endswith("100.0 (0.10) |\n\nMore.\n")
+    with pytest.raises(ValueError, match="found 0"):
+        modules[1].renewed("# Suites\n", figures)
 
 
 def test_half_of_what_an_encoder_needs_is_refused(modules, tmp_path):

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import takewhile
 
 import pytest
+from pages import ROOT
 
 from thinstack.errors import DataError, UnknownNameError
 from thinstack.evaluate.suite import Case, halves, read_suite, suite_names
@@ -107,6 +108,13 @@ def test_halves_have_no_three_words_in_a_row_in_common(name):
         for half in ("open", "reported")
     )
     assert not open_half & reported
+
+
+def test_the_page_counts_the_texts():
+    page = (ROOT / "docs" / "suite.md").read_text(encoding="utf-8")
+    counts = re.findall(r"^\| `(\w+)` \| [^|]*[^|\d] \| ([\d,]+) \|$", page, re.MULTILINE)
+    assert dict(counts) == {name: f"{len(cases):,}" for name, cases in SUITES.items()}
+    assert f"{sum(map(len, SUITES.values())):,} short English" in page
 
 
 def test_suites_have_no_four_words_in_a_row_in_common():
