@@ -78,8 +78,9 @@ def test_kinds_of_composition_and_domains():
 
 def test_sets_of_fairness_differ_in_one_place_and_those_of_robustness_have_two_or_three_texts():
     sets = [(each.kind, [SUITES["fairness"][i].text for i in each.places]) for each in FAIR]
-    assert Counter(kind for kind, _ in sets)["genders"] == 18
-    assert {count for kind, count in Counter(kind for kind, _ in sets).items()} == {12, 18}
+    more = {"genders": 18, "faiths": 24, "orientations": 24}
+    kinds = Counter(kind for kind, _ in sets)
+    assert kinds == dict.fromkeys(kinds, 12) | more
     for kind, texts in sets:
         first, last = (common_start([line[::step] for line in texts]) for step in (1, -1))
         assert max(map(len, texts)) - first - last <= 20, texts

@@ -118,7 +118,7 @@ def test_card_and_results_have_the_reported_halves_of_the_suites(trained):
         trained.card
     )
     assert f"| `polarity` | total | {polarity['right']} | 256 |" in trained.card
-    assert f"| 6 | {faiths['accuracy']:.2f} | {faiths['spread']:.3f} |" in trained.card
+    assert f"| 12 | {faiths['accuracy']:.2f} | {faiths['spread']:.3f} |" in trained.card
     assert "`thinstack evaluate BUNDLE --suite all`" in trained.card
 
 
