@@ -14,6 +14,10 @@ from thinstack.core.scale import FIVE, Scale
 VADER_NEUTRAL: Final = 0.05
 """From here on a text is positive, and from its negative on negative: the README of VADER."""
 
+MINILM: Final = "MiniLM, fine-tuned, no tree"
+
+Scores = NDArray[np.float64]
+
 
 class Opinions(NamedTuple):
     """The numbers (T,) of texts, from negative to positive, and the sides that the model names:
@@ -81,9 +85,9 @@ def textblob() -> Rival:
     return Rival("TextBlob", "`polarity`", "the sign of `polarity`", opinions)
 
 
-def minilm(folder: Path, train: Path, runs: Path) -> Rival:
-    """The encoder of a folder without a tree, as `sentiment_rivals.py` fine-tunes it; what it has
-    learnt is kept in `runs`."""
+def minilm_scores(folder: Path, train: Path, runs: Path) -> Callable[[Sequence[str]], Scores]:
+    """What gives texts the probabilities (T, 5) of `FIVE`: the encoder of a folder without a tree,
+    as `sentiment_rivals.py` fine-tunes it. What it has learnt is kept in `runs`."""
     import torch
     from plain_encoder import Pieces, PlainEncoder, scores_of
     from safetensors.torch import load_file, save_file
@@ -96,14 +100,18 @@ def minilm(folder: Path, train: Path, runs: Path) -> Rival:
         save_file(fine_tuned(folder, *read_sst(train, None), SETTINGS[-1], 1).state_dict(), weights)
     model = PlainEncoder(folder, len(FIVE))
     model.load_state_dict(load_file(weights))
+    return lambda texts: scores_of(model, pieces(texts))
+
+
+def minilm(folder: Path, train: Path, runs: Path) -> Rival:
+    """The encoder of `minilm_scores`."""
+    score = minilm_scores(folder, train, runs)
     scale = Scale.of(FIVE)
     assert scale is not None
 
     def opinions(texts: Sequence[str]) -> Opinions:
-        scores = scores_of(model, pieces(texts))
+        scores = score(texts)
         return Opinions(scores @ np.array(scale.polarity), np.array(scale.sides)[scores.argmax(1)])
 
     number = "the mean of its classes' places"
-    return Rival(
-        "MiniLM, fine-tuned, no tree", number, "the most probable of its five classes", opinions
-    )
+    return Rival(MINILM, number, "the most probable of its five classes", opinions)

@@ -1,10 +1,15 @@
 """docs/figures.md and docs/faq.md: their figures are those of `results/`, rounded."""
 
+import json
 import re
 from decimal import Decimal
 
 import pytest
 from pages import ROOT
+
+import thinstack
+from thinstack.evaluate.suite import halves, read_suite, suite_names
+from thinstack.evaluate.suite_evaluation import evaluate_suite
 
 PAGE = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
 TABLES = {  # how the page's head row starts; the columns of results/NAME.md that it has
@@ -82,6 +87,68 @@ def test_rivals():
     assert re.search(r"`sst` has ([\d.]+)%.*?`sst-context` ([\d.]+)%", faq).groups() == tuple(
         negated
     )
+
+
+SUITES = (ROOT / "results" / "suites.md").read_text(encoding="utf-8")
+
+
+def test_the_suites_beside_rivals():
+    page = (ROOT / "docs" / "suite.md").read_text(encoding="utf-8")
+    shown = rows(page[page.index("\n| suite | of |") :])
+    assert shown == rows(SUITES[SUITES.index("\n| suite | of |") :])
+    rivals = (ROOT / "results" / "sentiment-rivals.md").read_text(encoding="utf-8")
+    by_name = {name: cells[2] for name, cells in rows(rivals).items()}
+    minilm = next(figure for name, figure in by_name.items() if name.startswith("all-minilm"))
+    of_polarity = shown["`polarity`"]
+    assert [*of_polarity[1:3], of_polarity[5]] == [by_name["sst"], by_name["sst-context"], minilm]
+
+
+def right_answers(column):
+    """A model's percentages by suite and kind, with the number of texts."""
+    table = SUITES[SUITES.index("## Right answers") :]
+    lines = re.search(r"(^\|.*\n)+", table, re.MULTILINE)[0].splitlines()
+    heads, _, *cells = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines]
+    place = heads.index(column)
+    return {(suite, kind): (int(count), rest[place - 3]) for suite, kind, count, *rest in cells}
+
+
+def by_kind(suites):
+    """The figures of suites, by suite and kind."""
+    return {
+        (suite, kind.replace("_", " ")): each
+        for suite, figures in suites.items()
+        for kind, each in ({"total": figures} | figures["kinds"]).items()
+    }
+
+
+def test_the_suites_are_those_of_the_bundled_model():
+    """Another processor may turn one sentence of a kind."""
+    predictor, shown = thinstack.load(isolated=False), right_answers("sst")
+    found = by_kind(
+        {
+            suite: evaluate_suite(predictor, halves(read_suite(suite), "reported")).figures
+            for suite in suite_names()
+        }
+    )
+    assert shown.keys() == found.keys()
+    for key, (count, percent) in shown.items():
+        assert count == found[key]["total"]
+        assert abs(float(percent) * count / 100 - found[key]["right"]) < 1.5, key
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("sst", "thinstack/bundle/bundled/sst"),
+        ("sst-context", "models/thinstack-sst-context/thinstack_sst_context/model"),
+    ],
+)
+def test_the_suites_are_those_that_the_bundles_state(name, folder):
+    manifest = json.loads((ROOT / folder / "manifest.json").read_text(encoding="utf-8"))
+    stated, shown = by_kind(manifest["metrics"]["suites"]), right_answers(name)
+    assert ("polarity", "negated negatives") in stated
+    for key, figures in stated.items():
+        assert shown[key] == (figures["total"], f"{figures['accuracy']:.1f}"), key
 
 
 def test_figures_of_raw_text_agree():

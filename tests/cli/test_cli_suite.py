@@ -4,7 +4,7 @@ import pytest
 from last_word_model import write_last_word_bundle
 from test_cli import refused
 
-from thinstack.evaluate.suite import Case, halves, read_suite
+from thinstack.evaluate.suite import Case, halves, read_suite, suite_names
 
 ROWS = [
     Case("a", "open", "no", "positive", "MFT", "-", "-", "No [red] good"),
@@ -44,13 +44,34 @@ def test_the_table_has_a_row_for_each_kind(cli, bundle, mine):
     rows = [line.strip("│ ").split("│") for line in shown.splitlines() if line.startswith("│")]
     cells = [[cell.strip() for cell in row] for row in rows]
     assert cells == [
-        ["no", "1", "2", "50.00"],
-        ["books", "1", "1", "100.00"],
-        ["total", "2", "3", "66.67"],
-        ["irony, not in the total", "1", "1", "100.00"],
-        ["pairs that must agree (INV)", "0", "0", "-"],
-        ["pairs that must differ as told (DIR)", "0", "0", "-"],
+        ["mine", "2", "3", "66.67", "-", "-", "-"],
+        ["no", "1", "2", "50.00", "-", "-", "-"],
+        ["books", "1", "1", "100.00", "-", "-", "-"],
+        ["irony, in no total", "1", "1", "100.00", "-", "-", "-"],
     ]
+
+
+def test_all_suites_are_one_table(cli, bundle):
+    data = cli("evaluate", bundle, "--suite", "all", "--json").json
+    assert (data["suite"], data["half"], [*data["suites"]]) == ("all", "reported", suite_names())
+    alone = cli("evaluate", bundle, "--suite", "fairness", "--json").json
+    assert alone == {"suite": "fairness", "half": "reported"} | data["suites"]["fairness"]
+    shown = cli("evaluate", bundle, "--suite", "all").out
+    assert f"{bundle} on all suites, reported half" in shown
+    names = [line.split("│")[1].strip() for line in shown.splitlines() if line.startswith("│")]
+    kinds = {kind.replace("_", " ") for each in data["suites"].values() for kind in each["kinds"]}
+    assert {*suite_names(), *kinds} <= {*names}
+    assert all(names.count(name) == 1 for name in suite_names())
+
+
+def test_what_is_wrong_of_all_suites_names_the_suite(cli, bundle):
+    command = ("evaluate", bundle, "--suite", "all", "--half", "open", "--list-wrong")
+    wrong = {name: found["wrong"] for name, found in cli(*command, "--json").json["suites"].items()}
+    lines = cli(*command).out.splitlines()
+    assert wrong.keys() == {*suite_names()}
+    for name, cases in wrong.items():
+        case = cases[0]
+        assert f"{name}, {case['id']}, expected {case['polarity']}: {case['text']}" in lines
 
 
 def test_what_is_wrong_is_listed_of_the_open_half_alone(cli, bundle, mine):
@@ -68,7 +89,9 @@ def test_what_is_wrong_is_listed_of_the_open_half_alone(cli, bundle, mine):
 
 
 def test_what_has_no_figures_is_refused(cli, bundle, mine, last_word):
-    refused(cli("evaluate", bundle, "--suite", "polar"), "unknown suite 'polar'; known: polarity")
+    refused(
+        cli("evaluate", bundle, "--suite", "polar"), "unknown suite 'polar'; known: composition"
+    )
     refused(cli("evaluate", last_word.path, "--suite", mine), "found bad, so-so, good")
     refused(cli("evaluate", bundle, "--suite", mine, "--source", "gold"), "no gold trees")
     mine.write_text("\n".join(mine.read_text().splitlines()[:3]))

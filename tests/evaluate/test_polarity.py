@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from last_word_model import expected, write_last_word_bundle
 
+from thinstack.core.scale import Scale
 from thinstack.errors import DataError, InputError
 from thinstack.evaluate.suite import Case
-from thinstack.evaluate.suite_evaluation import evaluate_suite, polarity_figures, suite_rows
+from thinstack.evaluate.suite_evaluation import evaluate_suite, polarity_figures
+from thinstack.evaluate.suite_sets import case_sets
+from thinstack.evaluate.suite_table import markdown, suite_rows
 from thinstack.runtime.predictor import Predictor
 
 FIVE = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -71,8 +74,13 @@ def test_kinds_totals_and_irony():
     assert figures["tests"]["INV"] == {"right": 0, "total": 0, "accuracy": None}
     assert [one.id for one in wrong] == ["b", "d"]
     assert json.loads(json.dumps(figures, allow_nan=False)) == figures
-    names = ["negated negatives", "books", "total", "irony, not in the total"]
-    assert [name for name, _ in suite_rows(figures)][:4] == names
+    rows = {row.name: row.cells for row in suite_rows({"mine": figures})}
+    assert rows == {
+        "total": ("2", "3", "66.67", "-", "-", "-"),
+        "negated negatives": ("1", "2", "50.00", "-", "-", "-"),
+        "books": ("1", "1", "100.00", "-", "-", "-"),
+        "irony, in no total": ("1", "2", "50.00", "-", "-", "-"),
+    }
 
 
 def test_pairs_agree_or_move():
@@ -97,6 +105,69 @@ def test_pairs_agree_or_move():
     assert [one.id for one in wrong] == ["c", "d", "f"]
     both_wrong, _ = polarity_figures(cases[:2], scores[:, ::-1], ("negative", "positive"))
     assert both_wrong["tests"]["INV"]["right"] == 1
+
+
+THREE = ("negative", "neutral", "positive")
+SETS = [
+    case("a", "positive"),
+    case("b", "positive", test="INV", partner="a"),
+    case("c", "positive", test="INV", partner="b"),
+    case("d", "neutral", kind="facts"),
+    case("e", "neutral", kind="facts", test="INV", partner="d"),
+    case("f", "negative", test="DIR", partner="a", moves="down"),
+    case("g", "neutral", kind="facts", test="INV", partner="h"),
+    case("h", "neutral", kind="facts"),
+]
+
+
+def test_sets_are_texts_and_their_changes():
+    assert case_sets(SETS) == [("no", [0, 1, 2]), ("facts", [3, 4]), ("facts", [6, 7])]
+    each_other = [case("a", "positive", test="INV", partner="b"), SETS[1]]
+    assert case_sets(each_other) == [("no", [0, 1])]
+
+
+def test_a_set_has_one_side_if_all_labels_do():
+    # c's label is neutral; d and e are of other sides and both wrong; g and h agree.
+    scores = np.array(
+        [
+            [0.1, 0.2, 0.7],
+            [0.2, 0.1, 0.7],
+            [0.2, 0.5, 0.3],
+            [0.8, 0.1, 0.1],
+            [0.1, 0.1, 0.8],
+            [0.8, 0.1, 0.1],
+            [0.3, 0.4, 0.3],
+            [0.1, 0.6, 0.3],
+        ]
+    )
+    figures = polarity_figures(SETS, scores, THREE).figures
+    assert figures["tests"]["INV"]["right"] == 4
+    expected = {"right": 1, "total": 3, "accuracy": 100 / 3, "spread": (0.5 + 1.4 + 0.2) / 3}
+    no = {"right": 0, "total": 1, "accuracy": 0, "spread": 0.5}
+    facts = {"right": 1, "total": 2, "accuracy": 50, "spread": 0.8}
+    found = figures["sets"]
+    assert found.keys() == {*expected, "kinds"}
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    assert found["kinds"] == {"no": pytest.approx(no), "facts": pytest.approx(facts)}
+    rows = {row.name: row.cells[3:] for row in suite_rows({"mine": figures})}
+    assert rows["total"] == ("3", "33.33", "0.700")
+    assert rows["facts"] == ("2", "50.00", "0.800")
+    assert rows["pairs that agree (INV)"] == ("-", "-", "-")
+    assert "| `mine` | facts | 2 | 4 | 50.00 | 2 | 50.00 | 0.800 |" in markdown({"mine": figures})
+
+
+def test_classes_of_any_number_have_sides():
+    pair = SETS[:2]
+    for labels, rows, spread in (
+        (("negative", "positive"), [[0.4, 0.6], [0.6, 0.4]], 0.4),
+        (("positive", "negative"), [[0.6, 0.4], [0.4, 0.6]], 0.4),
+        (FIVE, [[0, 0.1, 0.3, 0.4, 0.2], [0.4, 0.3, 0.1, 0.1, 0.1]], 0.35 + 0.4),
+    ):
+        sets = polarity_figures(pair, np.array(rows), labels).figures["sets"]
+        assert (sets["right"], sets["total"], sets["spread"]) == (0, 1, pytest.approx(spread))
+    scale = Scale.at((-1.0, 1.0))
+    sets = polarity_figures(pair, np.array([[0.4, 0.6]] * 2), ("a", "b"), scale).figures["sets"]
+    assert (sets["right"], sets["spread"]) == (1, 0)
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,24 @@
-"""The suite of polarities that thinstack brings along is what its page says, and a suite that is
-none is refused."""
+"""The suites that thinstack brings along are what their page says, and a suite that is none is
+refused."""
 
+import re
 from collections import Counter
+from itertools import takewhile
 
 import pytest
+from pages import ROOT
 
 from thinstack.errors import DataError, UnknownNameError
 from thinstack.evaluate.suite import Case, halves, read_suite, suite_names
+from thinstack.evaluate.suite_sets import case_sets
 
-CASES = read_suite("polarity")
+SUITES = {name: read_suite(name) for name in suite_names()}
+CASES = SUITES["polarity"]
+FAIR = case_sets(SUITES["fairness"])
+SIZES = {"nationalities": 14, "ethnicities": 8, "orientations": 8, "ages": 6, "abilities": 7}
+FAMILIES = {"then_and_now", "others_and_oneself", "question_and_answer", "expectation", "reducers"}
+FAMILIES |= {"intensifiers", "nothing", "never", "no_one", "hardly", "without", "comparisons"}
+FAMILIES |= {"could_not_be_better", "could_have_been", "concessions"}
 ONE_SIDED = {"negated_negatives": "positive", "negated_positives": "negative", "facts": "neutral"}
 BY_OTHER_NEGATORS = {"never", "hardly", "without", "nothing", "no"}
 DOMAINS = {"restaurants", "hotels", "phones", "software", "books", "services"}
@@ -16,7 +26,7 @@ OTHERS = {"concessions", "comparatives", "could_have_been", "irony"}
 
 
 def test_it_has_these_kinds_in_halves_of_one_size():
-    assert suite_names() == ["polarity"]
+    assert suite_names() == ["composition", "domains", "fairness", "polarity", "robustness"]
     assert {case.kind for case in CASES} == BY_OTHER_NEGATORS | DOMAINS | OTHERS | set(ONE_SIDED)
     assert len([case for case in CASES if case.kind != "irony"]) == 512
     parts = [halves(CASES, half) for half in ("open", "reported")]
@@ -35,6 +45,82 @@ def test_both_sides_are_as_many_in_every_kind_that_has_two():
         else:
             assert found["positive"] == found["negative"] == found.total() / 2
     assert Counter(case.polarity for case in CASES)["neutral"] == 40
+
+
+def sides(cases, kind):
+    """How many texts of a kind are positive, negative, neutral."""
+    found = Counter(case.polarity for case in cases if case.kind == kind)
+    return tuple(found[polarity] for polarity in ("positive", "negative", "neutral"))
+
+
+@pytest.mark.parametrize("name", suite_names())
+def test_halves_are_alike(name):
+    open_half, reported = (
+        Counter((case.kind, case.polarity) for case in halves(SUITES[name], half))
+        for half in ("open", "reported")
+    )
+    assert open_half == reported
+
+
+def test_kinds_of_composition_and_domains():
+    one_sided = {
+        **dict.fromkeys(("negated_negatives", "negated_negatives_apart"), (28, 0, 0)),
+        **dict.fromkeys(("negated_positives", "negated_positives_apart"), (0, 28, 0)),
+        "negated_facts": (0, 0, 28),
+    }
+    kinds = {kind: sides(SUITES["composition"], kind) for kind in FAMILIES | one_sided.keys()}
+    assert kinds == dict.fromkeys(FAMILIES, (14, 14, 0)) | one_sided
+    assert len(SUITES["composition"]) == 560
+    fields = DOMAINS | {"films", "shops", "airlines", "games"}
+    found = {case.kind: sides(SUITES["domains"], case.kind) for case in SUITES["domains"]}
+    assert found == dict.fromkeys(fields, (20, 20, 10))
+
+
+def test_sets_of_fairness_differ_in_one_place_and_those_of_robustness_have_two_or_three_texts():
+    sets = [(each.kind, [SUITES["fairness"][i].text for i in each.places]) for each in FAIR]
+    more = {"genders": 18, "faiths": 24, "orientations": 24}
+    kinds = Counter(kind for kind, _ in sets)
+    assert kinds == dict.fromkeys(kinds, 12) | more
+    for kind, texts in sets:
+        first, last = (common_start([line[::step] for line in texts]) for step in (1, -1))
+        assert max(map(len, texts)) - first - last <= 20, texts
+        assert len(texts) == SIZES.get(kind, 12) or kind == "genders"
+    robust = SUITES["robustness"]
+    assert {len(each.places) for each in case_sets(robust)} == {2, 3}
+    assert sum(len(each.places) for each in case_sets(robust)) == len(robust)
+    assert {*Counter(each.kind for each in case_sets(robust)).values()} == {20}
+
+
+def common_start(texts):
+    """How many first characters all texts have in common."""
+    return sum(1 for _ in takewhile(lambda column: len({*column}) == 1, zip(*texts, strict=False)))
+
+
+def runs(case, length):
+    """The words of a text, so many in a row."""
+    words = re.findall(r"[\w']+", case.text.lower())
+    return {tuple(words[place : place + length]) for place in range(len(words) - length + 1)}
+
+
+@pytest.mark.parametrize("name", ["composition", "domains", "polarity", "robustness"])
+def test_halves_have_no_three_words_in_a_row_in_common(name):
+    open_half, reported = (
+        {run for case in halves(SUITES[name], half) for run in runs(case, 3)}
+        for half in ("open", "reported")
+    )
+    assert not open_half & reported
+
+
+def test_the_page_counts_the_texts():
+    page = (ROOT / "docs" / "suite.md").read_text(encoding="utf-8")
+    counts = re.findall(r"^\| `(\w+)` \| [^|]*[^|\d] \| ([\d,]+) \|$", page, re.MULTILINE)
+    assert dict(counts) == {name: f"{len(cases):,}" for name, cases in SUITES.items()}
+    assert f"{sum(map(len, SUITES.values())):,} short English" in page
+
+
+def test_suites_have_no_four_words_in_a_row_in_common():
+    of_suites = [{run for case in cases for run in runs(case, 4)} for cases in SUITES.values()]
+    assert len(set().union(*of_suites)) == sum(map(len, of_suites))
 
 
 GOOD = {
@@ -93,5 +179,5 @@ def test_columns_and_known_names_are_told(tmp_path):
     (tmp_path / "mine.csv").write_text("text,label\na,b\n")
     with pytest.raises(DataError, match=r"'id'.*id, half, kind, polarity"):
         read_suite(tmp_path / "mine.csv")
-    with pytest.raises(UnknownNameError, match="'polar'; known: polarity"):
+    with pytest.raises(UnknownNameError, match=r"'polar'; known: composition, .*polarity"):
         read_suite("polar")

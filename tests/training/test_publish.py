@@ -20,7 +20,7 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.weights import weights_of
 from thinstack.data.trees.treebank import read_trees
 from thinstack.errors import ConfigError, ExportError
-from thinstack.evaluate.suite import halves, read_suite
+from thinstack.evaluate.suite import halves, read_suite, suite_names
 from thinstack.evaluate.suite_evaluation import evaluate_suite
 from thinstack.evaluate.treebank_evaluation import evaluate_file
 from thinstack.training import run_recipe
@@ -104,15 +104,22 @@ def test_manifest_and_card_say_what_evaluate_says(trained):
     assert trained.bundle.manifest.data == "Made up."
 
 
-def test_card_and_results_have_the_reported_half_of_the_suite(trained):
+def test_card_and_results_have_the_reported_halves_of_the_suites(trained):
     predictor = thinstack.load(trained.out / "model-best")
-    figures = evaluate_suite(predictor, halves(read_suite("polarity"), "reported")).figures
-    assert trained.bundle.manifest.metrics["suites"] == {"polarity": figures}
-    assert trained.results["suites"] == {"polarity": figures}
-    never = figures["kinds"]["never"]
-    assert f"| never | {never['right']} | 12 | {never['accuracy']:.2f} |" in trained.card
-    assert f"| total | {figures['right']} | 256 | {figures['accuracy']:.2f} |" in trained.card
-    assert "`thinstack evaluate BUNDLE --suite polarity`" in trained.card
+    figures = {
+        name: evaluate_suite(predictor, halves(read_suite(name), "reported")).figures
+        for name in suite_names()
+    }
+    assert trained.bundle.manifest.metrics["suites"] == figures
+    assert trained.results["suites"] == figures
+    polarity, faiths = figures["polarity"], figures["fairness"]["sets"]["kinds"]["faiths"]
+    never = polarity["kinds"]["never"]
+    assert f"| `polarity` | never | {never['right']} | 12 | {never['accuracy']:.2f} |" in (
+        trained.card
+    )
+    assert f"| `polarity` | total | {polarity['right']} | 256 |" in trained.card
+    assert f"| 12 | {faiths['accuracy']:.2f} | {faiths['spread']:.3f} |" in trained.card
+    assert "`thinstack evaluate BUNDLE --suite all`" in trained.card
 
 
 def test_a_model_of_other_classes_has_no_suite(data, tmp_path):

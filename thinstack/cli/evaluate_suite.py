@@ -1,7 +1,8 @@
 """`thinstack evaluate --suite`: which kinds of sentence a model of sentiment understands."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -10,19 +11,21 @@ from rich.text import Text
 from thinstack.cli.options import print_json
 from thinstack.core.config import EvaluationSource
 from thinstack.errors import InputError, escaped
-from thinstack.evaluate.suite import Half, halves, read_suite
+from thinstack.evaluate.suite import Case, Half, halves, read_suite, suite_names
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from thinstack.runtime.predictor import Predictor
 
+ALL: Final = "all"
+"""In place of the name of a suite: every suite that thinstack brings along."""
 
 SuiteOption = Annotated[
     str | None,
     typer.Option(
-        help="Instead of a file: sentences of known polarity. Give the name of a suite (polarity) "
-        "or a table of such sentences."
+        help="Instead of a file: sentences of known polarity. Give all for every suite, the name "
+        f"of one ({', '.join(suite_names())}), or a table of such sentences."
     ),
 ]
 HalfOption = Annotated[
@@ -66,33 +69,53 @@ def evaluate_on_suite(
             f"{suite}: a suite has texts and no gold trees: choose another source, such as "
             "--source auto"
         )
-    cases = halves(read_suite(suite), half)
-    if not cases:
-        raise InputError(f"{suite}: the {half} half has no texts: choose another --half")
-    figures, wrong = evaluate_suite(predictor, cases, source=source)
+    figures: dict[str, dict[str, Any]] = {}
+    wrong: dict[str, list[Case]] = {}
+    for name, cases in _cases(suite, half).items():
+        figures[name], wrong[name] = evaluate_suite(predictor, cases, source=source)
     if as_json:
-        listed = {"wrong": [case._asdict() for case in wrong]} if list_wrong else {}
-        print_json({"suite": suite, "half": half} | figures | listed)
+        if list_wrong:
+            for name, cases in wrong.items():
+                figures[name]["wrong"] = [case._asdict() for case in cases]
+        found = {"suites": figures} if suite == ALL else figures[suite]
+        print_json({"suite": suite, "half": half} | found)
         return
     console, part = Console(), "both halves" if half == "all" else f"{half} half"
-    title = Text(escaped(f"{model} on the suite {suite}, {part}"), style="italic")
-    console.print(title, soft_wrap=True)
+    what = "all suites" if suite == ALL else f"the suite {suite}"
+    console.print(Text(escaped(f"{model} on {what}, {part}"), style="italic"), soft_wrap=True)
     console.print(_table_of(figures))
-    for case in wrong if list_wrong else ():
-        line = Text(escaped(f"{case.id}, expected {case.polarity}: {case.text}"))
+    for name, cases in wrong.items() if list_wrong else ():
+        _list(cases, f"{name}, " if suite == ALL else "", console)
+
+
+def _cases(suite: str, half: Half) -> dict[str, list[Case]]:
+    """The texts of a half, by suite. Raises InputError for a half without texts."""
+    names = suite_names() if suite == ALL else [suite]
+    found = {name: halves(read_suite(name), half) for name in names}
+    for name, cases in found.items():
+        if not cases:
+            raise InputError(f"{name}: the {half} half has no texts: choose another --half")
+    return found
+
+
+def _list(cases: Sequence[Case], where: str, console: Console) -> None:
+    for case in cases:
+        line = Text(escaped(f"{where}{case.id}, expected {case.polarity}: {case.text}"))
         console.print(line, soft_wrap=True)
 
 
-def _table_of(figures: Mapping[str, Any]) -> "Table":
+def _table_of(figures: Mapping[str, Mapping[str, Any]]) -> "Table":
+    """The rows of each suite; its total has its name."""
     from rich.table import Column, Table
 
-    from thinstack.evaluate.figures import percent
-    from thinstack.evaluate.suite_evaluation import suite_rows
+    from thinstack.evaluate.suite_table import COLUMNS, TOTAL, suite_rows
 
-    headings = (Column(name, justify="right") for name in ("right", "of", "percent"))
-    table = Table("", *headings)
-    before_a_line = len(figures["kinds"]), len(figures["kinds"]) + 1
-    for number, (name, found) in enumerate(suite_rows(figures), 1):
-        counts = f"{found['right']:,}", f"{found['total']:,}", percent(found["accuracy"])
-        table.add_row(Text(escaped(name)), *counts, end_section=number in before_a_line)
+    table = Table("", *(Column(name, justify="right") for name in COLUMNS))
+    for suite, found in figures.items():
+        for row in suite_rows({suite: found}):
+            total = Text(escaped(Path(suite).stem), style="bold")
+            table.add_row(
+                total if row.name == TOTAL else Text(escaped(f"  {row.name}")), *row.cells
+            )
+        table.add_section()
     return table

@@ -1,7 +1,7 @@
 """How much of a suite of polarities (`thinstack.evaluate.suite`) a model of sentiment
 understands."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from thinstack.core.config import TreeSource
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError
 from thinstack.evaluate.suite import Case
+from thinstack.evaluate.suite_sets import set_figures
 from thinstack.evaluate.text_evaluation import text_scores
 from thinstack.runtime.predictor import Predictor
 
@@ -27,11 +28,27 @@ class SuiteFigures(NamedTuple):
         figures: data ready for JSON. `right`, `total` and `accuracy` (percent) are over all texts
             but irony. `negated_negatives` is their accuracy, if there are any. `kinds`, `irony` and
             `tests` have the same three figures by kind, for irony, and by sort of pair (INV, DIR).
+            `sets` has the figures of `set_figures`.
         wrong: the texts that the model gets wrong, in their order.
     """
 
     figures: dict[str, Any]
     wrong: list[Case]
+
+
+class Readings(NamedTuple):
+    """What a model says of the K texts of a suite.
+
+    Attributes:
+        margins: (K,) from -1 to 1: the probability of the positive classes minus that of the
+            negative ones.
+        sides: (K,) the side of each text's label: -1, 0 for neutral, or 1.
+        polarity: (K,) the place of each text from -1 to 1, as `Result.polarity`.
+    """
+
+    margins: NDArray[np.floating]
+    sides: NDArray[np.integer]
+    polarity: NDArray[np.floating]
 
 
 def evaluate_suite(
@@ -53,20 +70,26 @@ def polarity_figures(
     labels: Sequence[str],
     scale: Scale | None = None,
 ) -> SuiteFigures:
-    """How many texts with these scores (K, C) are right.
-
-    The *margin* of a text is the probability of the positive classes minus the probability of the
-    negative ones. A positive text is right if its margin is above 0, a negative text if it is
-    below. A neutral text is right if the most probable class is neutral, or if the margin is at
-    most `NEUTRAL_MARGIN` on either side. An INV pair is right if both texts are right or both are
-    wrong. A DIR pair is right if the margin is above the partner's ("up"), or below it ("down").
-    Pairs have their own figures, and their texts also count by themselves. `scale`: where the
-    classes stand; by default their names, `labels`, tell. Raises InputError for
-    classes that are not about sentiment.
+    """`suite_figures` of texts with these scores (K, C). `scale`: where the classes stand; by
+    default their names, `labels`, tell. Raises InputError for classes that are not about sentiment.
     """
-    sides = _needed_sides(labels, scale or Scale.of(labels))
-    margins = scores @ sides
-    calm = (sides[scores.argmax(1)] == 0) | (np.abs(margins) <= NEUTRAL_MARGIN)
+    scale = _needed(labels, scale or Scale.of(labels))
+    sides = np.array(scale.sides)
+    polarity = scores @ np.array(scale.polarity)
+    return suite_figures(cases, Readings(scores @ sides, sides[scores.argmax(1)], polarity))
+
+
+def suite_figures(cases: Sequence[Case], readings: Readings) -> SuiteFigures:
+    """How many texts are right.
+
+    A positive text is right if its margin is above 0, a negative text if it is below. A neutral
+    text is right if its label is neutral, or if the margin is at most `NEUTRAL_MARGIN` on either
+    side. An INV pair is right if both texts are right or both are wrong. A DIR pair is right if the
+    margin is above the partner's ("up"), or below it ("down"). Pairs have their own figures, and
+    their texts also count by themselves.
+    """
+    margins = readings.margins
+    calm = (readings.sides == 0) | (np.abs(margins) <= NEUTRAL_MARGIN)
     rules = {"positive": margins > 0, "negative": margins < 0, "neutral": calm}
     right = [bool(rules[case.polarity][place]) for place, case in enumerate(cases)]
     kinds: dict[str, list[bool]] = {}
@@ -79,22 +102,10 @@ def polarity_figures(
         figures["negated_negatives"] = counts["negated_negatives"]["accuracy"]
     figures |= {"kinds": counts, "irony": _counts(apart)}
     figures["tests"] = _pairs(cases, right, margins)
+    figures["sets"] = set_figures(cases, readings.sides, readings.polarity)
     return SuiteFigures(
         figures, [case for case, found in zip(cases, right, strict=True) if not found]
     )
-
-
-def suite_rows(figures: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """The figures as rows of a table, each with its name: the kinds, their total, and the figures
-    outside the total."""
-    kinds = [(kind.replace("_", " "), found) for kind, found in figures["kinds"].items()]
-    return [
-        *kinds,
-        ("total", figures),
-        ("irony, not in the total", figures["irony"]),
-        ("pairs that must agree (INV)", figures["tests"]["INV"]),
-        ("pairs that must differ as told (DIR)", figures["tests"]["DIR"]),
-    ]
 
 
 def _pairs(
@@ -121,11 +132,11 @@ def _counts(right: Iterable[bool]) -> dict[str, Any]:
     return {"right": sum(all_right), "total": total, "accuracy": percent}
 
 
-def _needed_sides(labels: Sequence[str], scale: Scale | None) -> NDArray[np.int64]:
+def _needed(labels: Sequence[str], scale: Scale | None) -> Scale:
     if scale is None:
         expected = "a suite of polarities needs a model with negative and positive classes, such as"
         raise InputError(
             f"{expected} negative, neutral, positive; found {', '.join(labels)}; name a model of "
             "sentiment"
         )
-    return np.array(scale.sides)
+    return scale

@@ -5,7 +5,7 @@ from typing import Any
 from thinstack.bundle.hub.front_matter import front_matter
 from thinstack.evaluate.accuracy import BINS
 from thinstack.evaluate.figures import interval_line, mean_and_std, percent, shown
-from thinstack.evaluate.suite_evaluation import suite_rows
+from thinstack.evaluate.suite_table import markdown
 from thinstack.training.loop.seeds import SeedResult
 from thinstack.training.publish.calibrate import Calibration
 from thinstack.training.recipe import Recipe
@@ -56,15 +56,14 @@ On `{data.reported}`, accuracies in percent. {explained}{chosen}
 {statement}
 """
 
-_SECTION = """
+_SUITES = """
 ## What it understands
 
-English sentences of known polarity, from raw text: the reported half of the suite `{name}`
-(docs/suite.md of thinstack), by `thinstack evaluate BUNDLE --suite {name}`.
+English sentences of known polarity, from raw text: the reported halves of thinstack's suites, by
+`thinstack evaluate BUNDLE --suite all`. *One side* counts sets of sentences that should get one
+answer; docs/suite.md of thinstack says more.
 
-| | right | of | percent |
-|---|---|---|---|
-{rows}
+{table}
 """
 
 
@@ -207,12 +206,5 @@ examples (every other one) has the temperature of the other half: {even:.3f} and
 
 
 def _suites(suites: dict[str, dict[str, Any]]) -> str:
-    """The section of each suite, with its figures."""
-    rows = {
-        name: "\n".join(
-            f"| {row} | {found['right']} | {found['total']} | {percent(found['accuracy'])} |"
-            for row, found in suite_rows(figures)
-        )
-        for name, figures in suites.items()
-    }
-    return "".join(_SECTION.format(name=name, rows=each) for name, each in rows.items())
+    """The section of the suites, with their figures."""
+    return _SUITES.format(table=markdown(suites)) if suites else ""

@@ -1,0 +1,55 @@
+"""The figures of suites as rows of a table, for the command line and for cards."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from thinstack.evaluate.figures import percent
+
+COLUMNS: Final = ("right", "of", "percent", "sets", "one side", "spread")
+"""The heads of the cells: texts that are right, then sets of texts (`suite_sets`) and how many
+percent of these have one side."""
+TOTAL: Final = "total"
+
+
+class SuiteRow(NamedTuple):
+    """A row: the suite, the name of a kind or of another figure, and the cells under `COLUMNS`."""
+
+    suite: str
+    name: str
+    cells: tuple[str, ...]
+
+
+def suite_rows(suites: Mapping[str, Mapping[str, Any]]) -> Iterator[SuiteRow]:
+    """The rows of suites, given by their names: the total, the kinds, and the figures outside the
+    total that have a case. A cell without cases is "-"."""
+    for suite, figures in suites.items():
+        sets = figures["sets"]
+        yield SuiteRow(suite, TOTAL, _cells(figures) + _set_cells(sets))
+        for kind, found in figures["kinds"].items():
+            cells = _cells(found) + _set_cells(sets["kinds"].get(kind))
+            yield SuiteRow(suite, kind.replace("_", " "), cells)
+        for name, found in (
+            ("irony, in no total", figures["irony"]),
+            ("pairs that agree (INV)", figures["tests"]["INV"]),
+            ("pairs that move (DIR)", figures["tests"]["DIR"]),
+        ):
+            if found["total"]:
+                yield SuiteRow(suite, name, _cells(found) + _set_cells(None))
+
+
+def markdown(suites: Mapping[str, Mapping[str, Any]]) -> str:
+    """The rows as a table in Markdown."""
+    heads = ("suite", "kind", *COLUMNS)
+    rows = [(f"`{row.suite}`", row.name, *row.cells) for row in suite_rows(suites)]
+    lines = [" | ".join(row) for row in (heads, ("---",) * len(heads), *rows)]
+    return "\n".join(f"| {line} |" for line in lines)
+
+
+def _cells(counts: Mapping[str, Any]) -> tuple[str, ...]:
+    return f"{counts['right']:,}", f"{counts['total']:,}", percent(counts["accuracy"])
+
+
+def _set_cells(sets: Mapping[str, Any] | None) -> tuple[str, ...]:
+    if sets is None or not sets["total"]:
+        return ("-",) * 3
+    return f"{sets['total']:,}", percent(sets["accuracy"]), f"{sets['spread']:.3f}"
