@@ -75,8 +75,9 @@ def test_restaurants_are_sentences_of_one_opinion(modules, tmp_path):
     assert found.numbers.tolist() == [1, -1]
 
 
-def test_the_page(modules):
+def test_the_page(modules, monkeypatch):
     beside, sets, rivals, page = modules
+    monkeypatch.setattr(page, "version", lambda name: f"of {name}")
     texts = sets.Texts("film", [*"abc"], np.array([-2.0, 1.0, 1.0]))
     one = rival(rivals, [-3, 2, 2])
     found = page.page_of(
@@ -86,3 +87,4 @@ def test_the_page(modules):
     )
     assert "| always the commoner side | 66.7 | - |\n| one | 100.0 | 2 |" in found
     assert "2 positive and 1 negative texts" in found
+    assert "vaderSentiment of vaderSentiment" in found
