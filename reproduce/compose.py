@@ -35,14 +35,14 @@ def composed_lines(files: Sequence[Path], drawing: Drawing, *, brackets: bool) -
     composer = composer_of(Treebank(trees, 5), tuple(files), weights, held_out=drawing.held_out)
     for each in composer.draw(drawing.number, drawing.seed):
         if brackets:
-            yield in_brackets(each.text)
+            yield in_brackets(each.tree)
             continue
         yield json.dumps(
             {
                 "family": each.family,
                 "frame": each.frame,
-                "text": " ".join(each.text.tree.words),
-                "label": int(each.text.labels[-1]),
+                "text": " ".join(each.tree.tree.words),
+                "label": int(each.tree.labels[-1]),
                 "sentences": [in_brackets(sentence) for sentence in each.sentences],
             },
             ensure_ascii=False,
