@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from thinstack.core import Tree
+from thinstack.data.trees.brackets import to_brackets
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.data.trees.treebank import read_labelled
 from thinstack.training.lesson import Treebank
@@ -51,12 +53,6 @@ def composed_lines(files: Sequence[Path], drawing: Drawing, *, brackets: bool) -
 
 def in_brackets(labelled: LabelledTree) -> str:
     """A binary tree as a treebank writes it. Unknown labels are "?"."""
-    parts: list[str] = []
+    tree = labelled.tree
     names = ["?" if label < 0 else str(label) for label in labelled.labels.tolist()]
-    for name, word in zip(names, labelled.tree.tokens, strict=True):
-        if word is None:
-            left, right = parts[-2:]
-            parts[-2:] = [f"({name} {left} {right})"]
-        else:
-            parts.append(f"({name} {word})")
-    return parts[0]
+    return to_brackets(Tree.from_transitions(tree.transitions, tree.words, names))

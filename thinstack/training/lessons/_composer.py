@@ -109,6 +109,9 @@ class Composer:
         self.known, families = composition, composition.families
         self._an = re.compile(composition.an_before)
         self._rules = {name: (rule.of, rule.table) for name, rule in composition.rules.items()}
+        for name, labels in [("labels", {NEUTRAL, UNLABELLED}), *self._results()]:
+            if odd := sorted(labels - composition.labels.keys()):
+                raise ConfigError(f"{name}: expected the label {odd[0]!r} among the labels")
         self._ids = {label: place for place, label in enumerate(composition.labels)}
         soft = np.array([*composition.labels.values()]).reshape(-1, 5) @ np.array(MERGED[classes])
         self._soft = soft.astype(np.float16)
@@ -184,6 +187,11 @@ class Composer:
         return LabelledTree(tree, self._classes[ids], self._soft[ids])
 
     # -- before the first draw
+
+    def _results(self) -> Iterator[tuple[str, set[str]]]:
+        """Each rule and the labels that it gives."""
+        for name, (_, table) in self._rules.items():
+            yield f"rule {name}", {*table.values()}
 
     def _pieces(self, name: str, many: bool, side: str, more: Mapping[str, str]) -> list[Draft]:
         """The words of a list, each a tree. A phrase that is not neutral has unlabelled words."""
