@@ -55,8 +55,14 @@ class Family(Strict):
 
 
 class FromTreebank(Strict):
-    """Which words of the treebank join a list: those that stand alone after one of the words
-    `after`, at least `least` times, are not `left_out`, and do not match the pattern `not_like`."""
+    """Which words of the treebank join a list: those that stand alone after certain words.
+
+    Attributes:
+        after: the words before them.
+        least: how often they must stand there.
+        left_out: words that do not join.
+        not_like: a pattern of words that do not join.
+    """
 
     after: frozenset[str]
     least: int = 1
