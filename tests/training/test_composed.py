@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tiny_recipe
 from lesson_trees import labelled, treebank
+from pages import blocks
 
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import to_brackets
@@ -191,6 +192,17 @@ def test_words_of_a_treebank_join_a_list():
         for word, label in zip(each.tree.tree.tokens, each.tree.labels.tolist(), strict=True)
     ]
     assert {label for word, label in leaves if word == "zesty"} == {4}
+
+
+def test_the_family_of_the_guide(tmp_path):
+    (block,) = (each for each in blocks("docs/teaching.md", "json") if "held_out" in each)
+    (name,) = write(tmp_path, block)
+    known = read_composition([*GRAMMARS, tmp_path / name])
+    drawn = Composer(known, weights={"bread": 1.0}).draw(600, seed=1)
+    assert {in_brackets(each.tree) for each in drawn} >= {
+        "(1 (2 (2 The) (2 bread)) (1 (1 (? (2 is) (? not)) (3 airy)) (2 .)))",
+        "(1 (2 (2 (2 Is) (1 (2 (2 this) (2 loaf)) (1 dry))) (2 ?)) (? (? Yes) (2 .)))",
+    }
 
 
 # -- templates that are refused
