@@ -312,11 +312,11 @@ class Pen:
                 draft.add(self._piece(part.name, many, side))
         else:
             ends = composer.known.ends
-            mark = isinstance(part, End)
-            word, label = (ends[int(self.draw.random() * len(ends))], NEUTRAL) if mark else part
-            draft.words.append(word)
+            if isinstance(part, End):
+                part = Word(ends[int(self.draw.random() * len(ends))], NEUTRAL)
+            draft.words.append(part.word)
             draft.steps.append(SHIFT)
-            draft.labels.append(label)
+            draft.labels.append(part.label)
 
     def _piece(self, name: str, many: bool, side: str) -> Draft:
         pieces = self.composer.pieces[name, many, side]
