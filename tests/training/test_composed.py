@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +123,9 @@ def test_texts_are_read_as_they_are_composed():
         assert [tuple(one.words) for one in read] == [one.tree.words for one in each.sentences]
         words = [word for one in each.sentences for word in one.tree.words]
         assert list(each.tree.tree.words) == words
+        for article, word in pairwise(words):
+            if article.lower() in ("a", "an") and word.lower() not in ("one", "european"):
+                assert (word[0].lower() in "aeio") == (len(article) == 2), (article, word)
         first = each.sentences[0].labels.tolist()
         assert each.tree.labels.tolist()[: len(first)] == first
 
