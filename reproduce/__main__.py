@@ -10,6 +10,7 @@ from rich.console import Console
 
 from reproduce.bundle import write_row
 from reproduce.command import Options, run
+from reproduce.compose import Drawing, composed_lines
 from reproduce.head_report import heads as report_heads
 from reproduce.only import only as print_only
 from reproduce.rerank_command import Places, rerank
@@ -109,6 +110,30 @@ def bundle(
     """
     with stoppable(STOPPED):
         write_row(file, place, seed=seed, data=data, out=out, console=Console())
+
+
+@app.command()
+def compose(
+    number: Annotated[int, typer.Argument(min=1, help="How many texts.")],
+    grammar: Annotated[
+        list[Path], typer.Option(exists=True, help="A file of templates; may be repeated.")
+    ] = [Path(f"recipes/grammar/composed-{name}.json") for name in ("english", "words", "people")],  # noqa: B006
+    family: Annotated[
+        list[str] | None, typer.Option(help="A family of them; may be repeated.")
+    ] = None,
+    held_out: Annotated[
+        bool, typer.Option("--held-out", help="From the frames that training leaves out.")
+    ] = False,
+    treebank: Annotated[
+        Path | None, typer.Option(help="Trees of five classes, for their words.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives other texts.")] = 1,
+    brackets: Annotated[bool, typer.Option("--brackets", help="Trees, not JSON.")] = False,
+) -> None:
+    """Print texts of the lesson composed.v1, one a line."""
+    drawing = Drawing(number, seed, tuple(family or ()), held_out, treebank)
+    for line in composed_lines(grammar, drawing, brackets=brackets):
+        print(line)
 
 
 @app.command()

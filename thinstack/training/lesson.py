@@ -58,12 +58,14 @@ class Lesson(Named):
         taught: whether a teacher labels its trees. Labels that the lesson itself gives are mixed
             with the teacher's, as those of the training file are. Only for lessons made once.
         parsed: whether a parser learns from its trees.
+        soft: whether its trees have soft labels.
     """
 
     plugin_kind: ClassVar[str] = "lesson"
     anew: ClassVar[bool] = False
     taught: ClassVar[bool] = False
     parsed: ClassVar[bool] = False
+    soft: ClassVar[bool] = False
 
     weight: float = Field(
         default=1.0,

@@ -21,7 +21,7 @@ from thinstack.training.examples.inputs import Inputs
 from thinstack.training.examples.set_aside import set_aside, set_aside_share
 from thinstack.training.lesson import Treebank
 from thinstack.training.loop.initial import first_leaves
-from thinstack.training.loop.teaching import Taught, taught_examples, taught_trees
+from thinstack.training.loop.teaching import Taught, check_drawn, taught_examples, taught_trees
 from thinstack.training.recipe import Recipe
 from thinstack.training.task import Task
 
@@ -119,6 +119,7 @@ def load_datasets(
             folders=recipe.folders(data),
             vocabulary=vocabulary,
         )
+        check_drawn(recipe, treebank)
     return Datasets(
         vocabulary,
         table,

@@ -11,7 +11,7 @@ from thinstack.core.config import ModelConfig
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import Vocabulary
-from thinstack.errors import TreeError
+from thinstack.errors import ConfigError, TreeError
 from thinstack.training.examples.example import Example, examples_of
 from thinstack.training.lesson import Lesson, Treebank
 from thinstack.training.loop.teacher import OnRead, Teacher
@@ -91,9 +91,22 @@ def drawn_trees(recipe: Recipe, treebank: Treebank, draw: np.random.Generator) -
     ]
 
 
+def check_drawn(recipe: Recipe, treebank: Treebank) -> None:
+    """Draws the lessons that are drawn anew, before the first epoch. Raises ConfigError for one
+    that draws nothing, and what they raise."""
+    for lesson in recipe.lessons:
+        if lesson.anew and not lesson.trees(treebank, np.random.default_rng(0)):
+            raise ConfigError(
+                f"lessons: expected trees of {lesson.name}, found none; raise its share, or leave "
+                "it out"
+            )
+
+
 def needs_soft_labels(recipe: Recipe) -> bool:
-    """Whether the loss reads soft labels: those of a teacher, or those of lessons with a weight."""
-    return recipe.teacher is not None or any(lesson.weight != 1 for lesson in recipe.lessons)
+    """Whether the loss reads soft labels: those of a teacher, or those of lessons that have them or
+    have a weight."""
+    soft = any(lesson.soft or lesson.weight != 1 for lesson in recipe.lessons)
+    return recipe.teacher is not None or soft
 
 
 def _softened(
