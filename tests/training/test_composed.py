@@ -130,6 +130,7 @@ def test_texts_are_read_as_they_are_composed():
         for article, word in pairwise(words):
             if article.lower() in ("a", "an"):
                 vowel = word[0] in "aeiouAEIO" and not word.lower().startswith(CONSONANTS)
+                vowel = vowel or word == "hour"
                 assert vowel == (len(article) == 2), (article, word)
         first = each.sentences[0].labels.tolist()
         assert each.tree.labels.tolist()[: len(first)] == first
