@@ -98,7 +98,7 @@ def test_every_file_of_the_bundle_has_the_temperature_and_the_classes_stay(tiny)
         logits = head(rows)
         torch.testing.assert_close(published(rows), logits / temperature)
         assert torch.equal(published.scores(rows).argmax(1), logits.argmax(1))
-    assert all(abs(item.scores.sum(1) - 1).max() < 1e-5 for item in found)
+    assert all(abs(item.node_scores.sum(1) - 1).max() < 1e-5 for item in found)
 
 
 def tiny_tree(words):
