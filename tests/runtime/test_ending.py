@@ -31,7 +31,7 @@ SCORING = {
     "alone": "p = thinstack.load(threads=1); start(lambda: p.predict(words)); time.sleep(0.2)",
     "in a pool": "p = thinstack.load(threads=3); start(lambda: p.predict(words)); time.sleep(0.2)",
     "several": "p = thinstack.load(threads=2); [start(lambda: p.predict(words)) for _ in range(4)]",
-    "texts": "p = thinstack.load(threads=1); start(lambda: [*sentences_of(p, ['A film.'] * 99)])",
+    "texts": "p = thinstack.load(threads=1); start(lambda: p(['A film.'] * 99))",
     "isolated": "p = thinstack.load(threads=2, isolated=True); start(lambda: p.predict(words)); "
     "time.sleep(0.2)",
     "loading": "start(lambda: thinstack.load(threads=1))",

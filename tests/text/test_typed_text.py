@@ -227,12 +227,11 @@ def test_long_words_are_read_in_parts():
 
 MEMORY = """
 import resource, thinstack
-from predictions import sentences_of
 predictor = thinstack.load("sst", threads=1)
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-list(sentences_of(predictor, ["A good film."]))
+predictor(["A good film."])
 before = peak()
-list(sentences_of(predictor, [UNIT * (300_000 // len(UNIT))]))
+predictor([UNIT * (300_000 // len(UNIT))])
 print((peak() - before) * 1024 // 300_000)
 """
 
