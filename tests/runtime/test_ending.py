@@ -11,7 +11,6 @@ from command_line import PATIENCE
 START = """
 import atexit, os, sys, threading, time, thinstack
 import numpy as np
-from predictions import sentences_of
 begun = threading.Event()
 
 def start(call, daemon=True):
