@@ -50,7 +50,8 @@ def test_a_number_is_margin_and_polarity(measure):
     assert (sets["right"], sets["total"], sets["spread"]) == (0, 1, pytest.approx(0.4))
 
 
-def test_the_page(modules, measure):
+def test_the_page(modules, measure, monkeypatch):
+    monkeypatch.setattr(modules[1], "version", lambda name: f"of {name}")
     first, second = measure(0.5, 0.1, -0.25, -0.4), measure(0.5, 0.6, 0, 0)
     figures = {name: {"mine": each(CASES).figures} for name, each in (("A", first), ("B", second))}
     page = modules[1].page_of(figures)

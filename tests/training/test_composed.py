@@ -98,8 +98,9 @@ def composer(family=None, *, few=False, **settings):
 
 @pytest.mark.parametrize("family", ENGLISH.families)
 def test_a_tree_of_each_family(family):
-    drawn = composer(family, few=True).draw(12_000, seed=1)
-    assert EXPECTED[family] in {in_brackets(each.tree) for each in drawn}
+    few, expected = composer(family, few=True), EXPECTED[family]
+    drawn = (each for seed in range(40) for each in few.draw(300, seed=seed))
+    assert any(in_brackets(each.tree) == expected for each in drawn)
 
 
 def test_a_sentence_has_one_class_and_its_labels_are_probabilities():
