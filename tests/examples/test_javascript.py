@@ -14,6 +14,8 @@ from predict_program import CASES, bundle_of_pairs, command
 import thinstack
 from thinstack.bundle import open_bundle
 from thinstack.data.trees.brackets import from_brackets
+from thinstack.data.words.letters import plain_letters
+from thinstack.data.words.readings import reading
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("node.mjs", "web.mjs")
@@ -32,9 +34,9 @@ def installed(tmp_path_factory):
     shutil.copytree(
         ROOT / "examples" / "javascript", folder, ignore=shutil.ignore_patterns("node_modules")
     )
-    folder = Path("thinstack", "bundle", "bundled", "sst")
-    shutil.copytree(ROOT / folder, root / folder)
-    _require_all_inputs(root / folder / "onnx" / "model.onnx")
+    bundle = Path("thinstack", "bundle", "bundled", "sst")
+    shutil.copytree(ROOT / bundle, root / bundle)
+    _require_all_inputs(root / bundle / "onnx" / "model.onnx")
     (line,) = re.findall(
         r"^```sh\n(.+)\n```$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE
     )
@@ -111,7 +113,7 @@ def test_another_sentence(installed):
 )
 def test_a_wrong_case_fails(installed, tmp_path, program, output, wrong):
     bundle = tmp_path / "bundle"
-    shutil.copytree(installed[0].parents[1] / "thinstack" / "bundled" / "sst", bundle)
+    shutil.copytree(installed[0].parents[1] / "thinstack" / "bundle" / "bundled" / "sst", bundle)
     reference = json.loads((bundle / "cases.json").read_text())
     outputs = reference["cases"][-1]["outputs"]
     if wrong == "a little more":
@@ -166,6 +168,9 @@ def test_pieces_are_those_of_python(installed):
     words = [f"a{chr(c)}B" for c in codes if unicodedata.category(chr(c)) not in ("Cn", "Cs")]
     words += ["unwatchably", "naïve", "İstanbul", "ΣΊΣΥΦΟΣ", "don't-care", "##ing", "[UNK]"]
     words += ["x" * 100, "x" * 101, "𝒳" * 51, " \t"]
+    # The program is given plain letters, and the words of emoji (docs/runtimes.md).
+    words = [word for word in words if reading(plain_letters(word)) == word]
+    assert len(words) > 9000
     read = (
         "new Wordpieces(readFileSync('../../thinstack/bundle/bundled/sst/vocabulary.txt', 'utf8'))"
     )

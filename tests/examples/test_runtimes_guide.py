@@ -3,6 +3,7 @@
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -10,16 +11,15 @@ import pytest
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.weights import load_model
+from thinstack.core.scale import FIVE
 from thinstack.export.torchscript import export_torchscript
+from thinstack.runtime.views import View
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")
 # That of pairs needs a model of pairs: `training/test_pair_tables.py` runs one.
-BLOCKS = [
-    block
-    for block in re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
-    if "runs/pairs" not in block
-]
+ALL = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+BLOCKS = [block for block in ALL if "runs/pairs" not in block and "class_sets" not in block]
 MODEL = ROOT / "thinstack" / "bundle" / "bundled" / "sst" / "onnx" / "model.onnx"
 
 
@@ -40,6 +40,17 @@ def test_python(tmp_path, monkeypatch, capsys):
     ):
         np.testing.assert_array_equal(parse, first["parse"])
         np.testing.assert_allclose(nodes, first["nodes"], rtol=0, atol=1e-5)
+
+
+def test_labels_that_stand_for_sets_of_classes(capsys):
+    sets = {"bad": FIVE[:2], "good": FIVE[3:]}
+    view = View.choose(FIVE, None, None, sets, (2.0, 1.0))
+    nodes = np.array([[0.1, 0.2, 0.3, 0.3, 0.1], [0, 0.1, 0.2, 0.3, 0.4]], np.float32)
+    config = SimpleNamespace(labels=FIVE, class_sets=sets, class_weights=(2.0, 1.0))
+    (block,) = [block for block in ALL if "class_sets" in block]
+    exec(block, {"bundle": SimpleNamespace(config=config), "nodes": nodes, "np": np})
+    shown = re.findall(r"[01]\.\d+", capsys.readouterr().out)
+    assert [*map(float, shown)] == pytest.approx(view.scores(nodes)[0][-1].tolist(), abs=1e-6)
 
 
 def test_the_ids_are_those_of_a_wonderful_film():
