@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -23,7 +24,8 @@ from xml.etree import ElementTree
 import typer
 
 import thinstack
-from thinstack.runtime import Predictor, splitter
+from thinstack.core.scale import FIVE
+from thinstack.runtime import Predictor, View, splitter
 
 ROOT: Final = Path(__file__).parents[1]
 ASSETS: Final = ROOT / "docs" / "assets"
@@ -41,6 +43,13 @@ TYPED: Final = (
     "well-made cousin)..."
 )
 SPANS: Final = "The acting is superb, but the plot never comes alive."
+ROWS: Final = (
+    "A wonderful camera with a sharp screen.",
+    "It stopped working after two days. Awful!",
+    "The box has a cable and a manual.",
+    "Friendly staff, great food, fair prices.",
+)
+COLUMNS: Final = {340: "label", 560: "polarity"}
 COLOURS: Final = {
     "very negative": "#f0955a",
     "negative": "#fbc999",
@@ -121,6 +130,35 @@ def spans() -> str:
     return framed(markup, 760, 120)
 
 
+def own_labels() -> str:
+    """A tree with the labels of a user, each of which stands for classes of the model."""
+    sets = {"bad": FIVE[:2], "ok": FIVE[2:3], "good": FIVE[3:]}
+    (sentence,) = model()(WHY).sentences
+    view = View.choose(FIVE, None, None, sets)
+    scores, weight = view.scores(sentence.node_scores)
+    return replace(sentence, node_scores=scores, view=view, weight=weight).svg()
+
+
+def rows() -> str:
+    """Rows of scored texts: the label, and the polarity as a bar to the left or the right."""
+    lines, y = ['<text x="16" y="26" class="heading">text</text>'], 40
+    lines += [f'<text x="{x}" y="26" class="heading">{n}</text>' for x, n in COLUMNS.items()]
+    for result in model().stream(ROWS):
+        place = result.polarity or 0.0
+        width = round(90 * abs(place))
+        left = 590 - width * (place < 0)
+        lines += [
+            f'<text x="16" y="{y + 14}">{escape(result.text)}</text>',
+            f'<text x="340" y="{y + 14}">{result.label}</text>',
+            f'<rect x="{left}" y="{y}" width="{width}" height="18" class="t{int(place > 0)}"/>',
+            f'<text x="700" y="{y + 14}">{place:+.2f}</text>',
+        ]
+        y += 28
+    style = "text { font: 14px Arial, sans-serif; fill: #1d2126; } .heading { font-weight: 700; } "
+    style += ".t0 { fill: #f0955a; } .t1 { fill: #7fb4e6; }"
+    return svg("".join(lines), 760, y + 4, style)
+
+
 def framed(markup: str, width: int, height: int) -> str:
     """HTML as a picture of this size."""
     body = f'<div xmlns="http://www.w3.org/1999/xhtml">{markup}</div>'
@@ -146,6 +184,8 @@ DRAWINGS: Final[dict[str, Callable[[], str]]] = {
     "views.svg": views,
     "words.svg": words,
     "spans.svg": spans,
+    "own-labels.svg": own_labels,
+    "rows.svg": rows,
 }
 
 
