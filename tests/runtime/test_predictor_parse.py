@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from last_word_model import last_word_model, own_parse, random_sentences, write_last_word_bundle
 
-from thinstack.core import transitions
+from thinstack.core import Forest, transitions
 from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.errors import BundleError, InputError
+from thinstack.runtime.interface import check_parse
 from thinstack.runtime.predictor import Predictor
 
 FOUR = ["film", "awful", ".", "good"]
@@ -104,3 +105,11 @@ def test_inputs_and_outputs_fit_the_configuration(tmp_path, configured, kind, ex
     made = write_last_word_bundle(tmp_path / "a", parser=configured, onnx=model)
     with pytest.raises(BundleError, match=message):
         Predictor(made)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.bool_])
+def test_a_parse_must_be_whole_numbers(kind):
+    forest = Forest(sizes=np.array([3]), lengths=np.array([2]))
+    check_parse(np.array([0, 0, 1], np.int32), forest, [0], "model.onnx")
+    with pytest.raises(BundleError, match=np.dtype(kind).name):
+        check_parse(np.array([0, 0, 1], kind), forest, [0], "model.onnx")

@@ -160,11 +160,11 @@ def check_parse(steps: NDArray[np.integer], forest: Forest, places: list[int], s
     """Raise BundleError unless the transitions of a model are trees over the sentences of a forest.
     `places` are the numbers of these sentences, for the message."""
     nodes = int(np.add.reduce(forest.sizes))
-    if len(forest.sizes) == 1 and steps.shape == (nodes,) and _is_tree(steps.tolist()):
-        return
     if steps.shape != (nodes,) or steps.dtype.kind not in "iu":
         wrong = f"expected {nodes} transitions, found shape {steps.shape} of {steps.dtype}"
         raise BundleError(f"{source}: {wrong}")
+    if len(forest.sizes) == 1 and _is_tree(steps.tolist()):
+        return
     if fault := first_fault(steps, forest.sizes):
         problem = f"the model's own parse is no tree: sentence {places[fault[0]]}: {fault[1]}"
         raise BundleError(f"{source}: {problem}")

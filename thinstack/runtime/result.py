@@ -3,6 +3,10 @@
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.highlights import highlights
 from thinstack.runtime.phrase import Phrase, shown
 from thinstack.runtime.prediction import Prediction
@@ -128,17 +132,15 @@ class Result:
     def _means(self) -> list[float]:
         """The probabilities of the classes; empty without words."""
         if self._row is None:
-            rows = [sentence.node_scores[-1].tolist() for sentence in self.sentences]
-            self._row = rows[0] if len(rows) == 1 else self._weighted(rows)
+            rows = [sentence.node_scores[-1] for sentence in self.sentences]
+            if len(rows) > 1:
+                self._row = self._weighted(rows)
+            else:
+                self._row = rows[0].tolist() if rows else []
         return self._row
 
-    def _weighted(self, rows: list[list[float]]) -> list[float]:
+    def _weighted(self, rows: list[NDArray[np.float32]]) -> list[float]:
         sizes = [len(sentence.words) * sentence.weight for sentence in self.sentences]
-        total = 0.0
-        for size in sizes:
-            total += size
-        means = [0.0] * len(self.view.labels) if rows else []
-        for row, size in zip(rows, sizes, strict=True):
-            share = size / total
-            means = [mean + score * share for mean, score in zip(means, row, strict=True)]
+        roots, counts = np.stack(rows).astype(np.float64), np.array([len(rows)])
+        means: list[float] = mean_scores(roots, np.array(sizes), counts)[0].tolist()
         return means

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core import Tree
-from thinstack.core.transitions import REDUCE, SHIFT
+from thinstack.core.transitions import SHIFT
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
 from thinstack.training.lessons._composition import NEUTRAL, SAME, UNLABELLED, Composition, unknown
+from thinstack.training.lessons._pen import OPPOSITE, Draft, Pen, side_of
 from thinstack.training.lessons._templates import (
-    End,
     Node,
     Part,
     Slot,
@@ -32,11 +32,8 @@ MERGED: Final = {
     5: tuple(np.eye(5).tolist()),
 }
 """How each of five classes counts in 2, 3 or 5 classes."""
-PLURAL_SHARE: Final = 0.25
-"""The share of subjects in the plural."""
 OWN_SHARE: Final = 0.6
 """How often a word of the composition is drawn where the treebank has words too."""
-OPPOSITE: Final = {"+": "-", "-": "+", "0": "0"}
 
 
 class ComposedText(NamedTuple):
@@ -52,25 +49,6 @@ class ComposedText(NamedTuple):
     frame: str
     tree: LabelledTree
     sentences: tuple[LabelledTree, ...]
-
-
-class Draft(NamedTuple):
-    """The words of a tree, its steps, and the names of its labels."""
-
-    words: list[str]
-    steps: list[int]
-    labels: list[str]
-
-    def add(self, other: "Draft") -> None:
-        """Write another draft behind this one."""
-        self.words.extend(other.words)
-        self.steps.extend(other.steps)
-        self.labels.extend(other.labels)
-
-    def join(self, label: str) -> None:
-        """Join the last two phrases to one."""
-        self.steps.append(REDUCE)
-        self.labels.append(label)
 
 
 class Frame(NamedTuple):
@@ -161,7 +139,7 @@ class Composer:
             raise ConfigError(f"rule {rule}: {unknown(f'label on the {of}', label, table)}")
         return table[label]
 
-    def _text(self, frame: Frame, pen: "Pen") -> ComposedText:
+    def _text(self, frame: Frame, pen: Pen) -> ComposedText:
         side, drafts = "+-"[pen.draw.random() < 0.5], list[Draft]()
         for choices in frame.sentences:
             drafts.append(pen.new_draft())
@@ -254,7 +232,7 @@ class Composer:
             return frozenset(self.label(part.rule, *pair) for pair in pairs)
         if not isinstance(part, Slot):
             return frozenset([part.label if isinstance(part, Word) else NEUTRAL])
-        side = _side(part, side)
+        side = side_of(part, side)
         key = (part.name, part.ended, side)
         if key not in self._possible:
             self._possible[key] = frozenset()  # a phrase within itself adds nothing
@@ -271,69 +249,7 @@ class Composer:
         return self._possible[key]
 
 
-class Pen:
-    """Writes drafts. `draw` makes all choices but those of `exchanged` lists. Their words come from
-    shuffled `bags`, so that all are drawn equally often."""
-
-    def __init__(
-        self,
-        composer: Composer,
-        draw: Random,
-        shuffle: Random,
-        exchanged: Sequence[str],
-        bags: dict[int, list[Draft]],
-    ) -> None:
-        self.composer, self.draw, self.draft = composer, draw, Draft([], [], [])
-        self._shuffle, self._exchanged, self._bags = shuffle, exchanged, bags
-
-    def new_draft(self) -> Draft:
-        """The draft that is written from now on."""
-        self.draft = Draft([], [], [])
-        return self.draft
-
-    def write_one(self, choices: Sequence[Template], side: str, *, many: bool) -> None:
-        """Write one of some templates."""
-        part, counts = choices[int(self.draw.random() * len(choices))]
-        self.write(part, side, many=self.draw.random() < PLURAL_SHARE if counts else many)
-
-    def write(self, part: Part, side: str, *, many: bool) -> None:
-        """Write a part. `side` and `many` are those of its template."""
-        draft, composer = self.draft, self.composer
-        if isinstance(part, Node):
-            self.write(part.left, side, many=many)
-            left = draft.labels[-1]
-            self.write(part.right, side, many=many)
-            draft.join(composer.label(part.rule, left, draft.labels[-1]))
-        elif isinstance(part, Slot):
-            side, many = _side(part, side), many and not part.one
-            if choices := composer.phrases.get((part.name, part.ended)):
-                self.write_one(choices, side, many=many)
-            else:
-                draft.add(self._piece(part.name, many, side))
-        else:
-            ends = composer.known.ends
-            if isinstance(part, End):
-                part = Word(ends[int(self.draw.random() * len(ends))], NEUTRAL)
-            draft.words.append(part.word)
-            draft.steps.append(SHIFT)
-            draft.labels.append(part.label)
-
-    def _piece(self, name: str, many: bool, side: str) -> Draft:
-        pieces = self.composer.pieces[name, many, side]
-        if name not in self._exchanged:
-            return pieces[int(self.draw.random() * len(pieces))]
-        bag = self._bags.setdefault(id(pieces), [])
-        if not bag:
-            bag += self._shuffle.sample(pieces, len(pieces))
-        return bag.pop()
-
-
 @lru_cache(maxsize=20_000)
 def _parents(steps: bytes) -> NDArray[np.int64]:
     """The parents of the nodes of a tree. Many sentences have the same."""
     return Tree.from_transitions([*steps], [""] * steps.count(SHIFT)).parents
-
-
-def _side(slot: Slot, side: str) -> str:
-    """The side of a slot in a template of a side."""
-    return OPPOSITE[side] if slot.side == "!" else slot.side or side

@@ -1,0 +1,97 @@
+"""Writes a template as a tree: its words, steps and labels."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from thinstack.core.transitions import REDUCE, SHIFT
+from thinstack.training.lessons._composition import NEUTRAL
+from thinstack.training.lessons._templates import End, Node, Part, Slot, Template, Word
+
+if TYPE_CHECKING:
+    from thinstack.training.lessons._composer import Composer
+
+PLURAL_SHARE: Final = 0.25
+"""The share of subjects in the plural."""
+OPPOSITE: Final = {"+": "-", "-": "+", "0": "0"}
+
+
+class Draft(NamedTuple):
+    """The words of a tree, its steps, and the names of its labels."""
+
+    words: list[str]
+    steps: list[int]
+    labels: list[str]
+
+    def add(self, other: "Draft") -> None:
+        """Write another draft behind this one."""
+        self.words.extend(other.words)
+        self.steps.extend(other.steps)
+        self.labels.extend(other.labels)
+
+    def join(self, label: str) -> None:
+        """Join the last two phrases to one."""
+        self.steps.append(REDUCE)
+        self.labels.append(label)
+
+
+class Pen:
+    """Writes drafts. `draw` makes all choices but those of `exchanged` lists. Their words come from
+    shuffled `bags`, so that all are drawn equally often."""
+
+    def __init__(
+        self,
+        composer: "Composer",
+        draw: Random,
+        shuffle: Random,
+        exchanged: Sequence[str],
+        bags: dict[int, list[Draft]],
+    ) -> None:
+        self.composer, self.draw, self.draft = composer, draw, Draft([], [], [])
+        self._shuffle, self._exchanged, self._bags = shuffle, exchanged, bags
+
+    def new_draft(self) -> Draft:
+        """The draft that is written from now on."""
+        self.draft = Draft([], [], [])
+        return self.draft
+
+    def write_one(self, choices: Sequence[Template], side: str, *, many: bool) -> None:
+        """Write one of some templates."""
+        part, counts = choices[int(self.draw.random() * len(choices))]
+        self.write(part, side, many=self.draw.random() < PLURAL_SHARE if counts else many)
+
+    def write(self, part: Part, side: str, *, many: bool) -> None:
+        """Write a part. `side` and `many` are those of its template."""
+        draft, composer = self.draft, self.composer
+        if isinstance(part, Node):
+            self.write(part.left, side, many=many)
+            left = draft.labels[-1]
+            self.write(part.right, side, many=many)
+            draft.join(composer.label(part.rule, left, draft.labels[-1]))
+        elif isinstance(part, Slot):
+            side, many = side_of(part, side), many and not part.one
+            if choices := composer.phrases.get((part.name, part.ended)):
+                self.write_one(choices, side, many=many)
+            else:
+                draft.add(self._piece(part.name, many, side))
+        else:
+            ends = composer.known.ends
+            if isinstance(part, End):
+                part = Word(ends[int(self.draw.random() * len(ends))], NEUTRAL)
+            draft.words.append(part.word)
+            draft.steps.append(SHIFT)
+            draft.labels.append(part.label)
+
+    def _piece(self, name: str, many: bool, side: str) -> Draft:
+        pieces = self.composer.pieces[name, many, side]
+        if name not in self._exchanged:
+            return pieces[int(self.draw.random() * len(pieces))]
+        bag = self._bags.setdefault(id(pieces), [])
+        if not bag:
+            bag += self._shuffle.sample(pieces, len(pieces))
+        return bag.pop()
+
+
+def side_of(slot: Slot, side: str) -> str:
+    """The side of a slot in a template of a side."""
+    return OPPOSITE[side] if slot.side == "!" else slot.side or side
