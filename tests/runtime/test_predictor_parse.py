@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from last_word_model import last_word_model, own_parse, random_sentences, write_last_word_bundle
 
