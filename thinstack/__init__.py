@@ -107,6 +107,7 @@ def load(
     classes: int | None = None,
     abstain: float | None = None,
     max_words: int = 400,
+    aggregation: Literal["tree", "mean"] | None = None,
     isolated: bool | None = None,
     allow_operators: "Collection[str]" = (),
 ) -> "Predictor":
@@ -119,6 +120,9 @@ def load(
     per core that the process may use. `classes`: 3 or 2 shows the five classes of a sentiment model
     as negative, (neutral) and positive. `abstain`: if no class is as probable as this, there is no
     label (`thinstack.runtime.views`). `max_words`: a longer sentence is read in parts; at least 2.
+    `aggregation`: "tree" reads a text of several sentences as one tree over their trees, "mean"
+    takes the mean of what they say alone; by default it is "tree" if the model can and has learnt
+    it.
     `isolated`: whether the model runs in processes of its own, with limits of memory and time; by
     default it does unless it is your own, which docs/runtimes.md ("Files of others") explains.
     `allow_operators`: ONNX operators that an isolated model may have, beside those that
@@ -127,7 +131,8 @@ def load(
     Raises UnknownNameError, PluginError or BundleError if there is no such bundle or it is damaged;
     MissingExtraError without onnxruntime or, for an address, without huggingface_hub; DeviceError
     if `device` is "cuda" and CUDA does not work; InputError for classes that the model cannot show,
-    and for an `abstain`, `threads` or `max_words` out of range.
+    for an `aggregation` that it does not have, and for an `abstain`, `threads` or `max_words` out
+    of range.
     """
     from thinstack.bundle import open_bundle
     from thinstack.runtime.predictor import Predictor
@@ -139,6 +144,7 @@ def load(
         classes=classes,
         abstain=abstain,
         max_words=max_words,
+        aggregation=aggregation,
         isolated=isolated,
         allow_operators=allow_operators,
     )

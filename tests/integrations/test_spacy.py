@@ -169,7 +169,7 @@ def test_the_configuration_has_the_arguments_of_the_factory():
     meta = Language.get_factory_meta("tree_sentiment")
     settings = {"model": "sst", "source": "auto", "device": "cpu", "threads": None}
     scorer = {"@scorers": "thinstack.tree_sentiment_scorer.v1"}
-    settings |= {"aggregation": "words", "scorer": scorer, "classes": None, "abstain": None}
+    settings |= {"aggregation": None, "scorer": scorer, "classes": None, "abstain": None}
     more = {"max_words": 400, "spans_key": None, "isolated": None}
     assert meta.default_config == settings | more
     assert not meta.retokenizes

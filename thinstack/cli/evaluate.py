@@ -84,6 +84,7 @@ def evaluate(
         ),
     ] = None,
     classes: options.ClassesOption = None,
+    aggregation: options.AggregationOption = None,
     as_json: options.JsonOption = False,
     device: options.DeviceOption = "cpu",
     isolated: options.IsolatedOption = None,
@@ -113,7 +114,8 @@ def evaluate(
         from thinstack.plugins.manager import manager
 
         read = manager().find("reader", tree_format).plugin.trees
-    predictor = load(model, device=device, threads=threads, classes=classes, isolated=isolated)
+    view: dict[str, Any] = {"classes": classes, "aggregation": aggregation}
+    predictor = load(model, device=device, threads=threads, isolated=isolated, **view)
     if suite is not None:
         if renamed:
             raise InputError("--relabel: a suite has its own labels: leave it out")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from thinstack.core.config import Device
+from thinstack.core.config import Aggregation, Device
 
 ModelOption = Annotated[
     str, typer.Option("--model", "-m", help="The model: a bundle's name, folder or hf:// address.")
@@ -44,6 +44,13 @@ ClassesOption = Annotated[
 AbstainOption = Annotated[
     float | None,
     typer.Option(help="Give no label if the best class is less probable than this, such as 0.6."),
+]
+AggregationOption = Annotated[
+    Aggregation | None,
+    typer.Option(
+        help="How to read a text of several sentences. tree: as one tree over their trees. mean: "
+        "the mean of what they say alone.  [default: tree, if the model can and has learnt it]"
+    ),
 ]
 QuantizeOption = Annotated[
     Literal["none", "fp16", "int8-tables", "int8"],

@@ -58,6 +58,7 @@ def predict(
     max_words: Annotated[
         int, typer.Option(help="Split a sentence that has more words than this into parts.")
     ] = 400,
+    aggregation: options.AggregationOption = None,
     why: Annotated[
         bool, typer.Option("--why", help="Show how much each phrase contributes to the label.")
     ] = False,
@@ -111,6 +112,7 @@ def predict(
         raise InputError("--paragraphs cuts standard input, but texts are given: leave one out")
     inputs = texts or _texts_of_input(encoding, paragraphs=paragraphs)
     view: dict[str, Any] = {"classes": classes, "abstain": abstain, "max_words": max_words}
+    view["aggregation"] = aggregation
     predictor = load(model, device=device, threads=threads, isolated=isolated, **view)
     scored = _noted(predictor.stream(inputs, source=source))
     most = max_words if why else None

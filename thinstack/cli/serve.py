@@ -8,7 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from thinstack.cli.options import AbstainOption, ClassesOption, IsolatedOption, ThreadsOption
+from thinstack.cli.options import (
+    AbstainOption,
+    AggregationOption,
+    ClassesOption,
+    IsolatedOption,
+    ThreadsOption,
+)
 from thinstack.errors import escaped
 
 
@@ -22,6 +28,7 @@ def serve(
     ] = True,
     classes: ClassesOption = None,
     abstain: AbstainOption = None,
+    aggregation: AggregationOption = None,
     isolated: IsolatedOption = None,
     threads: ThreadsOption = None,
 ) -> None:
@@ -31,6 +38,7 @@ def serve(
 
     with PageServer(port) as server:
         view: dict[str, Any] = {"classes": classes, "abstain": abstain}
+        view["aggregation"] = aggregation
         server.predictor = load(model, threads=threads, isolated=isolated, **view)
         server.name = Path(model).name or model
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from thinstack.bundle import Bundle, is_installed, open_bundle
 from thinstack.bundle.reading import pack, unpacked
-from thinstack.core.config import TreeSource
+from thinstack.core.config import Aggregation, TreeSource
 from thinstack.errors import BundleError, InputError, needs_extra
 from thinstack.integrations.corpora.batches import DEFAULT_ID, score_batches, scored_schema
 from thinstack.integrations.corpora.rows import DEFAULT_TEXT
@@ -38,6 +38,7 @@ class SparkModel:
     max_words: int = MAX_WORDS
     files: Any = field(default=None, compare=False, repr=False)
     isolated: bool | None = None
+    aggregation: Aggregation | None = None
 
     def load(self) -> Predictor:
         """The model, on one thread. Each process loads it once. Raises what `open_bundle` and
@@ -50,7 +51,7 @@ class SparkModel:
                 f"{bundle.path}: expected the same bundle {self.name!r} as on the driver, found "
                 "another: install the same version on the driver and on every executor"
             )
-        names = ("classes", "abstain", "max_words", "isolated")
+        names = ("classes", "abstain", "max_words", "aggregation", "isolated")
         return Predictor(bundle, threads=1, **{name: getattr(self, name) for name in names})
 
 
@@ -100,6 +101,7 @@ def scorer(
     classes: int | None = None,
     abstain: float | None = None,
     max_words: int = MAX_WORDS,
+    aggregation: Aggregation | None = None,
     isolated: bool | None = None,
     spark: "SparkSession | None" = None,
 ) -> Scorer:
@@ -117,10 +119,11 @@ def scorer(
     """
     bundle = open_bundle(model)
     settings = bundle.manifest.digest, classes, abstain, max_words
-    loaded = SparkModel(str(bundle.path), *settings, isolated=isolated)._start(bundle)
+    own = SparkModel(str(bundle.path), *settings, isolated=isolated, aggregation=aggregation)
+    loaded = own._start(bundle)
     TextScorer(loaded, output, source)
     files = None if is_installed(model) else _broadcast(bundle, spark)
-    how = SparkModel(str(model), *settings, files, loaded.isolated)
+    how = SparkModel(str(model), *settings, files, loaded.isolated, aggregation)
     return Scorer(how, loaded.labels, text, id, output, source)
 
 

@@ -1,9 +1,57 @@
-"""Scores of a text with several sentences: the mean of their scores, weighted by words."""
+"""What a text of several sentences says: the root of the tree over them, or their mean."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
+from thinstack.core.config import Aggregation
+from thinstack.errors import InputError, shown
+from thinstack.runtime.scored import Scored
+
+
+class ScoredText(NamedTuple):
+    """The sentences of a text as a model scores them.
+
+    `joint` is the tree over the sentences: its words are the sentences. It has one row of scores
+    and no transitions, if the text was read in several stretches. It is None if the text is a mean
+    of its sentences, and if it has fewer than two.
+    """
+
+    sentences: list[Scored]
+    joint: Scored | None = None
+
+
+def aggregation_of(asked: str | None, own: Aggregation | None, *, joins: bool) -> Aggregation:
+    """How texts are read: as `asked`, else as the model says (`own`), else as a tree if it can be.
+
+    `joins`: whether the model composes sentences. Raises InputError for a tree if it does not, and
+    for another mode.
+    """
+    if asked not in (None, *get_args(Aggregation)):
+        raise InputError(f"aggregation: expected tree or mean, found {shown(asked)}")
+    if asked == "tree" and not joins:
+        raise InputError(
+            "aggregation: this model cannot read a text as one tree, because its file has no input "
+            "breaks, or scores no phrases: choose mean, or leave it out"
+        )
+    if asked == "tree" or (asked is None and own != "mean" and joins):
+        return "tree"
+    return "mean"
+
+
+def text_scores(texts: Sequence[ScoredText], lengths: NDArray[Any]) -> NDArray[np.floating]:
+    """The scores (T, C) of texts of one sentence or more. `lengths` (B,): the words of each
+    sentence, text by text."""
+    counts = np.array([len(text.sentences) for text in texts])
+    flat = [sentence for text in texts for sentence in text.sentences]
+    roots = np.stack([each.scores[-1] for each in flat]).astype(np.float64)
+    scores = mean_scores(roots, lengths * np.array([each.weight for each in flat]), counts)
+    for place, text in enumerate(texts):
+        if text.joint is not None:
+            scores[place] = text.joint.scores[-1]
+    return scores
 
 
 def mean_scores(

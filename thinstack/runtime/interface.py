@@ -12,7 +12,7 @@ from thinstack.bundle.manifest import MEND
 from thinstack.core import Forest
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import WORD_FIELDS
-from thinstack.core.transitions import REDUCE, SHIFT, first_fault
+from thinstack.core.transitions import REDUCE, SHIFT, first_fault, nodes_over
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import BundleError
 
@@ -43,6 +43,8 @@ class Interface(NamedTuple):
         phrases: whether phrases have scores; otherwise only whole sentences do.
         most_pieces: how many word pieces a sentence may have, None without a limit.
         probable: whether the scores are the probabilities of the classes.
+        texts: whether the model joins the trees that it makes of sentences to one of their text, as
+            the input `breaks` says.
     """
 
     types: dict[str, Any]
@@ -50,6 +52,7 @@ class Interface(NamedTuple):
     phrases: bool
     most_pieces: int | None
     probable: bool
+    texts: bool
 
 
 def interface_of(
@@ -72,6 +75,9 @@ def interface_of(
         )
     trees = ["lengths", "transitions"] if config.parses else _TREES[config.trees]
     expected = [*WORD_FIELDS[config.embedding.kind], *trees]
+    texts = config.parses and "breaks" in found
+    if texts:  # older files have none, nor have those of SPINN
+        expected.insert(-1, "breaks")
     # For words in their context; a parser's lengths are for its trees.
     if "lengths" in found and "lengths" not in trees and PARSE_OUTPUT not in outputs:
         expected.append("lengths")
@@ -86,7 +92,8 @@ def interface_of(
     _check_metadata(metadata, config, vocabulary, source)
     types = {name: INDEX_TYPES[kind] for name, kind in found.items()}
     most = _most_pieces(metadata, config, source)
-    return Interface(types, output, phrases, most, config.head.name in _PROBABLE)
+    probable = config.head.name in _PROBABLE
+    return Interface(types, output, phrases, most, probable, texts)
 
 
 def _most_pieces(metadata: dict[str, str], config: ModelConfig, source: str) -> int | None:
@@ -156,16 +163,33 @@ def _are_probable(scores: NDArray[np.float32]) -> bool:
     return bool(whole and np.minimum.reduce(scores, None) >= 0)
 
 
-def check_parse(steps: NDArray[np.integer], forest: Forest, places: list[int], source: str) -> None:
+def check_parse(
+    steps: NDArray[np.integer],
+    forest: Forest,
+    places: Sequence[int],
+    source: str,
+    tops: Sequence[NDArray[np.integer]] = (),
+) -> None:
     """Raise BundleError unless the transitions of a model are trees over the sentences of a forest.
-    `places` are the numbers of these sentences, for the message."""
+
+    `places`: the numbers of these sentences, for the message. `tops`: the tree over the sentences
+    of each tree, where some have several.
+    """
     nodes = int(np.add.reduce(forest.sizes))
     if steps.shape != (nodes,) or steps.dtype.kind not in "iu":
         wrong = f"expected {nodes} transitions, found shape {steps.shape} of {steps.dtype}"
         raise BundleError(f"{source}: {wrong}")
-    if len(forest.sizes) == 1 and _is_tree(steps.tolist()):
+    if len(forest.lengths) == 1 and _is_tree(steps.tolist()):
         return
-    if fault := first_fault(steps, forest.sizes):
+    sizes = forest.sizes
+    if len(forest.lengths) > len(sizes):
+        sizes = 2 * forest.lengths - 1
+        top = np.concatenate(tops)
+        joints = nodes_over(top, sizes)[top == REDUCE]
+        if not (steps[joints] == REDUCE).all():
+            raise BundleError(f"{source}: the model's own parse does not keep to sentences")
+        steps = np.delete(steps, joints)
+    if fault := first_fault(steps, sizes):
         problem = f"the model's own parse is no tree: sentence {places[fault[0]]}: {fault[1]}"
         raise BundleError(f"{source}: {problem}")
 

@@ -43,6 +43,10 @@ class Predictor(Scorer):
             Each operator runs on one thread.
         max_words: the longest sentence that is read as a whole. A longer one is cut
             (`thinstack.runtime.long_sentences`), unless its tree is given.
+        aggregation: "tree" if a text of several sentences is read as one tree over their trees,
+            "mean" if its scores are the mean of theirs, weighted by words. Given None, it is a tree
+            if the model composes sentences and has not learnt otherwise. A text of more than 2,048
+            words is read in stretches (`thinstack.runtime.stretches`), whose mean it has.
         isolated: whether the model runs in processes of its own, with limits of memory and time
             (`thinstack.runtime.isolation.isolated`). Given None, it does unless it is your own
             (`thinstack.bundle.origin`). `allow_operators` names operators that an isolated model
@@ -50,8 +54,9 @@ class Predictor(Scorer):
 
     Raises BundleError if the bundle has no usable ONNX model; MissingExtraError without
     onnxruntime; DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
-    uses the CPU); InputError unless 1 <= `threads` <= 256 and 2 <= `max_words`, and as
-    `View.choose` does for `classes` and `abstain`.
+    uses the CPU); InputError unless 1 <= `threads` <= 256 and 2 <= `max_words`, for an
+    `aggregation` that the model does not have, and as `View.choose` does for `classes` and
+    `abstain`.
     """
 
     def __reduce__(self) -> tuple[object, ...]:

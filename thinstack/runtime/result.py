@@ -10,6 +10,7 @@ from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.highlights import highlights
 from thinstack.runtime.phrase import Phrase, shown
 from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.scored import Scored
 from thinstack.runtime.views import View
 
 if TYPE_CHECKING:
@@ -27,14 +28,24 @@ class Result:
         text: the text.
         sentences: its sentences in order (`Prediction`); none of a text without words.
         view: the C classes that are shown, and how probable a label must be.
+        joint: the tree over the n sentences, as transitions (2n - 1,) and the scores (2n - 1, C) of
+            its nodes, sentences first. A text of more than 2,048 words is read in stretches, and
+            has no transitions and one row, their mean. None if the text is the mean of its
+            sentences, and if it has fewer than two.
     """
 
-    __slots__ = ("_known", "_row", "sentences", "text", "view")
+    __slots__ = ("_known", "_row", "joint", "sentences", "text", "view")
 
     def __init__(
-        self, text: str, sentences: tuple[Prediction, ...], view: View, known: float | None = None
+        self,
+        text: str,
+        sentences: tuple[Prediction, ...],
+        view: View,
+        known: float | None = None,
+        joint: Scored | None = None,
     ):
         self.text, self.sentences, self.view, self._known = text, sentences, view, known
+        self.joint = joint
         self._row: list[float] | None = None
 
     @property
@@ -45,8 +56,9 @@ class Result:
 
     @property
     def scores(self) -> dict[str, float]:
-        """The probability of each class, {label: probability}: the mean over the sentences,
-        weighted by their words. Empty for a text without words."""
+        """The probability of each class, {label: probability}. It is that of the tree over the
+        sentences, or the mean over them, weighted by their words (`aggregation` of
+        `thinstack.load`). Empty for a text without words."""
         means = self._means()
         return dict(zip(self.view.labels, means, strict=True)) if means else {}
 
@@ -127,13 +139,15 @@ class Result:
         return shown(self)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Result, (self.text, self.sentences, self.view, self.known)
+        return Result, (self.text, self.sentences, self.view, self.known, self.joint)
 
     def _means(self) -> list[float]:
         """The probabilities of the classes; empty without words."""
         if self._row is None:
             rows = [sentence.node_scores[-1] for sentence in self.sentences]
-            if len(rows) > 1:
+            if self.joint is not None:
+                self._row = self.joint.scores[-1].tolist()
+            elif len(rows) > 1:
                 self._row = self._weighted(rows)
             else:
                 self._row = rows[0].tolist() if rows else []

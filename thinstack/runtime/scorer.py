@@ -2,9 +2,9 @@
 onnxruntime."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -14,14 +14,17 @@ from thinstack.bundle import Bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.bundle.origin import is_isolated
 from thinstack.core import Forest
-from thinstack.core.config import Device, TreeSource
+from thinstack.core.config import Aggregation, Device, TreeSource
+from thinstack.core.transitions import breaks_of
 from thinstack.errors import BundleError, InputError
+from thinstack.runtime.documents import ScoredText, aggregation_of
 from thinstack.runtime.ending import watch_end
 from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
-from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, joined, parts_of
+from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, parts_of
 from thinstack.runtime.pool import Pool
-from thinstack.runtime.scored import Scored
+from thinstack.runtime.scored import Scored, Spans
 from thinstack.runtime.session import open_session
+from thinstack.runtime.stretches import Parts, Tree, costs_of, stretches, text_of, transitions_of
 from thinstack.runtime.views import View
 from thinstack.text.batching import (
     BATCH_NODES,
@@ -59,6 +62,7 @@ class Scorer:
         classes: int | None = None,
         abstain: float | None = None,
         max_words: int = MAX_WORDS,
+        aggregation: Aggregation | None = None,
         isolated: bool | None = None,
         allow_operators: Collection[str] = (),
     ):
@@ -68,6 +72,7 @@ class Scorer:
             "classes": classes,
             "abstain": abstain,
             "max_words": max_words,
+            "aggregation": aggregation,
             "isolated": isolated,
             "allow_operators": tuple(allow_operators),
         }
@@ -90,6 +95,7 @@ class Scorer:
         self._parses = self.config.parses
         asked = Pool(threads)
         self._start()
+        self.aggregation = aggregation_of(aggregation, self.config.aggregation, joins=self._joins)
         self.pool = asked if self.device == "cpu" else Pool(1)
 
     @cached_property
@@ -123,44 +129,83 @@ class Scorer:
         model fails, or if its parses are not trees.
         """
         words = listed(words)
-        lengths, counts = lengths_of(words), character_counts(words)
-        limits = Limits(self.max_words, self._most_pieces, self.vocabulary)
-        if cuts := cuts_of(words, lengths, counts, limits, given=not isinstance(trees, str)):
-            parts, owners = parts_of(words, cuts)
-            sizes = lengths_of(parts), character_counts(parts)
-            scored = self._scored(parts, *sizes, trees, owners)
-            scored = joined(scored, owners, cuts, phrases=self.phrases)
-        else:
-            scored = self._scored(words, lengths, counts, trees)
-        # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
-        return scored if self.view.places is None else list(map(self.view.shown, scored))
+        return [text.sentences[0] for text in self._scored(words, [1] * len(words), trees)]
+
+    def score_texts(
+        self, texts: Sequence[Sequence[Sequence[str]]], trees: Trees = "auto"
+    ) -> list[ScoredText]:
+        """The scored sentences of each text, and the tree over them if the model reads texts as
+        trees (`aggregation`).
+
+        `texts`: the sentences of each text, as `trees_and_scores` takes them. A text may have none.
+        `trees`: as there, of all sentences in turn. Sentences have the scores that they have alone.
+        Errors are as there; they number the sentences of all texts in turn.
+        """
+        words, counts = list(chain.from_iterable(texts)), [*map(len, texts)]
+        if self.aggregation == "tree":
+            return self._scored(listed(words), counts, trees)
+        rows = iter(self.trees_and_scores(words, trees))
+        return [ScoredText(list(islice(rows, count))) for count in counts]
 
     def _scored(
+        self, words: Sequence[Sequence[str]], counts: Sequence[int], trees: Trees
+    ) -> list[ScoredText]:
+        """Texts of so many sentences (`counts`)."""
+        lengths, characters = lengths_of(words), character_counts(words)
+        limits = Limits(self.max_words, self._most_pieces, self.vocabulary)
+        cuts = cuts_of(words, lengths, characters, limits, given=not isinstance(trees, str))
+        parts = self._parts(words, lengths, characters, cuts)
+        texts = stretches(parts, counts, joins=self._joins)
+        units = [tree for text in texts for stretch in text for tree in stretch.trees]
+        scored = iter(self._run_all(parts, units, trees))
+        asked = {"joins": self._joins, "phrases": self.phrases}
+        joined = [text_of(text, scored, lengths, cuts, **asked) for text in texts]
+        # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
+        return joined if self.view.places is None else list(map(self._shown, joined))
+
+    def _shown(self, text: ScoredText) -> ScoredText:
+        """A text with the scores of the shown classes."""
+        joint = text.joint and self.view.shown(text.joint)
+        return ScoredText(list(map(self.view.shown, text.sentences)), joint)
+
+    def _parts(
         self,
         words: Sequence[Sequence[str]],
         lengths: Sequence[int],
-        counts: Sequence[int],
-        trees: Trees,
-        owners: Sequence[int] | None = None,
-    ) -> list[Scored]:
-        """`trees_and_scores` of the model's own classes, without cutting. `owners`: the sentence
-        that each is a part of, for messages."""
+        characters: Sequence[int],
+        cuts: Mapping[int, Spans],
+    ) -> Parts:
+        owners: Sequence[int] = range(len(words))
+        if cuts:
+            words, owners = parts_of(words, cuts)
+            lengths, characters = lengths_of(words), character_counts(words)
+        widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
+        return Parts(words, owners, lengths, characters, widths)
+
+    def _run_all(self, parts: Parts, trees: Sequence[Tree], source: Trees) -> list[Scored]:
+        """The scores of trees over parts of sentences, by the model's own classes."""
         if self._process != _forks[0]:
             _PARENT_SESSIONS.append(self._session)
             self._start()
-        steps = self._trees.of_sentences(words, trees, self._parse)
-        widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
+        steps = self._trees.of_sentences(parts.words, source, self._parse)
+        given = None if steps is None else transitions_of(trees, steps, parts.lengths)
+        lengths, costs = costs_of(trees, parts)
         most = {"nodes": BATCH_NODES[self.device], "pieces": BATCH_PIECES[self.device]}
         most |= {"characters": BATCH_WORDS[self.device], "threads": self.pool.threads}
-        cut = batches(lengths, steps, widths=widths, counts=counts, **most)
+        cut = batches(lengths, given, **costs, **most)
 
         def run(places: list[int], transitions: NDArray[np.int64]) -> list[Scored]:
-            names = places if owners is None else [owners[place] for place in places]
-            fields = self._word_fields([words[place] for place in places], names)
-            chosen = np.array([lengths[place] for place in places])
-            sizes = 2 * chosen - 1
-            forest = Forest(sizes=sizes, lengths=chosen, transitions=transitions, **fields)
-            return self._apart(self._run(forest, names), sizes)
+            chosen = [trees[place] for place in places]
+            inside = list(chain.from_iterable(tree.parts for tree in chosen))
+            names = [parts.owners[part] for part in inside]
+            fields = self._word_fields([parts.words[part] for part in inside], names)
+            sizes = 2 * np.array([lengths[place] for place in places]) - 1
+            tops = [tree.top for tree in chosen]
+            if len(inside) > len(chosen):
+                fields["breaks"] = np.concatenate([*map(breaks_of, tops)])
+            words = np.array([parts.lengths[part] for part in inside])
+            forest = Forest(sizes=sizes, lengths=words, transitions=transitions, **fields)
+            return self._apart(self._run(forest, names, tops), sizes)
 
         jobs, results = list(cut), list[Scored]()
         for scored in self.pool.map(run, jobs):
@@ -169,7 +214,7 @@ class Scorer:
             return results
         order = chain.from_iterable(positions for positions, _ in jobs)
         ordered = dict(zip(order, results, strict=True))
-        return [ordered[place] for place in range(len(words))]
+        return [ordered[place] for place in range(len(trees))]
 
     def _apart(self, batch: Scored, sizes: NDArray[np.int64]) -> list[Scored]:
         """The results of a batch by sentence."""
@@ -200,7 +245,9 @@ class Scorer:
             allow_operators=self._allowed,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
-        self._types, self._output, self.phrases, self._most_pieces, self._probable = interface
+        self._types, self._output, self.phrases, *more = interface
+        self._most_pieces, self._probable, texts = more
+        self._joins = texts and self.phrases
         self._process = _forks[0]
         watch_end()
 
@@ -212,13 +259,15 @@ class Scorer:
                 check_words(sentence, place)
             raise
 
-    def _run(self, forest: Forest, places: list[int]) -> Scored:
-        """The scores of a batch and its trees, which the model makes if there are none."""
+    def _run(self, forest: Forest, places: list[int], tops: list[NDArray[np.int8]]) -> Scored:
+        """The scores of a batch and its trees, which the model makes if there are none. `places`:
+        the number of each sentence, for messages. `tops`: the tree over the sentences of each
+        tree."""
         nodes = int(np.add.reduce(forest.sizes))
-        rows = nodes if self.phrases else len(places)
+        rows = nodes if self.phrases else len(forest.sizes)
         feeds = {
-            name: getattr(forest, name).astype(kind, copy=False)
-            for name, kind in self._types.items()
+            name: values.astype(self._types[name], copy=False)
+            for name, values in forest.inputs(self._types).items()
         }
         parses = self._parses and not forest.transitions.size
         try:
@@ -230,5 +279,5 @@ class Scorer:
         check_scores(scores, shape, self._output, self._source, probable=self._probable)
         if not parses:
             return Scored(forest.transitions.astype(np.int8), scores)
-        check_parse(parse[0], forest, places, self._source)
+        check_parse(parse[0], forest, places, self._source, tops)
         return Scored(parse[0].astype(np.int8), scores)

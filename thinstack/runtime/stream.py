@@ -3,7 +3,7 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from thinstack.core.config import TreeSource
@@ -11,6 +11,7 @@ from thinstack.errors import InputError, LanguageWarning, ThinstackError
 from thinstack.runtime.culprit import each_part
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.result import Result
+from thinstack.runtime.scored import Scored
 from thinstack.text.batching import BATCH_CHARACTERS, BATCH_TEXTS, in_batches
 from thinstack.text.language import Language
 from thinstack.text.sentences import Sentence, Splitter, check_text, splitter
@@ -85,20 +86,25 @@ class Reader(NamedTuple):
         view, texts = predictor.view, [text for _, text in numbered]
         cut = list(self.cut(texts))
         self.doubts.check([place for place, _ in numbered], cut)
-        flat = list(chain.from_iterable(cut))
-        scored = predictor.trees_and_scores([sentence.words for sentence in flat], self.source)
-        predictions = (
+        words = [[sentence.words for sentence in sentences] for sentences in cut]
+        scored = predictor.score_texts(words, self.source)
+        return [
+            Result(text, self._predictions(sentences, found.sentences), view, joint=found.joint)
+            for text, sentences, found in zip(texts, cut, scored, strict=True)
+        ]
+
+    def _predictions(
+        self, sentences: Sequence[Sentence], scored: Sequence[Scored]
+    ) -> tuple[Prediction, ...]:
+        predictor, view = self.predictor, self.predictor.view
+        return tuple(
             Prediction(
                 text, tuple(words), offsets, steps, scores, view, weight, parts, start, predictor
             )
             for (text, words, offsets, start), (steps, scores, weight, parts) in zip(
-                flat, scored, strict=True
+                sentences, scored, strict=True
             )
         )
-        return [
-            Result(text, tuple(islice(predictions, len(sentences))), view)
-            for text, sentences in zip(texts, cut, strict=True)
-        ]
 
 
 class _Doubts:

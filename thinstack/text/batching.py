@@ -82,6 +82,7 @@ def batches(
     nodes: int,
     widths: Sequence[int] | None = None,
     pieces: int = BATCH_PIECES["cpu"],
+    heights: Sequence[int] | None = None,
     counts: Sequence[int] | None = None,
     characters: int = BATCH_WORDS["cpu"],
     threads: int = 1,
@@ -94,21 +95,24 @@ def batches(
     model reads words in their context, `widths` gives the pieces of each sentence. Sentences are
     then sorted by pieces, and a batch as wide as its widest sentence has at most `pieces` of them.
     `counts`: the characters of the words of each sentence; a batch has at most `characters`, or it
-    is a single sentence. With several `threads` there are at least as many batches, unless they
-    would have fewer than `FEW_NODES` nodes.
+    is a single sentence. If texts are read as one tree, they take the place of sentences: `heights`
+    gives the sentences of each, and `widths` its widest. With several `threads` there are at least
+    as many batches, unless they would have fewer than `FEW_NODES` nodes.
     """
     if threads > 1:
         share = -(-sum(2 * length - 1 for length in lengths) // threads)
         nodes = min(nodes, max(share, FEW_NODES))
-    batch, room, left = list[int](), nodes, characters
+    batch, room, left, height = list[int](), nodes, characters, 0
     for place in sorted(
         range(len(lengths)), key=(lengths if widths is None else widths).__getitem__
     ):
         size, letters = 2 * lengths[place] - 1, 0 if counts is None else counts[place]
-        wide = widths is not None and (len(batch) + 1) * widths[place] > pieces
+        own = 1 if heights is None else heights[place]
+        height += own
+        wide = widths is not None and height * widths[place] > pieces
         if batch and (size > room or letters > left or wide):
             yield _joined(batch, trees, lengths)
-            batch, room, left = [], nodes, characters
+            batch, room, left, height = [], nodes, characters, own
         batch.append(place)
         room, left = room - size, left - letters
     if batch:

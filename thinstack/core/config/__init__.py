@@ -5,6 +5,7 @@ from thinstack.core.config.encoder_config import CellConfig, EncoderConfig, Trac
 from thinstack.core.config.model_config import (
     CLASS_SETS_SCHEMA,
     SCHEMA_VERSION,
+    Aggregation,
     Device,
     EmbeddingConfig,
     EvaluationSource,
@@ -19,6 +20,7 @@ from thinstack.core.config.model_config import (
 __all__ = [
     "CLASS_SETS_SCHEMA",
     "SCHEMA_VERSION",
+    "Aggregation",
     "CellConfig",
     "Device",
     "EmbeddingConfig",

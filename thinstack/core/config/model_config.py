@@ -36,6 +36,11 @@ TreeKind = Literal["binary", "constituency", "dependency", "sequence"]
 word at every node), or plain sentences, read word by word as a chain."""
 
 
+Aggregation = Literal["tree", "mean"]
+"""How a text of several sentences is read. "tree" composes the trees of its sentences to one, as
+phrases are composed; "mean" is the mean of what they say alone, weighted by words."""
+
+
 class EmbeddingConfig(Strict):
     """The leaf embedding: how words become vectors."""
 
@@ -132,6 +137,12 @@ class ModelConfig(Strict):
         description='What makes the trees of raw words; "self" by default if the model parses. '
         '"distances" is that of older bundles; a recipe cannot ask for it.',
     )
+    aggregation: Aggregation | None = Field(
+        default=None,
+        description='How a text of several sentences is read: "tree" composes their trees to one, '
+        '"mean" takes the mean of their scores. By default "tree" if the model has a parser and '
+        'scores phrases. Models that learn from a table take "mean".',
+    )
 
     @property
     def parses(self) -> bool:
@@ -150,10 +161,10 @@ class ModelConfig(Strict):
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
     @model_serializer(mode="wrap")
-    def _without_empty_sets(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_new_fields(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Schema 1 has none of these fields."""
         data: dict[str, Any] = fields(self)
-        new = ("class_sets", "class_weights")
+        new = ("class_sets", "class_weights", "aggregation")
         return {key: value for key, value in data.items() if value or key not in new}
 
     @model_validator(mode="before")
@@ -183,6 +194,10 @@ class ModelConfig(Strict):
             raise ValueError("tree_source 'self' needs a parser")
         if self.parser is not None and self.trees != "binary":
             raise ValueError(f"a parser makes binary trees, found trees = {self.trees!r}")
+        if self.aggregation == "tree" and self.parser is None:
+            raise ValueError(
+                "aggregation 'tree' needs a parser: choose 'mean', or leave aggregation out"
+            )
         if self.parser is not None and self.encoder.tracker is not None:
             raise ValueError("a parser goes without an encoder.tracker")
         return self

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from thinstack._version import __version__
 from thinstack.bundle import Bundle, open_bundle
-from thinstack.core.config import TreeSource
+from thinstack.core.config import Aggregation, TreeSource
 from thinstack.core.config.base import Strict, problems
 from thinstack.core.config.separator import Separator
 from thinstack.data.files.writing import write_atomically
@@ -42,6 +42,7 @@ class Settings(Strict):
     classes: int | None = None
     abstain: float | None = None
     max_words: int = 400
+    aggregation: Aggregation | None = None
 
 
 class InputFile(Strict):

@@ -12,7 +12,7 @@ from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.rows import Problem, Row
 from thinstack.runtime.culprit import each_part
-from thinstack.runtime.documents import mean_scores
+from thinstack.runtime.documents import ScoredText, text_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored
 from thinstack.text.sentences import Sentence, splitter
@@ -113,11 +113,13 @@ class TextScorer:
         """The scored rows of texts. A text without words has one row, without label and scores."""
         cut = list(self._cut(texts))
         flat = list(chain.from_iterable(cut))
-        scored = self.predictor.trees_and_scores([each.words for each in flat], self.source)
+        words = [[each.words for each in sentences] for sentences in cut]
+        found = self.predictor.score_texts(words, self.source)
         counts = np.array([len(sentences) for sentences in cut], np.int64)
         sizes = np.array([len(text) for text in texts], np.int64)
         if self.output == "documents":
-            return self._placed(self._documents(scored, flat, counts, sizes))
+            return self._placed(self._documents(found, flat, counts, sizes))
+        scored = [sentence for text in found for sentence in text.sentences]
         make = self._phrases if self.output == "phrases" else self._sentences
         wordless = np.flatnonzero(counts == 0)
         empty = self._whole(wordless, sizes[wordless])
@@ -136,16 +138,13 @@ class TextScorer:
         return self.blank(texts)._replace(start=np.zeros_like(ends), end=ends)
 
     def _documents(
-        self, scored: list[Scored], flat: list[Sentence], counts: IntArray, sizes: IntArray
+        self, found: list[ScoredText], flat: list[Sentence], counts: IntArray, sizes: IntArray
     ) -> ScoredRows:
         rows = self._whole(np.arange(len(counts)), sizes)
         if not flat:
             return rows
-        roots = np.stack([each.scores[-1] for each in scored]).astype(np.float64)
-        both = zip(flat, scored, strict=True)
-        lengths = np.array([len(sentence.words) * each.weight for sentence, each in both])
-        worded = np.flatnonzero(counts)
-        rows.scores[worded] = mean_scores(roots, lengths, counts[worded])
+        lengths, worded = np.array([len(each.words) for each in flat]), np.flatnonzero(counts)
+        rows.scores[worded] = text_scores([found[place] for place in worded.tolist()], lengths)
         label = np.full(len(counts), NOTHING, np.int64)
         label[worded] = self._labels(rows.scores[worded])
         return rows._replace(label=label)

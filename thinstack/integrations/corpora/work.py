@@ -46,7 +46,7 @@ class ModelSource:
     def scorer(self, settings: Settings) -> TextScorer:
         """Load the model."""
         bundle = opened_again(self.name, self.digest) if self.digest else open_bundle(self.name)
-        view = settings.model_dump(include={"classes", "abstain", "max_words"})
+        view = settings.model_dump(include={"classes", "abstain", "max_words", "aggregation"})
         own = {name: getattr(self, name) for name in ("device", "threads", "isolated")}
         return TextScorer(Predictor(bundle, **view, **own), settings.output, settings.source)
 

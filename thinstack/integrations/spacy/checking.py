@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 from thinstack.core.transitions import validate
@@ -34,6 +35,8 @@ def checked_results(doc: Doc, value: Any) -> dict[str, Any]:
         if any("characters" not in record for record in sentences):
             sentences = _located(doc, sentences)
         result = {**value, "sentences": sentences}
+        if "root" in value:
+            result["root"] = _bytes(value["root"], "<f4")
     except _UNUSABLE as error:
         raise not_results(repr(error)[:300]) from None
     _check(result, doc[-1].idx + len(doc[-1]) if len(doc) else 0)
@@ -43,11 +46,15 @@ def checked_results(doc: Doc, value: Any) -> dict[str, Any]:
 def _packed(record: dict[str, Any]) -> dict[str, Any]:
     """A sentence with bytes in place of lists. Tokens of one that has characters are left out."""
     kinds = ARRAYS if "characters" in record else {**ARRAYS, "tokens": "<i4"}
-    lists = [key for key in kinds if key in record and not isinstance(record[key], bytes)]
-    packed = {**record, **{key: np.array(record[key], kinds[key]).tobytes() for key in lists}}
+    arrays = {key: _bytes(record[key], kind) for key, kind in kinds.items() if key in record}
+    packed = {**record, **arrays}
     if "characters" in packed:
         return {key: value for key, value in packed.items() if key not in _TOKENS}
     return packed
+
+
+def _bytes(values: Any, kind: str) -> bytes:
+    return values if isinstance(values, bytes) else np.array(values, kind).tobytes()
 
 
 def _located(doc: Doc, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -83,7 +90,7 @@ def _check(value: Any, length: int) -> None:
         named = isinstance(labels, list | tuple) and all(isinstance(one, str) for one in labels)
         if not named or not labels or len(set(labels)) < len(labels):
             raise ValueError(f"expected names of classes, found {labels!r:.80}")
-        if value.get("aggregation", "words") not in ("words", "sentences"):
+        if value.get("aggregation", "words") not in ("words", "sentences", "tree"):
             raise ValueError(f"expected an aggregation, found {value['aggregation']!r:.80}")
         _check_number("abstain", value.get("abstain", 0.0), least=0)
         places = value.get("polarity", ())
@@ -91,6 +98,8 @@ def _check(value: Any, length: int) -> None:
             _check_number("polarity", place, least=-1)
         if len(places) not in (0, len(labels)):
             raise ValueError(f"expected a polarity of each class, found {places!r:.80}")
+        if "root" in value:
+            _check_rows(np.frombuffer(value["root"], "<f4").reshape(-1, len(labels)), 1)
         for record in sentences:
             _check_sentence(record, len(labels), length)
         if any(before["end_char"] > behind["start_char"] for before, behind in pairwise(sentences)):
@@ -114,11 +123,14 @@ def _check_sentence(record: dict[str, Any], classes: int, length: int) -> None:
     steps = np.frombuffer(record["transitions"], np.int8)
     if steps.size:
         validate(steps, words=len(words))
-    scores = np.frombuffer(record["scores"], "<f4").reshape(-1, classes)
-    if len(scores) not in (1, steps.size) or not np.isfinite(scores).all():
-        raise ValueError(f"expected scores of each phrase, found those of {len(scores)}")
+    _check_rows(np.frombuffer(record["scores"], "<f4").reshape(-1, classes), 1, steps.size)
     _check_number("weight", record.get("weight", 1.0), least=1e-9)
     _check_parts(record.get("parts", ()), len(words))
+
+
+def _check_rows(scores: NDArray[np.float32], *rows: int) -> None:
+    if len(scores) not in rows or not np.isfinite(scores).all():
+        raise ValueError(f"expected scores of each phrase, found those of {len(scores)}")
 
 
 def _check_number(name: str, value: object, *, least: float) -> None:

@@ -16,7 +16,7 @@ from spacy.tokens import Doc, Span
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.reading import Files, pack, unpacked
-from thinstack.core.config import Device
+from thinstack.core.config import Aggregation, Device
 from thinstack.errors import LanguageWarning, NoSentencesWarning
 from thinstack.integrations.spacy.doc_results import (
     Results,
@@ -33,14 +33,16 @@ from thinstack.integrations.spacy.pipe import (
 )
 from thinstack.integrations.spacy.span_groups import PhraseGroup
 from thinstack.integrations.spacy.splitter import DocSentence, has_sentences, sentences_of
-from thinstack.integrations.spacy.stored import Annotated, store
+from thinstack.integrations.spacy.stored import Annotated, AnnotatedDoc, store
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.given_trees import Trees
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
-Aggregation = Literal["words", "sentences"]
+DocAggregation = Literal["tree", "words", "sentences"]
+"""How a Doc of several sentences is read: as one tree, or as a mean of sentences, which weighs them
+by their words or all alike."""
 
 
 Reading = tuple[list[list[DocSentence]], Trees]
@@ -58,7 +60,7 @@ class TreeSentiment(BatchedPipe):
         source: Source = "auto",
         device: Device = "cpu",
         threads: int | None = None,
-        aggregation: Aggregation = "words",
+        aggregation: DocAggregation | None = None,
         scorer: Callable[..., dict[str, Any]] | None = None,
         classes: int | None = None,
         abstain: float | None = None,
@@ -79,7 +81,7 @@ class TreeSentiment(BatchedPipe):
         self._warned = self._told = False  # that it does not learn; that sentences are not set
         self._doubted = False  # that a Doc may not be English
 
-    def predict(self, docs: Iterable[Doc]) -> list[list[Annotated]]:
+    def predict(self, docs: Iterable[Doc]) -> list[AnnotatedDoc]:
         """The scored trees of the sentences of each Doc. Nothing is set. Raises InputError if
         parses are asked for and cannot be used, and BundleError if the model fails."""
         return self.run(self.read(docs))
@@ -119,20 +121,32 @@ class TreeSentiment(BatchedPipe):
                 self._doubted = True  # unless that was raised as an error
                 return
 
-    def run(self, reading: Reading) -> list[list[Annotated]]:
+    def run(self, reading: Reading) -> list[AnnotatedDoc]:
         """What `predict` gives, from what was read. It can be called in any thread."""
         docs, trees = reading
-        words = [sentence.words for sentence in chain.from_iterable(docs)]
-        rows = iter(self.predictor.trees_and_scores(words, trees) if words else ())
-        return [[Annotated(item, *next(rows)) for item in items] for items in docs]
+        if not any(docs):
+            return [AnnotatedDoc([]) for _ in docs]
+        words = [[sentence.words for sentence in sentences] for sentences in docs]
+        scored = self.predictor.score_texts(words, trees)
+        return [
+            AnnotatedDoc(
+                [Annotated(item, *row) for item, row in zip(items, text.sentences, strict=True)],
+                None if text.joint is None else text.joint.scores[-1],
+            )
+            for items, text in zip(docs, scored, strict=True)
+        ]
 
-    def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Annotated]]) -> None:
+    def set_annotations(self, docs: Iterable[Doc], found: Iterable[AnnotatedDoc]) -> None:
         """Set `doc.cats`, the results of the component, and `doc.spans[spans_key]` of each Doc,
         from what `predict` gave."""
         labels, polarity = self.labels, self.predictor.view.polarity
-        for doc, sentences in zip(docs, found, strict=True):
-            names = {"name": self.name, "aggregation": self.aggregation}
-            store(doc, sentences, labels, self.abstain, polarity=polarity, **names)
+        aggregation = self.aggregation
+        if aggregation is None:
+            aggregation = "tree" if self.predictor.aggregation == "tree" else "words"
+        for doc, each in zip(docs, found, strict=True):
+            names = {"name": self.name, "aggregation": aggregation}
+            own: dict[str, Any] = {"root": each.root, "polarity": polarity, **names}
+            store(doc, each.sentences, labels, self.abstain, **own)
             known = self.results(doc)
             doc.cats.update(known.scores if known else dict.fromkeys(labels, 0.0))
             if self.spans_key is not None:
@@ -188,7 +202,9 @@ class TreeSentiment(BatchedPipe):
     def _start(self, bundle: Bundle) -> None:
         files = pack(bundle)
         names = ("device", "threads", "classes", "abstain", "max_words", "isolated")
-        predictor = Predictor(bundle, **{name: getattr(self, name) for name in names})
+        settings = {name: getattr(self, name) for name in names}
+        own: Aggregation | None = self.aggregation if self.aggregation in (None, "tree") else "mean"
+        predictor = Predictor(bundle, **settings, aggregation=own)
         if self.source != "benepar":
             predictor.tree_maker(self.source)
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)

@@ -4,7 +4,8 @@ attributes.
 `thinstack.integrations.spacy.stored` says how results are stored. Everything else is computed from
 that when it is asked for. A span has the results of the smallest phrase around it. There is no
 phrase around a span that reaches over several sentences: it has the mean of these sentences, their
-phrases and parts in turn, and no tree. White space at the ends of a span does not matter; a span of
+phrases and parts in turn, and no tree. All sentences of a Doc that was read as one tree have what
+that says. White space at the ends of a span does not matter; a span of
 white space only has None. From a model without phrases, only the sentences are phrases, and their
 trees have no labels. A model of plain sentences gives no tree.
 
@@ -24,7 +25,7 @@ import numpy as np
 from spacy.tokens import Doc, Span
 
 from thinstack.errors import ConfigError
-from thinstack.integrations.spacy.phrases import Phrase, phrases_around, sentences_in
+from thinstack.integrations.spacy.phrases import Phrase, phrases_around, root_of, sentences_in
 from thinstack.integrations.spacy.places import span_around, tokens_at
 from thinstack.integrations.spacy.stored import as_plain, put_plain, stored_of, view_of
 from thinstack.runtime.prediction import Prediction
@@ -39,10 +40,12 @@ class Results:
     Attributes:
         exact: whether it is about just the words that were asked about.
         found: the phrase, or the sentences in order; at least one.
+        root: the probabilities of all sentences of a Doc that was read as one tree.
     """
 
     exact: bool
     found: list[Phrase]
+    root: tuple[float, ...] | None = None
 
     @property
     def span(self) -> Span:
@@ -85,9 +88,11 @@ class Results:
         return list(chain.from_iterable(phrase.token_parts for phrase in self.found))
 
     def _row(self) -> tuple[float, ...]:
+        if self.root is not None:
+            return self.root
         if len(self.found) == 1:
             return self.found[0].row
-        by_words = self.found[0].stored.get("aggregation", "words") == "words"
+        by_words = self.found[0].stored.get("aggregation", "words") != "sentences"
         weights = [one.weight * (len(one.record["words"]) if by_words else 1) for one in self.found]
         rows, total = [one.row for one in self.found], sum(weights)
         return tuple(sum(map(mul, weights, row)) / total for row in zip(*rows, strict=True))
@@ -107,7 +112,7 @@ def results(x: Doc | Span, name: str | None = None) -> Results | None:
         found, exact = sentences_in(x, stored), True
     else:
         found, exact = phrases_around(x, stored)
-    return Results(exact, found) if found else None
+    return Results(exact, found, root_of(stored, len(found))) if found else None
 
 
 def predictions(x: Doc | Span, name: str | None = None) -> list[Prediction]:

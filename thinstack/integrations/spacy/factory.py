@@ -8,7 +8,7 @@ from spacy.language import Language
 from thinstack.bundle.hub.hub_cache import is_address
 from thinstack.core.config import Device
 from thinstack.errors import BundleError, InputError, UnknownNameError
-from thinstack.integrations.spacy.component import Aggregation, Source, TreeSentiment
+from thinstack.integrations.spacy.component import DocAggregation, Source, TreeSentiment
 from thinstack.integrations.spacy.pipe import SCORE_WEIGHTS
 from thinstack.runtime.long_sentences import MAX_WORDS
 
@@ -20,7 +20,7 @@ def make_tree_sentiment(
     source: Source,
     device: Device,
     threads: int | None,
-    aggregation: Aggregation,
+    aggregation: DocAggregation | None,
     scorer: Callable[..., dict[str, Any]] | None,
     classes: int | None,
     abstain: float | None,
@@ -60,7 +60,7 @@ Language.factory(
         "source": "auto",
         "device": "cpu",
         "threads": None,
-        "aggregation": "words",
+        "aggregation": None,
         "max_words": MAX_WORDS,
         "scorer": {"@scorers": "thinstack.tree_sentiment_scorer.v1"},
         "classes": None,

@@ -124,6 +124,13 @@ def sentences_in(doc: Doc, stored: Stored) -> list[Phrase]:
     return [_sentence(doc, stored, record) for record in stored["sentences"]]
 
 
+def root_of(stored: Stored, sentences: int) -> tuple[float, ...] | None:
+    """The probabilities of a Doc that was read as one tree, for all of its sentences."""
+    if "root" not in stored or sentences != len(stored["sentences"]):
+        return None
+    return _floats(len(stored["labels"])).unpack(stored["root"])
+
+
 def phrases_around(span: Span, stored: Stored) -> tuple[list[Phrase], bool]:
     """The smallest phrase around a span, and whether the span is just that phrase. If the span
     reaches over several sentences, it is these sentences. A span without words has no phrases."""

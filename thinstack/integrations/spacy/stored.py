@@ -4,7 +4,9 @@ They are plain data that survives `to_bytes`, DocBin (`store_user_data=True`) an
 
     {component name:
         {"labels": [C class names],
-         "aggregation": "words" or "sentences", the setting of the component,
+         "aggregation": "words", "sentences" or "tree", how the component reads a Doc,
+         "root": (C,) float32, the probabilities of a Doc of several sentences that was read as one
+                 tree; other Docs have no such key,
          "sentences": [{"start_char": first character, "end_char": last character + 1,
                         "words": [L words as the model read them],
                         "characters": (L, 2) int32, the characters [first, last + 1) of the Doc that
@@ -63,19 +65,28 @@ class Annotated(NamedTuple):
     parts: Spans = ()
 
 
+class AnnotatedDoc(NamedTuple):
+    """The sentences of a Doc, and the scores (C,) of the tree over them, if it was read so."""
+
+    sentences: list[Annotated]
+    root: NDArray[np.float32] | None = None
+
+
 def store(
     doc: Doc,
     found: Sequence[Annotated],
     labels: Sequence[str],
     abstain: float | None = None,
     *,
+    root: NDArray[np.float32] | None = None,
     polarity: Sequence[float] | None = None,
     name: str = DEFAULT_NAME,
     aggregation: str = "words",
 ) -> None:
     """Store on a Doc its sentences, which the component `name` scored by the classes `labels`. They
-    replace what the component stored before. `polarity`: the place of each class on a scale of
-    sentiment, None if there is none (`View.polarity`)."""
+    replace what the component stored before. `root`: (C,) what the tree over them says.
+    `polarity`: the place of each class on a scale of sentiment, None if there is none
+    (`View.polarity`)."""
     records = []
     for sentence, transitions, scores, weight, parts in found:
         record = {
@@ -93,6 +104,8 @@ def store(
         records.append(record)
     value = {"labels": list(labels), "aggregation": aggregation, "sentences": records}
     more: dict[str, Any] = {} if abstain is None else {"abstain": abstain}
+    if root is not None:
+        more["root"] = root.astype("<f4", copy=False).tobytes()
     if polarity is not None and polarity != View.of(tuple(labels)).polarity:
         more["polarity"] = list(polarity)
     _put(doc, name, value | more)
@@ -132,7 +145,8 @@ def as_plain(doc: Doc) -> dict[str, Any] | None:
         characters = [(record["start_char"], record["end_char"]), *lists["characters"]]
         (start, end), *tokens = tokens_at(doc, characters).tolist()
         sentences.append({**record, **lists, "start": start, "end": end, "tokens": tokens})
-    return {**stored, "sentences": sentences}
+    root = {"root": np.frombuffer(stored["root"], "<f4").tolist()} if "root" in stored else {}
+    return {**stored, **root, "sentences": sentences}
 
 
 def put_plain(doc: Doc, value: dict[str, Any] | None) -> None:
