@@ -1,15 +1,17 @@
 /** `Predictor`: a bundle's model, from text to labels, scores and trees. */
 import { BATCH_TEXTS, batches } from "./batching.js";
 import { type Bundle, type Folder, openBundle } from "./bundle.js";
+import { type Aggregation } from "./config.js";
 import { type Sentence, splitText } from "./english.js";
 import { InputError, ThinstackError, about } from "./errors.js";
 import { knownShare } from "./language.js";
-import { MAX_WORDS, cutsOf, join } from "./longSentences.js";
+import { MAX_WORDS, cutsOf } from "./longSentences.js";
 import { type Manifest } from "./manifest.js";
 import { Prediction } from "./prediction.js";
 import { Result } from "./result.js";
 import { type Scored } from "./scored.js";
 import { type Model, type Runtime, startModel } from "./session.js";
+import { type Part, type ScoredText, stretches, textOf } from "./stretches.js";
 import { textBatches } from "./textBatches.js";
 import { checkContainer, checkStream, faultOf, kindOf } from "./texts.js";
 import { balanced, fault, left, right } from "./transitions.js";
@@ -26,6 +28,8 @@ export interface LoadOptions {
   abstain?: number;
   /** A sentence of more words (400) is read in parts. */
   maxWords?: number;
+  /** How a text of several sentences is read: as one tree, which is the default of models that can, or as the mean of its sentences. */
+  aggregation?: Aggregation;
   /** The module of onnxruntime, where it is not to be imported by its name. */
   runtime?: Runtime;
 }
@@ -51,6 +55,8 @@ export class Predictor {
   readonly labels: readonly string[];
   /** Where each of them stands, from -1 (negative) to 1 (positive); null where they are no scale of sentiment. */
   readonly polarities: readonly number[] | null;
+  /** How a text of several sentences is read. */
+  readonly aggregation: Aggregation;
   private readonly known: (tokens: readonly string[]) => number | null;
 
   constructor(
@@ -58,7 +64,9 @@ export class Predictor {
     private readonly bundle: Bundle,
     private readonly view: View,
     private readonly maxWords: number,
+    aggregation: Aggregation | undefined,
   ) {
+    this.aggregation = aggregationOf(aggregation, bundle.config.aggregation, model.joins);
     this.known = knownShare(bundle.vocabulary);
     this.labels = view.labels;
     this.polarities = view.polarities;
@@ -107,8 +115,8 @@ export class Predictor {
   async predictWords(sentences: Sentences, { source = "auto" }: { source?: TreeSource | Transitions } = {}): Promise<Prediction[]> {
     if (!Array.isArray(sentences)) throw new InputError(`expected an array of sentences of words, found ${kindOf(sentences)}: ${BY_TEXT}`);
     sentences.forEach(checkWords);
-    const scored = await this.treesAndScores(sentences, source);
-    return sentences.map((words, place) => new Prediction(joinedWords(words), scored[place], this.view));
+    const scored = await this.scoreTexts(sentences.map((words) => [words]), source);
+    return sentences.map((words, place) => new Prediction(joinedWords(words), scored[place].sentences[0], this.view));
   }
 
   /** Frees the memory of the model, which cannot be asked any more. */
@@ -148,45 +156,38 @@ export class Predictor {
 
   private async resultsOf(texts: readonly string[], { source = "auto", split = true }: PredictOptions): Promise<Result[]> {
     const cut = texts.map((text) => splitText(text, { split }));
-    const scored = await this.treesAndScores(cut.flatMap((sentences) => sentences.map(({ words }) => words)), source);
-    let next = 0;
+    const scored = await this.scoreTexts(cut.map((sentences) => sentences.map(({ words }) => words)), source);
     return cut.map((sentences, row) => {
-      const predictions = sentences.map((sentence) => new Prediction(sentence, scored[next++], this.view));
-      return new Result(texts[row], predictions, this.view, this.known(sentences.flatMap(({ words }) => words)));
+      const predictions = sentences.map((sentence, place) => new Prediction(sentence, scored[row].sentences[place], this.view));
+      return new Result(texts[row], predictions, this.view, this.known(sentences.flatMap(({ words }) => words)), scored[row].root);
     });
   }
 
-  private async treesAndScores(sentences: Sentences, source: TreeSource | Transitions): Promise<Scored[]> {
+  /** The scored sentences of each text, and what the tree over them says where texts are read so. */
+  private async scoreTexts(texts: readonly Sentences[], source: TreeSource | Transitions): Promise<ScoredText[]> {
     const { vocabulary } = this.bundle;
+    const { joins, phrases, mostPieces } = this.model;
+    const sentences = texts.flat();
     const count = (words: readonly string[]) => vocabulary.fields(words).pieces_per_word;
-    const given = typeof source !== "string";
-    const cuts = cutsOf(sentences, { words: this.maxWords, pieces: this.model.mostPieces, count }, given);
-    const parts = sentences.flatMap((words, place) => cuts[place].map(([start, end]) => words.slice(start, end)));
-    const scored = await this.scored(parts, this.treesOf(parts, source));
-    let next = 0;
-    return cuts.map((spans) => {
-      const own = scored.slice(next, (next += spans.length));
-      return shown(this.view, spans.length > 1 ? join(own, spans, this.model.phrases) : own[0]);
-    });
-  }
-
-  private async scored(sentences: Sentences, trees: number[][] | undefined): Promise<Scored[]> {
-    const { vocabulary } = this.bundle;
-    const lengths = sentences.map(({ length }) => length);
-    const wide = this.model.mostPieces !== undefined;
-    const widths = wide ? sentences.map((words) => vocabulary.fields(words).piece_ids.length) : undefined;
-    const found: Scored[] = [];
-    const counts = sentences.map((words) => words.reduce((sum, { length }) => sum + length, 0));
-    for (const positions of batches(lengths, counts, widths)) {
-      const batch = {
-        lengths: positions.map((place) => lengths[place]),
-        fields: vocabulary.fields(positions.flatMap((place) => sentences[place])),
-        transitions: trees ? positions.flatMap((place) => trees[place]) : [],
-      };
-      const scored = await this.model.run(batch);
-      positions.forEach((place, row) => (found[place] = scored[row]));
+    const spans = cutsOf(sentences, { words: this.maxWords, pieces: mostPieces, count }, typeof source !== "string");
+    const width = (words: readonly string[]) => (mostPieces === undefined ? 0 : vocabulary.fields(words).piece_ids.length);
+    const part = (words: readonly string[]): Part => ({ words, size: [words.length, Array.from(words.join("")).length, 1, width(words)] });
+    const cuts = spans.map((own, place) => ({ spans: own, parts: own.map((span) => part(sentences[place].slice(...span))) }));
+    const parts = cuts.flatMap((cut) => cut.parts);
+    this.treesOf(parts.map(({ words }) => words), source)?.forEach((steps, place) => (parts[place].steps = steps));
+    const whole = this.aggregation === "tree";
+    const plan = texts.map(({ length }) => stretches(cuts.splice(0, length), joins, whole));
+    const trees = plan.flat().flatMap((stretch) => stretch.trees);
+    const scored: Scored[] = [];
+    for (const positions of batches(trees.map(({ size }) => size))) {
+      const found = await this.model.run(positions.map((place) => trees[place]));
+      positions.forEach((place, row) => (scored[place] = found[row]));
     }
-    return found;
+    const show = (each: Scored) => shown(this.view, each);
+    return plan.map((text) => {
+      const { sentences: own, root } = textOf(text, scored, phrases);
+      return { sentences: own.map(show), root: whole && root ? show(root) : undefined };
+    });
   }
 
   /** The trees that the model is given; undefined where it makes its own or has none. */
@@ -217,7 +218,7 @@ export async function loadFolder(
   folder: Folder,
   runtime: () => Promise<Runtime>,
   sessionOptions: object,
-  { classes, abstain, maxWords = MAX_WORDS, runtime: own }: LoadOptions,
+  { classes, abstain, maxWords = MAX_WORDS, aggregation, runtime: own }: LoadOptions,
 ): Promise<Predictor> {
   if (!Number.isInteger(maxWords) || maxWords < 2) {
     throw new InputError(`maxWords is ${maxWords}; expected a whole number, at least 2`);
@@ -225,7 +226,15 @@ export async function loadFolder(
   const bundle = await openBundle(folder);
   const view = chooseView(bundle.config, classes, abstain);
   const model = await startModel(own ?? (await runtime()), bundle, sessionOptions);
-  return new Predictor(model, bundle, view, maxWords);
+  return new Predictor(model, bundle, view, maxWords, aggregation);
+}
+
+/** How texts are read: as asked, else as the model says (`own`), else as a tree if it can. */
+function aggregationOf(asked: string | undefined, own: Aggregation | undefined, joins: boolean): Aggregation {
+  if (asked !== undefined && asked !== "mean" && !(joins && asked === "tree")) {
+    throw new InputError(`aggregation: expected ${joins ? "tree or mean" : "mean, for this model composes no sentences"}, found ${asked}`);
+  }
+  return joins && (asked ?? own) !== "mean" ? "tree" : "mean";
 }
 
 const BY_TEXT = "split it first, or call predict, which reads texts";

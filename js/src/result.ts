@@ -4,11 +4,11 @@ import { highlights } from "./highlights.js";
 import { type NestedText, rounded } from "./plainData.js";
 import { type Phrase, once } from "./phrase.js";
 import { type Prediction, type Scores } from "./prediction.js";
-import { argmax, meanScores, named, polarityOf } from "./scored.js";
+import { type Scored, argmax, meanScores, named, polarityOf } from "./scored.js";
 import { svg } from "./svg.js";
 import { type View } from "./views.js";
 
-/** What a model says of a text: the mean of its sentences, weighted by their words. */
+/** What a model says of a text: of the tree over its sentences, or the mean of these, weighted by their words. */
 export class Result {
   /** The text. */
   readonly text: string;
@@ -27,9 +27,10 @@ export class Result {
    */
   readonly known: number | null;
 
-  constructor(text: string, sentences: readonly Prediction[], { labels, polarities, abstain }: View, known: number | null = null) {
+  constructor(text: string, sentences: readonly Prediction[], view: View, known: number | null = null, root?: Scored) {
     [this.text, this.sentences, this.known] = [text, sentences, known];
-    const means = this.means();
+    const { labels, polarities, abstain } = view;
+    const means = root?.scores[0] ?? this.means();
     const best = argmax(means);
     this.label = means.length && means[best] >= abstain ? labels[best] : null;
     this.polarity = means.length ? polarityOf(means, polarities) : null;

@@ -4,20 +4,14 @@ import { BundleError, reason } from "./errors.js";
 import { MEND } from "./manifest.js";
 import { metadataOf } from "./metadata.js";
 import { type Scored } from "./scored.js";
-import { fault } from "./transitions.js";
+import { type Tree } from "./stretches.js";
+import { REDUCE, SHIFT, blocks, breaksOf, fault, over } from "./transitions.js";
 import { type Fields } from "./vocabulary.js";
 
 /** What is needed of onnxruntime, node's or the web's: the module itself. */
 export interface Runtime {
   InferenceSession: { create(model: Uint8Array, options?: object): Promise<any> };
   Tensor: new (...arguments_: any[]) => any;
-}
-
-/** Sentences of a batch: the words of each, as the model's inputs tell them, and their trees; none where the model makes them. */
-export interface Batch {
-  lengths: number[];
-  fields: Fields;
-  transitions: number[];
 }
 
 // The inputs that tell the trees of models that are run (one that parses: both).
@@ -34,6 +28,8 @@ export class Model {
   readonly phrases: boolean;
   /** Word pieces of a sentence that it reads; undefined without such a limit. */
   readonly mostPieces: number | undefined;
+  /** Whether it composes the sentences of a text to one tree. */
+  readonly joins: boolean;
   private readonly output: string;
   private queue: Promise<unknown> = Promise.resolve();
 
@@ -47,14 +43,15 @@ export class Model {
     const reads = metadata.get("reads") ?? (config.head === "root_classifier.v1" ? "roots" : "nodes");
     this.phrases = config.trees !== "sequence" && reads !== "roots";
     this.output = this.phrases ? "node_scores" : "root_scores";
+    this.joins = this.phrases && session.inputNames.includes("breaks");
     this.checkInterface();
     checkMetadata(metadata, bundle);
     this.mostPieces = mostPieces(metadata, bundle);
   }
 
-  /** The trees and scores of a batch, by sentence. Runs of one session wait for each other. */
-  run(batch: Batch): Promise<Scored[]> {
-    const found = this.queue.then(() => this.runNow(batch));
+  /** The trees and scores of a batch. Runs of one session wait for each other. */
+  run(trees: readonly Tree[]): Promise<Scored[]> {
+    const found = this.queue.then(() => this.runNow(trees));
     this.queue = found.catch(() => undefined);
     return found;
   }
@@ -65,9 +62,16 @@ export class Model {
     await this.session.release();
   }
 
-  private async runNow({ lengths, fields, transitions }: Batch): Promise<Scored[]> {
+  private async runNow(trees: readonly Tree[]): Promise<Scored[]> {
     const feeds: Record<string, unknown> = {};
-    const inputs: Fields = { ...fields, lengths, transitions };
+    const parts = trees.flatMap((tree) => tree.parts);
+    const transitions = trees.flatMap(({ parts: own, top }) => (own[0].steps ? over(top, own.map(({ steps }) => steps!)) : []));
+    const inputs: Fields = {
+      ...this.bundle.vocabulary.fields(parts.flatMap(({ words }) => words)),
+      lengths: parts.map(({ words }) => words.length),
+      breaks: trees.flatMap(({ top }) => breaksOf(top)),
+      transitions,
+    };
     for (const { name, type } of this.session.inputMetadata) {
       const values = inputs[name];
       const data = type === "int64" ? BigInt64Array.from(values, BigInt) : Int32Array.from(values);
@@ -78,30 +82,33 @@ export class Model {
     try {
       outputs = await this.session.run(feeds, parses ? [this.output, PARSE] : [this.output]);
     } catch (error) {
-      throw new BundleError(`${this.bundle.source}: the model failed on ${lengths.length} sentences: ${reason(error)}`, { cause: error });
+      throw new BundleError(`${this.bundle.source}: the model failed on ${parts.length} sentences: ${reason(error)}`, { cause: error });
     }
-    const rows = this.rowsOf(outputs[this.output], lengths);
+    const rows = this.rowsOf(outputs[this.output], trees);
     const steps = parses ? Array.from(outputs[PARSE].data, Number) : transitions;
-    return this.apart(rows, steps, lengths, parses);
+    return this.apart(rows, steps, trees, parses);
   }
 
-  private apart(rows: Float32Array[], steps: number[], lengths: number[], parsed: boolean): Scored[] {
+  private apart(rows: Float32Array[], steps: number[], trees: readonly Tree[], parsed: boolean): Scored[] {
     let node = 0;
-    return lengths.map((length, place) => {
+    return trees.map(({ parts, top, size }, place) => {
       const start = node;
-      node += 2 * length - 1;
+      node += 2 * size[0] - 1;
       const transitions = steps.slice(start, node);
-      const wrong = parsed ? fault(transitions, length) : undefined;
-      if (wrong) throw new BundleError(`${this.bundle.source}: the model's own parse is no tree: ${wrong}`);
+      for (const [at, span] of blocks(top, parts.map(({ words }) => words.length)).entries()) {
+        const own = transitions.slice(...span);
+        const wrong = parsed && (top[at] === SHIFT ? fault(own, (own.length + 1) / 2) : own[0] !== REDUCE && "it does not keep to sentences");
+        if (wrong) throw new BundleError(`${this.bundle.source}: the model's own parse is no tree: ${wrong}`);
+      }
       const scores = this.phrases ? rows.slice(start, node) : rows.slice(place, place + 1);
       return { transitions, scores, weight: 1, parts: [] };
     });
   }
 
-  private rowsOf(tensor: { data: Float32Array; dims: readonly number[] }, lengths: number[]): Float32Array[] {
+  private rowsOf(tensor: { data: Float32Array; dims: readonly number[] }, trees: readonly Tree[]): Float32Array[] {
     const { data, dims } = tensor;
-    const nodes = lengths.reduce((sum, length) => sum + 2 * length - 1, 0);
-    const [count, labels] = [this.phrases ? nodes : lengths.length, this.bundle.config.labels.length];
+    const nodes = trees.reduce((sum, { size }) => sum + 2 * size[0] - 1, 0);
+    const [count, labels] = [this.phrases ? nodes : trees.length, this.bundle.config.labels.length];
     if (dims.length !== 2 || dims[0] !== count || dims[1] !== labels || !data.every(Number.isFinite)) {
       const expected = `expected finite ${this.output} of ${count} rows and ${labels} labels`;
       throw new BundleError(`${this.bundle.source}: ${expected}; found shape ${dims.join(" x ")}`);
@@ -120,6 +127,8 @@ export class Model {
     const expected = new Set([...WORD_FIELDS[config.embedding], ...trees]);
     // For words in their context; a parser's lengths are for its trees.
     if (inputNames.includes("lengths") && !outputNames.includes(PARSE)) expected.add("lengths");
+    // Older files have none, nor have those of some parsers.
+    if (config.parses && inputNames.includes("breaks")) expected.add("breaks");
     const kinds = inputMetadata.every(({ type }: { type: string }) => type === "int32" || type === "int64");
     if ([...inputNames].sort().join() !== [...expected].sort().join() || !kinds) {
       throw new BundleError(`${source}: expected the int32 or int64 inputs ${[...expected].join(", ")}; found ${inputNames.join(", ")}`);

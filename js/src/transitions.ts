@@ -21,6 +21,29 @@ export function balanced(words: number): number[] {
   return [...balanced(words - half), ...balanced(half), REDUCE];
 }
 
+/** The tree `top` with a tree in the place of each of its words, in order. */
+export function over(top: readonly number[], trees: readonly (readonly number[])[]): number[] {
+  let next = 0;
+  return top.flatMap((step) => (step === SHIFT ? trees[next++] : step));
+}
+
+/** The nodes [start, end) of `over(top, trees)` that each node of `top` stands for; the trees have so many words. */
+export function blocks(top: readonly number[], words: readonly number[]): Span[] {
+  let [node, next] = [0, 0];
+  return top.map((step) => [node, (node += step === SHIFT ? 2 * words[next++] - 1 : 1)]);
+}
+
+/** The breaks by which a model makes the tree `top` over the sentences of a text: from 1 on, and 0 behind the last. */
+export function breaksOf(top: readonly number[]): number[] {
+  const spans = spansOf(top);
+  const breaks: number[] = top.filter((step) => step === SHIFT).fill(0);
+  let rank = 0;
+  top.forEach((step, node) => {
+    if (step === REDUCE) breaks[spans[node - 1][0] - 1] = ++rank;
+  });
+  return breaks;
+}
+
 /** Words [start, end) of each node of a whole tree. */
 export function spansOf(transitions: readonly number[]): Span[] {
   const stack: Span[] = [];
