@@ -113,6 +113,12 @@ def join(forests: Iterable[Forest]) -> Forest:
     return joined._replace(parents=np.where(joined.parents < 0, -1, joined.parents + offsets))
 
 
+def text_sizes(lengths: IntArray, breaks: IntArray) -> IntArray:
+    """The nodes (T,) of the tree of each text, from the words (S,) of each sentence and what comes
+    behind it, as `Forest` has them."""
+    return 2 * np.diff(np.cumsum(lengths)[breaks == 0], prepend=0) - 1
+
+
 def without_trees(forest: Forest) -> Forest:
     """The batch without its trees, for a model with a parser, which makes them itself."""
     return forest._replace(transitions=EMPTY)

@@ -93,6 +93,13 @@ def nodes_over(top: NDArray[np.integer], sizes: NDArray[np.integer]) -> IntArray
     return np.cumsum(nodes) - 1
 
 
+def sentence_trees(transitions: NDArray[np.integer], lengths: IntArray) -> NDArray[np.integer]:
+    """The trees over sentences of these lengths (S,), one after the other, from texts that are
+    trees over them: the transitions (N,) without those that join sentences."""
+    spans, sentence = spans_of(transitions), np.repeat(np.arange(len(lengths)), lengths)
+    return transitions[sentence[spans[:, 0]] == sentence[spans[:, 1] - 1]]
+
+
 def check_words(words: int) -> None:
     """Raise TreeError unless `words` is at least 1."""
     if words < 1:
