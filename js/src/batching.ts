@@ -1,12 +1,12 @@
 /** Many short sentences in batches, cut so that memory stays bounded. */
-import { type Size } from "./stretches.js";
+import { type Size, sum } from "./stretches.js";
 
 /** Nodes of a batch at most, or one tree. */
-const BATCH_NODES = 1 << 12;
+export const BATCH_NODES = 1 << 12;
 /** Places of a batch at most, or one tree, where words are read in their context: sentences times the pieces of the widest. */
 const BATCH_PIECES = 384;
 /** Characters of the words of a batch at most, or one tree: each may be a word piece. */
-const BATCH_WORDS = 1 << 15;
+export const BATCH_WORDS = 1 << 15;
 /** Texts whose sentences go to the model in one call. */
 export const BATCH_TEXTS = 1 << 7;
 
@@ -17,18 +17,15 @@ export const BATCH_TEXTS = 1 << 7;
 export function batches(sizes: readonly Size[]): number[][] {
   const order = [...sizes.keys()].sort((one, other) => sizes[one][3] - sizes[other][3] || sizes[one][0] - sizes[other][0]);
   const found: number[][] = [];
-  let [nodes, characters, rows] = [Infinity, 0, 0];
+  let size: Size = [0, 0, 0, 0];
   for (const position of order) {
-    const [words, more, parts, width] = sizes[position];
-    const own = 2 * words - 1;
-    if (nodes + own > BATCH_NODES || characters + more > BATCH_WORDS || (rows + parts) * width > BATCH_PIECES) {
+    size = sum(size, sizes[position]);
+    const [words, characters, parts, width] = size;
+    if (!found.length || 2 * words - parts > BATCH_NODES || characters > BATCH_WORDS || parts * width > BATCH_PIECES) {
       found.push([]);
-      [nodes, characters, rows] = [0, 0, 0];
+      size = sizes[position];
     }
-    found[found.length - 1].push(position);
-    nodes += own;
-    characters += more;
-    rows += parts;
+    found.at(-1)!.push(position);
   }
   return found;
 }

@@ -60,9 +60,7 @@ export function parseConfig(text: string, source: string, producer?: unknown): M
   const treeSource = raw.tree_source ?? (parses ? "self" : "balanced");
   expect(["balanced", "left", "right", "distances", "self"].includes(treeSource), `tree_source: unknown, ${treeSource}`);
   expect(treeSource !== "self" || parses, "tree_source: self needs a parser");
-  const { aggregation } = raw;
-  expect([undefined, "tree", "mean"].includes(aggregation), `aggregation: expected tree or mean, found ${aggregation}`);
-  return { labels, classSets, classWeights, embedding, head, trees, treeSource, parses, aggregation };
+  return { labels, classSets, classWeights, embedding, head, trees, treeSource, parses, aggregation: raw.aggregation };
 }
 
 function setsOf(raw: Json, keys: string[]): ClassSets | undefined {

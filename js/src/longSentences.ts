@@ -2,7 +2,7 @@
 import { type Span } from "./english.js";
 import { InputError } from "./errors.js";
 import { type Scored, meanScores } from "./scored.js";
-import { REDUCE, SHIFT, balanced, spansOf } from "./transitions.js";
+import { SHIFT, balanced, over, spansOf } from "./transitions.js";
 
 /** Words of a sentence that is read as a whole, by default. */
 export const MAX_WORDS = 400;
@@ -27,7 +27,7 @@ export interface Limits {
  */
 export function cut(words: readonly string[], costs: readonly number[], limit: number): Span[] {
   const before = [0]; // the cost of all words before each
-  for (const cost of costs) before.push(before[before.length - 1] + cost);
+  for (const cost of costs) before.push(before.at(-1)! + cost);
   const marked = MARKS.map((marks) => [...words.keys()].filter((place) => marks.has(words[place])).map((place) => place + 1));
   const parts: Span[] = [];
   const todo: Span[] = [[0, words.length]];
@@ -112,22 +112,17 @@ function checkPieces(
  * One sentence of its parts: a balanced tree over their trees. Its nodes above the parts have the mean of the scores of the parts
  * below, weighted by words. `phrases`: whether all nodes have scores, not the sentence alone.
  */
-export function join(parts: readonly Scored[], spans: Span[], phrases: boolean): Scored {
+export function join(parts: readonly Scored[], spans: Span[], phrases: boolean): Pick<Scored, "transitions" | "scores"> {
   const top = balanced(parts.length);
-  const roots = parts.map(({ scores }) => scores[scores.length - 1]);
+  const roots = parts.map(({ scores }) => scores.at(-1)!);
   const lengths = spans.map(([start, end]) => end - start);
   const below = spansOf(top);
   let next = 0;
-  const nodes = top.map((step, node): Pick<Scored, "transitions" | "scores"> => {
-    if (step === SHIFT) return parts[next++];
-    return { transitions: [REDUCE], scores: [Float32Array.from(meanScores(roots.slice(...below[node]), lengths.slice(...below[node])))] };
+  const rows = top.map((step, node) => {
+    if (step === SHIFT) return parts[next++].scores;
+    return [Float32Array.from(meanScores(roots.slice(...below[node]), lengths.slice(...below[node])))];
   });
-  const whole = nodes[nodes.length - 1].scores;
-  const tree = parts[0].transitions.length > 0; // a plain sentence has none
-  return {
-    transitions: tree ? nodes.flatMap(({ transitions }) => transitions) : [],
-    scores: tree && phrases ? nodes.flatMap(({ scores }) => scores) : whole,
-    weight: 1,
-    parts: spans,
-  };
+  const trees = parts.map(({ transitions }) => transitions);
+  const tree = trees[0].length > 0; // a plain sentence has none
+  return { transitions: tree ? over(top, trees) : [], scores: tree && phrases ? rows.flat() : rows.at(-1)! };
 }

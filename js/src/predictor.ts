@@ -11,7 +11,7 @@ import { Prediction } from "./prediction.js";
 import { Result } from "./result.js";
 import { type Scored } from "./scored.js";
 import { type Model, type Runtime, startModel } from "./session.js";
-import { type Part, type ScoredText, stretches, textOf } from "./stretches.js";
+import { type Part, stretches, textOf } from "./stretches.js";
 import { textBatches } from "./textBatches.js";
 import { checkContainer, checkStream, faultOf, kindOf } from "./texts.js";
 import { balanced, fault, left, right } from "./transitions.js";
@@ -66,7 +66,9 @@ export class Predictor {
     private readonly maxWords: number,
     aggregation: Aggregation | undefined,
   ) {
-    this.aggregation = aggregationOf(aggregation, bundle.config.aggregation, model.joins);
+    const ways: Aggregation[] = model.joins ? ["tree", "mean"] : ["mean"];
+    if (aggregation && !ways.includes(aggregation)) throw new InputError(`aggregation: expected ${ways.join(" or ")}, found ${aggregation}`);
+    this.aggregation = (model.joins && (aggregation ?? bundle.config.aggregation)) || ways[0];
     this.known = knownShare(bundle.vocabulary);
     this.labels = view.labels;
     this.polarities = view.polarities;
@@ -116,7 +118,7 @@ export class Predictor {
     if (!Array.isArray(sentences)) throw new InputError(`expected an array of sentences of words, found ${kindOf(sentences)}: ${BY_TEXT}`);
     sentences.forEach(checkWords);
     const scored = await this.scoreTexts(sentences.map((words) => [words]), source);
-    return sentences.map((words, place) => new Prediction(joinedWords(words), scored[place].sentences[0], this.view));
+    return sentences.map((words, place) => new Prediction(joinedWords(words), scored[place][0], this.view));
   }
 
   /** Frees the memory of the model, which cannot be asked any more. */
@@ -158,55 +160,54 @@ export class Predictor {
     const cut = texts.map((text) => splitText(text, { split }));
     const scored = await this.scoreTexts(cut.map((sentences) => sentences.map(({ words }) => words)), source);
     return cut.map((sentences, row) => {
-      const predictions = sentences.map((sentence, place) => new Prediction(sentence, scored[row].sentences[place], this.view));
-      return new Result(texts[row], predictions, this.view, this.known(sentences.flatMap(({ words }) => words)), scored[row].root);
+      const predictions = sentences.map((sentence, place) => new Prediction(sentence, scored[row][place], this.view));
+      return new Result(texts[row], predictions, this.view, this.known(sentences.flatMap(({ words }) => words)), scored[row][sentences.length]);
     });
   }
 
-  /** The scored sentences of each text, and what the tree over them says where texts are read so. */
-  private async scoreTexts(texts: readonly Sentences[], source: TreeSource | Transitions): Promise<ScoredText[]> {
+  /** The scored sentences of each text; behind them what the tree over them says, where texts are read so and it has several. */
+  private async scoreTexts(texts: readonly Sentences[], source: TreeSource | Transitions): Promise<Scored[][]> {
     const { vocabulary } = this.bundle;
     const { joins, phrases, mostPieces } = this.model;
     const sentences = texts.flat();
     const count = (words: readonly string[]) => vocabulary.fields(words).pieces_per_word;
-    const spans = cutsOf(sentences, { words: this.maxWords, pieces: mostPieces, count }, typeof source !== "string");
-    const width = (words: readonly string[]) => (mostPieces === undefined ? 0 : vocabulary.fields(words).piece_ids.length);
-    const part = (words: readonly string[]): Part => ({ words, size: [words.length, Array.from(words.join("")).length, 1, width(words)] });
-    const cuts = spans.map((own, place) => ({ spans: own, parts: own.map((span) => part(sentences[place].slice(...span))) }));
-    const parts = cuts.flatMap((cut) => cut.parts);
-    this.treesOf(parts.map(({ words }) => words), source)?.forEach((steps, place) => (parts[place].steps = steps));
+    const cuts = cutsOf(sentences, { words: this.maxWords, pieces: mostPieces, count }, typeof source !== "string");
+    const treeOf = this.treesOf(sentences, source);
+    const parts = cuts.map((spans, place) =>
+      spans.map((span): Part => {
+        const words = sentences[place].slice(...span);
+        const width = mostPieces ? vocabulary.fields(words).piece_ids.length : 0;
+        return { words, span, steps: treeOf(words, place), size: [words.length, [...words.join("")].length, 1, width] };
+      }),
+    );
     const whole = this.aggregation === "tree";
-    const plan = texts.map(({ length }) => stretches(cuts.splice(0, length), joins, whole));
-    const trees = plan.flat().flatMap((stretch) => stretch.trees);
+    const plan = texts.map(({ length }) => stretches(parts.splice(0, length), joins, whole));
+    const units = plan.flat().flatMap((stretch) => stretch.trees);
     const scored: Scored[] = [];
-    for (const positions of batches(trees.map(({ size }) => size))) {
-      const found = await this.model.run(positions.map((place) => trees[place]));
+    for (const positions of batches(units.map(({ size }) => size))) {
+      const found = await this.model.run(positions.map((place) => units[place]));
       positions.forEach((place, row) => (scored[place] = found[row]));
     }
-    const show = (each: Scored) => shown(this.view, each);
-    return plan.map((text) => {
-      const { sentences: own, root } = textOf(text, scored, phrases);
-      return { sentences: own.map(show), root: whole && root ? show(root) : undefined };
-    });
+    return plan.map((text) => textOf(text, scored, phrases, whole).map((each) => shown(this.view, each)));
   }
 
-  /** The trees that the model is given; undefined where it makes its own or has none. */
-  private treesOf(sentences: Sentences, source: TreeSource | Transitions): number[][] | undefined {
+  /** What gives the tree of words, of a sentence at a place; undefined where the model makes its own or has none. */
+  private treesOf(sentences: Sentences, source: TreeSource | Transitions): (words: readonly string[], place: number) => number[] | undefined {
     const { config, distances } = this.bundle;
     if (config.trees === "sequence") {
       if (source !== "auto") throw new InputError("this model reads plain sentences and takes no trees: leave the source out");
-      return undefined;
+      return () => undefined;
     }
     if (typeof source !== "string") {
       const trees = Array.from(source, (steps) => Array.from(steps ?? []));
       checkTrees(sentences, trees);
-      return trees;
+      return (_, place) => trees[place];
     }
     const resolved = source === "auto" ? config.treeSource : source;
-    if (resolved === "self" && config.parses) return undefined;
-    if (resolved === "distances" && distances) return sentences.map((words) => distances.transitions(words));
+    if (resolved === "self" && config.parses) return () => undefined;
+    if (resolved === "distances" && distances) return (words) => distances.transitions(words);
     const shape = SHAPES.get(resolved);
-    if (shape) return sentences.map((words) => shape(words.length));
+    if (shape) return (words) => shape(words.length);
     const known = [...SHAPES.keys(), ...(distances ? ["distances"] : []), ...(config.parses ? ["self"] : [])];
     const problem = resolved === "self" ? "no parser for the" : "unknown";
     throw new InputError(`${problem} tree source ${resolved}; this model has ${known.join(", ")}`);
@@ -227,14 +228,6 @@ export async function loadFolder(
   const view = chooseView(bundle.config, classes, abstain);
   const model = await startModel(own ?? (await runtime()), bundle, sessionOptions);
   return new Predictor(model, bundle, view, maxWords, aggregation);
-}
-
-/** How texts are read: as asked, else as the model says (`own`), else as a tree if it can. */
-function aggregationOf(asked: string | undefined, own: Aggregation | undefined, joins: boolean): Aggregation {
-  if (asked !== undefined && asked !== "mean" && !(joins && asked === "tree")) {
-    throw new InputError(`aggregation: expected ${joins ? "tree or mean" : "mean, for this model composes no sentences"}, found ${asked}`);
-  }
-  return joins && (asked ?? own) !== "mean" ? "tree" : "mean";
 }
 
 const BY_TEXT = "split it first, or call predict, which reads texts";

@@ -5,7 +5,7 @@ import { MEND } from "./manifest.js";
 import { metadataOf } from "./metadata.js";
 import { type Scored } from "./scored.js";
 import { type Tree } from "./stretches.js";
-import { REDUCE, SHIFT, blocks, breaksOf, fault, over } from "./transitions.js";
+import { breaksOf, fault, over } from "./transitions.js";
 import { type Fields } from "./vocabulary.js";
 
 /** What is needed of onnxruntime, node's or the web's: the module itself. */
@@ -91,15 +91,12 @@ export class Model {
 
   private apart(rows: Float32Array[], steps: number[], trees: readonly Tree[], parsed: boolean): Scored[] {
     let node = 0;
-    return trees.map(({ parts, top, size }, place) => {
+    return trees.map(({ size }, place) => {
       const start = node;
       node += 2 * size[0] - 1;
       const transitions = steps.slice(start, node);
-      for (const [at, span] of blocks(top, parts.map(({ words }) => words.length)).entries()) {
-        const own = transitions.slice(...span);
-        const wrong = parsed && (top[at] === SHIFT ? fault(own, (own.length + 1) / 2) : own[0] !== REDUCE && "it does not keep to sentences");
-        if (wrong) throw new BundleError(`${this.bundle.source}: the model's own parse is no tree: ${wrong}`);
-      }
+      const wrong = parsed ? fault(transitions, size[0]) : undefined;
+      if (wrong) throw new BundleError(`${this.bundle.source}: the model's own parse is no tree: ${wrong}`);
       const scores = this.phrases ? rows.slice(start, node) : rows.slice(place, place + 1);
       return { transitions, scores, weight: 1, parts: [] };
     });

@@ -1,12 +1,12 @@
 /** Stretches: sentences of one text that a model reads at once, as one tree over their trees. */
+import { BATCH_NODES, BATCH_WORDS } from "./batching.js";
 import { type Span } from "./english.js";
+import { BundleError } from "./errors.js";
 import { join } from "./longSentences.js";
 import { type Scored, meanScores } from "./scored.js";
-import { SHIFT, balanced, blocks, over } from "./transitions.js";
+import { SHIFT, balanced, fault, over } from "./transitions.js";
 
-// Nodes of the tree of a stretch at most, or one sentence; characters of its words; places where words are read in their context.
-const MOST_NODES = 1 << 12;
-const MOST_CHARACTERS = 1 << 15;
+/** Places of a stretch at most, or one sentence, where words are read in their context: sentences times the pieces of the widest. */
 const MOST_PLACES = 1 << 12;
 
 /** How much is read: words, their characters, parts, and the word pieces of the widest part, 0 where words have no context. */
@@ -15,14 +15,10 @@ export type Size = [words: number, characters: number, parts: number, width: num
 /** A sentence, or a part of one that is too long for the model, and its transitions where these are given. */
 export interface Part {
   words: readonly string[];
+  /** Its words [start, end) of the sentence. */
+  span: Span;
   size: Size;
   steps?: number[];
-}
-
-/** A sentence, and the words [start, end) of each of its parts. */
-export interface Cut {
-  parts: Part[];
-  spans: Span[];
 }
 
 /** What a model composes to one tree: parts of sentences, and the tree `top` over them. */
@@ -32,69 +28,70 @@ export interface Tree {
   size: Size;
 }
 
-/** Sentences of a text that are one tree; or one that is too long even for that, whose parts are trees of their own. */
+/** Sentences of a text, by their parts, that are one tree; or one that is too long even for that, whose parts are trees of their own. */
 export interface Stretch {
-  sentences: Cut[];
+  sentences: Part[][];
   size: Size;
   trees: Tree[];
-}
-
-/** The sentences of a text as a model scores them, and what the tree over them says; nothing of fewer than two. */
-export interface ScoredText {
-  sentences: Scored[];
-  root?: Scored;
 }
 
 /**
  * The stretches of a text. `joins`: whether the model composes the parts of a sentence, and, where a text is read `whole`, its
  * sentences. If not, each part is a tree.
  */
-export function stretches(sentences: readonly Cut[], joins: boolean, whole: boolean): Stretch[] {
-  const found: Stretch[] = [];
+export function stretches(sentences: readonly Part[][], joins: boolean, whole: boolean): Stretch[] {
+  const groups: [sentences: Part[][], size: Size][] = [];
   for (const sentence of sentences) {
-    const size = sentence.parts.map((part) => part.size).reduce(sum);
-    const last = found[found.length - 1];
-    const both = whole && last && sum(last.size, size);
+    const size = sentence.map((part) => part.size).reduce(sum);
+    const last = groups.at(-1);
+    const both = whole && last && sum(last[1], size);
     if (both && fits(both)) {
-      last.sentences.push(sentence);
-      last.size = both;
+      last[0].push(sentence);
+      last[1] = both;
     } else {
-      found.push({ sentences: [sentence], size, trees: [] });
+      groups.push([[sentence], size]);
     }
   }
-  for (const stretch of found) {
-    const { sentences: own, size } = stretch;
-    const parts = own.flatMap((sentence) => sentence.parts);
-    const tops = own.map(({ spans }) => balanced(spans.length));
-    const one = { parts, top: over(balanced(tops.length), tops), size };
-    stretch.trees = joins && fits(size) ? [one] : parts.map((part) => ({ parts: [part], top: [SHIFT], size: part.size }));
-  }
-  return found;
+  return groups.map(([own, size]) => {
+    const parts = own.flat();
+    const top = over(balanced(own.length), own.map(({ length }) => balanced(length)));
+    const apart = parts.map((part): Tree => ({ parts: [part], top: [SHIFT], size: part.size }));
+    return { sentences: own, size, trees: joins && fits(size) ? [{ parts, top, size }] : apart };
+  });
 }
 
-function sum(one: Size, other: Size): Size {
-  return [one[0] + other[0], one[1] + other[1], one[2] + other[2], Math.max(one[3], other[3])];
+/** The size of two together. */
+export function sum([words, characters, parts, width]: Size, other: Size): Size {
+  return [words + other[0], characters + other[1], parts + other[2], Math.max(width, other[3])];
 }
 
 function fits([words, characters, parts, width]: Size): boolean {
-  return 2 * words <= MOST_NODES && characters <= MOST_CHARACTERS && parts * width <= MOST_PLACES;
+  return 2 * words <= BATCH_NODES && characters <= BATCH_WORDS && parts * width <= MOST_PLACES;
 }
 
-/** A text, from the scores of its trees, which are taken off the list. `phrases` is as for `join`. */
-export function textOf(text: readonly Stretch[], scored: Scored[], phrases: boolean): ScoredText {
+/**
+ * The sentences of a text, from the scores of its trees, which are taken off the list. Of several sentences that are read as a
+ * `whole`, what the tree over them says comes behind them. `phrases` is as for `join`.
+ */
+export function textOf(text: readonly Stretch[], scored: Scored[], phrases: boolean, whole: boolean): Scored[] {
   const roots: Float32Array[] = [];
-  const sentences = text.flatMap(({ sentences: own, trees }) => {
+  const found = text.flatMap(({ sentences, trees }) => {
     const parts = scored.splice(0, trees.length);
-    const { transitions, scores } = parts.length > 1 ? join(parts, own[0].spans, phrases) : parts[0];
-    roots.push(scores[scores.length - 1]);
-    const top = balanced(own.length);
-    const nodes = blocks(top, own.map(({ spans }) => spans[spans.length - 1][1])).filter((_, node) => top[node] === SHIFT);
-    return own.map(({ spans }, place) => {
-      const inside = own.length > 1 ? nodes[place] : [];
-      return { transitions: transitions.slice(...inside), scores: scores.slice(...inside), weight: 1, parts: spans.length > 1 ? spans : [] };
+    const spans = sentences.map((own) => own.map(({ span }) => span));
+    const { transitions, scores } = parts.length > 1 ? join(parts, spans[0], phrases) : parts[0];
+    roots.push(scores.at(-1)!);
+    let [node, next] = [0, 0];
+    return balanced(sentences.length).flatMap((step): Scored[] => {
+      if (step !== SHIFT) return (node++, []);
+      const own = spans[next++];
+      const words = own.at(-1)![1];
+      const inside = [node, (node += 2 * words - 1)];
+      const tree = transitions.slice(...inside);
+      if (tree.length && fault(tree, words)) throw new BundleError("the model's parse does not keep to sentences");
+      return [{ transitions: tree, scores: scores.slice(...inside), weight: 1, parts: own.length > 1 ? own : [] }];
     });
   });
-  if (sentences.length < 2) return { sentences };
-  const row = Float32Array.from(meanScores(roots, text.map(({ size }) => size[0])));
-  return { sentences, root: { transitions: [], scores: [row], weight: 1, parts: [] } };
+  if (!whole || found.length < 2) return found;
+  const root = meanScores(roots, text.map(({ size }) => size[0]));
+  return [...found, { ...found[0], scores: [Float32Array.from(root)] }];
 }

@@ -27,12 +27,6 @@ export function over(top: readonly number[], trees: readonly (readonly number[])
   return top.flatMap((step) => (step === SHIFT ? trees[next++] : step));
 }
 
-/** The nodes [start, end) of `over(top, trees)` that each node of `top` stands for; the trees have so many words. */
-export function blocks(top: readonly number[], words: readonly number[]): Span[] {
-  let [node, next] = [0, 0];
-  return top.map((step) => [node, (node += step === SHIFT ? 2 * words[next++] - 1 : 1)]);
-}
-
 /** The breaks by which a model makes the tree `top` over the sentences of a text: from 1 on, and 0 behind the last. */
 export function breaksOf(top: readonly number[]): number[] {
   const spans = spansOf(top);

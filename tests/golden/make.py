@@ -36,6 +36,12 @@ PIECES: dict[str, Any] = {
     "encoder": {"tracker": {"size": 5, "lookahead": 2, "feeds": False}},
     "tree_source": "self",
 }
+TEXTS: dict[str, Any] = {
+    **PIECES,
+    "labels": ["negative", "neutral", "positive"],
+    "encoder": {},
+    "parser": {"name": "distances.v1", "options": {"width": 4, "lstm": 3, "hidden": 4}},
+}
 SETS: dict[str, Any] = {**PIECES, "class_sets": {"gut": ["schön"], "schlecht": ["bad"]}}
 
 
@@ -98,3 +104,4 @@ if __name__ == "__main__":
     pieces = WordpieceVocabulary(["[UNK]", "the", "film", "##s", "good", "caf", "##e"])
     make("wordpiece-parser", PIECES, pieces, {})
     make("class-sets", SETS, pieces, {})
+    make("texts", TEXTS, pieces, {})
