@@ -19,9 +19,7 @@ from thinstack.runtime.session import open_session
 from thinstack.text import distance_table
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-TREES = {"words": "distances", "wordpiece-parser": "self", "class-sets": "self", "texts": "self"}
-KINDS = set(TREES)
-LABELS = ("bad", "so-so", "schön")
+KINDS = {"words", "wordpiece-parser", "class-sets", "texts"}
 FOLDERS = sorted(GOLDEN.glob("schema-*/*"))
 RELEASED = sorted(GOLDEN.glob("sst/*"))
 SST = "thinstack/bundle/bundled/sst"
@@ -64,9 +62,14 @@ def test_the_current_schemas_are_among_them():
 
 
 def test_a_golden_bundle_is_whole(bundle):
-    assert bundle.config.tree_source == TREES[bundle.path.name]
-    signs = ("negative", "neutral", "positive")
-    assert bundle.config.labels == (signs if bundle.path.name == "texts" else LABELS)
+    kinds = {
+        "words": "distances",
+        "wordpiece-parser": "self",
+        "class-sets": "self",
+        "texts": "self",
+    }
+    assert bundle.config.tree_source == kinds[bundle.path.name]
+    assert bundle.config.labels == ("bad", "so-so", "schön")
     told = (bundle.manifest.metrics, bundle.manifest.data, bundle.manifest.created)
     assert told == ({"accuracy": 33.5}, "none", "2026-01-01")
     weights = {"onnx/model.onnx", "model.safetensors", "torchscript/model.pt"}

@@ -37,10 +37,8 @@ PIECES: dict[str, Any] = {
     "tree_source": "self",
 }
 TEXTS: dict[str, Any] = {
-    **PIECES,
-    "labels": ["negative", "neutral", "positive"],
-    "encoder": {},
-    "parser": {"name": "distances.v1", "options": {"width": 4, "lstm": 3, "hidden": 4}},
+    **{name: value for name, value in PIECES.items() if name != "encoder"},
+    "parser": {"name": "distances.v1", "options": {"width": 4, "lstm": 3, "hidden": 3}},
 }
 SETS: dict[str, Any] = {**PIECES, "class_sets": {"gut": ["schön"], "schlecht": ["bad"]}}
 

@@ -86,7 +86,7 @@ def trees_of_distances(g: Graph, distances: Any, lengths: Any, breaks: Any) -> B
     keys: Any = gap_keys(distances, lengths, breaks)
     line, bounds = (cast(Value, each) for each in two_sided(keys))
     position: Any = Value.arange(line.size(0))
-    outermost = keys.op("ReduceMax", keepdims=0)
+    outermost = keys[-1:].op("ReduceMax", keepdims=0)
 
     body = g.body("widen_windows")
     maxima: Any = body.input("maxima", INT64, ["K"])
