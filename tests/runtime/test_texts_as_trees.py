@@ -11,7 +11,9 @@ import pytest
 import torch
 
 from thinstack.bundle import open_bundle
+from thinstack.bundle.reading import pack
 from thinstack.bundle.weights import load_model
+from thinstack.bundle.writing import seal
 from thinstack.core.forest import Forest
 from thinstack.core.transitions import REDUCE, balanced, over
 from thinstack.errors import BundleError, InputError
@@ -23,6 +25,7 @@ from thinstack.runtime.predictor import Predictor
 
 TEXTS = Path(__file__).parents[1] / "golden" / "schema-1" / "texts"
 PARSER_WITHOUT_BREAKS = TEXTS.parent / "wordpiece-parser"
+KEPT = ("onnx/model.onnx", "vocabulary.txt")
 WORDS = ("the", "film", "films", "good", "cafe", "odd")
 
 
@@ -187,12 +190,16 @@ def test_given_trees_are_checked_by_sentence(tree, wrong):
 
 
 def test_a_view_shows_the_text_as_it_shows_sentences(bundle, tree):
-    model = Predictor(bundle, threads=1, classes=2, abstain=0.99)
-    text = text_of(4)
-    five, two = tree(text).scores, model(text)
-    negative = five["negative"] / (five["negative"] + five["positive"])
-    assert two.scores["negative"] == pytest.approx(negative, abs=1e-6)
-    assert two.label is None
+    sets = {"class_sets": {"gut": ("schön",), "schlecht": ("bad",)}}
+    files = {name: bytes(content) for name, content in pack(bundle).items() if name in KEPT}
+    shown = seal(files, config=bundle.config.model_copy(update=sets))
+    own, text = tree(text_of(4)).scores, text_of(4)
+    result = Predictor(shown, threads=1, isolated=False, abstain=0.99)(text)
+    expected = own["bad"] / (own["bad"] + own["schön"])
+    assert result.scores["schlecht"] == pytest.approx(expected, abs=1e-6)
+    assert result.label is None
+    mean = Predictor(shown, threads=1, isolated=False, aggregation="mean")(text)
+    assert mean.scores["schlecht"] != pytest.approx(expected, abs=1e-3)
 
 
 def test_a_result_is_kept_by_a_pickle_and_as_data(tree, mean):
