@@ -6,7 +6,7 @@ import test, { before } from "node:test";
 import { deserialize, serialize } from "node:v8";
 
 import { InputError, ThinstackError, VERSION, load, splitText } from "../dist/node.js";
-import { SST } from "./bundles.mjs";
+import { GOLDEN, SST } from "./bundles.mjs";
 
 let model;
 before(async () => {
@@ -149,6 +149,8 @@ test("what is no input is refused", async () => {
     [() => model.predict("a", { source: "distances" }), /unknown tree source distances; this model has balanced, left, right, self/],
     [() => load(SST, { classes: 4 }), /classes: expected 2, 3 or 5, found 4/],
     [() => load(SST, { abstain: 1 }), /abstain: expected a probability between 0 and 1, found 1/],
+    [() => load(GOLDEN, { aggregation: "tree" }), /aggregation: expected mean, found tree/],
+    [() => load(SST, { aggregation: "sum" }), /aggregation: expected .*mean, found sum/],
     [() => load(SST, { maxWords: 1 }), /maxWords is 1; expected a whole number, at least 2/],
   ];
   for (const [call, message] of cases) {

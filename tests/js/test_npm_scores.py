@@ -95,6 +95,25 @@ def test_words_in_context():
     compare(CONTEXT, [*(treebank("dev.txt") or own())[:150], *hostile(30, seed=5)])
 
 
+@pytest.mark.parametrize("options", [{}, {"aggregation": "mean"}, {"maxWords": 3}], ids=str)
+def test_texts_as_trees(options):
+    """The last ones are longer than one tree, and so is a sentence of two of them."""
+    lines = ["The film is good.", "Odd caf\u00e9s, the films and the rest!", "Good"]
+    texts = [
+        " ".join((lines * 9)[start : start + count]) for start, count in [(0, 2), (1, 7), (2, 25)]
+    ]
+    texts += [*some(60), "The film. " * 900, f"Good. {'film , ' * 1100}. Good."]
+    compare(GOLDEN / "texts", texts, options)
+
+
+def test_words_whose_trees_are_given_to_a_model_of_texts():
+    words = [["the", "film", "is", "good"], ["film"]]
+    expected = thinstack.load(GOLDEN / "texts", threads=1).predict(words, source="right")
+    found = asked("predict", bundle=str(GOLDEN / "texts"), words=words, how={"source": "right"})
+    for sentence, own_sentence in zip(found, expected, strict=True):
+        assert_same(sentence, own_sentence)
+
+
 @pytest.mark.parametrize("name", ["words", "wordpiece-parser"])
 def test_bundles_of_schema_1(name):
     """One makes its trees by a table of distances."""

@@ -112,7 +112,8 @@ def test_beside_other_texts_a_text_says_what_it_says_alone(bundle, tree):
             assert found.text == expected.text
             assert found.label == expected.label
             assert found.scores == pytest.approx(expected.scores, abs=1e-6)
-    assert alone[5].scores == {} and alone[5].label is None
+    assert alone[5].scores == {}
+    assert alone[5].label is None
 
 
 def test_a_text_that_fails_leaves_the_others(tree):

@@ -2,7 +2,7 @@
 import { BundleError, type NestedPhrase, Phrase, type PredictOptions, type Result, type Sentence, load, splitText } from "thinstack";
 
 export async function depth(place: string | URL): Promise<number> {
-  const model = await load(place, { classes: 3, abstain: 0.5, maxWords: 100 });
+  const model = await load(place, { classes: 3, abstain: 0.5, maxWords: 100, aggregation: "mean" });
   const one: Result = await model.predict("A good film.", { split: false });
   const many: Result[] = await model.predict(["A good film."], { source: "balanced" });
   const label: string | null = one.label;
