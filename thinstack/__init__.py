@@ -121,8 +121,7 @@ def load(
     as negative, (neutral) and positive. `abstain`: if no class is as probable as this, there is no
     label (`thinstack.runtime.views`). `max_words`: a longer sentence is read in parts; at least 2.
     `aggregation`: "tree" reads a text of several sentences as one tree over their trees, "mean"
-    takes the mean of what they say alone; by default it is "tree" if the model can and has learnt
-    it.
+    takes the mean of what they say alone; by default it is "tree" if the model has learnt it.
     `isolated`: whether the model runs in processes of its own, with limits of memory and time; by
     default it does unless it is your own, which docs/runtimes.md ("Files of others") explains.
     `allow_operators`: ONNX operators that an isolated model may have, beside those that

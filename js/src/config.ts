@@ -8,9 +8,6 @@ const SCHEMA_VERSION = 2;
 /** The classes that each label stands for, in order. */
 export type ClassSets = ReadonlyMap<string, readonly string[]>;
 
-/** How texts of several sentences are read: as one tree over their trees, or as the mean of what they say alone. */
-export type Aggregation = "tree" | "mean";
-
 /** What a model is, as far as running it goes. */
 export interface ModelConfig {
   /** The classes, in order. */
@@ -28,8 +25,6 @@ export interface ModelConfig {
   treeSource: string;
   /** Whether the model makes trees of its own. */
   parses: boolean;
-  /** How texts of several sentences are read: as one `tree`, or as a `mean`; undefined where it says nothing. */
-  aggregation?: Aggregation;
 }
 
 type Json = Record<string, any>;
@@ -60,7 +55,7 @@ export function parseConfig(text: string, source: string, producer?: unknown): M
   const treeSource = raw.tree_source ?? (parses ? "self" : "balanced");
   expect(["balanced", "left", "right", "distances", "self"].includes(treeSource), `tree_source: unknown, ${treeSource}`);
   expect(treeSource !== "self" || parses, "tree_source: self needs a parser");
-  return { labels, classSets, classWeights, embedding, head, trees, treeSource, parses, aggregation: raw.aggregation };
+  return { labels, classSets, classWeights, embedding, head, trees, treeSource, parses };
 }
 
 function setsOf(raw: Json, keys: string[]): ClassSets | undefined {

@@ -59,7 +59,7 @@ export function shorten(text: string, most: number): string {
   let head = characters.slice(0, half);
   const space = head.lastIndexOf(" ");
   if (space >= 0 && characters[half] !== " ") head = head.slice(0, space);
-  while (head[head.length - 1] === " ") head.pop();
+  while (head.at(-1) === " ") head.pop();
   const start = characters.length - (room - head.length);
   let tail = characters.slice(start);
   if (tail.includes(" ") && characters[start - 1] !== " ") tail = tail.slice(tail.indexOf(" ") + 1);

@@ -98,7 +98,7 @@ class Reader {
     const { plain } = this;
     const places = plain ? this.places.map((place) => typedSpan(plain, place)) : this.places;
     const first = places[0][0];
-    const last = places[places.length - 1][1];
+    const last = places.at(-1)![1];
     const offsets = places.map(([start, end]): Span => [start - first, end - first]);
     this.found.push({ text: this.typed.slice(first, last), words: this.words, offsets, start: first });
     this.words = [];

@@ -25,8 +25,8 @@ function sentence(prediction: Prediction): string {
   const ends: number[] = [];
   let place = 0;
   const close = (before: number) => {
-    while (ends.length && ends[ends.length - 1] <= before) {
-      found.push(plain(place, ends[ends.length - 1]), "</span>");
+    while (ends.length && ends.at(-1)! <= before) {
+      found.push(plain(place, ends.at(-1)!), "</span>");
       place = ends.pop()!;
     }
   };

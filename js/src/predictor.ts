@@ -1,7 +1,6 @@
 /** `Predictor`: a bundle's model, from text to labels, scores and trees. */
 import { BATCH_TEXTS, batches } from "./batching.js";
 import { type Bundle, type Folder, openBundle } from "./bundle.js";
-import { type Aggregation } from "./config.js";
 import { type Sentence, splitText } from "./english.js";
 import { InputError, ThinstackError, about } from "./errors.js";
 import { knownShare } from "./language.js";
@@ -19,6 +18,9 @@ import { type View, chooseView, shown } from "./views.js";
 
 /** Where the trees of words come from: `auto` is what the model was trained for, `self` the parse that it makes. */
 export type TreeSource = "auto" | "self" | "balanced" | "left" | "right";
+
+/** How a text of several sentences is read: as one tree over their trees, or as the mean of what they say alone. */
+export type Aggregation = "tree" | "mean";
 
 /** What `load` takes. */
 export interface LoadOptions {
@@ -68,7 +70,7 @@ export class Predictor {
   ) {
     const ways: Aggregation[] = model.joins ? ["tree", "mean"] : ["mean"];
     if (aggregation && !ways.includes(aggregation)) throw new InputError(`aggregation: expected ${ways.join(" or ")}, found ${aggregation}`);
-    this.aggregation = (model.joins && (aggregation ?? bundle.config.aggregation)) || ways[0];
+    this.aggregation = aggregation ?? ways[0];
     this.known = knownShare(bundle.vocabulary);
     this.labels = view.labels;
     this.polarities = view.polarities;

@@ -73,7 +73,7 @@ export class Result {
   }
 
   private means(): number[] {
-    const rows = this.sentences.map(({ nodeScores }) => nodeScores[nodeScores.length - 1]);
+    const rows = this.sentences.map(({ nodeScores }) => nodeScores.at(-1)!);
     const weights = this.sentences.map(({ words, weight }) => words.length * weight);
     return rows.length ? meanScores(rows, weights) : [];
   }

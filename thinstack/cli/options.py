@@ -49,7 +49,7 @@ AggregationOption = Annotated[
     Aggregation | None,
     typer.Option(
         help="How to read a text of several sentences. tree: as one tree over their trees. mean: "
-        "the mean of what they say alone.  [default: tree, if the model can and has learnt it]"
+        "the mean of what they say alone.  [default: tree, if the model has learnt it]"
     ),
 ]
 QuantizeOption = Annotated[

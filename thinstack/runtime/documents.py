@@ -23,11 +23,10 @@ class ScoredText(NamedTuple):
     joint: Scored | None = None
 
 
-def aggregation_of(asked: str | None, own: Aggregation | None, *, joins: bool) -> Aggregation:
-    """How texts are read: as `asked`, else as the model says (`own`), else as a tree if it can be.
+def aggregation_of(asked: str | None, *, joins: bool) -> Aggregation:
+    """How texts are read: as `asked`, else as a tree if the model composes sentences (`joins`).
 
-    `joins`: whether the model composes sentences. Raises InputError for a tree if it does not, and
-    for another mode.
+    Raises InputError for a tree if it does not, and for what is no aggregation.
     """
     if asked not in (None, *get_args(Aggregation)):
         raise InputError(f"aggregation: expected tree or mean, found {shown(asked)}")
@@ -36,9 +35,7 @@ def aggregation_of(asked: str | None, own: Aggregation | None, *, joins: bool) -
             "aggregation: this model cannot read a text as one tree, because its file has no input "
             "breaks, or scores no phrases: choose mean, or leave it out"
         )
-    if asked == "tree" or (asked is None and own != "mean" and joins):
-        return "tree"
-    return "mean"
+    return "tree" if joins and asked != "mean" else "mean"
 
 
 def text_scores(texts: Sequence[ScoredText], lengths: NDArray[Any]) -> NDArray[np.floating]:

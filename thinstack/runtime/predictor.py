@@ -45,8 +45,8 @@ class Predictor(Scorer):
             (`thinstack.runtime.long_sentences`), unless its tree is given.
         aggregation: "tree" if a text of several sentences is read as one tree over their trees,
             "mean" if its scores are the mean of theirs, weighted by words. Given None, it is a tree
-            if the model composes sentences and has not learnt otherwise. A text of more than 2,048
-            words is read in stretches (`thinstack.runtime.stretches`), whose mean it has.
+            if the model has learnt to compose sentences. A text of more than 2,048 words is read in
+            stretches (`thinstack.runtime.stretches`), whose mean it has.
         isolated: whether the model runs in processes of its own, with limits of memory and time
             (`thinstack.runtime.isolation.isolated`). Given None, it does unless it is your own
             (`thinstack.bundle.origin`). `allow_operators` names operators that an isolated model

@@ -95,7 +95,7 @@ class Scorer:
         self._parses = self.config.parses
         asked = Pool(threads)
         self._start()
-        self.aggregation = aggregation_of(aggregation, self.config.aggregation, joins=self._joins)
+        self.aggregation = aggregation_of(aggregation, joins=self._joins)
         self.pool = asked if self.device == "cpu" else Pool(1)
 
     @cached_property
@@ -138,8 +138,9 @@ class Scorer:
         trees (`aggregation`).
 
         `texts`: the sentences of each text, as `trees_and_scores` takes them. A text may have none.
-        `trees`: as there, of all sentences in turn. Sentences have the scores that they have alone.
-        Errors are as there; they number the sentences of all texts in turn.
+        `trees`: as there, of all sentences in turn. Sentences have the scores that they have alone,
+        unless the model has a top-down pass. Errors are as there; they number the sentences of all
+        texts in turn.
         """
         words, counts = list(chain.from_iterable(texts)), [*map(len, texts)]
         if self.aggregation == "tree":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from torch import Tensor
 
-    from thinstack.core.config import Aggregation, ModelConfig
+    from thinstack.core.config import ModelConfig
     from thinstack.core.head import TaskHead
     from thinstack.core.model.model import Model
     from thinstack.data.words.vocabulary import Vocabulary
@@ -49,8 +49,6 @@ class Task(Named):
         takes_lessons: whether a teacher and lessons may add examples.
         predicts: whether `thinstack predict` reads what the task learns.
         uncalibrated: why no temperature is fitted, if `cases` has none.
-        aggregation: how the model that has learnt it reads a text of several sentences; None leaves
-            it to `model.aggregation`.
     """
 
     plugin_kind: ClassVar[str] = "task"
@@ -60,7 +58,6 @@ class Task(Named):
     items: ClassVar[str] = "examples"
     takes_lessons: ClassVar[bool] = False
     predicts: ClassVar[bool] = True
-    aggregation: ClassVar["Aggregation | None"] = None
     uncalibrated: ClassVar[str] = "its task has no cases to fit one on"
 
     # -- data

@@ -137,12 +137,6 @@ class ModelConfig(Strict):
         description='What makes the trees of raw words; "self" by default if the model parses. '
         '"distances" is that of older bundles; a recipe cannot ask for it.',
     )
-    aggregation: Aggregation | None = Field(
-        default=None,
-        description='How a text of several sentences is read: "tree" composes their trees to one, '
-        '"mean" takes the mean of their scores. By default "tree" if the model has a parser and '
-        'scores phrases. Models that learn from a table take "mean".',
-    )
 
     @property
     def parses(self) -> bool:
@@ -161,10 +155,10 @@ class ModelConfig(Strict):
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
     @model_serializer(mode="wrap")
-    def _without_new_fields(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_empty_sets(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Schema 1 has none of these fields."""
         data: dict[str, Any] = fields(self)
-        new = ("class_sets", "class_weights", "aggregation")
+        new = ("class_sets", "class_weights")
         return {key: value for key, value in data.items() if value or key not in new}
 
     @model_validator(mode="before")
@@ -194,10 +188,6 @@ class ModelConfig(Strict):
             raise ValueError("tree_source 'self' needs a parser")
         if self.parser is not None and self.trees != "binary":
             raise ValueError(f"a parser makes binary trees, found trees = {self.trees!r}")
-        if self.aggregation == "tree" and self.parser is None:
-            raise ValueError(
-                "aggregation 'tree' needs a parser: choose 'mean', or leave aggregation out"
-            )
         if self.parser is not None and self.encoder.tracker is not None:
             raise ValueError("a parser goes without an encoder.tracker")
         return self

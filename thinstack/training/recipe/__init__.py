@@ -245,10 +245,6 @@ class Recipe(Strict):
     @model_validator(mode="after")
     def _task_fits(self) -> Self:
         self.task.check(self)
-        learnt, model = self.task.aggregation, self.model
-        if learnt is not None and model.parser is not None and model.aggregation is None:
-            model = model.model_copy(update={"aggregation": learnt})
-            object.__setattr__(self, "model", model)  # it is frozen
         return self
 
     @model_validator(mode="after")

@@ -56,7 +56,6 @@ class Texts(TableTask):
     summary: ClassVar[str] = "classes of texts of any number of sentences, from a table"
     figures: ClassVar = NAMES
     watched: ClassVar = ("accuracy",)
-    aggregation: ClassVar = "mean"
     defaults: ClassVar = Defaults(
         head={"name": "root_classifier.v1", "options": {"hidden": 0, "dropout": 0.6}},
         dropout=0.4,
