@@ -3,11 +3,13 @@ what the loss of a set is."""
 
 import json
 import re
+import tomllib
 
 import numpy as np
 import pytest
 import tiny_recipe
 import torch
+from pages import blocks
 from runs import gone_on, run, same
 
 import thinstack
@@ -280,6 +282,23 @@ def test_a_model_learns_the_sets_and_a_stopped_run_goes_on(rows, tmp_path):
 def test_digests_name_the_parser_and_the_tables(rows):
     found = data_digests(recipe_of(RATED | {"parser": "sst"}), rows)
     assert {"rows.jsonl", "the bundle sst of a lesson"} <= {*found}
+
+
+def test_the_lesson_of_the_guide(tmp_path):
+    """The first block is a lesson; the other two are settings of one."""
+    blocks_of_it = [each for each in blocks("docs/teaching.md", "toml") if "rated.v1" in each]
+    settings = [
+        each for each in blocks("docs/teaching.md", "toml") if each.startswith(("sets", "bands"))
+    ]
+    (first,) = tomllib.loads(*blocks_of_it)["lessons"]
+    with_stars = {"label_column": "stars", "held_out": None}
+    rows = [("It works.", 5), ("It broke.", 1), ("A box.", 3)]
+    for each in settings:
+        known = {**first, **with_stars, **tomllib.loads(each), "weight": 0.5}
+        del known["name"], known["tables"]
+        sets, _ = lesson(rows, tmp_path, column=known.pop("label_column"), **known)
+        assert sets["It works ."] == (3, 4)
+    assert recipe_of(first).lessons[0].held_out == 10
 
 
 # -- what is refused

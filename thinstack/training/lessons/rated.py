@@ -72,7 +72,9 @@ class Rated(Lesson):
         "are a scale of sentiment, such as stars, or classes of the model.",
     )
     bands: tuple[Band, ...] = Field(
-        default=(), description="In place of `sets`, of ratings: the classes of each band of them."
+        default=(),
+        description="In place of `sets`, for ratings: the `classes` of each band of numbers, which "
+        "is `at_least` one number, `below` another, or both. Ratings in no band are left out.",
     )
     left_out: tuple[str, ...] = Field(default=(), description="Labels whose texts are left out.")
     held_out: int | None = Field(
