@@ -177,7 +177,8 @@ class Rated(Lesson):
         columns = [self.text_column, self.label_column]
         rows = Table(path).rows(columns, skipped=bad, classes=classes, advice=ADVICE)
         for row in rows:
-            yield _Row(*(row.values[column] for column in columns), f"{path}:{row.line}")
+            text, label = (row.values[column] for column in columns)
+            yield _Row(text, label, f"{path}:{row.line}")
 
     def _sets(self, rows: Sequence[_Row], labels: Sequence[str]) -> dict[str, Set]:
         """The set of each label or rating of the rows."""
