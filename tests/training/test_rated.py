@@ -327,12 +327,13 @@ def test_settings_that_are_refused(settings, named):
 @pytest.mark.parametrize(
     ("rows", "settings", "error", "named"),
     [
-        (ROWS, {"sets": {"positive": ["good"]}}, ConfigError, "'neutral' (1 rows)"),
+        (ROWS, {"sets": {"positive": ["good"]}}, ConfigError, "'neutral' (rows: 1)"),
         ([("a", "x")], {"sets": {"x": ["good"]}}, ConfigError, "'good'"),
+        ([("a", "x")], {"sets": {"x": FIVE[1:], "y": ["bad"]}}, ConfigError, "'bad'"),
         ([("a", "x")], {"sets": {"x": FIVE}}, ConfigError, "all classes"),
         ([("a", 1)], {"bands": [{"below": 0, "classes": FIVE}]}, ConfigError, "all classes"),
         ([("a", 1)], {"bands": [{"below": 0, "classes": ["fine"]}]}, ConfigError, "'fine'"),
-        ([("a", "x"), ("b", "x"), ("c", "y")], {}, ConfigError, "'x' (2 rows), 'y' (1 rows)"),
+        ([("a", "x"), ("b", "x"), ("c", "y")], {}, ConfigError, "'x' (rows: 2), 'y' (rows: 1)"),
         ([("a", f"{n}.5") for n in range(9)], {}, ConfigError, "and 1 more"),
         (ROWS, {"text_column": "review"}, DataError, "text_column"),
         ([("a", 1), ("b", "x")], {"bands": BANDS}, DataError, "rows.jsonl:2: "),

@@ -93,7 +93,7 @@ def sets_of_labels(
         if not known and {*names} <= {*labels}:
             known = {name: (name,) for name in names}
     if unknown := [name for name in names if name not in known]:
-        counted = [f"{shown(name, 60)} ({counts[name]:,} rows)" for name in unknown]
+        counted = [f"{shown(name, 60)} (rows: {counts[name]:,})" for name in unknown]
         more = f" and {len(counted) - MOST_LISTED:,} more" if len(counted) > MOST_LISTED else ""
         expected = "labels that sets names" if sets else "labels that are a scale of sentiment"
         raise ConfigError(
@@ -101,5 +101,8 @@ def sets_of_labels(
             "the classes of each label (sets), or those to leave out (left_out); of numbers, those "
             "of each band of them (bands)"
         )
-    places = {name: places_of(known[name], labels, f"{where}, {name!r:.60}") for name in names}
+    places = {
+        name: places_of(classes, labels, f"{where}, {name!r:.60}")
+        for name, classes in known.items()
+    }
     return places | dict.fromkeys(left_out, NOTHING)
