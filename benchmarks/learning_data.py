@@ -78,7 +78,7 @@ def joined(items: Sequence[Item], names: Iterable[str]) -> tuple[dict[str, Tenso
     """A batch: the inputs of these names, and targets, in which the sentences of candidates are
     counted on."""
     forest = join(item.forest for item in items)
-    inputs = {name: torch.from_numpy(getattr(forest, name)) for name in names}
+    inputs = {name: torch.from_numpy(values) for name, values in forest.inputs(names).items()}
     targets = np.concatenate([item.targets for item in items])
     if targets.ndim == 2:
         targets[:, 0] = np.repeat(np.arange(len(items)), [len(item.targets) for item in items])

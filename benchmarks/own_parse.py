@@ -43,7 +43,8 @@ def feeds_of(bundle: Bundle, names: Sequence[str], sentences: Words) -> Feeds:
     """The inputs of a batch without trees."""
     fields = bundle.vocabulary().fields([word for words in sentences for word in words])
     lengths = np.array([len(words) for words in sentences])
-    every = {**fields, "lengths": lengths, "transitions": np.zeros(0, np.int64)}
+    trees = {"lengths": lengths, "breaks": 0 * lengths, "transitions": np.zeros(0, np.int64)}
+    every = {**fields, **trees}
     return {name: every[name].astype(np.int32) for name in names}
 
 

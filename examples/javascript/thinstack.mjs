@@ -1,8 +1,10 @@
 /** Running the model of a bundle, given onnxruntime (`ort`), node's or the web's. Nothing here needs node. */
 
-/** The outputs of a run, tensors by name. `inputs`: arrays of integers by name; without `transitions` the model parses. */
+/** The outputs of a run, tensors by name. `inputs`: arrays of integers by name; without `transitions` the model parses, and without
+ * `breaks` every sentence is a tree. */
 export async function run(ort, session, inputs) {
-  const given = session.outputNames.includes("parse") ? { transitions: [], ...inputs } : inputs;
+  const given = session.outputNames.includes("parse") ? { transitions: [], ...inputs } : { ...inputs };
+  if (session.inputNames.includes("breaks")) given.breaks ??= inputs.lengths.map(() => 0);
   const expected = [...session.inputNames].sort().join(", ");
   const found = Object.keys(given).sort().join(", ");
   if (found !== expected) throw new Error(`expected the inputs ${expected}; found ${found}`);

@@ -34,8 +34,10 @@ class Model:
         self.outputs = [name for value in self.compiled.outputs for name in value.names]
 
     def run(self, inputs: Arrays) -> Arrays:
+        # Older files, and those of some parsers, have no `breaks`.
+        known = {name: values for name, values in inputs.items() if name in self.types}
         found = self.compiled(
-            {name: np.array(values, self.types[name]) for name, values in inputs.items()}
+            {name: np.array(values, self.types[name]) for name, values in known.items()}
         )
         return {name: found[name] for name in self.outputs}
 
@@ -67,7 +69,7 @@ def print_phrases(model: Model, bundle: Bundle, words: list[str]) -> None:
         if isinstance(ids, tuple)
         else {"token_ids": ids}
     )
-    found = model.run({**inputs, "lengths": [len(words)], "transitions": []})
+    found = model.run({**inputs, "lengths": [len(words)], "breaks": [0], "transitions": []})
     spans, scores = spans_of(found["parse"]), found["node_scores"]
     for node in np.lexsort((-spans[:, 1], spans[:, 0])):
         start, end = spans[node]

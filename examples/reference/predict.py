@@ -31,9 +31,11 @@ class Model:
         self.outputs = [value.name for value in proto.graph.output]
 
     def run(self, inputs: Arrays) -> Arrays:
+        # Older files, and those of some parsers, have no `breaks`.
+        known = {name: values for name, values in inputs.items() if name in self.types}
         found = self.evaluator.run(
             self.outputs,
-            {name: np.array(values, self.types[name]) for name, values in inputs.items()},
+            {name: np.array(values, self.types[name]) for name, values in known.items()},
         )
         return dict(zip(self.outputs, found, strict=True))
 
@@ -65,7 +67,7 @@ def print_phrases(model: Model, bundle: Bundle, words: list[str]) -> None:
         if isinstance(ids, tuple)
         else {"token_ids": ids}
     )
-    found = model.run({**inputs, "lengths": [len(words)], "transitions": []})
+    found = model.run({**inputs, "lengths": [len(words)], "breaks": [0], "transitions": []})
     spans, scores = spans_of(found["parse"]), found["node_scores"]
     for node in np.lexsort((-spans[:, 1], spans[:, 0])):
         start, end = spans[node]

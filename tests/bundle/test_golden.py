@@ -19,7 +19,7 @@ from thinstack.runtime.session import open_session
 from thinstack.text import distance_table
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-KINDS = {"words", "wordpiece-parser", "class-sets"}
+KINDS = {"words", "wordpiece-parser", "class-sets", "texts"}
 FOLDERS = sorted(GOLDEN.glob("schema-*/*"))
 RELEASED = sorted(GOLDEN.glob("sst/*"))
 SST = "thinstack/bundle/bundled/sst"
@@ -62,7 +62,12 @@ def test_the_current_schemas_are_among_them():
 
 
 def test_a_golden_bundle_is_whole(bundle):
-    kinds = {"words": "distances", "wordpiece-parser": "self", "class-sets": "self"}
+    kinds = {
+        "words": "distances",
+        "wordpiece-parser": "self",
+        "class-sets": "self",
+        "texts": "self",
+    }
     assert bundle.config.tree_source == kinds[bundle.path.name]
     assert bundle.config.labels == ("bad", "so-so", "schön")
     told = (bundle.manifest.metrics, bundle.manifest.data, bundle.manifest.created)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thinstack.core import Forest, Tree
-from thinstack.core.forest import join, without_trees
+from thinstack.core.forest import join, text_sizes, without_trees
 from thinstack.data.trees.brackets import from_brackets
 from thinstack.errors import TreeError
 
@@ -86,6 +86,16 @@ def test_a_joined_batch_is_its_parts_end_to_end():
     joined = join([Forest(), first, Forest(), second, first])
     filled = {name: part.tolist() for name, part in joined._asdict().items() if len(part)}
     assert filled == {"token_ids": [5, 6, 7, 8, 9, 5, 6, 7], "parents": [1, -1, 1, -1, 3, 6, -1, 6]}
+
+
+def test_breaks_are_zeros_where_a_part_has_none():
+    sentences = Forest(lengths=np.array([2, 1]))
+    text = Forest(lengths=np.array([1, 4, 3]), breaks=np.array([1, 2, 0]))
+    assert join([sentences, sentences]).breaks.tolist() == []
+    assert join([sentences, text, sentences]).breaks.tolist() == [0, 0, 1, 2, 0, 0, 0]
+    assert sentences.inputs(["breaks"])["breaks"].tolist() == [0, 0]
+    assert text_sizes(text.lengths, text.breaks).tolist() == [2 * 8 - 1]
+    assert text_sizes(text.lengths, np.array([0, 7, 0])).tolist() == [1, 2 * 7 - 1]
 
 
 def test_trees_are_left_out():

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from thinstack.core import Tree
 from thinstack.core.config import ModelConfig
-from thinstack.core.transitions import spans_of
+from thinstack.core.transitions import breaks_of, over, right, spans_of
 from thinstack.errors import ConfigError, UnknownNameError
 from thinstack.plugins.build import build_model
 
@@ -36,13 +35,17 @@ def model_of(**fields):
     return model
 
 
+def trees_of(lengths):
+    return torch.from_numpy(np.concatenate([right(n) for n in lengths]).astype(np.int64))
+
+
 def inputs_of(model, *, trees=False):
     random, words = np.random.default_rng(1), sum(LENGTHS)
-    given = [Tree.right(["w"] * n).transitions for n in LENGTHS] if trees else []
     every = {
         "token_ids": random.integers(0, 20, words),
         "lengths": np.array(LENGTHS),
-        "transitions": np.concatenate([np.zeros(0, np.int64), *given]),
+        "breaks": np.zeros(len(LENGTHS), np.int64),
+        "transitions": trees_of(LENGTHS).numpy() if trees else np.zeros(0, np.int64),
     }
     return {name: torch.from_numpy(every[name]) for name in model.input_names}
 
@@ -82,6 +85,38 @@ def test_scores_are_those_of_the_same_encoder_without_a_parser(trees):
     expected = plain({**inputs, "transitions": found["parse"]})
     for name, scores in expected.items():
         torch.testing.assert_close(found[name], scores, rtol=0, atol=1e-14)
+
+
+TEXTS = [*breaks_of(right(3)), 0]
+"""The first three sentences are a text."""
+
+
+def of_text(inputs):
+    return inputs | {"breaks": torch.tensor(TEXTS)}
+
+
+def test_a_text_is_a_tree_over_the_trees_of_its_sentences():
+    model = model_of()
+    inputs = inputs_of(model)
+    alone, found = model(inputs), model(of_text(inputs))
+    parses = alone["parse"].split([2 * n - 1 for n in LENGTHS])
+    first = over(right(3), [parse.numpy() for parse in parses[:3]])
+    np.testing.assert_array_equal(found["parse"], np.concatenate([first, parses[3]]))
+    words = sum(LENGTHS[:3])
+    own = np.arange(2 * words - 1)[:-2]  # the two that join stand last
+    rows = np.concatenate([own, np.arange(2 * words - 1, len(found["parse"]))])
+    torch.testing.assert_close(found["node_scores"][rows], alone["node_scores"], rtol=0, atol=1e-14)
+    assert found["root_scores"].shape == (2, 3)
+    given = model({**of_text(inputs), "transitions": found["parse"]})
+    torch.testing.assert_close(given["node_scores"], found["node_scores"], rtol=0, atol=1e-14)
+
+
+def test_without_breaks_every_sentence_is_a_tree():
+    model = model_of()
+    inputs = inputs_of(model)
+    left_out = {name: values for name, values in inputs.items() if name != "breaks"}
+    for name, scores in model(inputs).items():
+        assert torch.equal(scores, model(left_out)[name])
 
 
 def by_hand(distances, transitions):
@@ -145,10 +180,11 @@ def test_the_worst_choice():
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is:DeprecationWarning")
-@pytest.mark.parametrize("trees", [True, False])
-def test_scripted(trees):
+@pytest.mark.parametrize(("trees", "text"), [(True, False), (False, False), (False, True)])
+def test_scripted(trees, text):
     model = model_of()
     scripted, inputs = torch.jit.script(model), inputs_of(model, trees=trees)
+    inputs = of_text(inputs) if text else inputs
     for name, found in scripted(inputs).items():
         torch.testing.assert_close(found, model(inputs)[name], rtol=0, atol=1e-14)
 
@@ -159,6 +195,16 @@ def test_scripted(trees):
         ({"lengths": torch.tensor([4, 1, 7, 1])}, "13"),
         ({"lengths": torch.tensor([4, 0, 8, 2])}, "at least 1"),
         ({"transitions": torch.tensor([0, 1])}, "REDUCE"),
+        ({"breaks": torch.tensor([1, 0])}, "expected 4 breaks, .* found 2"),
+        ({"breaks": torch.tensor([])}, "expected 4 breaks, .* found 0"),
+        ({"breaks": torch.tensor([1, 0, 1, 1])}, "the last of the breaks is 1"),
+        ({"breaks": torch.tensor([0, -1, 0, 0])}, "found -1 to 0"),
+        ({"breaks": torch.tensor([0, 61_441, 0, 0])}, "from 0 to 61440, found 0 to 61441"),
+        (
+            {"breaks": torch.tensor([0, 1, 0, 0]), "transitions": trees_of(LENGTHS)},
+            "lengths and transitions disagree",
+        ),
+        ({"transitions": trees_of([5, 7, 2])}, "lengths and transitions disagree"),
     ],
 )
 def test_refused(change, found):

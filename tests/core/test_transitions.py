@@ -69,6 +69,40 @@ def test_balanced_halves_differ_by_one_at_most_and_the_left_is_the_greater(words
             assert children == [math.ceil(total / 2), math.floor(total / 2)]
 
 
+@given(BINARY, st.data())
+def test_a_tree_over_trees(tree, data):
+    top = steps_of([tree])
+    below = [steps_of([data.draw(BINARY)]) for _ in range(top.count(0))]
+    found = transitions.over(np.array(top), [np.array(steps) for steps in below])
+    ends = np.cumsum([0, *((len(steps) + 1) // 2 for steps in below)]).tolist()
+    expected = [
+        [ends[start], ends[end]]
+        for (start, end), step in zip(run(top)[2], top, strict=True)
+        if step
+    ]
+    for first, steps in zip(ends, below, strict=False):
+        expected += [[first + start, first + end] for start, end in run(steps)[2]]
+    assert sorted(run(found.tolist())[2]) == sorted(expected)
+    alone = [step for steps in below for step in steps]
+    assert transitions.sentence_trees(found, np.diff(ends)).tolist() == alone
+
+
+def test_a_tree_over_too_few_trees():
+    with pytest.raises(TreeError, match=r"expected 3 trees, .* got 2"):
+        transitions.over(transitions.right(3), [transitions.left(1)] * 2)
+
+
+@given(BINARY)
+def test_breaks_are_greater_above(tree):
+    steps = steps_of([tree])
+    breaks, (parents, _, spans) = transitions.breaks_of(np.array(steps)), run(steps)
+    assert sorted(breaks.tolist()) == [*range(spans[-1][1])]
+    assert breaks[-1] == 0
+    cut = {node: spans[node - 1][0] - 1 for node, step in enumerate(steps) if step}
+    for node, gap in cut.items():
+        assert parents[node] < 0 or breaks[gap] < breaks[cut[parents[node]]]
+
+
 def test_a_balanced_tree_handed_out_cannot_be_spoilt_for_the_next_caller():
     with pytest.raises(ValueError, match="read-only"):
         transitions.balanced(5)[0] = 1

@@ -93,7 +93,7 @@ def eager_scores(model: Model, arrays: Arrays) -> Arrays:
 
 def arrays_of(model: Model, forest: Forest) -> Arrays:
     """The inputs of a model, by name."""
-    return {name: getattr(forest, name) for name in model.input_names}
+    return forest.inputs(model.input_names)
 
 
 class ChildSum(Cell):
@@ -181,7 +181,7 @@ def inputs_of(
     steps = [random_tree(t, seed + t) if isinstance(t, int) else np.asarray(t) for t in trees]
     sizes = np.array([(len(tree) + 1) // 2 for tree in steps], np.int64)
     words = int(sizes.sum())
-    every: Arrays = {"lengths": sizes}
+    every: Arrays = {"lengths": sizes, "breaks": np.zeros_like(sizes)}
     every["transitions"] = np.concatenate([np.zeros(0, np.int64), *steps]).astype(np.int64)
     if model.encoder.structure == "parents":
         parents, slots = random_parents(words, len(trees), model.encoder.arity, random)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from thinstack.core.model.model import Model
 from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.core.parser import Parser
+from thinstack.core.transitions import MOST_BREAK, balanced, breaks_of, right, spans_of
 from thinstack.errors import ExportError
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import verify_onnx
@@ -70,7 +71,7 @@ def files():
     return {name: with_file(each) for name, each in made.items()}
 
 
-def sentences(model, sizes, *, given, seed=0):
+def sentences(model, sizes, *, given, seed=0, breaks=None):
     random, words = np.random.default_rng(seed), sum(sizes)
     counts = random.choice([1, 2, 5], words).astype(np.int64)
     trees = [random_tree(n, seed + n) for n in sizes if given]
@@ -79,6 +80,7 @@ def sentences(model, sizes, *, given, seed=0):
         "piece_ids": random.integers(0, V, int(counts.sum())),
         "pieces_per_word": counts,
         "lengths": np.array(sizes, np.int64),
+        "breaks": np.array([0] * len(sizes) if breaks is None else breaks, np.int64),
         "transitions": np.concatenate([np.zeros(0, np.int64), *trees]),
     }
     return {name: every[name] for name in model.input_names}
@@ -91,6 +93,37 @@ def test_scores(files, kind, batch, given):
     exported = files[kind]
     inputs = sentences(exported.model, BATCHES[batch], given=given)
     close(exported.runs()[0](inputs), eager_scores(exported.model, inputs))
+
+
+TEXTS = {
+    "one text": ([3, 1, 5], breaks_of(balanced(3))),
+    "mixed": ([7, 1, 2, 4, 12, 1], [0, *breaks_of(right(3)), 5, 0]),
+    "equal breaks": ([2, 1, 1, 3, 2], [MOST_BREAK] * 4 + [0]),
+    "of seventy words": ([9, 30, 31, 1, 200], [2, 2, 0, 1, 0]),
+}
+
+
+@pytest.mark.parametrize("kind", ["words", "wordpieces", "other"])
+@pytest.mark.parametrize("texts", TEXTS)
+def test_texts(files, kind, texts):
+    sizes, breaks = TEXTS[texts]
+    exported = files[kind]
+    inputs = sentences(exported.model, sizes, given=False, breaks=breaks)
+    found = exported.runs()[0](inputs)
+    close(found, eager_scores(exported.model, inputs))
+    alone = exported.runs()[0](inputs | {"breaks": np.zeros_like(inputs["breaks"])})
+    spans, sentence = spans_of(found["parse"]), np.repeat(np.arange(len(sizes)), sizes)
+    own = sentence[spans[:, 0]] == sentence[spans[:, 1] - 1]
+    np.testing.assert_array_equal(found["parse"][own], alone["parse"])
+    np.testing.assert_allclose(found["node_scores"][own], alone["node_scores"], rtol=0, atol=1e-6)
+    assert np.count_nonzero(~own) == np.count_nonzero(breaks)
+
+
+def test_breaks_of_another_length_are_refused(files):
+    exported = files["words"]
+    inputs = sentences(exported.model, [3, 2], given=False)
+    with pytest.raises(Exception, match="Shape mismatch"):
+        exported.runs()[0]({**inputs, "breaks": np.zeros(0, np.int64)})
 
 
 def test_lengths_that_lie_cost_no_memory(files):

@@ -157,6 +157,7 @@ _JSON = any_of(mutated_json, mutated_json, mutated_bytes)
 TARGETS = {
     **_bundle_targets("words"),
     **_bundle_targets("wordpiece-parser"),
+    **_bundle_targets("texts"),
     "reference cases": Target(
         partial(_files, "words", CASES_FILE), _JSON, bundle("words", CASES_FILE, cases), 100
     ),

@@ -36,6 +36,10 @@ PIECES: dict[str, Any] = {
     "encoder": {"tracker": {"size": 5, "lookahead": 2, "feeds": False}},
     "tree_source": "self",
 }
+TEXTS: dict[str, Any] = {
+    **{name: value for name, value in PIECES.items() if name != "encoder"},
+    "parser": {"name": "distances.v1", "options": {"width": 4, "lstm": 3, "hidden": 3}},
+}
 SETS: dict[str, Any] = {**PIECES, "class_sets": {"gut": ["schön"], "schlecht": ["bad"]}}
 
 
@@ -98,3 +102,4 @@ if __name__ == "__main__":
     pieces = WordpieceVocabulary(["[UNK]", "the", "film", "##s", "good", "caf", "##e"])
     make("wordpiece-parser", PIECES, pieces, {})
     make("class-sets", SETS, pieces, {})
+    make("texts", TEXTS, pieces, {})

@@ -19,13 +19,14 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 BUNDLES = {
     "words": GOLDEN / "words",
     "wordpiece-parser": GOLDEN / "wordpiece-parser",
+    "texts": GOLDEN / "texts",
     "bundled": "sst",
 }
 EXTREMES = (-(2**31), -(2**31) + 1, -1, 2, 7, 30_522, 2**31 - 1)
 
 
-def good(words, rng, *, pieces):
-    """Two sentences, of so many words and of one."""
+def good(words, rng, *, pieces, texts):
+    """Two sentences, of so many words and of one. With `texts`, without trees, one text or two."""
     left = [0, *[0, 1] * (words - 1)]
     if not pieces:
         ids = [rng.randrange(6) for _ in range(words + 1)]
@@ -34,6 +35,8 @@ def good(words, rng, *, pieces):
     ids = [rng.randrange(7) for _ in range(sum(counts))]
     steps = [*left, 0] if rng.random() < 0.5 else []
     lengths = {"lengths": [words, 1], "transitions": steps}
+    if texts:
+        lengths["breaks"] = [0 if steps else rng.randrange(3), 0]
     return {"piece_ids": ids, "pieces_per_word": counts, **lengths}
 
 
@@ -81,10 +84,10 @@ def main(kind):
         bundle.read("onnx/model.onnx"), options, providers=["CPUExecutionProvider"]
     )
     classes = len(bundle.config.labels)
-    pieces = kind != "words"
-    assert all(ends_defined(session, good(n, rng, pieces=pieces), classes) for n in (1, 2, 9))
+    given = {"pieces": kind != "words", "texts": kind == "texts"}
+    assert all(ends_defined(session, good(n, rng, **given), classes) for n in (1, 2, 9))
     scored = sum(
-        ends_defined(session, spoilt(good(rng.randint(1, 9), rng, pieces=pieces), rng), classes)
+        ends_defined(session, spoilt(good(rng.randint(1, 9), rng, **given), rng), classes)
         for _ in range(300)
     )
     sys.stdout.write(json.dumps({"scored": scored, "peak": peak_memory()}))

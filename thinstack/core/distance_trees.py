@@ -31,35 +31,42 @@ class BinaryTrees(NamedTuple):
     depths: Tensor
 
 
-def trees_of_distances(distances: Tensor, lengths: Tensor) -> BinaryTrees:
-    """The trees that cut every span at its greatest gap.
+def trees_of_distances(distances: Tensor, lengths: Tensor, breaks: Tensor) -> BinaryTrees:
+    """The trees of texts, which cut every span at its greatest gap.
+
+    A gap between two sentences is greater than all gaps within them. So a text is a tree over the
+    trees that its sentences have by themselves.
 
     Distances are limited to -127 to 127, and rounded to 1/16. Equal distances are ranked
     by a scrambled place in the sentence, so that they make a tree of logarithmic depth (a treap).
-    If they are still equal (4,096 words apart), the first is taken. The trees of other sentences
-    have no influence.
+    If they are still equal (4,096 words apart), the first is taken. Other texts have no influence.
 
     Args:
         distances: (L,) of the gap after each word; after a sentence's last word it is not read.
-        lengths: (B,) words of each sentence, at least 1, L in all.
+        lengths: (S,) words of each sentence, at least 1, L in all.
+        breaks: (S,) what comes behind each sentence. 0 is the end of a text; the last is 0. From 1
+            to `MOST_BREAK`, the next sentence belongs to the same text. Greater ones are cut first,
+            and of equal ones the first.
     """
-    keys = gap_keys(distances, lengths.long())
+    keys = gap_keys(distances, lengths.long(), breaks.long())
     line, bounds = two_sided(keys)
     position = arange(line.size(0), keys.device)
-    longest = int(lengths.max()) if lengths.size(0) > 0 else 0
-    maxima, widths = [line], [1]
-    while 2 * widths[-1] < longest:
-        maxima.append(widen(maxima[-1], position, widths[-1]))
-        widths.append(2 * widths[-1])
+    maxima, width = [line], 1
+    wider = widen(line, position, width)
+    while bool((wider < keys[-1:]).any()):  # a window lies within a text
+        maxima.append(wider)
+        width = 2 * width
+        wider = widen(wider, position, width)
     nearest = (position - 1).clamp(min=0)
-    for k in range(len(widths) - 1, -1, -1):
-        nearest = descend(nearest, bounds, maxima[k], widths[k])
+    for k in range(len(maxima) - 1, -1, -1):
+        nearest = descend(nearest, bounds, maxima[k], width)
+        width = width // 2
     return trees_of_nearest(nearest, keys)
 
 
-def gap_keys(distances: Tensor, lengths: Tensor) -> Tensor:
-    """Keys (L,) that order the gaps as `trees_of_distances` says. The key after a last word is
-    greater than all others.
+def gap_keys(distances: Tensor, lengths: Tensor, breaks: Tensor) -> Tensor:
+    """Keys (L,) that order the gaps as `trees_of_distances` says. The key after a text is greater
+    than all others.
 
     Keys are whole numbers below 2**24, because OpenVINO computes some of them in float32, and in
     onnxruntime 1.31 `Max` of int64 is wrong beyond 2**31.
@@ -73,7 +80,10 @@ def gap_keys(distances: Tensor, lengths: Tensor) -> Tensor:
     scrambled = (place * 2531) % 4096
     # Rounded, for an LSTM's distances drift over equal words, and the tree of a drift is a chain.
     sixteenths = torch.round(distances.clamp(-127.0, 127.0) * 16.0).long()
-    return (sixteenths * 4096 + scrambled).masked_fill(last > 0, 1 << 23)
+    within = sixteenths * 4096 + scrambled
+    # Breaks stand above 127 * 16 * 4096 + 4095, the greatest key within a sentence.
+    behind = torch.where(breaks > 0, breaks + 8327167, 1 << 23)
+    return within.index_copy(0, ends - 1, behind)
 
 
 def two_sided(keys: Tensor) -> tuple[Tensor, Tensor]:

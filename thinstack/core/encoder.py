@@ -86,6 +86,8 @@ class Encoder(nn.Module):
         words_at_leaves: whether only leaves have a word.
         parses: whether it makes the trees if `transitions` are empty. It then reads `lengths` too,
             and its encodings hold `transitions`, `choices` and `free`.
+        joins: whether it also joins the trees that it makes of a text's sentences, as `breaks`
+            say.
         arity, kinds: as in a `Cell`; they say whether `slots` and `kinds` are read.
         ranks: whether encodings hold `inner`, `children` and `root_nodes`, for heads that rank
             candidates.
@@ -114,6 +116,7 @@ class Encoder(nn.Module):
         structure: Structure = "transitions",
         words_at_leaves: bool = True,
         parses: bool = False,
+        joins: bool = False,
         arity: int = 2,
         kinds: int = 0,
         ranks: bool = False,
@@ -121,9 +124,12 @@ class Encoder(nn.Module):
         super().__init__()
         self.hidden_size, self.word_size = int(hidden_size), int(word_size)
         self.structure: str = structure
-        self.words_at_leaves, self.parses, self.ranks = words_at_leaves, parses, ranks
+        self.words_at_leaves, self.ranks = words_at_leaves, ranks
+        self.parses, self.joins = parses, joins
         self.arity, self.kinds = int(arity), int(kinds)
         self.input_names = ["lengths", "transitions"] if parses else [str(structure)]
+        if joins:
+            self.input_names.insert(1, "breaks")
         if structure == "parents" and self.arity > 1:
             self.input_names.append("slots")
         if structure == "parents" and self.kinds > 1:

@@ -28,7 +28,11 @@ class Forest(NamedTuple):
         slots: (N,) which child of its parent a node is, from 0 (roots: 0).
         kinds: (N,) the type of the edge to the parent, from 1 (roots: 1).
         sizes: (B,) number of nodes in each tree, or of words in each sequence.
-        lengths: (B,) number of words in each tree.
+        lengths: (S,) number of words in each sentence, or in each tree if these are the same.
+        breaks: (S,) what comes behind each sentence, for a model that joins the trees that it makes
+            of sentences to one tree of their text. 0 is the end of a text. From 1 to
+            `thinstack.core.transitions.MOST_BREAK`, the next sentence belongs to the same text, and
+            gaps of greater breaks are cut first. Empty if each sentence is a tree.
         transitions: (N,) 0 SHIFT and 1 REDUCE, of binary trees in transition order; empty if a
             model with a parser is to make the trees.
         token_ids: (L,) the row of each word in the leaf table.
@@ -42,6 +46,7 @@ class Forest(NamedTuple):
     kinds: IntArray = EMPTY
     sizes: IntArray = EMPTY
     lengths: IntArray = EMPTY
+    breaks: IntArray = EMPTY
     transitions: IntArray = EMPTY
     token_ids: IntArray = EMPTY
     piece_ids: IntArray = EMPTY
@@ -85,6 +90,13 @@ class Forest(NamedTuple):
         leaf[self.parents[self.parents >= 0]] = False
         return leaf
 
+    def inputs(self, names: Iterable[str]) -> dict[str, IntArray]:
+        """The fields of these names, as a model takes them: without `breaks`, all are 0."""
+        fields = {name: getattr(self, name) for name in names}
+        if "breaks" in fields and not len(self.breaks):
+            fields["breaks"] = np.zeros_like(self.lengths)
+        return fields
+
     def by_tree(self, values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """The values of all nodes (N,), as one array for each tree."""
         return np.split(values, np.cumsum(self.sizes)[:-1])
@@ -93,10 +105,18 @@ class Forest(NamedTuple):
 def join(forests: Iterable[Forest]) -> Forest:
     """Join several batches into one. Arrays are concatenated, and positions of parents shifted."""
     parts = [Forest(), *forests]
+    if any(len(part.breaks) for part in parts):
+        parts = [part._replace(**part.inputs(["breaks"])) for part in parts]
     nodes = [len(part.parents) for part in parts]
     offsets = np.repeat(np.cumsum(nodes) - nodes, nodes)
     joined = Forest(*map(np.concatenate, zip(*parts, strict=True)))
     return joined._replace(parents=np.where(joined.parents < 0, -1, joined.parents + offsets))
+
+
+def text_sizes(lengths: IntArray, breaks: IntArray) -> IntArray:
+    """The nodes (T,) of the tree of each text, from the words (S,) of each sentence and what comes
+    behind it, as `Forest` has them."""
+    return 2 * np.diff(np.cumsum(lengths)[breaks == 0], prepend=0) - 1
 
 
 def without_trees(forest: Forest) -> Forest:

@@ -138,13 +138,16 @@ def schedule_stack(transitions: Tensor, numbers: Tensor, table: Timetable) -> St
 
 
 def check_sentences(
-    words: Tensor, inputs: dict[str, Tensor], parses: bool
+    words: Tensor, inputs: dict[str, Tensor], parses: bool, joins: bool
 ) -> tuple[Tensor, Tensor, bool]:
     """The transitions (N,) and lengths (B,) among the inputs of an encoder of sentences, and
     whether trees are given.
 
+    If an encoder `joins` sentences, given trees are over texts, as the `breaks` say.
+
     Raises ValueError for sentences without words, and for words or lengths that do not fit the
-    trees; also if an encoder that does not parse is given no trees.
+    trees; also if an encoder that does not parse is given no trees, and for breaks as
+    `breaks_behind` does.
     """
     none = inputs["lengths"] if "lengths" in inputs else words.flatten()
     transitions = inputs["transitions"] if "transitions" in inputs else none[:0].long()
@@ -163,8 +166,43 @@ def check_sentences(
             f"expected {int(lengths.sum())} words, as many as the sentences have, found "
             f"{words.shape[0]}"
         )
-    if given and not torch.equal(sentence_lengths(transitions), lengths.long()):
+    trees = text_lengths(lengths, breaks_behind(lengths, inputs)) if joins else lengths.long()
+    if given and not torch.equal(sentence_lengths(transitions), trees):
         raise ValueError(
-            "lengths and transitions disagree: a sentence of n words has 2n - 1 transitions"
+            "lengths and transitions disagree: a sentence of n words has 2n - 1 transitions, and "
+            "so has a text of n words if breaks join its sentences"
         )
     return transitions, lengths, given
+
+
+def breaks_behind(lengths: Tensor, inputs: dict[str, Tensor]) -> Tensor:
+    """The breaks (S,) among the inputs, or zeros, behind sentences of these lengths (S,).
+
+    Raises ValueError if there is not one for each sentence, or one is not from 0 to `MOST_BREAK`.
+    Raises it too if the last is not 0.
+    """
+    if "breaks" not in inputs:
+        return torch.zeros_like(lengths).long()
+    breaks, most = inputs["breaks"].long(), 61440  # MOST_BREAK, which TorchScript does not see
+    if breaks.shape[0] != lengths.shape[0]:
+        raise ValueError(
+            f"expected {lengths.shape[0]} breaks, one behind each sentence, found "
+            f"{breaks.shape[0]}; without texts of several sentences all are 0"
+        )
+    if bool(((breaks < 0) | (breaks > most)).any()):
+        raise ValueError(
+            f"breaks must be from 0 to {most}, found {int(breaks.min())} to {int(breaks.max())}; "
+            "equal ones are allowed"
+        )
+    if bool((breaks[-1:] > 0).any()):
+        raise ValueError(
+            f"the last of the breaks is {int(breaks[-1])}, but no sentence follows: expected 0"
+        )
+    return breaks
+
+
+def text_lengths(lengths: Tensor, breaks: Tensor) -> Tensor:
+    """The words (T,) of each text, from the lengths (S,) of the sentences and the breaks (S,)
+    behind them."""
+    ends = torch.cumsum(lengths.long(), 0).masked_select(breaks == 0)
+    return ends - torch.cat([torch.zeros_like(ends[:1]), ends[:-1]])

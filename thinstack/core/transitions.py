@@ -6,7 +6,9 @@ N = 2L - B entries. 0 is SHIFT (a word), and 1 is REDUCE (a node over the top tw
 Position i is node i of the forest.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +17,9 @@ from thinstack.errors import TreeError
 
 SHIFT = 0
 REDUCE = 1
+
+MOST_BREAK: Final = 61_440
+"""The greatest of the `breaks` between the sentences of a text."""
 
 IntArray = NDArray[np.int64]
 Transitions = NDArray[np.int8]
@@ -52,6 +57,39 @@ def _balanced(words: int) -> Transitions:
         out = np.concatenate([_balanced(words - half), _balanced(half), np.ones(1, np.int8)])
     out.flags.writeable = False
     return out
+
+
+def over(top: NDArray[np.integer], trees: Sequence[NDArray[np.integer]]) -> Transitions:
+    """The tree `top` with a tree in the place of each of its words, in order; all as transitions.
+
+    `over(balanced(n), trees)` is a text of n sentences. Raises TreeError unless there is one tree
+    for each word.
+    """
+    words = np.flatnonzero(top == SHIFT)
+    if len(words) != len(trees):
+        raise TreeError(f"expected {len(words)} trees, one for each word, got {len(trees)}")
+    above = np.split(top, words)
+    below = zip(trees, above[1:], strict=True)
+    return np.concatenate(
+        [each for tree, after in below for each in (tree, after[1:])], dtype=np.int8
+    )
+
+
+def breaks_of(top: NDArray[np.integer]) -> IntArray:
+    """The breaks (n,) by which a model with a parser makes the tree `top` (2n-1,) over the n
+    sentences of a text: from 1 to n - 1, and 0 after the last."""
+    reduces = np.flatnonzero(top == REDUCE)
+    out = np.zeros(len(top) - len(reduces), np.int64)
+    # The left child of a node ends before its right child begins. A node stands after those in it.
+    out[spans_of(top)[reduces - 1, 0] - 1] = np.arange(1, len(reduces) + 1)
+    return out
+
+
+def sentence_trees(transitions: NDArray[np.integer], lengths: IntArray) -> NDArray[np.integer]:
+    """The trees over sentences of these lengths (S,), one after the other, from texts that are
+    trees over them: the transitions (N,) without those that join sentences."""
+    spans, sentence = spans_of(transitions), np.repeat(np.arange(len(lengths)), lengths)
+    return transitions[sentence[spans[:, 0]] == sentence[spans[:, 1] - 1]]
 
 
 def check_words(words: int) -> None:

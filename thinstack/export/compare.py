@@ -20,10 +20,17 @@ from thinstack.core import transitions as shapes
 from thinstack.core.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core.forest import Forest, join, without_trees
 from thinstack.core.model.model import Model
-from thinstack.core.transitions import first_fault
+from thinstack.core.transitions import first_fault, sentence_trees
 from thinstack.errors import ExportError
 from thinstack.export.quantize import Quantize, dequantised
-from thinstack.export.samples import Scores, eager_scores, makes_trees, random_tree, sample_trees
+from thinstack.export.samples import (
+    Scores,
+    as_texts,
+    eager_scores,
+    makes_trees,
+    random_tree,
+    sample_trees,
+)
 from thinstack.runtime.reference import distance
 
 Run = Callable[[Forest], Scores]
@@ -171,7 +178,10 @@ def worst_choice(model: Model, forest: Forest) -> float:
     `thinstack.core.encoder.Encoder`."""
     with torch.no_grad():
         joint = model.joint(model.inputs(forest))
-        taken = torch.from_numpy(forest.transitions)
+        taken = forest.transitions
+        if len(forest.breaks):  # nothing was chosen between sentences
+            taken = sentence_trees(taken, forest.lengths)
+        taken = torch.from_numpy(taken)
         return model.encoder.worst_choice(joint.choices, joint.free, taken)
 
 
@@ -187,7 +197,7 @@ def reference_cases(
     language can check itself on them.
 
     A model with a parser gets each input twice: with given trees, and with words whose trees it
-    makes itself and without much doubt.
+    makes itself and without much doubt. If it joins sentences, there is also a batch of texts.
 
     Returns a dict of `schema_version`, `labels`, `tolerance` and `cases`. A case is {"inputs":
     {name: [...]}, "outputs": {name: [[...]]}}.
@@ -207,6 +217,9 @@ def reference_cases(
         cases.append(_case(rounded, batch))
         if rounded.parses:
             cases.append(_case(rounded, _clear(rounded, forest, generator)))
+    if rounded.encoder.joins:
+        texts = as_texts(_clear(rounded, forests[-1], generator), [1, 2, 0, 0])
+        cases.append(_case(rounded, texts))
     return {
         "schema_version": SCHEMA_VERSION,
         "labels": list(config.labels),
@@ -234,7 +247,9 @@ def _clear(
 def _case(model: Model, forest: Forest) -> dict[str, Any]:
     outputs = eager_scores(model, forest)
     return {
-        "inputs": {name: getattr(forest, name).tolist() for name in model.input_names},
+        "inputs": {
+            name: values.tolist() for name, values in forest.inputs(model.input_names).items()
+        },
         "outputs": {
             name: (values if values.dtype.kind == "i" else values.astype(float).round(7)).tolist()
             for name, values in outputs.items()

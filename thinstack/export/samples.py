@@ -9,8 +9,9 @@ import torch
 from numpy.typing import NDArray
 
 from thinstack.core import transitions as shapes
-from thinstack.core.forest import Forest, join, without_trees
+from thinstack.core.forest import Forest, join, text_sizes, without_trees
 from thinstack.core.model.model import Model
+from thinstack.core.transitions import MOST_BREAK
 
 SOME = 64
 """If trees of so many words are tried, sentences of any length are tried as well."""
@@ -59,7 +60,7 @@ def sampled(model: Model, *, longest: int = 512) -> Iterator[Forest]:
     """Batches over `sample_shapes`, the same at every call.
 
     For a model with a parser, there are also batches without trees, over some of these and over
-    sentences of 1 to 200 words.
+    sentences of 1 to 200 words; if it joins sentences, over texts of up to five of them as well.
     """
     generator = np.random.default_rng(0)
     parsed: list[int] = []
@@ -72,7 +73,17 @@ def sampled(model: Model, *, longest: int = 512) -> Iterator[Forest]:
     if model.parses:
         sizes = (1, 200, 2, 31, 1, 90) if longest >= SOME else (1, longest, 2)
         uneven = [shapes.left(words) for words in sizes]
-        yield without_trees(join(sample_trees(model, uneven, generator)))
+        yield (sentences := without_trees(join(sample_trees(model, uneven, generator))))
+        if model.encoder.joins:
+            breaks = [0, 3, 1, 3, MOST_BREAK, 0] if longest >= SOME else [1, 2, 0]
+            yield as_texts(sentences, breaks)
+
+
+def as_texts(sentences: Forest, breaks: Sequence[int]) -> Forest:
+    """A batch of sentences without trees as one of texts, with these breaks (S,) behind the
+    sentences."""
+    behind = np.array(breaks)
+    return sentences._replace(breaks=behind, sizes=text_sizes(sentences.lengths, behind))
 
 
 def makes_trees(model: Model, forest: Forest) -> bool:
@@ -109,7 +120,7 @@ def _sample_tree(model: Model, steps: Steps, generator: np.random.Generator) -> 
     }
     size = words if model.encoder.structure == "lengths" else nodes
     return Forest(sizes=np.array([size]), lengths=np.array([words]))._replace(
-        **{name: fields[name] for name in model.input_names if name != "lengths"}
+        **{name: fields[name] for name in model.input_names if name in fields}
     )
 
 

@@ -43,6 +43,8 @@ class Interface(NamedTuple):
         phrases: whether phrases have scores; otherwise only whole sentences do.
         most_pieces: how many word pieces a sentence may have, None without a limit.
         probable: whether the scores are the probabilities of the classes.
+        texts: whether the model joins the trees that it makes of sentences to one of their text, as
+            the input `breaks` says.
     """
 
     types: dict[str, Any]
@@ -50,6 +52,7 @@ class Interface(NamedTuple):
     phrases: bool
     most_pieces: int | None
     probable: bool
+    texts: bool
 
 
 def interface_of(
@@ -72,6 +75,9 @@ def interface_of(
         )
     trees = ["lengths", "transitions"] if config.parses else _TREES[config.trees]
     expected = [*WORD_FIELDS[config.embedding.kind], *trees]
+    texts = config.parses and "breaks" in found
+    if texts:  # older files have none, nor have those of SPINN
+        expected.insert(-1, "breaks")
     # For words in their context; a parser's lengths are for its trees.
     if "lengths" in found and "lengths" not in trees and PARSE_OUTPUT not in outputs:
         expected.append("lengths")
@@ -86,7 +92,8 @@ def interface_of(
     _check_metadata(metadata, config, vocabulary, source)
     types = {name: INDEX_TYPES[kind] for name, kind in found.items()}
     most = _most_pieces(metadata, config, source)
-    return Interface(types, output, phrases, most, config.head.name in _PROBABLE)
+    probable = config.head.name in _PROBABLE
+    return Interface(types, output, phrases, most, probable, texts)
 
 
 def _most_pieces(metadata: dict[str, str], config: ModelConfig, source: str) -> int | None:

@@ -200,7 +200,8 @@ class Scorer:
             allow_operators=self._allowed,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
-        self._types, self._output, self.phrases, self._most_pieces, self._probable = interface
+        self._types, self._output, self.phrases, *more = interface
+        self._most_pieces, self._probable, self._texts = more
         self._process = _forks[0]
         watch_end()
 
@@ -217,8 +218,8 @@ class Scorer:
         nodes = int(np.add.reduce(forest.sizes))
         rows = nodes if self.phrases else len(places)
         feeds = {
-            name: getattr(forest, name).astype(kind, copy=False)
-            for name, kind in self._types.items()
+            name: values.astype(self._types[name], copy=False)
+            for name, values in forest.inputs(self._types).items()
         }
         parses = self._parses and not forest.transitions.size
         try:

@@ -220,4 +220,4 @@ def _inputs(model: Model, forest: Forest) -> dict[str, NDArray[np.int64]]:
     words = int(forest.leaves.sum()) if model.encoder.words_at_leaves else len(forest.parents)
     ids = np.random.default_rng(0).integers(0, WORDS, words)
     filled = forest._replace(token_ids=ids)
-    return {name: getattr(filled, name) for name in model.input_names}
+    return filled.inputs(model.input_names)

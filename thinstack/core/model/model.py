@@ -35,8 +35,8 @@ class Model(nn.Module):
     Inputs, int32 or int64, have the names and shapes of the fields of a `Forest`. They are the
     fields for the embedding and for the encoder, and `constituents` for a head that reads
     candidates. A model that parses makes the trees itself if `transitions` is empty or missing; if
-    they are given, `lengths` may be left out. If every node has a word (dependency trees,
-    sentences), L = N.
+    they are given, `lengths` may be left out. If `breaks` are left out, every sentence is a tree.
+    If every node has a word (dependency trees, sentences), L = N.
 
     Inputs are on the host, even if the model is on a GPU, which then composes without a wait.
     Inputs that are on the device already are scheduled there. TorchScript on a GPU needs this.
@@ -70,7 +70,8 @@ class Model(nn.Module):
 
     def inputs(self, forest: Forest) -> dict[str, Tensor]:
         """The fields of a batch that the model reads, by name, on the host."""
-        return {name: torch.from_numpy(getattr(forest, name)) for name in self.input_names}
+        fields = forest.inputs(self.input_names)
+        return {name: torch.from_numpy(values) for name, values in fields.items()}
 
     def forward(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
         """Scores, as the task head's `scores` gives them, by name.

@@ -10,13 +10,16 @@ from torch import Tensor
 from thinstack.core.distance_trees import trees_of_distances
 from thinstack.core.encoder import Encoder, Encoding, Judgement
 from thinstack.core.parser import Parser
-from thinstack.core.stack_schedule import check_sentences
+from thinstack.core.stack_schedule import breaks_behind, check_sentences
 from thinstack.core.transitions import REDUCE, spans_of
 
 
 class ParsingEncoder(Encoder):
     """Encodes trees that are known before the first word is composed. They are given, or cut at the
     greatest distances of the parser.
+
+    The parser reads each sentence by itself. A text of several sentences, as `breaks` say, is one
+    tree over their trees.
 
     Args:
         encoder: an encoder for trees given as transitions.
@@ -31,21 +34,22 @@ class ParsingEncoder(Encoder):
             hidden_size=encoder.hidden_size,
             word_size=encoder.word_size,
             parses=True,
+            joins=True,
             ranks=encoder.ranks,
         )
         self.encoder, self.parser = encoder, parser
 
     def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
         """Encode a forest, as in every `Encoder`. Raises ValueError as `check_sentences` does."""
-        transitions, lengths, given = check_sentences(words, inputs, True)
-        lengths = lengths.long()
+        transitions, lengths, given = check_sentences(words, inputs, True, True)
+        lengths, breaks = lengths.long(), breaks_behind(lengths, inputs)
         choices = words.new_zeros([words.shape[0], 0])
         if track or not given:
             distances = self.parser(words, lengths)
             choices = distances.unsqueeze(1)
             if not given:
                 scored = distances.detach().to(lengths.device)
-                transitions = trees_of_distances(scored, lengths).transitions
+                transitions = trees_of_distances(scored, lengths, breaks).transitions
         encoding: Encoding = self.encoder.encode(words, {"transitions": transitions}, False)
         return Encoding(
             stacked=encoding.stacked,

@@ -63,8 +63,9 @@ def export_onnx(
     `index_type`. Scores are float32, and transitions of `index_type`. With `outputs` "roots" there
     are no `node_scores`, and only the last states are kept.
 
-    A model with a parser makes the trees itself if `transitions` are empty. They are not an
-    optional input: runtimes differ in what they make of an input with an initializer.
+    A model with a parser makes the trees itself if `transitions` are empty. If it joins sentences,
+    `breaks` are 0 without texts of several. These are no optional inputs: runtimes differ in what
+    they make of an input with an initializer.
 
     The graph does not validate its inputs: a negative id would silently count from the end. The
     metadata say what the file holds.
@@ -163,8 +164,8 @@ def _check(model: Model, config: ModelConfig, outputs: Outputs) -> None:
 def _inputs(g: Graph, model: Model, dtype: int) -> dict[str, Value]:
     """Declare the model's inputs."""
     words, steps = "L" if model.encoder.words_at_leaves else "N", "given" if model.parses else "N"
-    axis = {"token_ids": words, "pieces_per_word": words, "piece_ids": "P", "lengths": "B"}
-    axis["transitions"] = steps
+    axis = {"token_ids": words, "pieces_per_word": words, "piece_ids": "P", "transitions": steps}
+    axis |= {"lengths": "S", "breaks": "S"} if "breaks" in model.input_names else {"lengths": "B"}
     return {name: g.input(name, dtype, [axis.get(name, "N")]) for name in model.input_names}
 
 

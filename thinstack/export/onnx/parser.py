@@ -41,9 +41,9 @@ def encode(
     steps, vectors = inputs["transitions"], words.vectors
     # An empty batch has nothing to parse: onnxruntime's LSTM would end the process.
     own, given = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
-    lengths = inputs["lengths"].within(own).long()
+    lengths, breaks = (inputs[name].within(own).long() for name in ("lengths", "breaks"))
     scored = distances(own, encoder.parser, vectors.within(own), lengths)
-    _give(own, trees_of_distances(own, scored, lengths))
+    _give(own, trees_of_distances(own, scored, lengths, breaks))
     told: Any = steps.within(given).long()
     parents, slots = parents_of_transitions(told)
     _give(given, (parents, slots, told, depths_of(parents)))
@@ -62,7 +62,7 @@ def is_unparsed(transitions: Value, words: Value) -> Value:
 
 
 def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
-    """Distances (L,) of the gap after each word, from words (L, X), L >= 1, and lengths (B,).
+    """Distances (L,) of the gap after each word, from words (L, X), L >= 1, and lengths (S,).
 
     They are written by the module that the parser names, by its function of the same name and
     arguments. If it names no module, torch exports the parser. Raises ExportError if they cannot be
@@ -80,13 +80,13 @@ def _give(g: Graph, trees: Any) -> None:
         g.output(value, name, INT64, ["N"])
 
 
-def trees_of_distances(g: Graph, distances: Any, lengths: Any) -> BinaryTrees:
-    """The trees that cut every span at its greatest gap, from distances (L,) and lengths (B,), see
-    `thinstack.core.distance_trees`."""
-    keys: Any = gap_keys(distances, lengths)
+def trees_of_distances(g: Graph, distances: Any, lengths: Any, breaks: Any) -> BinaryTrees:
+    """The trees that cut every span at its greatest gap, from distances (L,), lengths (S,) and
+    breaks (S,), see `thinstack.core.distance_trees`."""
+    keys: Any = gap_keys(distances, lengths, breaks)
     line, bounds = (cast(Value, each) for each in two_sided(keys))
     position: Any = Value.arange(line.size(0))
-    longest = lengths.op("ReduceMax", keepdims=0)
+    outermost = keys[-1:].op("ReduceMax", keepdims=0)
 
     body = g.body("widen_windows")
     maxima: Any = body.input("maxima", INT64, ["K"])
@@ -96,7 +96,8 @@ def trees_of_distances(g: Graph, distances: Any, lengths: Any) -> BinaryTrees:
     body.output(wider, "wider", INT64, ["K"])
     body.output(doubled, "doubled", INT64, [])
     body.output(maxima, "window", INT64, ["K"])
-    _, widest, windows = g.loop(body, 62, [line, g.constant(1)], going=doubled < longest)
+    going = wider.op("ReduceMin", keepdims=0) < outermost  # a window lies within a text
+    _, widest, windows = g.loop(body, 62, [line, g.constant(1)], going=going)
 
     body = g.body("nearest_greater")
     nearest: Any = body.input("nearest", INT64, ["K"])

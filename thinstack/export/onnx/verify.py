@@ -194,7 +194,8 @@ class _File:
         types = {value.name: INDEX_TYPES[value.type] for value in self.session.get_inputs()}
 
         def scores(run: Callable[..., Any], forest: Forest) -> Scores:
-            inputs = {name: getattr(forest, name).astype(types[name]) for name in types}
+            fields = forest.inputs(types)
+            inputs = {name: values.astype(types[name]) for name, values in fields.items()}
             return dict(zip(self.outputs, run(self.outputs, inputs), strict=True))
 
         reference = ReferenceEvaluator(self.proto)
