@@ -11,10 +11,12 @@ import tiny_recipe
 import torch
 from pages import blocks
 from runs import gone_on, run, same
+from test_parser_training import PARSER
 
 import thinstack
 from thinstack.core import Tree
 from thinstack.core.scale import FIVE
+from thinstack.core.transitions import balanced, over
 from thinstack.errors import ConfigError, DataError
 from thinstack.plugins.heads.node_classifier import NodeClassifier
 from thinstack.training.examples.datasets import load_datasets, read_items
@@ -50,7 +52,7 @@ def table(folder, rows, name="rows.jsonl", columns=("text", "label")):
     (folder / name).write_text("\n".join(lines), encoding="utf-8")
 
 
-def lesson(rows, folder, *, labels=FIVE, aside=(), seed=0, column="label", **settings):
+def lesson(rows, folder, *, labels=FIVE, texts=False, aside=(), seed=0, column="label", **settings):
     """The set of each text that the lesson takes, by its words, and what it says."""
     table(folder, rows, columns=("text", column))
     said = []
@@ -61,6 +63,7 @@ def lesson(rows, folder, *, labels=FIVE, aside=(), seed=0, column="label", **set
         folders=[folder],
         parse=lambda sentences: list(map(Tree.right, sentences)),
         labels=labels,
+        texts=texts,
         say=said.append,
     )
     rated = Rated(tables=["rows.jsonl"], label_column=column, **settings)
@@ -128,6 +131,8 @@ def test_what_is_left_out_is_counted(tmp_path):
     settings = {"sets": sets, "max_words": 6, "skip_bad": True, "left_out": ["7"], "held_out": 10}
     (kept, said) = lesson(rows, tmp_path, aside=[["it", "was", "fine", "."]], **settings)
     assert "It works ." in kept
+    assert "So good . So cheap ." not in kept
+    assert "1 of several sentences" in said
     for part in ("1 kept for measuring", "1 longer than 6 words", "1 unusable", "1 of labels in"):
         assert part in said
 
@@ -284,6 +289,35 @@ def test_digests_name_the_parser_and_the_tables(rows):
     assert {"rows.jsonl", "the bundle sst of a lesson"} <= {*found}
 
 
+def test_the_sentences_of_a_text_are_parsed_by_themselves(rows, tmp_path):
+    table(rows, [("It broke.", "bad"), ("It works. So cheap! I like it very much.", "good")])
+    recipe = recipe_of(RATED | {"parser": "sst"}, model={"parser": PARSER}, sources=("self",))
+    datasets = load_datasets(recipe, rows)
+    gold = datasets.train[-1].gold
+    lengths = [3, 3, 6]
+    assert gold.forest.lengths.tolist() == lengths
+    words = [["It", "works", "."], ["So", "cheap", "!"], ["I", "like", "it", "very", "much", "."]]
+    own = [each.transitions for each in thinstack.load("sst").trees_and_scores(words, "self")]
+    assert gold.forest.transitions.tolist() == over(balanced(3), own).tolist()
+    assert gold.soft[-1].tolist() == [0, 0, 0, 0.25, 0.25]
+    assert not gold.soft[:-1].any()
+
+
+def test_a_text_has_the_mean_of_what_a_teacher_says_of_its_sentences(rows):
+    table(rows, [("It broke.", "bad"), ("It works. It is so bad!", "good")])
+    lesson = RATED | {"weight": 1}
+    recipe = recipe_of(lesson, model={"parser": PARSER}, teacher={"bundles": ["sst"]})
+    train, held, dev = read_items(recipe, rows)
+    text = taught_trees(recipe, train, held + dev, rows)[-1].tree
+    words = [["It", "works", "."], ["It", "is", "so", "bad", "!"]]
+    first, second = (each.scores for each in thinstack.load("sst").trees_and_scores(words, "self"))
+    np.testing.assert_allclose(text.soft[:5], first, atol=1e-3)
+    np.testing.assert_allclose(text.soft[5:-1], second, atol=1e-3)
+    mean = (3 * first[-1] + 5 * second[-1]) / 8
+    np.testing.assert_allclose(text.soft[-1, 3:], mean[3:] / mean[3:].sum(), atol=2e-3)
+    assert not text.soft[-1, :3].any()
+
+
 def test_the_lesson_of_the_guide(tmp_path):
     """The first block is a lesson; the other two are settings of one."""
     blocks_of_it = [each for each in blocks("docs/teaching.md", "toml") if "rated.v1" in each]
@@ -340,7 +374,8 @@ def test_settings_that_are_refused(settings, named):
         ([("a", 1)], {"bands": [{"below": 0, "classes": ["neutral"]}]}, DataError, "1 in no band"),
         ([("", "positive"), ("b", "negative")], {}, DataError, "rows.jsonl:1: "),
         ([("a b c", "good"), ("a b d", "bad")], {"max_words": 2}, DataError, "2 longer than 2"),
-        (ROWS, {"labels": ("good", "bad")}, ConfigError, "scale of sentiment"),
+        (ROWS, {"labels": ("good", "bad")}, ConfigError, "the classes good, bad"),
+        ([("a", "positive"), ("b", "neutral")], {}, ConfigError, "'positive' (rows: 1)"),
     ],
 )  # fmt: skip
 def test_tables_that_teach_nothing(tmp_path, rows, settings, error, named):

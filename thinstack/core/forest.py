@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.core.transitions import sentence_trees
 from thinstack.core.tree import Tree
 
 IntArray = NDArray[np.int64]
@@ -96,6 +97,14 @@ class Forest(NamedTuple):
         if "breaks" in fields and not len(self.breaks):
             fields["breaks"] = np.zeros_like(self.lengths)
         return fields
+
+    @property
+    def sentence_transitions(self) -> IntArray:
+        """The transitions of the sentences' trees: those that join sentences of a text are left
+        out."""
+        if not self.breaks.any():
+            return self.transitions
+        return sentence_trees(self.transitions, self.lengths).astype(np.int64)
 
     def by_tree(self, values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """The values of all nodes (N,), as one array for each tree."""

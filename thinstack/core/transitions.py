@@ -75,21 +75,45 @@ def over(top: NDArray[np.integer], trees: Sequence[NDArray[np.integer]]) -> Tran
     )
 
 
-def breaks_of(top: NDArray[np.integer]) -> IntArray:
-    """The breaks (n,) by which a model with a parser makes the tree `top` (2n-1,) over the n
-    sentences of a text: from 1 to n - 1, and 0 after the last."""
-    reduces = np.flatnonzero(top == REDUCE)
-    out = np.zeros(len(top) - len(reduces), np.int64)
-    # The left child of a node ends before its right child begins. A node stands after those in it.
-    out[spans_of(top)[reduces - 1, 0] - 1] = np.arange(1, len(reduces) + 1)
-    return out
+def breaks_of(transitions: NDArray[np.integer], lengths: IntArray | None = None) -> IntArray:
+    """The breaks (n,) by which a model with a parser makes the tree of a text over its n sentences:
+    from 1 to n - 1, and 0 after the last.
+
+    `lengths`: (n,) the words of each sentence. Without them each word of the tree stands for a
+    sentence: `breaks_of(balanced(n))`. Raises TreeError unless the tree has a node for each
+    sentence.
+    """
+    spans, count = spans_of(transitions), len(transitions) // 2 + 1
+    lengths = np.ones(count, np.int64) if lengths is None else lengths
+    if len(nodes := joining_nodes(spans, lengths)) != len(lengths) - 1:
+        raise TreeError(
+            f"expected a tree over {len(lengths)} sentences, with {len(lengths) - 1} nodes that "
+            f"join them, found {len(nodes)}"
+        )
+    breaks = np.zeros(len(lengths), np.int64)
+    # A node's right child stands before it. A parent stands after its children.
+    breaks[_sentences(lengths)[spans[nodes - 1, 0]] - 1] = np.arange(1, len(lengths))
+    return breaks
 
 
 def sentence_trees(transitions: NDArray[np.integer], lengths: IntArray) -> NDArray[np.integer]:
     """The trees over sentences of these lengths (S,), one after the other, from texts that are
     trees over them: the transitions (N,) without those that join sentences."""
-    spans, sentence = spans_of(transitions), np.repeat(np.arange(len(lengths)), lengths)
-    return transitions[sentence[spans[:, 0]] == sentence[spans[:, 1] - 1]]
+    joining = joining_nodes(spans_of(transitions), lengths)
+    found: NDArray[np.integer] = np.delete(transitions, joining)
+    return found
+
+
+def _sentences(lengths: IntArray) -> IntArray:
+    """The number (L,) of each word's sentence."""
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
+def joining_nodes(spans: IntArray, lengths: IntArray) -> IntArray:
+    """The nodes that join sentences of these lengths (S,), from the words (N, 2) below each
+    node."""
+    sentence = _sentences(lengths)
+    return np.flatnonzero(sentence[spans[:, 0]] != sentence[spans[:, 1] - 1])
 
 
 def check_words(words: int) -> None:

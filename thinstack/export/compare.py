@@ -20,7 +20,7 @@ from thinstack.core import transitions as shapes
 from thinstack.core.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core.forest import Forest, join, without_trees
 from thinstack.core.model.model import Model
-from thinstack.core.transitions import first_fault, sentence_trees
+from thinstack.core.transitions import first_fault
 from thinstack.errors import ExportError
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.samples import (
@@ -178,10 +178,7 @@ def worst_choice(model: Model, forest: Forest) -> float:
     `thinstack.core.encoder.Encoder`."""
     with torch.no_grad():
         joint = model.joint(model.inputs(forest))
-        taken = forest.transitions
-        if len(forest.breaks):  # nothing was chosen between sentences
-            taken = sentence_trees(taken, forest.lengths)
-        taken = torch.from_numpy(taken)
+        taken = torch.from_numpy(forest.sentence_transitions)
         return model.encoder.worst_choice(joint.choices, joint.free, taken)
 
 

@@ -25,6 +25,7 @@ class Treebank:
         trees: the training sentences over binary trees, with the classes of their nodes.
         classes: the number of classes, which go from negative to positive.
         labels: the names of the classes.
+        texts: whether the model reads a text of several sentences as one tree.
         aside: the words of each sentence that is kept for measuring. No lesson may show them.
         folders: where the files of lessons are, as `Lesson.path` takes them.
         parse: gives sentences of words their binary trees. It is there with a teacher.
@@ -39,6 +40,7 @@ class Treebank:
     parse: Callable[[Sequence[Sequence[str]]], list[Tree]] | None = None
     vocabulary: Vocabulary | None = None
     labels: Sequence[str] = ()
+    texts: bool = False
     say: Callable[[str], object] = lambda line: None
 
     def word_ids(self) -> NDArray[np.int64]:

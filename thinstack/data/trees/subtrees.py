@@ -1,5 +1,6 @@
 """Cuts phrases out of binary trees, exchanges them, and puts phrases together to trees."""
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core import Tree
-from thinstack.core.transitions import REDUCE
+from thinstack.core.transitions import REDUCE, SHIFT, balanced, over, sentence_trees
 
 
 class LabelledTree(NamedTuple):
@@ -18,6 +19,8 @@ class LabelledTree(NamedTuple):
         labels: (N,) the class of each node, -1 where it is unknown.
         soft: (N, C) how often each class counts in the loss of a node. Without it, its class counts
             once.
+        sentences: the words of each sentence of a text of several; None for a single sentence. A
+            parser and a leaf embedding read each by itself. The tree has a node for each.
         root_set: the classes of which the root has one, where more is not known. Lessons with
             `soft` may have them. They take the place of the root's label.
     """
@@ -25,6 +28,7 @@ class LabelledTree(NamedTuple):
     tree: Tree
     labels: NDArray[np.int64]
     soft: NDArray[np.float16] | None = None
+    sentences: tuple[int, ...] | None = None
     root_set: tuple[int, ...] = ()
 
     @classmethod
@@ -34,7 +38,7 @@ class LabelledTree(NamedTuple):
 
     @classmethod
     def joined(cls, left: "LabelledTree", right: "LabelledTree", label: int = -1) -> "LabelledTree":
-        """The tree whose root has these two trees as children, and this class."""
+        """The tree of one sentence whose root has these two trees as children, and this class."""
         soft = None
         if left.soft is not None and right.soft is not None:
             own = np.eye(left.soft.shape[1], dtype=np.float16)[[label]] * (label >= 0)
@@ -42,14 +46,62 @@ class LabelledTree(NamedTuple):
         labels = np.concatenate([left.labels, right.labels, [label]])
         return cls(joined(left.tree, right.tree), labels, soft)
 
+    @classmethod
+    def text(cls, sentences: Sequence["LabelledTree"], label: int = -1) -> "LabelledTree":
+        """A text as the balanced tree over the trees of its sentences, at least one.
+
+        Its root has this class, unless that is unknown (-1). Other nodes above sentences have none.
+        Soft labels are kept if all sentences have them.
+        """
+        top, following = balanced(len(sentences)).tolist(), iter(sentences)
+        nodes = [next(following) if step == SHIFT else None for step in top]
+        none = np.full(1, -1)
+        labels = np.concatenate([none if one is None else one.labels for one in nodes])
+        soft, softs = None, [one.soft for one in sentences if one.soft is not None]
+        if len(softs) == len(sentences):
+            unknown = np.zeros((1, softs[0].shape[1]), np.float16)
+            parts = [unknown if one is None else one.soft for one in nodes]
+            soft = np.concatenate([part for part in parts if part is not None])
+        if label >= 0:
+            labels[-1] = label
+            if soft is not None:
+                soft[-1] = np.arange(soft.shape[1]) == label
+        trees = [one.tree for one in sentences]
+        tree = Tree.from_transitions(
+            over(balanced(len(trees)), [one.transitions for one in trees]),
+            [word for one in trees for word in one.words],
+        )
+        lengths = [n for one in sentences for n in one.sentences or (len(one.tree.words),)]
+        return cls(tree, labels, soft, tuple(lengths) if len(lengths) > 1 else None)
+
+    def sentence_trees(self) -> list[Tree]:
+        """The tree of each sentence."""
+        if self.sentences is None:
+            return [self.tree]
+        lengths, words = np.array(self.sentences), self.tree.words
+        ends = np.cumsum(lengths)
+        steps = np.split(
+            sentence_trees(self.tree.transitions, lengths), np.cumsum(2 * lengths - 1)[:-1]
+        )
+        return [
+            Tree.from_transitions(own, words[end - length : end])
+            for own, end, length in zip(steps, ends, lengths, strict=True)
+        ]
+
     def phrase(self, node: int) -> "LabelledTree":
         """The phrase at a node, as a tree with its labels."""
         nodes = slice(_first(self.tree, node), node + 1)
         soft = None if self.soft is None else self.soft[nodes]
-        return LabelledTree(subtree(self.tree, node), self.labels[nodes], soft)
+        sentences = self.sentences
+        if sentences is not None:
+            start, end = self.tree.spans[node].tolist()
+            within = [place for place in np.cumsum(sentences).tolist() if start < place < end]
+            sentences = _lengths([start, *within, end])
+        return LabelledTree(subtree(self.tree, node), self.labels[nodes], soft, sentences)
 
     def replaced(self, node: int, phrase: "LabelledTree") -> "LabelledTree":
-        """The tree with another phrase, and its labels, in the place of the phrase at a node."""
+        """The tree with another phrase, and its labels, in the place of the phrase at a node. The
+        phrase becomes a part of one sentence."""
         first = _first(self.tree, node)
 
         def spliced(rows: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
@@ -58,8 +110,19 @@ class LabelledTree(NamedTuple):
         soft = None
         if self.soft is not None and phrase.soft is not None:
             soft = spliced(self.soft, phrase.soft)
+        sentences = self.sentences
+        if sentences is not None:
+            start, end = self.tree.spans[node].tolist()
+            more, ends = len(phrase.tree.words) - (end - start), np.cumsum(sentences).tolist()
+            before = [place for place in ends if place <= start]
+            sentences = _lengths([0, *before, *(place + more for place in ends if place >= end)])
         tree = replaced(self.tree, node, phrase.tree)
-        return LabelledTree(tree, spliced(self.labels, phrase.labels), soft)
+        return LabelledTree(tree, spliced(self.labels, phrase.labels), soft, sentences)
+
+
+def _lengths(places: Sequence[int]) -> tuple[int, ...] | None:
+    """The words of each sentence, from where each starts and where the last ends; None for one."""
+    return tuple(np.diff(places).tolist()) if len(places) > 2 else None
 
 
 def phrase_sizes(tree: Tree) -> list[int]:

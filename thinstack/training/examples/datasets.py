@@ -119,6 +119,7 @@ def load_datasets(
             folders=recipe.folders(data),
             vocabulary=vocabulary,
             labels=recipe.model.labels,
+            texts=recipe.model.parser is not None,
         )
         check_drawn(recipe, treebank)
     return Datasets(

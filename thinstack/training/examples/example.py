@@ -59,7 +59,8 @@ class Minibatch(NamedTuple):
         forest: their words and trees, N nodes in all.
         targets: (t,) the targets of the task head's loss.
         right: (N,) the right transitions for a parser, -1 where unknown. With a static oracle, only
-            the nodes of examples that a parser learns from. Empty for models without a parser.
+            the nodes of examples that a parser learns from, within their sentences. Empty for
+            models without a parser.
         trees: (size,) the number of trees of each example.
         size: the number of examples.
         counts: (size,) the number of targets of each example.
@@ -124,7 +125,7 @@ def minibatch(
     chosen = [example.trees[source] for example, source in drawn]
     right: list[IntArray] = []
     if oracle == "static":
-        right = [example.gold.forest.transitions for example, _ in drawn if example.parsed]
+        right = [example.gold.forest.sentence_transitions for example, _ in drawn if example.parsed]
     elif oracle == "dynamic":
         right = [_right(example, one) for (example, _), one in zip(drawn, chosen, strict=True)]
     counts = np.array([len(one.targets) for one in chosen])
@@ -134,7 +135,7 @@ def minibatch(
         join(one.forest for one in chosen),
         np.concatenate([one.targets for one in chosen]),
         np.concatenate([np.zeros(0, np.int64), *right]),
-        np.array([len(one.forest.lengths) for one in chosen]),
+        np.array([len(one.forest.sizes) for one in chosen]),
         len(examples),
         counts,
         whole,

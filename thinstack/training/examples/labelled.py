@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from thinstack.core import Forest, Tree
 from thinstack.core.config import ModelConfig
-from thinstack.core.transitions import spans_of
+from thinstack.core.transitions import breaks_of, spans_of
 from thinstack.data.trees.phrases import depths_below, phrases_of, prefixes_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import TreeError
@@ -40,6 +40,13 @@ class LabelledForest(NamedTuple):
     words: NDArray[np.floating]
     depths: NDArray[np.floating]
     soft: NDArray[np.float16] | None = None
+
+    def as_text(self, sentences: Sequence[int]) -> "LabelledForest":
+        """The same tree as that of a text of sentences of so many words, which a parser and a leaf
+        embedding read by themselves. Raises TreeError unless the tree has a node for each."""
+        lengths = np.array(sentences)
+        breaks = breaks_of(self.forest.transitions, lengths)
+        return self._replace(forest=self.forest._replace(lengths=lengths, breaks=breaks))
 
     def over(self, steps: NDArray[np.integer]) -> "LabelledForest":
         """The same words over other binary trees.

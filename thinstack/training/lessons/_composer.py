@@ -155,7 +155,10 @@ class Composer:
             label = self.label(frame.rule, whole.labels[-1], other.labels[-1])
             whole.add(other)
             whole.join(label)
-        tree = self._tree(whole) if others else trees[0]
+        tree = trees[0]
+        if others:
+            lengths = tuple(len(one.tree.words) for one in trees)
+            tree = self._tree(whole)._replace(sentences=lengths)
         return ComposedText(frame.family, frame.text, tree, trees)
 
     def _tree(self, draft: Draft) -> LabelledTree:

@@ -83,19 +83,23 @@ def sets_of_labels(
     those of `left_out`.
 
     `counts`: the rows of each label, which are in the `column`. `sets` names the classes of each.
-    Without any, the labels are classes of the model, or a scale of sentiment as `sentiment_sets`
-    reads it. Raises ConfigError for labels that are in no set, and what `places_of` raises.
+    Without any, `sentiment_sets` reads the labels for a model of `FIVE`; for another model they
+    must be its classes. Raises ConfigError for labels that are in no set, and what `places_of`
+    raises.
     """
     names = [label for label in counts if label not in left_out]
     known: Mapping[str, Sequence[str]] = sets
     if not sets:
-        known = sentiment_sets(names, column) or {} if tuple(labels) == FIVE else {}
-        if not known and {*names} <= {*labels}:
-            known = {name: (name,) for name in names}
+        if tuple(labels) == FIVE:
+            known = sentiment_sets(names, column) or {}
+        else:
+            known = {name: (name,) for name in names if name in labels}
     if unknown := [name for name in names if name not in known]:
         counted = [f"{shown(name, 60)} (rows: {counts[name]:,})" for name in unknown]
         more = f" and {len(counted) - MOST_LISTED:,} more" if len(counted) > MOST_LISTED else ""
-        expected = "labels that sets names" if sets else "labels that are a scale of sentiment"
+        scale = "labels with a negative and a positive side, at most five"
+        own = scale if tuple(labels) == FIVE else f"the classes {', '.join(labels)}"
+        expected = "labels that sets names" if sets else own
         raise ConfigError(
             f"{where}: expected {expected}, found {', '.join(counted[:MOST_LISTED])}{more}; name "
             "the classes of each label (sets), or those to leave out (left_out); of numbers, those "

@@ -43,7 +43,8 @@ class Composed(Lesson):
     )
     sentences: bool = Field(
         default=False,
-        description="Whether a text of two sentences gives these. Otherwise it is one tree.",
+        description="Whether a text of two sentences gives these. Otherwise it is one tree over "
+        "their trees.",
     )
 
     @property

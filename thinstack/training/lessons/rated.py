@@ -69,7 +69,8 @@ class Rated(Lesson):
     sets: dict[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description="The classes of the model that each label may mean. Without any, the labels "
-        "are a scale of sentiment, such as stars, or classes of the model.",
+        "are a scale of sentiment, such as stars; of a model with other classes than those of "
+        "SST, they are these.",
     )
     bands: tuple[Band, ...] = Field(
         default=(),
@@ -135,15 +136,16 @@ class Rated(Lesson):
         if self.share < 1:
             number = max(1, round(self.share * len(texts)))
             texts = [texts[place] for place in sorted(draw.permutation(len(texts))[:number])]
-        trees = self._parsed([words for words, _ in texts], treebank)
+        parsed = self._parsed([words for sentences, _ in texts for words in sentences], treebank)
+        trees = map(LabelledTree.unlabelled, parsed)
         return [
-            LabelledTree.unlabelled(tree)._replace(root_set=classes)
-            for tree, (_, classes) in zip(trees, texts, strict=True)
+            LabelledTree.text([next(trees) for _ in sentences])._replace(root_set=classes)
+            for sentences, classes in texts
         ]
 
-    def _texts(self, treebank: Treebank) -> list[tuple[Words, Set]]:
-        """The texts that may be learnt from, with their sets. Says how many there are of each set,
-        and how many are left out for what."""
+    def _texts(self, treebank: Treebank) -> list[tuple[list[Words], Set]]:
+        """The sentences of each text that may be learnt from, and its set. Says how many there are
+        of each set, and how many are left out for what."""
         bad: list[DataError] | None = [] if self.skip_bad else None
         paths = [self.path(name, treebank.folders) for name in self.tables]
         rows = [row for path in paths for row in self._rows(path, bad)]
@@ -156,10 +158,13 @@ class Rated(Lesson):
         cut = splitter()(text for text, _ in known.values())
         for sentences, (text, found) in zip(cut, known.values(), strict=True):
             words = [tuple(sentence.words) for sentence in sentences]
-            if reason := self._why_not(text, words, found, aside):
+            reason = self._why_not(text, words, found, aside)
+            if not reason and len(words) > 1 and not treebank.texts:
+                reason = "of several sentences"
+            if reason:
                 left[reason] += 1
             else:
-                texts.append((words[0], found.pop()))
+                texts.append((words, found.pop()))
         said = ", ".join(f"{count:,} {reason}" for reason, count in left.most_common())
         where = f"{self.name}: {', '.join(self.tables)}"
         if not texts:
@@ -212,7 +217,7 @@ class Rated(Lesson):
             return "kept for measuring"
         if sum(map(len, sentences)) > self.max_words:
             return f"longer than {self.max_words} words"
-        return "of several sentences" if len(sentences) > 1 else ""
+        return ""
 
     def _parsed(self, sentences: Sequence[Words], treebank: Treebank) -> list[Tree]:
         if self.parser is None:

@@ -57,7 +57,7 @@ def scores_of(
     for part, forest in forests_of(examples, source):
         rows = model(model.inputs(forest))[output].cpu().numpy()
         given = [example.trees[source] for example in part]
-        counts = [len(one.forest.lengths if sentences else one.targets) for one in given]
+        counts = [len(one.forest.sizes if sentences else one.targets) for one in given]
         scores.extend(np.split(rows, np.cumsum(counts)[:-1]))
     return scores
 
@@ -146,7 +146,7 @@ def _choices_right(model: Model, examples: Sequence[Example]) -> float | None:
     for _, forest in forests_of(examples, "gold"):
         inputs = model.inputs(forest)
         joint = model.joint(inputs)
-        wanted = torch.from_numpy(forest.transitions)
+        wanted = torch.from_numpy(forest.sentence_transitions)
         found = model.encoder.judge(joint.choices, joint.free, wanted)
         right, cases = right + found.right, cases + found.cases
     return 100.0 * right / cases if cases else None

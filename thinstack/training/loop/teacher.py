@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,9 +15,11 @@ from numpy.typing import NDArray
 
 from thinstack.bundle import open_bundle
 from thinstack.core import Tree
+from thinstack.core.transitions import joining_nodes
 from thinstack.data.files.writing import replacing
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
+from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.recipe import TeacherConfig
 
@@ -74,8 +77,10 @@ class Teacher:
         """How often each class counts for the nodes of each binary tree, (N, C).
 
         It is the mean probability over all bundles. Where a tree has a label, that has the share
-        `alpha`, and the probabilities have the rest. A root with a set of classes has their
-        probabilities alone (`within_set`). `what` names the trees for `on_read`.
+        `alpha`, and the probabilities have the rest. Sentences of a text are read by themselves,
+        and nodes above them have their own label alone. A root with a set of classes has their
+        probabilities (`within_set`), of a text as the mean of its sentences. `what` names the trees
+        for `on_read`.
         """
 
         def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
@@ -84,13 +89,14 @@ class Teacher:
             mean: NDArray[np.float16] = np.mean(scores, axis=0).astype(np.float16)
             return mean
 
-        answers = self._answers(what, self._bundles, [one.tree for one in trees], ask)
-        means = _cut(answers, [len(one.tree) for one in trees])
+        sentences = [one.sentence_trees() for one in trees]
+        answers = self._answers(what, self._bundles, [*chain.from_iterable(sentences)], ask)
+        means = _cut(answers, [sum(map(len, own)) for own in sentences])
         labels = []
         for mean, one in zip(means, trees, strict=True):
-            soft = with_labels(mean, one.labels, self._config.alpha)
+            soft = with_labels(_of_text(mean, one), one.labels, self._config.alpha)
             if one.root_set:
-                soft[-1] = within_set(mean[-1], one.root_set)
+                soft[-1] = within_set(_of_whole(mean, one), one.root_set)
             labels.append(soft)
         return labels
 
@@ -137,11 +143,12 @@ def with_labels(
     probabilities: NDArray[np.floating], labels: NDArray[np.int64], alpha: float
 ) -> NDArray[np.float16]:
     """Soft labels (N, C): a mixture of the known labels (N,) and the teacher's `probabilities` (N,
-    C). The known labels have the share `alpha`. Where there is no label (-1), the teacher has it
-    all."""
+    C). The known labels have the share `alpha`, or all if the probabilities of a node are 0. Where
+    there is no label (-1), the teacher has it all."""
     known = (labels >= 0)[:, np.newaxis]
     own = np.eye(probabilities.shape[1])[labels]
     mixed = alpha * own + (1 - alpha) * probabilities.astype(np.float64)
+    mixed = np.where(probabilities.any(1, keepdims=True), mixed, own)
     return np.where(known, mixed, probabilities).astype(np.float16)
 
 
@@ -152,6 +159,24 @@ def within_set(probabilities: NDArray[np.floating], classes: Sequence[int]) -> N
     own = probabilities[[*classes]].astype(np.float64)
     known[[*classes]] = own / own.sum() if own.sum() >= LEAST_MASS else 1 / len(classes)
     return known
+
+
+def _of_whole(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
+    """The probabilities (C,) of a whole, from the rows of its sentences: the mean of theirs."""
+    lengths = np.array(one.sentences or [len(one.tree.words)])
+    roots = rows[np.cumsum(2 * lengths - 1) - 1]
+    whole: NDArray[Any] = mean_scores(roots, lengths, np.array([len(lengths)]))[0]
+    return whole
+
+
+def _of_text(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
+    """The rows of all nodes of a text, from those of its sentences; 0 above sentences."""
+    if one.sentences is None:
+        return rows
+    above = joining_nodes(one.tree.spans, np.array(one.sentences))
+    found = np.zeros((len(one.tree), rows.shape[1]), rows.dtype)
+    found[np.delete(np.arange(len(one.tree)), above)] = rows
+    return found
 
 
 def _bundle(name: str, labels: Sequence[str], threads: int | None) -> Predictor:

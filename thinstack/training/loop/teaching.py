@@ -69,6 +69,7 @@ def taught_trees(
         folders=recipe.folders(data),
         parse=None if teacher is None else teacher.parse,
         labels=recipe.model.labels,
+        texts=recipe.model.parser is not None,
         say=say,
     )
     made = [
@@ -149,13 +150,18 @@ def taught_examples(
     sources: Sequence[str] = (),
     file: Path | None = None,
 ) -> list[Example]:
-    """The examples of trees, as `examples_of` makes them, with their soft labels."""
+    """The examples of trees, as `examples_of` makes them, with their soft labels. If the model has
+    a parser of gaps, the sentences of a text are read by themselves; other models read a text as
+    one sentence."""
     treebank = [(each.tree.tree, each.tree.labels) for each in taught]
     examples, made = examples_of(treebank, vocabulary, config, reads, sources, file), []
     for each, example in zip(taught, examples, strict=True):
-        trees = example.trees
+        trees, gold = example.trees, example.gold
+        if each.tree.sentences is not None and config.parser is not None:
+            gold = gold.as_text(each.tree.sentences)
         if each.tree.soft is not None:
-            gold = example.gold._replace(soft=each.tree.soft)
+            gold = gold._replace(soft=each.tree.soft)
+        if gold is not example.gold:
             steps = {source: one.forest.transitions for source, one in trees.items()}
             trees = {source: gold.over(own) for source, own in steps.items()} | {"gold": gold}
         made.append(Example(trees, each.parsed, one_of=bool(each.tree.root_set)))

@@ -1,0 +1,133 @@
+"""Texts of several sentences in training: what of them is read by itself, and what is learnt."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny_recipe
+import torch
+from lesson_trees import labelled
+from runs import fresh, run
+from test_parser_training import PARSER
+
+import thinstack
+from thinstack.core.transitions import balanced, over
+from thinstack.data.trees.subtrees import LabelledTree
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.examples.example import minibatch
+from thinstack.training.loop.measuring import own_trees, take_own_trees
+from thinstack.training.loop.teacher import Teacher
+from thinstack.training.loop.teaching import Taught, taught_examples
+from thinstack.training.recipe import TeacherConfig
+
+GRAMMAR = Path(__file__).parents[2] / "recipes" / "grammar"
+COMPOSED = {
+    "name": "composed.v1",
+    "families": {"question": 1.0},
+    "grammars": [str(GRAMMAR / f"composed-{part}.json") for part in ("english", "words", "people")],
+}
+SENTENCES = [
+    labelled("(3 (2 Is) (3 (2 it) (3 (2 a) (3 (3 good) (2 film)))))"),
+    labelled("(1 No)"),
+    labelled("(1 (1 (2 It) (1 (2 was) (1 (1 very) (1 dull)))) (2 .))"),
+]
+TEXT = LabelledTree.text(SENTENCES, 1)
+
+
+def recipe_of(*lessons, parser=True, **settings):
+    tracker = {"encoder": {"tracker": {"size": 3, "feeds": False}}}
+    model = {"labels": [*"01234"], **({"parser": PARSER} if parser else tracker)}
+    return tiny_recipe.recipe(model=model, lessons=lessons, **settings)
+
+
+@pytest.fixture
+def data(tmp_path):
+    return tiny_recipe.write_data(tmp_path / "data", train=12)
+
+
+def examples_of(recipe, datasets, *trees):
+    taught = [Taught("test", each, True) for each in trees]
+    return taught_examples(taught, datasets.vocabulary, recipe.model, "nodes")
+
+
+def loaded(data, **settings):
+    recipe = recipe_of(**settings)
+    datasets = load_datasets(recipe, data)
+    model = fresh(recipe, datasets).double().eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.uniform_(-0.9, 0.9)
+    return recipe, datasets, model
+
+
+def test_a_parser_learns_no_joints(data):
+    """Its loss over a text is the sum of those over the sentences, alone."""
+    recipe, datasets, model = loaded(data)
+
+    def loss(*trees):
+        examples = examples_of(recipe, datasets, *trees)
+        batch = minibatch(examples, ["gold"] * len(examples), model.oracle)
+        joint = model.joint(model.inputs(batch.forest))
+        found = model.encoder.judge(joint.choices, joint.free, torch.from_numpy(batch.right))
+        return found.loss.item(), found.right, found.cases
+
+    found, expected = loss(TEXT, SENTENCES[0]), loss(*SENTENCES, SENTENCES[0])
+    assert found == (pytest.approx(expected[0], abs=1e-12), *expected[1:])
+    assert expected[2] == 3 + 0 + 3 + 3
+
+
+def test_own_trees_of_a_text_are_those_of_its_sentences(data):
+    recipe, datasets, model = loaded(data)
+    text, *alone = examples_of(recipe, datasets, TEXT, *SENTENCES)
+    trees = own_trees(model, [text, *alone])
+    assert trees[0].tolist() == over(balanced(3), trees[1:]).tolist()
+    take_own_trees(model, [text])
+    own = text.trees["self"]
+    assert own.targets[-1] == 1
+    batch = minibatch([text, *alone], ["self", *["gold"] * 3], model.oracle)
+    assert batch.trees.tolist() == [1, 1, 1, 1]
+    model(model.inputs(batch.forest))
+
+
+def test_scores_within_sentences_are_those_of_the_sentences(data):
+    recipe, datasets, model = loaded(data)
+    text, *alone = examples_of(recipe, datasets, TEXT, *SENTENCES)
+    scores = [
+        model(model.inputs(each.gold.forest))["node_scores"].detach() for each in (text, *alone)
+    ]
+    # ((first second) third): the nodes that join stand behind those below.
+    rows = np.delete(np.arange(len(scores[0])), [len(scores[1]) + len(scores[2]), -1])
+    torch.testing.assert_close(scores[0][rows], torch.cat(scores[1:]), rtol=0, atol=1e-12)
+
+
+def test_a_model_that_does_not_join_reads_a_text_as_one_sentence(data):
+    recipe, datasets, model = loaded(data, parser=False)
+    (text,) = examples_of(recipe, datasets, TEXT)
+    assert (text.gold.forest.lengths.tolist(), text.gold.forest.breaks.tolist()) == ([11], [])
+    assert "breaks" not in model.input_names
+    own_trees(model, [text])
+
+
+def test_composed_texts_know_their_sentences(data):
+    recipe = recipe_of(COMPOSED, epochs=1, sources=("self",), parser_epochs=1)
+    datasets = load_datasets(recipe, data)
+    drawn = recipe.lessons[0].trees(datasets.treebank, np.random.default_rng(0))
+    texts = [tree for tree in drawn if tree.sentences]
+    for tree in texts:
+        ends = np.cumsum(tree.sentences) - 1
+        assert [tree.tree.words[end] in ".?!" for end in ends] == [True] * len(ends)
+    (example,) = examples_of(recipe, datasets, texts[0])
+    assert example.gold.forest.breaks.tolist() == [1, 0]
+    _, history = run(recipe, data, data.parent / "run")
+    assert np.isfinite(history[0]["parsing_loss"])
+
+
+def test_a_teacher_reads_each_sentence_by_itself():
+    labels = tuple(thinstack.load("sst").labels)
+    teacher = Teacher(TeacherConfig(bundles=("sst",), alpha=0.25), labels)
+    text, *alone = teacher.soft_labels([TEXT, *SENTENCES], "test")
+    expected = LabelledTree.text(
+        [one._replace(soft=soft) for one, soft in zip(SENTENCES, alone, strict=True)], 1
+    )
+    np.testing.assert_allclose(text, expected.soft, atol=2e-3)
+    assert text[-1].tolist() == [0, 1, 0, 0, 0]
