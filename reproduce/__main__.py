@@ -12,6 +12,7 @@ from reproduce.bundle import write_row
 from reproduce.command import Options, run
 from reproduce.compose import Drawing, composed_lines
 from reproduce.head_report import heads as report_heads
+from reproduce.held_out import held_out_lines
 from reproduce.only import only as print_only
 from reproduce.rerank_command import Places, rerank
 from reproduce.search import search as run_search
@@ -133,6 +134,19 @@ def compose(
     """Print texts of the lesson composed.v1, one a line."""
     drawing = Drawing(number, seed, tuple(family or ()), held_out, treebank)
     for line in composed_lines(grammar, drawing, brackets=brackets):
+        print(line)
+
+
+@app.command("held-out")
+def held_out(
+    file: Annotated[Path, typer.Argument(help="A table of texts.")],
+    text_column: Annotated[str, typer.Option(help="The column of the texts.")] = "text",
+    one_in: Annotated[
+        int, typer.Option(min=2, help="As the lesson's setting held_out has it.")
+    ] = 10,
+) -> None:
+    """Print the rows that the lesson rated.v1 never shows with held_out = 10, as lines of JSON."""
+    for line in held_out_lines(file, text_column, one_in):
         print(line)
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -85,7 +86,7 @@ EXPECTED = {
 
 def in_brackets(each):
     """The labels are those that are written, not those of the treebank."""
-    tree, labels, *_ = each
+    tree, labels = each.tree, each.labels
     names = ["?" if label < 0 else str(label) for label in labels.tolist()]
     return to_brackets(Tree.from_transitions(tree.transitions, tree.words, names))
 
@@ -106,7 +107,7 @@ def test_a_tree_of_each_family(family):
 def test_a_sentence_has_one_class_and_its_labels_are_probabilities():
     classes = defaultdict(set)
     for each in composer().draw(5000, seed=3):
-        tree, labels, soft, _ = each.tree
+        tree, labels, soft = each.tree[:3]
         assert len(tree) == len(labels) == len(soft)
         assert (labels >= 0).tolist() == (soft.astype(float).sum(1) > 0.99).tolist()
         assert not soft[labels < 0].any()
@@ -190,7 +191,9 @@ def test_words_of_a_treebank_join_a_list():
         "(1 (2 so) (1 gone))",
         "(1 (2 so) (1 slowly))",
     ]
+    more = [LabelledTree.unlabelled(labelled(trees[0]).tree)] * 9  # as of a lesson
     known = treebank(*trees, classes=5)
+    known = replace(known, trees=[*more, *known.trees])
     wanted = FromTreebank(after={"so"}, left_out={"gone"}, not_like="ly$")
     assert words_of_treebank(known, wanted) == {"neat": "++", "drab": "-"}
     assert words_of_treebank(known, wanted.model_copy(update={"least": 2})) == {"drab": "-"}

@@ -21,12 +21,15 @@ class LabelledTree(NamedTuple):
             once.
         sentences: the words of each sentence of a text of several; None for a single sentence. A
             parser and a leaf embedding read each by itself. The tree has a node for each.
+        root_set: the classes of which the root has one, where more is not known. Lessons with
+            `soft` may have them. They take the place of the root's label.
     """
 
     tree: Tree
     labels: NDArray[np.int64]
     soft: NDArray[np.float16] | None = None
     sentences: tuple[int, ...] | None = None
+    root_set: tuple[int, ...] = ()
 
     @classmethod
     def unlabelled(cls, tree: Tree) -> "LabelledTree":

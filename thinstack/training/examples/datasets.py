@@ -118,6 +118,8 @@ def load_datasets(
             aside=[*_sentences(task, held + dev)],
             folders=recipe.folders(data),
             vocabulary=vocabulary,
+            labels=recipe.model.labels,
+            texts=recipe.model.parser is not None,
         )
         check_drawn(recipe, treebank)
     return Datasets(

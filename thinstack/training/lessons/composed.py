@@ -87,17 +87,18 @@ def words_of_treebank(treebank: Treebank, wanted: FromTreebank) -> dict[str, str
     frequent class as their label, doubled for the ends of five classes. Neutral ones are left
     out."""
     counts, middle = Counter[tuple[str, int]](), (treebank.classes - 1) / 2
-    for tree, labels, *_ in treebank.trees:
+    for each in treebank.trees:
+        tree, labels = each.tree, each.labels
         spans, words = tree.spans.tolist(), tree.words
         for below in tree.children:
             if len(below) == 2 and words[spans[below[0]][0]] in wanted.after:
                 (first, place), (_, last) = spans[below[0]], spans[below[1]]
-                if place - first == 1 == last - place:
+                if place - first == 1 == last - place and labels[below[1]] >= 0:
                     counts[words[place], int(labels[below[1]])] += 1
     often, chosen = Counter[str](), dict[str, str]()
     for (word, label), count in counts.most_common():
         often[word] += count
-        sign = "" if label in (-1, middle) else "-" if label < middle else "+"
+        sign = "" if label == middle else "-" if label < middle else "+"
         chosen.setdefault(word, sign * (2 if treebank.classes == 5 and label in (0, 4) else 1))
     return {
         word: label

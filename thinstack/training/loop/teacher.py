@@ -19,6 +19,7 @@ from thinstack.core.transitions import joining_nodes
 from thinstack.data.files.writing import replacing
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
+from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
 from thinstack.training.recipe import TeacherConfig
 
@@ -29,6 +30,10 @@ are."""
 AT_ONCE: Final = 1000
 """The sentences whose answers are in one file of the cache. A stopped run reads no more than these
 again."""
+
+
+LEAST_MASS: Final = 0.01
+"""The least probability of a set of classes in which a teacher tells these apart."""
 
 
 class Teacher:
@@ -73,7 +78,9 @@ class Teacher:
 
         It is the mean probability over all bundles. Where a tree has a label, that has the share
         `alpha`, and the probabilities have the rest. Sentences of a text are read by themselves,
-        and nodes above them have their own label alone. `what` names the trees for `on_read`.
+        and nodes above them have their own label alone. A root with a set of classes has their
+        probabilities (`within_set`), of a text as the mean of its sentences. `what` names the trees
+        for `on_read`.
         """
 
         def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
@@ -85,8 +92,13 @@ class Teacher:
         sentences = [one.sentence_trees() for one in trees]
         answers = self._answers(what, self._bundles, [*chain.from_iterable(sentences)], ask)
         means = _cut(answers, [sum(map(len, own)) for own in sentences])
-        pairs, alpha = zip(means, trees, strict=True), self._config.alpha
-        return [with_labels(_of_text(mean, one), one.labels, alpha) for mean, one in pairs]
+        labels = []
+        for mean, one in zip(means, trees, strict=True):
+            soft = with_labels(_of_text(mean, one), one.labels, self._config.alpha)
+            if one.root_set:
+                soft[-1] = within_set(_of_whole(mean, one), one.root_set)
+            labels.append(soft)
+        return labels
 
     def _parser(self) -> Predictor:
         bundles, name = self._bundles, self._config.parser
@@ -138,6 +150,23 @@ def with_labels(
     mixed = alpha * own + (1 - alpha) * probabilities.astype(np.float64)
     mixed = np.where(probabilities.any(1, keepdims=True), mixed, own)
     return np.where(known, mixed, probabilities).astype(np.float16)
+
+
+def within_set(probabilities: NDArray[np.floating], classes: Sequence[int]) -> NDArray[np.floating]:
+    """The probabilities (C,) of a set of classes alone, so that their sum is 1. They are even if
+    the set has less than `LEAST_MASS`, because shares of almost nothing say nothing."""
+    known: NDArray[np.floating] = np.zeros(len(probabilities))
+    own = probabilities[[*classes]].astype(np.float64)
+    known[[*classes]] = own / own.sum() if own.sum() >= LEAST_MASS else 1 / len(classes)
+    return known
+
+
+def _of_whole(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
+    """The probabilities (C,) of a whole, from the rows of its sentences: the mean of theirs."""
+    lengths = np.array(one.sentences or [len(one.tree.words)])
+    roots = rows[np.cumsum(2 * lengths - 1) - 1]
+    whole: NDArray[Any] = mean_scores(roots, lengths, np.array([len(lengths)]))[0]
+    return whole
 
 
 def _of_text(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:

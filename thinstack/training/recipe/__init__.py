@@ -112,8 +112,8 @@ class TeacherConfig(Strict):
     )
     parser: str | None = Field(
         default=None,
-        description="Name or folder of the bundle that makes the trees of the lesson `texts.v1`; "
-        "by default the first of `bundles` that parses.",
+        description="Name or folder of the bundle that makes the trees of the lessons `texts.v1` "
+        "and `rated.v1`; by default the first of `bundles` that parses.",
     )
 
 
@@ -260,7 +260,7 @@ class Recipe(Strict):
         for lesson in self.lessons:
             if lesson.anew and not self.training.gold:
                 raise ValueError(f"lessons: {lesson.name} has its own trees; set training.gold")
-            if lesson.taught and self.teacher is None:
+            if lesson.taught and not lesson.soft and self.teacher is None:
                 raise ValueError(f"lessons: a teacher labels {lesson.name}; name one in [teacher]")
             if shown := {self.data.train, self.data.dev}.intersection(lesson.files):
                 raise ValueError(
