@@ -85,7 +85,7 @@ EXPECTED = {
 
 def in_brackets(each):
     """The labels are those that are written, not those of the treebank."""
-    tree, labels, _ = each
+    tree, labels, *_ = each
     names = ["?" if label < 0 else str(label) for label in labels.tolist()]
     return to_brackets(Tree.from_transitions(tree.transitions, tree.words, names))
 
@@ -106,7 +106,7 @@ def test_a_tree_of_each_family(family):
 def test_a_sentence_has_one_class_and_its_labels_are_probabilities():
     classes = defaultdict(set)
     for each in composer().draw(5000, seed=3):
-        tree, labels, soft = each.tree
+        tree, labels, soft, *_ = each.tree
         assert len(tree) == len(labels) == len(soft)
         assert (labels >= 0).tolist() == (soft.astype(float).sum(1) > 0.99).tolist()
         assert not soft[labels < 0].any()

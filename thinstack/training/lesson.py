@@ -24,10 +24,12 @@ class Treebank:
     Attributes:
         trees: the training sentences over binary trees, with the classes of their nodes.
         classes: the number of classes, which go from negative to positive.
+        labels: the names of the classes.
         aside: the words of each sentence that is kept for measuring. No lesson may show them.
         folders: where the files of lessons are, as `Lesson.path` takes them.
         parse: gives sentences of words their binary trees. It is there with a teacher.
         vocabulary: of the model. It is known only to lessons that are drawn for each epoch.
+        say: takes lines for the user, such as what a lesson has left out.
     """
 
     trees: Sequence[LabelledTree]
@@ -36,6 +38,8 @@ class Treebank:
     folders: Sequence[Path] = ()
     parse: Callable[[Sequence[Sequence[str]]], list[Tree]] | None = None
     vocabulary: Vocabulary | None = None
+    labels: Sequence[str] = ()
+    say: Callable[[str], object] = lambda line: None
 
     def word_ids(self) -> NDArray[np.int64]:
         """The ids of all words, one tree after the other. For a word of several pieces, it is the
@@ -58,7 +62,8 @@ class Lesson(Named):
         taught: whether a teacher labels its trees. Labels that the lesson itself gives are mixed
             with the teacher's, as those of the training file are. Only for lessons made once.
         parsed: whether a parser learns from its trees.
-        soft: whether its trees have soft labels.
+        soft: whether its trees have soft labels, or sets of classes. A lesson that is `taught` and
+            has them needs no teacher.
     """
 
     plugin_kind: ClassVar[str] = "lesson"
@@ -76,6 +81,11 @@ class Lesson(Named):
     @property
     def files(self) -> tuple[str, ...]:
         """The files that it reads, in the folder of the data or beside the recipe."""
+        return ()
+
+    @property
+    def bundles(self) -> tuple[str, ...]:
+        """The names or folders of the bundles that it runs."""
         return ()
 
     def path(self, name: str, folders: Sequence[Path]) -> Path:

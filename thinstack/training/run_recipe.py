@@ -200,8 +200,13 @@ def _load(
 ) -> Datasets:
     """The data sets of the recipe. The main process asks a teacher, and keeps its answers in the
     folder `cache`, where the others find them."""
+
+    def say(line: str) -> None:
+        if team.main:
+            console.print(as_text(line))
+
     if recipe.teacher is None:
-        return load_datasets(recipe, inputs)
+        return load_datasets(recipe, inputs, teach=partial(taught_trees, say=say))
     if not team.main:
         team.shared(None)  # It waits for the teacher's answers.
     with _progress(console) as progress:
@@ -211,7 +216,7 @@ def _load(
             description = f"the teacher reads {what}"
             progress.update(bar, completed=done, total=total, description=description)
 
-        teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read)
+        teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read, say=say)
         datasets = load_datasets(recipe, inputs, teach=teach)
     if team.main:
         team.shared(True)  # The others go on.

@@ -18,11 +18,14 @@ class LabelledTree(NamedTuple):
         labels: (N,) the class of each node, -1 where it is unknown.
         soft: (N, C) how often each class counts in the loss of a node. Without it, its class counts
             once.
+        root_set: the classes of which the root has one, where more is not known. Lessons with
+            `soft` may have them. They take the place of the root's label.
     """
 
     tree: Tree
     labels: NDArray[np.int64]
     soft: NDArray[np.float16] | None = None
+    root_set: tuple[int, ...] = ()
 
     @classmethod
     def unlabelled(cls, tree: Tree) -> "LabelledTree":

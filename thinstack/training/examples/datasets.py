@@ -118,6 +118,7 @@ def load_datasets(
             aside=[*_sentences(task, held + dev)],
             folders=recipe.folders(data),
             vocabulary=vocabulary,
+            labels=recipe.model.labels,
         )
         check_drawn(recipe, treebank)
     return Datasets(

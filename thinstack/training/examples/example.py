@@ -33,10 +33,13 @@ class Example:
     Attributes:
         trees: its words over the trees of each tree source. "gold" is always there.
         parsed: whether a parser learns from its gold tree.
+        one_of: whether the whole has one of the classes of its soft label, and it is not known how
+            likely each of them is.
     """
 
     trees: dict[str, LabelledForest]
     parsed: bool = True
+    one_of: bool = False
 
     @property
     def gold(self) -> LabelledForest:
@@ -62,6 +65,7 @@ class Minibatch(NamedTuple):
         counts: (size,) the number of targets of each example.
         whole: (size,) the place among all targets of the target for the whole example.
         soft: (t, C) the soft labels that take the place of `targets`, or None.
+        sets: the places among all targets of those of examples that are `one_of`.
     """
 
     forest: Forest
@@ -72,6 +76,7 @@ class Minibatch(NamedTuple):
     counts: IntArray
     whole: IntArray
     soft: NDArray[np.float32] | None
+    sets: IntArray = np.zeros(0, np.int64)
 
 
 def examples_of(
@@ -124,6 +129,7 @@ def minibatch(
         right = [_right(example, one) for (example, _), one in zip(drawn, chosen, strict=True)]
     counts = np.array([len(one.targets) for one in chosen])
     soft = [one.soft for one in chosen if one.soft is not None]
+    whole = np.cumsum(counts) - counts + [one.whole for one in chosen]
     return Minibatch(
         join(one.forest for one in chosen),
         np.concatenate([one.targets for one in chosen]),
@@ -131,8 +137,9 @@ def minibatch(
         np.array([len(one.forest.lengths) for one in chosen]),
         len(examples),
         counts,
-        np.cumsum(counts) - counts + [one.whole for one in chosen],
+        whole,
         np.concatenate(soft).astype(np.float32) if soft else None,
+        whole[[example.one_of for example, _ in drawn]],
     )
 
 

@@ -55,9 +55,9 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
     """The SHA-256 of every file that a recipe names, and of `more`, by name. The files are in the
     folder `data`. The digest of a table of `Inputs` is that of the bytes that are learnt from.
 
-    A bundle, where learning starts or of a teacher, is told by its manifest, which holds the
-    digests of its files. Encoders of the hub have none. The digest of a folder covers the names and
-    digests of its files, and the table of SICK that stands beside it.
+    A bundle, where learning starts, of a teacher or of a lesson, is told by its manifest, which
+    holds the digests of its files. Encoders of the hub have none. The digest of a folder covers the
+    names and digests of its files, and the table of SICK that stands beside it.
 
     Raises DataError for a file that cannot be read.
     """
@@ -69,6 +69,8 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
         paths[files.vectors] = vectors_file(files.vectors, inputs.folder)
     for lesson in recipe.lessons:
         paths |= {name: lesson.path(name, recipe.folders(inputs.folder)) for name in lesson.files}
+        for name in lesson.bundles:
+            paths[f"the bundle {name} of a lesson"] = inputs.bundle(name).path / MANIFEST_FILE
     if (start := inputs.start(recipe)) is not None:
         paths["the bundle of init"] = start.path / MANIFEST_FILE
     if recipe.teacher is not None:

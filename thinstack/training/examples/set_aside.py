@@ -1,5 +1,7 @@
 """Sets items aside, to report on or to stop early by, and finds items that repeat one another."""
 
+import hashlib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import TypeVar
@@ -75,6 +77,15 @@ def _parted(
     for item in items:
         parts[group_of(item) in groups].append(item)
     return parts
+
+
+def is_held_out(text: str, one_in: int) -> bool:
+    """Whether a text is among those that are never learnt from: about one of `one_in`, chosen by
+    the MD5 digest of its letters a to z alone. So a text is on the same side in every file, with
+    other spaces, marks, digits and capitals too."""
+    letters = re.sub("[^a-z]", "", text.lower())
+    digest = hashlib.md5(letters.encode(), usedforsecurity=False).hexdigest()
+    return int(digest, 16) % one_in == 0
 
 
 def repeated(

@@ -86,7 +86,7 @@ def words_of_treebank(treebank: Treebank, wanted: FromTreebank) -> dict[str, str
     frequent class as their label, doubled for the ends of five classes. Neutral ones are left
     out."""
     counts, middle = Counter[tuple[str, int]](), (treebank.classes - 1) / 2
-    for tree, labels, _ in treebank.trees:
+    for tree, labels, *_ in treebank.trees:
         spans, words = tree.spans.tolist(), tree.words
         for below in tree.children:
             if len(below) == 2 and words[spans[below[0]][0]] in wanted.after:

@@ -39,9 +39,22 @@ def task_loss(
     if batch.soft is None and root_weight == 0:
         labelled = int((batch.targets >= 0).sum())
         return head.loss(logits, torch.from_numpy(batch.targets).to(logits.device)), labelled
-    labels = soft_labels(batch, head.classes, root_weight)
-    loss = head.loss(logits, torch.from_numpy(labels).to(logits.device))
-    return loss, int(labels.any(1).sum())
+    labels = torch.from_numpy(soft_labels(batch, head.classes, root_weight)).to(logits.device)
+    if batch.sets.size:
+        rows = torch.from_numpy(batch.sets).to(logits.device)
+        labels[rows] = shares_in_sets(labels[rows], logits[rows])
+    return head.loss(logits, labels), int(labels.any(1).sum())
+
+
+def shares_in_sets(labels: Tensor, logits: Tensor) -> Tensor:
+    """Soft labels (k, C) of targets that have one of the classes with a count above 0 in `labels`
+    (k, C). The sum of each row is shared out as the model does, by its `logits` (k, C).
+
+    With these shares held fixed, the gradient of the cross-entropy is that of -log p(set), where
+    p(set) is the sum of the probabilities of its classes.
+    """
+    within = logits.detach().float().masked_fill(labels == 0, -torch.inf)
+    return labels.sum(1, keepdim=True) * torch.softmax(within, 1)
 
 
 def soft_labels(batch: Minibatch, classes: int, root_weight: float) -> NDArray[np.float32]:

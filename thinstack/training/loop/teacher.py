@@ -30,6 +30,10 @@ AT_ONCE: Final = 1000
 again."""
 
 
+LEAST_MASS: Final = 0.01
+"""The least probability of a set of classes in which a teacher tells these apart."""
+
+
 class Scores(Protocol):
     """What scores all nodes of trees."""
 
@@ -85,8 +89,8 @@ class Teacher:
         """How often each class counts for the nodes of each binary tree, (N, C).
 
         It is the mean probability over all bundles and encoders. Where a tree has a label, that has
-        the share `alpha`, and the probabilities have the rest. `what` names the trees for
-        `on_read`.
+        the share `alpha`, and the probabilities have the rest. A root with a set of classes has
+        their probabilities alone (`within_set`). `what` names the trees for `on_read`.
         """
 
         def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
@@ -97,8 +101,13 @@ class Teacher:
 
         answers = self._answers(what, self._digests, [one.tree for one in trees], ask)
         means = _cut(answers, [len(one.tree) for one in trees])
-        pairs, alpha = zip(means, trees, strict=True), self._config.alpha
-        return [with_labels(mean, one.labels, alpha) for mean, one in pairs]
+        labels = []
+        for mean, one in zip(means, trees, strict=True):
+            soft = with_labels(mean, one.labels, self._config.alpha)
+            if one.root_set:
+                soft[-1] = within_set(mean[-1], one.root_set)
+            labels.append(soft)
+        return labels
 
     def _parser(self) -> Predictor:
         bundles, name = self._bundles, self._config.parser
@@ -148,6 +157,15 @@ def with_labels(
     own = np.eye(probabilities.shape[1])[labels]
     mixed = alpha * own + (1 - alpha) * probabilities.astype(np.float64)
     return np.where(known, mixed, probabilities).astype(np.float16)
+
+
+def within_set(probabilities: NDArray[np.floating], classes: Sequence[int]) -> NDArray[np.floating]:
+    """The probabilities (C,) of a set of classes alone, so that their sum is 1. They are even if
+    the set has less than `LEAST_MASS`, because shares of almost nothing say nothing."""
+    known: NDArray[np.floating] = np.zeros(len(probabilities))
+    own = probabilities[[*classes]].astype(np.float64)
+    known[[*classes]] = own / own.sum() if own.sum() >= LEAST_MASS else 1 / len(classes)
+    return known
 
 
 def _digest_of(bundle: Predictor) -> str:

@@ -1,11 +1,12 @@
 """Gathers the trees that a model learns from: those of the training file and those of lessons, with
 soft labels where a teacher has labelled them (Hinton et al. 2015)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thinstack.core.config import ModelConfig
 from thinstack.data.trees.subtrees import LabelledTree
@@ -44,13 +45,14 @@ def taught_trees(
     cache: Path | None = None,
     threads: int | None = None,
     on_read: OnRead | None = None,
+    say: Callable[[str], object] = lambda line: None,
 ) -> list[Taught]:
     """The trees that a recipe with a teacher or lessons learns from, the same for all seeds: the
     trees `train`, then those of the lessons that are made once. A lesson's place in the recipe is
     the seed of its random draws, so that more trees of one lesson change no other.
 
     Sentences of `aside`, which are kept for measuring, are never taken from texts. `cache`,
-    `threads` and `on_read` are as a `Teacher` takes them.
+    `threads` and `on_read` are as a `Teacher` takes them, and `say` as a `Treebank` does.
 
     Raises TreeError for trees that are not binary.
     """
@@ -66,6 +68,8 @@ def taught_trees(
         aside=[tree.words for tree, _ in aside],
         folders=recipe.folders(data),
         parse=None if teacher is None else teacher.parse,
+        labels=recipe.model.labels,
+        say=say,
     )
     made = [
         (lesson, lesson.trees(treebank, np.random.default_rng(place)))
@@ -118,12 +122,23 @@ def _softened(
         return trees
     if teacher is not None:
         soft = teacher.soft_labels(trees, "the training trees" if lesson is None else lesson.title)
+        trees = [tree._replace(root_set=()) for tree in trees]  # the teacher has chosen in them
     else:
-        classes = len(recipe.model.labels)
-        once = np.eye(classes + 1, classes, dtype=np.float16)  # 0 for an unknown label, -1
-        soft = [once[each.labels] if each.soft is None else each.soft for each in trees]
+        soft = [_own_labels(tree, len(recipe.model.labels)) for tree in trees]
     weight = np.float16(1.0 if lesson is None else lesson.weight)
     return [tree._replace(soft=each * weight) for tree, each in zip(trees, soft, strict=True)]
+
+
+def _own_labels(tree: LabelledTree, classes: int) -> NDArray[np.float16]:
+    """How often each class counts for the nodes of a tree, (N, C), by its own labels. The classes
+    of its root's set count alike."""
+    if tree.soft is not None:
+        return tree.soft
+    soft = np.eye(classes + 1, classes, dtype=np.float16)[tree.labels]  # 0 for -1, unknown
+    if tree.root_set:
+        soft[-1] = 0
+        soft[-1, tree.root_set] = 1 / len(tree.root_set)
+    return soft
 
 
 def taught_examples(
@@ -143,7 +158,7 @@ def taught_examples(
             gold = example.gold._replace(soft=each.tree.soft)
             steps = {source: one.forest.transitions for source, one in trees.items()}
             trees = {source: gold.over(own) for source, own in steps.items()} | {"gold": gold}
-        made.append(Example(trees, each.parsed))
+        made.append(Example(trees, each.parsed, one_of=bool(each.tree.root_set)))
     return made
 
 

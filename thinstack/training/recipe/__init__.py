@@ -276,7 +276,7 @@ class Recipe(Strict):
         for lesson in self.lessons:
             if lesson.anew and not self.training.gold:
                 raise ValueError(f"lessons: {lesson.name} has its own trees; set training.gold")
-            if lesson.taught and self.teacher is None:
+            if lesson.taught and not lesson.soft and self.teacher is None:
                 raise ValueError(f"lessons: a teacher labels {lesson.name}; name one in [teacher]")
             if shown := {self.data.train, self.data.dev}.intersection(lesson.files):
                 raise ValueError(

@@ -1,0 +1,341 @@
+"""Texts with labels, stars and ratings: which sets of classes they have, which texts are taken, and
+what the loss of a set is."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import tiny_recipe
+import torch
+from runs import gone_on, run, same
+
+import thinstack
+from thinstack.core import Tree
+from thinstack.core.scale import FIVE
+from thinstack.errors import ConfigError, DataError
+from thinstack.plugins.heads.node_classifier import NodeClassifier
+from thinstack.training.examples.datasets import load_datasets, read_items
+from thinstack.training.examples.example import Minibatch, minibatch
+from thinstack.training.examples.inputs import data_digests
+from thinstack.training.examples.set_aside import is_held_out
+from thinstack.training.lesson import Treebank
+from thinstack.training.lessons.rated import Rated
+from thinstack.training.loop.losses import task_loss
+from thinstack.training.loop.measuring import scores_of
+from thinstack.training.loop.seeds import run_seed
+from thinstack.training.loop.teacher import within_set
+from thinstack.training.loop.teaching import taught_trees
+from thinstack.training.recipe import Recipe
+
+ROWS = [
+    ("It works.", "positive"),
+    ("it  works.", "positive"),  # the same text to a reader
+    ("It broke.", "negative"),
+    ("A box.", "neutral"),
+    ("The case is red.", "positive"),
+    ("the case is red.", "negative"),
+]
+BANDS = [
+    {"below": -1, "classes": ["very negative", "negative"]},
+    {"at_least": -1, "below": 0.5, "classes": ["neutral"]},
+    {"at_least": 2, "classes": ["positive", "very positive"]},
+]
+
+
+def table(folder, rows, name="rows.jsonl", columns=("text", "label")):
+    lines = [json.dumps(dict(zip(columns, row, strict=True))) for row in rows]
+    (folder / name).write_text("\n".join(lines), encoding="utf-8")
+
+
+def lesson(rows, folder, *, labels=FIVE, aside=(), seed=0, column="label", **settings):
+    """The set of each text that the lesson takes, by its words, and what it says."""
+    table(folder, rows, columns=("text", column))
+    said = []
+    treebank = Treebank(
+        [],
+        len(labels),
+        aside=aside,
+        folders=[folder],
+        parse=lambda sentences: list(map(Tree.right, sentences)),
+        labels=labels,
+        say=said.append,
+    )
+    rated = Rated(tables=["rows.jsonl"], label_column=column, **settings)
+    trees = rated.trees(treebank, np.random.default_rng(seed))
+    assert all((tree.labels == -1).all() and tree.soft is None for tree in trees)
+    return {" ".join(tree.tree.words): tree.root_set for tree in trees}, said[0]
+
+
+# -- sets
+
+
+def test_names_of_sides_are_sets_and_a_text_counts_once(tmp_path):
+    sets, said = lesson(ROWS, tmp_path)
+    assert sets == {"It works .": (3, 4), "It broke .": (0, 1), "A box .": (2,)}
+    assert said == (
+        "rated.v1: rows.jsonl: 1 very negative or negative, 1 neutral, 1 positive or very "
+        "positive; left out: 1 with different labels"
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "settings", "expected"),
+    [
+        ("stars", [1, 2, 3, 4, 5], {}, [(0,), (1,), (2,), (3,), (4,)]),
+        ("sentiment", [0, 1], {}, [(0, 1), (3, 4)]),
+        ("label", ["bad", "good"], {}, [(0, 1), (3, 4)]),
+        ("label", ["yes", "no"], {"sets": {"yes": FIVE[:1:-1], "no": ["negative"]}},
+         [(2, 3, 4), (1,)]),
+        ("label", ["yes", "no", "?"], {"sets": {"yes": FIVE[3:]}, "left_out": ["no", "?"]},
+         [(3, 4)]),
+        ("label", ["positive", "negative", "conflict"], {"left_out": ["conflict"]},
+         [(3, 4), (0, 1)]),
+        ("rating", [-4, -1, 0.49, 0.5, 1.99, 2, "2.5"], {"bands": BANDS},
+         [(0, 1), (2,), (2,), None, None, (3, 4), (3, 4)]),
+        ("rating", [3, "none"], {"bands": BANDS, "left_out": ["none"]}, [(3, 4), None]),
+    ],
+)  # fmt: skip
+def test_sets_of_labels(tmp_path, column, values, settings, expected):
+    rows = [(f"Text {'abcdefgh'[place]}", value) for place, value in enumerate(values)]
+    sets, _ = lesson(rows, tmp_path, column=column, **settings)
+    named = [sets.get(text) for text, _ in rows]
+    assert named == [*expected, *[None] * (len(rows) - len(expected))]
+
+
+def test_labels_may_be_the_classes_of_a_model_that_is_no_five(tmp_path):
+    rows = [("a b", "dull"), ("c d", "fun"), ("e f", "dull")]
+    sets, _ = lesson(rows, tmp_path, labels=("dull", "so-so", "fun"))
+    assert [*sets.values()] == [(0,), (2,), (0,)]
+
+
+# -- texts
+
+
+def test_what_is_left_out_is_counted(tmp_path):
+    rows = [
+        ("It works.", 5),
+        ("It WAS fine .", 5),  # kept for measuring
+        ("a b c d e f g", 5),
+        ("So good. So cheap.", 5),
+        ("", 5),
+        ("Fine", 9),
+        ("Well", 7),
+    ]
+    sets = {"5": ["positive"], "9": ["neutral"]}
+    settings = {"sets": sets, "max_words": 6, "skip_bad": True, "left_out": ["7"], "held_out": 10}
+    (kept, said) = lesson(rows, tmp_path, aside=[["it", "was", "fine", "."]], **settings)
+    assert "It works ." in kept
+    for part in ("1 kept for measuring", "1 longer than 6 words", "1 unusable", "1 of labels in"):
+        assert part in said
+
+
+def test_a_tenth_is_held_out_by_its_letters(tmp_path):
+    # As md5sum says, modulo 10: "loved" has 0, "love" 8, "itworks" 1.
+    assert [is_held_out(text, 10) for text in ("Loved!", "love", "It works.")] == [
+        True,
+        False,
+        False,
+    ]
+    texts = [f"text {chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(600)]
+    settings = {"sets": {"positive": FIVE[3:]}, "held_out": 10}
+    taken, said = lesson([(text, "positive") for text in texts], tmp_path, **settings)
+    held = [text for text in texts if is_held_out(text, 10)]
+    assert {*texts} - {*taken} == {*held}
+    assert f"{len(held)} held out" in said
+    assert 40 < len(held) < 80
+    assert all(is_held_out(f" {text.upper()}! 10", 10) == (text in held) for text in texts)
+
+
+def test_a_share_of_the_texts_is_drawn(tmp_path):
+    rows = [(f"text {chr(97 + n)}", "positive") for n in range(20)]
+    settings = {"sets": {"positive": FIVE[3:]}, "share": 0.25}
+    first, again, other = (
+        [*lesson(rows, tmp_path, seed=seed, **settings)[0]] for seed in (1, 1, 2)
+    )
+    assert len(first) == 5
+    assert first == again != other
+
+
+# -- the loss
+
+
+@pytest.mark.parametrize("root_weight", [0.0, 0.5])
+def test_the_loss_of_a_set_has_the_gradient_of_its_mass(root_weight):
+    """Against autograd of -log p(set); the other target is a class."""
+    draw = torch.Generator().manual_seed(1)
+    logits = torch.randn(3, 5, generator=draw, requires_grad=True)
+    soft = np.array([[0, 0, 0, 0.25, 0.25], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]], np.float32)
+    batch = minibatch_of(soft, counts=[1, 2], whole=[0, 2], sets=[0])
+    head = NodeClassifier(hidden_size=2, classes=5)
+    loss, cases = task_loss(head, logits, batch, root_weight)
+    (found,) = torch.autograd.grad(loss, logits)
+    p = torch.softmax(logits, 1)
+    expected = -0.5 * (1 + root_weight) * p[0, 3:].sum().log() - p[1, 1].log()
+    (wanted,) = torch.autograd.grad(expected, logits)
+    torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-7)
+    assert cases == 2
+
+
+def test_a_set_that_the_model_denies_has_a_finite_loss():
+    logits = torch.tensor([[2000.0, 0, 0, -3000, -3000]], requires_grad=True)
+    soft = np.array([[0, 0, 0, 0.5, 0.5]], np.float32)
+    batch = minibatch_of(soft, counts=[1], whole=[0], sets=[0])
+    loss, _ = task_loss(NodeClassifier(hidden_size=2, classes=5), logits, batch, 0.0)
+    (found,) = torch.autograd.grad(loss, logits)
+    assert found.tolist() == [[1, 0, 0, -0.5, -0.5]]
+
+
+def minibatch_of(soft, *, counts, whole, sets):
+    none = np.zeros(0, np.int64)
+    targets, known = np.full(len(soft), -1), map(np.array, (counts, whole))
+    return Minibatch(None, targets, none, none, len(counts), *known, soft, np.array(sets))
+
+
+@pytest.mark.parametrize(
+    ("classes", "expected"),
+    [((3, 4), [0, 0, 0, 0.75, 0.25]), ((0,), [1, 0, 0, 0, 0]), ((1, 2), [0, 0.5, 0.5, 0, 0])],
+)
+def test_a_teacher_tells_the_classes_of_a_set_apart(classes, expected):
+    taught = np.array([0.591, 0.008, 0.001, 0.3, 0.1])
+    np.testing.assert_allclose(within_set(taught, classes), expected, atol=1e-12)
+
+
+# -- in recipes
+
+RATED = {"name": "rated.v1", "tables": ["rows.jsonl"], "weight": 0.5}
+
+
+def recipe_of(lesson, *, teacher=None, **settings):
+    plain = tiny_recipe.recipe(**settings).model_dump()
+    plain["model"]["labels"] = FIVE
+    plain["lessons"] = [lesson]
+    plain["teacher"] = teacher
+    return Recipe.parse(plain, source="test")
+
+
+@pytest.fixture
+def rows(data):
+    table(data, ROWS)
+    return data
+
+
+@pytest.mark.parametrize("teacher", [None, {"bundles": ["sst"], "alpha": 0.3}])
+def test_texts_get_trees_and_the_teachers_labels(rows, teacher):
+    recipe = recipe_of(RATED | ({} if teacher else {"parser": "sst"}), teacher=teacher)
+    train, held, dev = read_items(recipe, rows)
+    taught = [
+        each for each in taught_trees(recipe, train, held + dev, rows) if each.source == "rated"
+    ]
+    sst = thinstack.load("sst")
+    assert len(taught) == 3
+    for each, classes in zip(taught, [(3, 4), (0, 1), (2,)], strict=True):
+        tree, soft = each.tree.tree, each.tree.soft
+        own = sst.trees_and_scores([tree.words], "self")[0]
+        assert tree.transitions.tolist() == own.transitions.tolist()
+        assert not each.parsed
+        inside = np.isin(range(5), classes)
+        if teacher:
+            shares = own.scores[-1] * inside
+            np.testing.assert_allclose(soft[-1], 0.5 * shares / shares.sum(), atol=1e-3)
+            np.testing.assert_allclose(soft[:-1], 0.5 * own.scores[:-1], atol=1e-3)
+            assert each.tree.root_set == ()
+        else:
+            assert soft[-1].tolist() == (0.5 * inside / len(classes)).tolist()
+            assert not soft[:-1].any()
+            assert each.tree.root_set == classes
+
+
+def test_the_sets_of_a_minibatch_are_where_their_roots_are(rows):
+    """Examples that a parser learns from come first, so places move."""
+    recipe = recipe_of(RATED | {"parser": "sst"}, sources=("left",))
+    train = load_datasets(recipe, rows).train
+    mixed = [train[-3], train[0], train[-1]]
+    for source in ("gold", "left"):
+        batch = minibatch(mixed, [source] * 3)
+        sizes = [len(each.gold.targets) for each in (train[0], train[-3], train[-1])]
+        assert batch.sets.tolist() == [sum(sizes[:2]) - 1, sum(sizes) - 1]
+        assert (batch.soft[batch.sets] > 0).tolist() == [
+            [False, False, False, True, True],
+            [False, False, True, False, False],
+        ]
+
+
+def test_a_model_learns_the_sets_and_a_stopped_run_goes_on(rows, tmp_path):
+    least = []
+    for epochs in (1, 20):
+        settings = {"epochs": epochs, "root_weight": 0.2, "learning_rate": 0.1}
+        recipe = recipe_of(RATED | {"parser": "sst", "weight": 5}, **settings)
+        datasets = load_datasets(recipe, rows)
+        model = run_seed(recipe, datasets, 1, tmp_path / str(epochs)).model
+        scores = scores_of(model, datasets.train[-3:], "gold")
+        sets = ([3, 4], [0, 1], [2])
+        least.append(min(each[-1][own].sum() for each, own in zip(scores, sets, strict=True)))
+    assert least[0] < 0.5
+    assert least[1] > 0.7
+    short = recipe_of(RATED | {"parser": "sst"})
+    assert same(run(short, rows, tmp_path / "whole"), gone_on(short, rows, tmp_path / "stopped"))
+
+
+def test_digests_name_the_parser_and_the_tables(rows):
+    found = data_digests(recipe_of(RATED | {"parser": "sst"}), rows)
+    assert {"rows.jsonl", "the bundle sst of a lesson"} <= {*found}
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"tables": []}, "tables"),
+        ({"sets": {"positive": []}}, "'positive'"),
+        ({"sets": {"a": ["negative"]}, "bands": BANDS}, "sets or bands"),
+        ({"bands": [{"classes": ["neutral"]}]}, "at_least"),
+        ({"bands": [{"classes": [], "below": 0}]}, "classes"),
+        ({"bands": [{"classes": ["neutral"], "below": 0, "at_least": 0}]}, "at_least < below"),
+        ({"bands": [*BANDS, {"classes": ["neutral"], "at_least": 0.4, "below": 1}]}, "overlap"),
+        ({"held_out": 1}, "held_out"),
+        ({"share": 1.5}, "share"),
+        ({"tables": ["dev.txt"]}, "'dev.txt'"),
+    ],
+)
+def test_settings_that_are_refused(settings, named):
+    with pytest.raises(ConfigError, match=re.escape(named)):
+        recipe_of(RATED | settings)
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "error", "named"),
+    [
+        (ROWS, {"sets": {"positive": ["good"]}}, ConfigError, "'neutral' (1 rows)"),
+        ([("a", "x")], {"sets": {"x": ["good"]}}, ConfigError, "'good'"),
+        ([("a", "x")], {"sets": {"x": FIVE}}, ConfigError, "all classes"),
+        ([("a", 1)], {"bands": [{"below": 0, "classes": FIVE}]}, ConfigError, "all classes"),
+        ([("a", 1)], {"bands": [{"below": 0, "classes": ["fine"]}]}, ConfigError, "'fine'"),
+        ([("a", "x"), ("b", "x"), ("c", "y")], {}, ConfigError, "'x' (2 rows), 'y' (1 rows)"),
+        ([("a", f"{n}.5") for n in range(9)], {}, ConfigError, "and 1 more"),
+        (ROWS, {"text_column": "review"}, DataError, "text_column"),
+        ([("a", 1), ("b", "x")], {"bands": BANDS}, DataError, "rows.jsonl:2: "),
+        ([("a", 1)], {"bands": [{"below": 0, "classes": ["neutral"]}]}, DataError, "1 in no band"),
+        ([("", "positive"), ("b", "negative")], {}, DataError, "rows.jsonl:1: "),
+        ([("a b c", "good"), ("a b d", "bad")], {"max_words": 2}, DataError, "2 longer than 2"),
+        (ROWS, {"labels": ("good", "bad")}, ConfigError, "scale of sentiment"),
+    ],
+)  # fmt: skip
+def test_tables_that_teach_nothing(tmp_path, rows, settings, error, named):
+    with pytest.raises(error, match=re.escape(named)):
+        lesson(rows, tmp_path, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "named"),
+    [
+        ({}, ConfigError, "[teacher]"),
+        ({"parser": "nobody"}, thinstack.ThinstackError, "nobody"),
+        ({"parser": "sst", "tables": ["gone.csv"]}, DataError, "gone.csv"),
+    ],
+)
+def test_lessons_without_a_parser_or_a_table(rows, settings, error, named):
+    with pytest.raises(error, match=re.escape(named)):
+        load_datasets(recipe_of(RATED | settings), rows)
