@@ -100,8 +100,8 @@ def _loaded(transformers: Any, name: str) -> tuple[Any, Any]:
         ) from None
     if missing := sorted(report["missing_keys"]):
         raise ConfigError(
-            f"teacher.encoders: {name} has no weights {', '.join(missing[:3])}: it is no "
-            "classifier yet; fine-tune it first (python -m reproduce teacher)"
+            f"teacher.encoders: expected a classifier, but {name} lacks the weights "
+            f"{', '.join(missing[:3])}; fine-tune it first, with transformers"
         )
     return tokenizer, model
 
