@@ -56,8 +56,8 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
     folder `data`. The digest of a table of `Inputs` is that of the bytes that are learnt from.
 
     A bundle, where learning starts, of a teacher or of a lesson, is told by its manifest, which
-    holds the digests of its files. The digest of a folder covers the names and digests of its
-    files, and the table of SICK that stands beside it.
+    holds the digests of its files. Encoders of the hub have none. The digest of a folder covers the
+    names and digests of its files, and the table of SICK that stands beside it.
 
     Raises DataError for a file that cannot be read.
     """
@@ -77,6 +77,8 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
         parser = [recipe.teacher.parser] if recipe.teacher.parser is not None else []
         for name in (*recipe.teacher.bundles, *parser):
             paths[f"the teacher {name}"] = inputs.bundle(name).path / MANIFEST_FILE
+        folders = [name for name in recipe.teacher.encoders if Path(name).is_dir()]
+        paths |= {f"the teacher {name}": Path(name) for name in folders}
     return {name: _digest(path) for name, path in paths.items()}
 
 

@@ -1,5 +1,5 @@
-"""Asks a teacher: bundles that give trees to sentences and probabilities to all phrases. Their
-answers are kept in files."""
+"""Asks a teacher: bundles that give trees to sentences, and bundles and encoders that give
+probabilities to all phrases. Their answers are kept in files."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.errors import ConfigError
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.predictor import Predictor
+from thinstack.training.loop.encoder_teacher import EncoderTeacher
 from thinstack.training.recipe import TeacherConfig
 
 OnRead = Callable[[str, int, int], None]
@@ -36,15 +37,26 @@ LEAST_MASS: Final = 0.01
 """The least probability of a set of classes in which a teacher tells these apart."""
 
 
+class Scores(Protocol):
+    """What scores all nodes of trees."""
+
+    def node_scores(
+        self, words: Sequence[Sequence[str]], transitions: Sequence[NDArray[np.integer]]
+    ) -> list[NDArray[np.float32]]:
+        """The probabilities (N, C) of the nodes of each tree of words."""
+
+
 class Teacher:
-    """The bundles of a recipe's teacher.
+    """The bundles and the encoders of a recipe's teacher.
 
     Answers are kept in the folder `cache`, each file with the answers for some sentences. Its name
-    is the digest of the bundles' manifests and these sentences. So the same question is not asked
-    again, and an answer is never used for another question. `close` removes files that this teacher
-    did not use. `threads`: as a `Predictor` takes them. `on_read` is called after each file.
+    is the digest of who is asked, by the bundles' manifests and the encoders' weights, and of these
+    sentences. So the same question is not asked again, and an answer is never used for another
+    question. `close` removes files that this teacher did not use. `threads`: as a `Predictor` takes
+    them. `on_read` is called after each file.
 
-    Raises ConfigError for a bundle that has other classes than `labels` or does not score phrases.
+    Raises ConfigError for a bundle or an encoder that has other classes than `labels`, and for a
+    bundle that does not score phrases.
     """
 
     def __init__(
@@ -57,6 +69,9 @@ class Teacher:
         on_read: OnRead | None = None,
     ):
         self._bundles = [_bundle(name, labels, threads) for name in config.bundles]
+        encoders = [EncoderTeacher(name, labels) for name in config.encoders]
+        self._scoring: list[Scores] = [*self._bundles, *encoders]
+        self._digests = [*map(_digest_of, self._bundles), *(each.digest for each in encoders)]
         self._config, self._threads = config, threads
         self._cache, self._on_read, self._used = cache, on_read, set[Path]()
 
@@ -69,28 +84,28 @@ class Teacher:
             found = parser.trees_and_scores(words, "self")
             return np.concatenate([each.transitions for each in found])
 
-        steps = self._answers("texts, for their trees", [parser], list(sentences), ask)
+        steps = self._answers("texts, for their trees", [_digest_of(parser)], sentences, ask)
         trees = _cut(steps, [2 * len(words) - 1 for words in sentences])
         return list(map(Tree.from_transitions, trees, sentences))
 
     def soft_labels(self, trees: Sequence[LabelledTree], what: str) -> list[NDArray[np.float16]]:
         """How often each class counts for the nodes of each binary tree, (N, C).
 
-        It is the mean probability over all bundles. Where a tree has a label, that has the share
-        `alpha`, and the probabilities have the rest. Sentences of a text are read by themselves,
-        and nodes above them have their own label alone. A root with a set of classes has their
-        probabilities (`within_set`), of a text as the mean of its sentences. `what` names the trees
-        for `on_read`.
+        It is the mean probability over all bundles and encoders. Where a tree has a label, that has
+        the share `alpha`, and the probabilities have the rest. Sentences of a text are read by
+        themselves, and nodes above them have their own label alone. A root with a set of classes
+        has their probabilities (`within_set`), of a text as the mean of its sentences. `what` names
+        the trees for `on_read`.
         """
 
         def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
             words, steps = [tree.words for tree in part], [tree.transitions for tree in part]
-            scores = [np.concatenate(each.node_scores(words, steps)) for each in self._bundles]
+            scores = [np.concatenate(each.node_scores(words, steps)) for each in self._scoring]
             mean: NDArray[np.float16] = np.mean(scores, axis=0).astype(np.float16)
             return mean
 
         sentences = [one.sentence_trees() for one in trees]
-        answers = self._answers(what, self._bundles, [*chain.from_iterable(sentences)], ask)
+        answers = self._answers(what, self._digests, [*chain.from_iterable(sentences)], ask)
         means = _cut(answers, [sum(map(len, own)) for own in sentences])
         labels = []
         for mean, one in zip(means, trees, strict=True):
@@ -106,7 +121,7 @@ class Teacher:
             bundles = [Predictor(open_bundle(name), threads=self._threads)]
         if parsers := [bundle for bundle in bundles if bundle.config.parses]:
             return parsers[0]
-        names = name or ", ".join(self._config.bundles)
+        names = name or ", ".join(self._config.names)
         raise ConfigError(
             f"teacher.parser: expected a bundle that parses, which {names} does not; name one, "
             "such as sst"
@@ -121,12 +136,11 @@ class Teacher:
     def _answers(
         self,
         what: str,
-        bundles: Sequence[Predictor],
+        digests: Sequence[str],
         asked: Sequence[Any],
         ask: Callable[[Sequence[Any]], NDArray[Any]],
     ) -> Iterator[NDArray[Any]]:
         """The rows that `ask` gives for the sentences, some sentences at a time."""
-        digests = [bundle.bundle.manifest.digest for bundle in bundles]
         for start in range(0, len(asked), AT_ONCE):
             part = asked[start : start + AT_ONCE]
             if self._cache is None:
@@ -179,6 +193,10 @@ def _of_text(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
     return found
 
 
+def _digest_of(bundle: Predictor) -> str:
+    return bundle.bundle.manifest.digest
+
+
 def _bundle(name: str, labels: Sequence[str], threads: int | None) -> Predictor:
     found = Predictor(open_bundle(name), threads=threads)
     if tuple(found.labels) != tuple(labels):
@@ -205,12 +223,12 @@ def _kept(path: Path, ask: Callable[[], NDArray[Any]]) -> NDArray[Any]:
     return answers
 
 
-def _digest(bundles: Sequence[str], part: Sequence[Any]) -> str:
-    """The digest of a question: the bundles, and the trees or the words that they are asked for."""
+def _digest(teachers: Sequence[str], part: Sequence[Any]) -> str:
+    """The digest of a question: who is asked, and the trees or the words that it is about."""
     asked = [
         [each.words, each.transitions.tolist()] if isinstance(each, Tree) else each for each in part
     ]
-    return hashlib.sha256(json.dumps([bundles, asked]).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps([teachers, asked]).encode()).hexdigest()[:32]
 
 
 def _cut(rows: Iterator[NDArray[Any]], sizes: Sequence[int]) -> list[NDArray[Any]]:

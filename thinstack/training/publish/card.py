@@ -145,8 +145,8 @@ def _more(recipe: Recipe, result: SeedResult, shipped: dict[str, dict[str, Any]]
 
 def _taught(recipe: Recipe) -> str:
     """Who taught it, on what beside the training file."""
-    bundles = recipe.teacher.bundles if recipe.teacher else ()
-    names = ", ".join(f"`{name}`" for name in bundles)
+    teachers = recipe.teacher.names if recipe.teacher else ()
+    names = ", ".join(f"`{name}`" for name in teachers)
     lessons = ", ".join(f"`{lesson.name}`" for lesson in recipe.lessons)
     return (f", taught by {names}" if names else "") + (f", lessons {lessons}" if lessons else "")
 

@@ -95,13 +95,18 @@ class DataConfig(Strict):
 
 
 class TeacherConfig(Strict):
-    """Bundles that teach. A model learns their probabilities for every phrase, both beside the
-    labels of the training file and on the lessons that are taught."""
+    """Bundles and encoders that teach. A model learns their probabilities for every phrase, both
+    beside the labels of the training file and on the lessons that are taught."""
 
     bundles: tuple[str, ...] = Field(
-        min_length=1,
+        default=(),
         description="Names or folders of bundles with the classes of `model.labels`; of several, "
-        "the mean of their probabilities is learnt.",
+        "also of encoders, the mean of their probabilities is learnt.",
+    )
+    encoders: tuple[str, ...] = Field(
+        default=(),
+        description="Folders or names of classifiers of transformers with these classes. They read "
+        "each phrase as a text of its own.",
     )
     alpha: float = Field(
         default=0.3,
@@ -115,6 +120,17 @@ class TeacherConfig(Strict):
         description="Name or folder of the bundle that makes the trees of the lessons `texts.v1` "
         "and `rated.v1`; by default the first of `bundles` that parses.",
     )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The bundles and the encoders."""
+        return self.bundles + self.encoders
+
+    @model_validator(mode="after")
+    def _names_some(self) -> Self:
+        if not self.names:
+            raise ValueError("expected bundles or encoders that teach, found none; name some")
+        return self
 
 
 class InitConfig(Strict):
@@ -188,7 +204,7 @@ class Recipe(Strict):
         default=None, description="Where learning starts; fresh weights without it."
     )
     teacher: TeacherConfig | None = Field(
-        default=None, description="Bundles that label phrases too; none without it."
+        default=None, description="Bundles and encoders that label phrases too; none without it."
     )
     model: ModelConfig = Field(description="What is trained.")
     lessons: Lessons = Field(
