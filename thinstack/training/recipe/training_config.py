@@ -57,6 +57,12 @@ class TrainingConfig(Strict):
         description="Each layer of the pretrained encoder has so many times the learning rate of "
         "the one above it.",
     )
+    frozen_layers: int = Field(
+        default=0,
+        ge=0,
+        description="So many of the lowest layers of a pretrained encoder learn nothing, nor does "
+        "what lies below them, the leaf table too. A step then takes less time.",
+    )
     warm_up: Rate = Field(
         default=0.0,
         description="Over this share of the training all learning rates but the parser's rise from "
