@@ -89,7 +89,7 @@ def _pays_on_cpu() -> bool:
     finally:
         torch.set_num_threads(threads)
     exact, lower = map(min, zip(*rounds, strict=True))
-    return lower <= PAYS * exact
+    return bool(lower <= PAYS * exact)
 
 
 @torch.enable_grad()
