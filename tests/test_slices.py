@@ -9,7 +9,7 @@ import thinstack
 
 ROOT = Path(thinstack.__file__).parent
 SLICES = {
-    "embeddings/transformer": "TransformerEmbedding|Bert|BertLayer",
+    "embeddings/transformer": "TransformerEmbedding|Transformer|TransformerLayer",
     "encoders/spinn": "StackEncoder|TrackingLSTM",
     "parsers/distances": "Padding",
 }

@@ -1,4 +1,4 @@
-"""A BERT of random weights, as transformers saves it, and recipes over it."""
+"""A BERT or MPNet of random weights, as transformers saves it, and recipes over it."""
 
 import torch
 from training import tiny_recipe
@@ -7,9 +7,12 @@ WIDTH, HEADS, INSIDE, LAYERS, POSITIONS = 32, 4, 48, 2, 24
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 WORDS = ("good", "fine", "love", "##ly", "bad", "dull", "aw", "##ful", "the", "film", "plot", "is")
 LETTERS = tuple("abcdeghintuvwx'-,.[]’中文10")
-PIECES = (*SPECIAL, *WORDS, *LETTERS, *(f"##{letter}" for letter in "abdegiorstuv0"))
+PLAIN = (*WORDS, *LETTERS, *(f"##{letter}" for letter in "abdegiorstuv0"))
+PIECES = (*SPECIAL, *PLAIN)
+MPNET_PIECES = ("<s>", "<pad>", "</s>", "[UNK]", "<mask>", *PLAIN)
 SIZES = {"layers": LAYERS, "heads": HEADS, "feed_forward": INSIDE, "positions": POSITIONS}
 OPTIONS = SIZES | {"first": PIECES.index("[CLS]"), "last": PIECES.index("[SEP]")}
+MPNET = SIZES | {"model_type": "mpnet", "first": 0, "last": 2}
 
 
 def write_encoder(folder, *, cased=False, kind="Bert", **changes):
@@ -25,6 +28,10 @@ def write_encoder(folder, *, cased=False, kind="Bert", **changes):
         "intermediate_size": INSIDE,
         "max_position_embeddings": POSITIONS,
     }
+    pieces, tokenizer_kind = PIECES, "Bert"
+    if kind == "MPNet":
+        pieces, tokenizer_kind = MPNET_PIECES, kind
+        config |= {"max_position_embeddings": POSITIONS + 2, "layer_norm_eps": 1e-5}
     made = getattr(transformers, f"{kind}Config")(**config | changes)
     encoder = getattr(transformers, f"{kind}Model")(made).eval()
     with torch.no_grad():
@@ -34,9 +41,9 @@ def write_encoder(folder, *, cased=False, kind="Bert", **changes):
     folder.mkdir(parents=True, exist_ok=True)
     transformers.utils.logging.disable_progress_bar()
     encoder.save_pretrained(folder)
-    (folder / "vocab.txt").write_text("".join(f"{one}\n" for one in PIECES), encoding="utf-8")
-    tokenizer = transformers.BertTokenizerFast.from_pretrained(folder, do_lower_case=not cased)
-    tokenizer.save_pretrained(folder)
+    (folder / "vocab.txt").write_text("".join(f"{one}\n" for one in pieces), encoding="utf-8")
+    tokenizer = getattr(transformers, f"{tokenizer_kind}TokenizerFast")
+    tokenizer.from_pretrained(folder, do_lower_case=not cased).save_pretrained(folder)
     return encoder
 
 

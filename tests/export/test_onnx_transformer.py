@@ -6,7 +6,7 @@ import pytest
 import torch
 from export_models import Exported, eager_scores, session_of
 from safetensors.torch import load
-from tiny_encoder import PIECES, POSITIONS, WIDTH, contextual_recipe
+from tiny_encoder import MPNET, PIECES, POSITIONS, WIDTH, contextual_recipe
 
 from thinstack.bundle import write_bundle
 from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE, WEIGHTS_FILE
@@ -21,7 +21,9 @@ from thinstack.training.examples.labelled import LabelledForest
 from thinstack.training.publish.assembly import OBSERVED, observe_ranges
 
 OPTIONS = {"rows": True, "static": 3}
-RECIPE = contextual_recipe(OPTIONS, embedding={"size": 2 * WIDTH + 3})
+SIZE = {"size": 2 * WIDTH + 3}
+RECIPE = contextual_recipe(OPTIONS, embedding=SIZE)
+KINDS = {"bert": RECIPE, "mpnet": contextual_recipe(MPNET | OPTIONS, embedding=SIZE)}
 EIGHT_BITS = ("int8-tables", "int8")
 
 
@@ -48,10 +50,15 @@ def arrays(made, model):
     return {name: getattr(made, name) for name in model.input_names}
 
 
+@pytest.fixture(scope="module", params=KINDS)
+def config(request):
+    return KINDS[request.param].model
+
+
 @pytest.fixture(scope="module")
-def model():
+def model(config):
     torch.manual_seed(2)
-    model = build_model(RECIPE.model, entries=len(PIECES)).eval()
+    model = build_model(config, entries=len(PIECES)).eval()
     with torch.no_grad():
         for weight in model.parameters():
             if weight.dim() > 1:
@@ -61,15 +68,13 @@ def model():
 
 
 @pytest.fixture(scope="module")
-def exported(model):
+def exported(model, config):
     kept = {}
 
     def export(quantize):
         if quantize not in kept:
-            found = export_verified_onnx(
-                model, RECIPE.model, quantize=quantize, vocabulary_digest="0"
-            )
-            kept[quantize] = Exported(model, RECIPE.model, quantize, found[0]), found[1]
+            found = export_verified_onnx(model, config, quantize=quantize, vocabulary_digest="0")
+            kept[quantize] = Exported(model, config, quantize, found[0]), found[1]
         return kept[quantize]
 
     return export
@@ -96,9 +101,9 @@ def test_files_score_as_the_model_does(model, exported, quantize):
         assert (f"{name}.int8" in stored) == (quantize != "none")
 
 
-def test_an_export_is_repeatable_and_reads_int32(model, exported):
+def test_an_export_is_repeatable_and_reads_int32(model, config, exported):
     first = exported("int8")[0].proto()
-    again = export_onnx(model, RECIPE.model, quantize="int8", vocabulary_digest="0")
+    again = export_onnx(model, config, quantize="int8", vocabulary_digest="0")
     assert onnx.load_from_string(again).graph == first.graph
     session = session_of(again)
     assert session.get_modelmeta().custom_metadata_map["max_pieces"] == str(POSITIONS - 2)
@@ -107,7 +112,9 @@ def test_an_export_is_repeatable_and_reads_int32(model, exported):
     )
 
 
-def test_weights_that_the_file_holds_are_not_stored_again_and_come_back(model, exported, tmp_path):
+def test_weights_that_the_file_holds_are_not_stored_again_and_come_back(
+    model, config, exported, tmp_path
+):
     rounded, file = dequantised(model, "int8"), exported("int8")[0].file
     weights = weights_of(rounded, beside=file)
     state = rounded.state_dict()
@@ -117,7 +124,7 @@ def test_weights_that_the_file_holds_are_not_stored_again_and_come_back(model, e
     assert not held & kept - {"encoder.layers.0.up.cell.w"}
     files = {WEIGHTS_FILE: weights, ONNX_FILE: file}
     files[VOCABULARY_FILE] = "".join(f"{piece}\n" for piece in PIECES).encode()
-    bundle = write_bundle(tmp_path / "bundle", files, config=RECIPE.model)
+    bundle = write_bundle(tmp_path / "bundle", files, config=config)
     found = load_model(bundle).state_dict()
     assert found.keys() == state.keys()
     for name, value in state.items():

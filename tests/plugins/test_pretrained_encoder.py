@@ -8,7 +8,7 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from tiny_encoder import PIECES, WIDTH, contextual_recipe, write_encoder
+from tiny_encoder import MPNET, PIECES, WIDTH, contextual_recipe, write_encoder
 
 from thinstack.errors import ConfigError, DataError, MissingExtraError
 from thinstack.plugins.embeddings.transformer import pretrained
@@ -112,11 +112,19 @@ def test_what_is_not_there_or_cannot_be_read(encoder, change, said):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"kind": "DistilBert"}, "expected a BERT with gelu, .* a distilbert"),
-        ({"kind": "Roberta"}, "expected a BERT with gelu, .* a roberta with gelu"),
-        ({"hidden_act": "relu"}, "expected a BERT with gelu, .* a bert with relu"),
-        ({"is_decoder": True}, "expected a BERT with gelu, .* a bert decoder with gelu"),
+        ({"kind": "DistilBert"}, "expected a BERT or MPNet with gelu, .* a distilbert"),
+        ({"kind": "Roberta"}, "expected a BERT or MPNet with gelu, .* a roberta with gelu"),
+        ({"hidden_act": "relu"}, "expected a BERT or MPNet with gelu, .* a bert with relu"),
+        ({"is_decoder": True}, "expected a BERT or MPNet with gelu, .* a bert decoder with gelu"),
         ({"layer_norm_eps": 1e-5}, "expected layer_norm_eps = 1e-12 in .*, found 1e-05"),
+        (
+            {"kind": "MPNet", "layer_norm_eps": 1e-12},
+            "expected layer_norm_eps = 1e-05 in .*, found 1e-12",
+        ),
+        (
+            {"kind": "MPNet", "relative_attention_num_buckets": 40},
+            "relative_attention_num_buckets = 32 in .*, found 40",
+        ),
         ({"position_embedding_type": "relative_key"}, "= absolute in .*, found relative_key"),
         ({"cased": True}, "expected an uncased WordPiece .* cuts 'Good' into .*uncased encoder"),
         ({"vocab_size": len(PIECES) + 3}, "vectors of 58 pieces, but its tokeniser has 55"),
@@ -143,6 +151,16 @@ def test_sizes_of_another_encoder_are_told_as_they_are_to_be_written(saved):
     other = contextual_recipe(embedding={"name": "wordpieces.v1", "options": {}})
     with pytest.raises(ConfigError, match=r"wordpieces\.v1 takes no pretrained .*'encoder'"):
         read(saved, other)
+
+
+def test_an_encoder_of_the_other_kind_is_told_as_it_is_to_be_written(saved, tmp_path):
+    write_encoder(tmp_path / "encoder", kind="MPNet")
+    for folder, recipe, write in (
+        (tmp_path / "encoder", None, 'model_type = "mpnet", first = 0, last = 2'),
+        (saved, contextual_recipe(MPNET), 'model_type = "bert", first = 2, last = 3'),
+    ):
+        with pytest.raises(ConfigError, match=f"write {write} .*found model_type"):
+            read(folder, recipe)
 
 
 def test_static_columns_are_vectors_of_the_same_pieces(encoder):

@@ -1,4 +1,5 @@
-"""Words in their context against `transformers.BertModel`, one sentence at a time."""
+"""Words in their context against `BertModel` and `MPNetModel` of transformers, one sentence at a
+time."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,12 +7,22 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
-from tiny_encoder import OPTIONS, PIECES, POSITIONS, WIDTH, contextual_recipe, write_encoder
+from tiny_encoder import (
+    MPNET,
+    MPNET_PIECES,
+    OPTIONS,
+    PIECES,
+    POSITIONS,
+    WIDTH,
+    contextual_recipe,
+    write_encoder,
+)
 from torch import Tensor
 from torch.nn import functional
 
 from thinstack.core.embedding import Embedding
 from thinstack.errors import ConfigError
+from thinstack.plugins.embeddings.transformer.layers import RelativeBias
 from thinstack.plugins.manager import manager
 from thinstack.training.loop.initial import first_leaves, initial_model
 
@@ -23,31 +34,42 @@ SENTENCES = [
 ]
 
 
+KINDS = {"Bert": (OPTIONS, PIECES, 0), "MPNet": (MPNET, MPNET_PIECES, 2)}
+"""The options of each kind, its pieces, and where its positions begin."""
+NAMES = {
+    "Bert": ("attention.self.key", "output.dense"),
+    "MPNet": ("attention.attn.k", "output.dense"),
+}
+
+
 class Pretrained(NamedTuple):
     folder: Path
-    bert: Any
+    kind: str
+    theirs: Any
 
     def embedding(self, options: dict[str, Any] | None = None, **sizes: Any) -> Embedding:
         """What training starts from, in evaluation mode."""
-        recipe = contextual_recipe(options, embedding=sizes)
+        own, pieces, _ = KINDS[self.kind]
+        recipe = contextual_recipe(own | (options or {}), embedding=sizes)
         read = first_leaves(recipe, self.folder, [], WIDTH)
-        assert read.vocabulary.entries == PIECES
+        assert read.vocabulary.entries == pieces
         return initial_model(recipe, read.table, read.weights).embedding.eval()
 
     def words(self, sentence: Sequence[Sequence[int]], layers: int = 2) -> Tensor:
-        """(L, D), by BERT itself."""
+        """(L, D), by transformers."""
+        options, _, first_position = KINDS[self.kind]
         pieces = [piece for word in sentence for piece in word]
-        ids = torch.tensor([[OPTIONS["first"], *pieces, OPTIONS["last"]]])
-        places = torch.arange(ids.shape[1]).clamp(max=POSITIONS - 1)[None]
-        states = self.bert(ids, position_ids=places, output_hidden_states=True).hidden_states
+        ids = torch.tensor([[options["first"], *pieces, options["last"]]])
+        places = torch.arange(ids.shape[1]).clamp(max=POSITIONS - 1)[None] + first_position
+        states = self.theirs(ids, position_ids=places, output_hidden_states=True).hidden_states
         parts = states[layers][0, 1:-1].split([len(word) for word in sentence])
         return torch.stack([part.mean(0) for part in parts])
 
 
-@pytest.fixture(scope="module")
-def pretrained(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pretrained")
-    return Pretrained(folder, write_encoder(folder / "encoder"))
+@pytest.fixture(scope="module", params=KINDS)
+def pretrained(tmp_path_factory, request):
+    folder, kind = tmp_path_factory.mktemp("pretrained"), request.param
+    return Pretrained(folder, kind, write_encoder(folder / "encoder", kind=kind))
 
 
 def inputs(sentences, dtype=torch.int64):
@@ -64,7 +86,7 @@ def inputs(sentences, dtype=torch.int64):
     ("layers", "dtype"), [(2, torch.int32), (2, torch.int64), (1, torch.int64)]
 )
 @torch.no_grad()
-def test_words_are_the_means_of_berts_outputs(pretrained, layers, dtype):
+def test_words_are_the_means_of_the_outputs_of_transformers(pretrained, layers, dtype):
     embedding = pretrained.embedding({"layers": layers})
     expected = torch.cat([pretrained.words(sentence, layers) for sentence in SENTENCES])
     found = embedding(inputs(SENTENCES, dtype))
@@ -84,7 +106,7 @@ def test_torchscript_gives_the_same(pretrained):
 @torch.no_grad()
 def test_rows_and_a_static_table_stand_beside_the_outputs(pretrained):
     embedding = pretrained.embedding({"rows": True, "static": 3}, size=2 * WIDTH + 3, dropout=0.5)
-    rows = functional.layer_norm(pretrained.bert.embeddings.word_embeddings.weight, [WIDTH])
+    rows = functional.layer_norm(pretrained.theirs.embeddings.word_embeddings.weight, [WIDTH])
     words = [word for sentence in SENTENCES for word in sentence]
     beside = torch.stack([torch.cat([rows, embedding.static], 1)[word].mean(0) for word in words])
     found = embedding(inputs(SENTENCES))
@@ -97,23 +119,39 @@ def test_rows_and_a_static_table_stand_beside_the_outputs(pretrained):
     torch.testing.assert_close(dropped[~zero], 2 * beside[~zero], rtol=0, atol=1e-5)
 
 
-def test_gradients_are_berts_and_that_of_the_table_is_sparse(pretrained):
-    embedding, bert = pretrained.embedding(), pretrained.bert
-    bert.zero_grad()
+def test_gradients_are_theirs_and_that_of_the_table_is_sparse(pretrained):
+    embedding, theirs = pretrained.embedding(), pretrained.theirs
+    theirs.zero_grad()
     torch.manual_seed(0)
     weight = torch.randn(sum(map(len, SENTENCES)), WIDTH)
     (torch.cat([pretrained.words(sentence) for sentence in SENTENCES]) * weight).sum().backward()
     (embedding(inputs(SENTENCES)) * weight).sum().backward()
     assert embedding.table.grad.is_sparse
-    own = embedding.encoder.layers[0]
-    theirs = bert.encoder.layer[0]
-    for found, expected in (
-        (embedding.table.grad.to_dense(), bert.embeddings.word_embeddings.weight.grad),
-        (embedding.encoder.position.grad, bert.embeddings.position_embeddings.weight.grad),
-        (own.key.w.grad, theirs.attention.self.key.weight.grad.t()),
-        (own.narrower.b.grad, theirs.output.dense.bias.grad),
-    ):
+    own, (key, narrower) = embedding.encoder.layers[0], NAMES[pretrained.kind]
+    layer, first = theirs.encoder.layer[0], KINDS[pretrained.kind][2]
+    pairs = [
+        (embedding.table.grad.to_dense(), theirs.embeddings.word_embeddings.weight.grad),
+        (
+            embedding.encoder.position.grad,
+            theirs.embeddings.position_embeddings.weight.grad[first:],
+        ),
+        (own.key.w.grad, layer.get_submodule(key).weight.grad.t()),
+        (own.narrower.b.grad, layer.get_submodule(narrower).bias.grad),
+    ]
+    if pretrained.kind == "MPNet":
+        bias = theirs.encoder.relative_attention_bias
+        pairs.append((embedding.encoder.relative.weight.grad, bias.weight.grad))
+    for found, expected in pairs:
         torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_buckets_of_distances_are_those_of_transformers():
+    encoder = pytest.importorskip("transformers.models.mpnet.modeling_mpnet").MPNetEncoder
+    bias = RelativeBias(heads=1)
+    bias.weight.data = torch.arange(32.0).unsqueeze(1)
+    distance = torch.arange(300) - torch.arange(300).unsqueeze(1)
+    expected = encoder.relative_position_bucket(distance)
+    assert torch.equal(bias(300)[0, 0].long(), expected)
 
 
 def test_encoder_dropout_is_of_the_encoder_in_training_alone(pretrained):

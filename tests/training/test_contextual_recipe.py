@@ -58,9 +58,11 @@ def trained(folder):
     return train(recipe(export=export), folder, folder / "out")
 
 
-def test_a_stopped_run_goes_on_to_the_same_end(folder, tmp_path):
-    whole = run(recipe(), folder, tmp_path / "whole")
-    assert same(gone_on(recipe(), folder, tmp_path / "stopped"), whole)
+@pytest.mark.parametrize("frozen", [0, 1])
+def test_a_stopped_run_goes_on_to_the_same_end(frozen, folder, tmp_path):
+    asked = recipe(frozen_layers=frozen)
+    whole = run(asked, folder, tmp_path / "whole")
+    assert same(gone_on(asked, folder, tmp_path / "stopped"), whole)
 
 
 def test_the_bundle_is_loaded_and_cuts_sentences_to_the_positions(trained):

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from tiny_encoder import contextual_recipe
 
 from thinstack.core.model.former_gates import reorder_gates
+from thinstack.errors import ConfigError
 from thinstack.plugins.build import build_model
 from thinstack.training.loop.optimizers import build_optimizers, reorder_state, set_rates
 
@@ -139,6 +140,27 @@ def test_layers_of_an_encoder_learn_the_slower_the_lower_they_are():
         assert rate == pytest.approx(expected), name
         matrix = name.endswith((".w", ".u", ".linear.weight"))
         assert decay == (DECAY if matrix else 0.0), name
+
+
+def test_frozen_layers_and_what_lies_below_them_learn_nothing():
+    model = contextual_model()
+    config = tiny_recipe.recipe(frozen_layers=2).training
+    assert build_optimizers(model, config).keys() == {"model"}
+    learning = {name for name, weight in model.named_parameters() if weight.requires_grad}
+    embedding = {name for name in learning if name.startswith("embedding.")}
+    assert embedding == {
+        name for name, _ in model.named_parameters() if "encoder.layers.2." in name
+    }
+    assert learning - embedding == {
+        name for name, _ in model.named_parameters() if not name.startswith("embedding.")
+    }
+
+
+def test_more_frozen_layers_than_there_are_are_refused():
+    for model, layers in ((contextual_model(), 3), (new_model(), 0)):
+        config = tiny_recipe.recipe(frozen_layers=layers + 1).training
+        with pytest.raises(ConfigError, match=f"has {layers} layers .* found {layers + 1}"):
+            build_optimizers(model, config)
 
 
 def test_adamw_takes_its_decay_from_matrices_and_not_by_way_of_gradients():

@@ -103,9 +103,41 @@ def test_an_older_torch_tells_the_kind_of_cpu_alone(capability, has, monkeypatch
     assert precision.has_bf16(torch.device("cpu")) == has
 
 
-@pytest.mark.parametrize("has", [True, False])
-def test_auto_takes_it_on_a_cpu_with_amx_alone(has, data, tmp_path, monkeypatch):
-    seen = set()
+@pytest.fixture
+def timed(monkeypatch):
+    """Takes the seconds that a step has in float32 and in bfloat16, round by round; returns the
+    precisions that were timed."""
+
+    def replace(exact, lower):
+        left, asked = {False: iter(exact), True: iter(lower)}, []
+
+        def seconds(*, lower):
+            assert torch.get_num_threads() == 1
+            asked.append(lower)
+            return next(left[lower])
+
+        monkeypatch.setattr(precision, "seconds_of_step", seconds)
+        return asked
+
+    precision._pays_on_cpu.cache_clear()
+    yield replace
+    precision._pays_on_cpu.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("exact", "lower", "faster"),
+    [
+        ([2.0, 2.0, 2.0], [1.0, 1.0, 1.0], True),
+        ([1.0, 1.0, 1.0], [1.4, 1.4, 1.4], False),
+        ([1.0, 1.0, 1.0], [0.95, 0.95, 0.95], False),  # too little to tell
+        ([1.0, 9.0, 9.0], [5.0, 5.0, 0.8], True),  # others were at work, in some rounds
+        ([2.0, 1.0, 9.0], [1.5, 1.2, 1.1], False),
+    ],
+)
+def test_auto_takes_it_on_a_cpu_that_is_faster_in_it(
+    exact, lower, faster, timed, data, tmp_path, monkeypatch
+):
+    asked, seen = timed(exact, lower), set()
     forward = NodeClassifier.forward
 
     def watch(head, rows):
@@ -113,8 +145,35 @@ def test_auto_takes_it_on_a_cpu_with_amx_alone(has, data, tmp_path, monkeypatch)
             seen.add(rows.dtype)
         return forward(head, rows)
 
-    flags = {"avx512_bf16": True, "amx_bf16": has}
+    flags = {"avx512_bf16": True, "amx_bf16": False}
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: flags, raising=False)
     monkeypatch.setattr(NodeClassifier, "forward", watch)
-    run(recipe_of(precision="auto", epochs=1), data, tmp_path)
-    assert seen == {torch.bfloat16 if has else torch.float32}
+    threads = torch.get_num_threads()
+    run(recipe_of(precision="auto", epochs=2), data, tmp_path)
+    assert torch.get_num_threads() == threads
+    assert seen == {torch.bfloat16 if faster else torch.float32}
+    assert sorted(asked) == [False] * 3 + [True] * 3  # once, though there are many minibatches
+
+
+def test_a_cpu_that_emulates_it_is_not_timed(timed, monkeypatch):
+    asked = timed([], [])
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True}, raising=False)
+    assert not precision.faster_in_bf16(torch.device("cpu"))
+    assert asked == []
+
+
+def test_the_step_that_is_timed_is_one_of_the_precision_and_draws_nothing(monkeypatch):
+    seen, affine = [], precision.affine
+
+    def watch(bias, rows, weight):
+        product = affine(bias, rows, weight)
+        seen.append((product.dtype, product.requires_grad))
+        return product
+
+    monkeypatch.setattr(precision, "affine", watch)
+    state = torch.get_rng_state()
+    with torch.no_grad():
+        for lower in (False, True):
+            precision.seconds_of_step(lower=lower)
+    assert seen == [(torch.float32, True)] * 2 + [(torch.bfloat16, True)] * 2
+    assert torch.equal(torch.get_rng_state(), state)

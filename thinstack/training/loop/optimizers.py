@@ -13,6 +13,7 @@ from torch.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop, SparseAda
 from thinstack.core.embedding import Embedding
 from thinstack.core.model.former_gates import reorder_gates
 from thinstack.core.model.model import Model
+from thinstack.errors import ConfigError
 from thinstack.training.recipe import TrainingConfig
 
 Named = list[tuple[str, nn.Parameter]]
@@ -25,8 +26,12 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
       2015, 5.3), RMSProp (Bowman et al. 2016, 4.1), Adam with L2 (Teng & Zhang 2017, 6), or AdamW.
     - "parser": the parser's weights, if there are any, by Adam.
     - "vectors": the leaf table, by plain SGD, AdaGrad or Adam of the rows that have a gradient. If
-      its learning rate is 0 the table is frozen, and there is no such optimiser.
+      its learning rate is 0, or layers above it are frozen, it is frozen too, and there is no such
+      optimiser.
+
+    Raises ConfigError for more `frozen_layers` than the leaf embedding has.
     """
+    _freeze_layers(model.embedding, config.frozen_layers)
     table = model.embedding.table
     named = [(name, weight) for name, weight in model.named_parameters() if weight is not table]
     parser = [weight for name, weight in named if name.startswith("encoder.parser.")]
@@ -36,7 +41,7 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
     optimizers = {"model": rules[config.rule](_groups(rest, model.embedding, config), foreach=True)}
     if parser:
         optimizers["parser"] = Adam(parser, lr=config.parser_learning_rate, foreach=True)
-    if config.vector_learning_rate > 0:
+    if config.vector_learning_rate > 0 and config.frozen_layers == 0:
         rate = config.vector_learning_rate
         if config.vector_rule == "adam":
             optimizers["vectors"] = SparseAdam([table], rate)
@@ -50,6 +55,21 @@ def build_optimizers(model: Model, config: TrainingConfig) -> dict[str, Optimize
         for group in optimizer.param_groups:
             group["full_lr"] = group["lr"]
     return optimizers
+
+
+def _freeze_layers(embedding: Embedding, frozen: int) -> None:
+    """Keep the lowest layers of a pretrained encoder as they are, with all that lies below them."""
+    above = embedding.layers_above()
+    layers = max(above.values(), default=0)
+    if frozen > layers:
+        raise ConfigError(
+            f"training.frozen_layers: the leaf embedding {type(embedding).name} has {layers} "
+            f"layers of a pretrained encoder, found {frozen}; freeze fewer, or leave it out"
+        )
+    if frozen:
+        embedding.table.requires_grad_(False)
+        for name in (name for name, count in above.items() if count >= layers - frozen):
+            embedding.get_parameter(name).requires_grad_(False)
 
 
 def _groups(named: Named, embedding: Embedding, config: TrainingConfig) -> list[dict[str, Any]]:

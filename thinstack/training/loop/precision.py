@@ -1,14 +1,25 @@
 """Computes losses in float32, or by torch's autocast in bfloat16. There, products and states have
 half precision. Weights, their gradients, optimisers, losses and evaluation stay in float32."""
 
+import time
+from functools import cache
+from typing import Final
+
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from thinstack.core.cell import Cell
+from thinstack.core.fast import affine, gelu
 from thinstack.core.model.model import Joint, Model
 from thinstack.core.shared_weights import one_weight_gradient
 from thinstack.errors import ConfigError
 from thinstack.training.recipe import TrainingConfig
+
+ROUNDS: Final = 3
+PAYS: Final = 0.9
+"""A CPU is faster in bfloat16 if a step takes at most so many times its time in float32."""
+TOKENS, WIDTH, INSIDE = 256, 384, 1536  # of the step that is timed: half a layer of MiniLM
 
 
 def joint_of(
@@ -65,13 +76,38 @@ def has_bf16(device: torch.device) -> bool:
 
 def faster_in_bf16(device: torch.device) -> bool:
     """Whether a device is faster in bfloat16 than in float32: a GPU that computes in it, or a CPU
-    with AMX.
+    that does and takes less time for a step. A process times its CPU once."""
+    return has_bf16(device) and (device.type == "cuda" or _pays_on_cpu())
 
-    With AVX512_BF16 but no AMX, a layer of MiniLM took 1.4 times as long as in float32, with its
-    backward pass (torch 2.13, one thread).
+
+@cache
+def _pays_on_cpu() -> bool:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # on a busy machine, several would wait for one another
+    try:
+        rounds = [[seconds_of_step(lower=lower) for lower in (False, True)] for _ in range(ROUNDS)]
+    finally:
+        torch.set_num_threads(threads)
+    exact, lower = map(min, zip(*rounds, strict=True))
+    return bool(lower <= PAYS * exact)
+
+
+@torch.enable_grad()
+def seconds_of_step(*, lower: bool) -> float:
+    """The processor time, in seconds, of a feed-forward net of a transformer's layer and of its
+    backward pass, on the CPU. `lower`: in bfloat16.
+
+    The flags of a CPU do not tell it. With AVX512_BF16 but no AMX, a layer takes half of the time
+    on some, and 1.4 times as long on others.
     """
-    if device.type == "cuda":
-        return has_bf16(device)
-    return hasattr(torch.cpu, "get_capabilities") and bool(
-        torch.cpu.get_capabilities().get("amx_bf16", False)
+    rows, wider, narrower = (
+        torch.linspace(-0.1, 0.1, height * width).view(height, width).requires_grad_()
+        for height, width in ((TOKENS, WIDTH), (WIDTH, INSIDE), (INSIDE, WIDTH))
     )
+    started = time.process_time()
+    with torch.autocast("cpu", torch.bfloat16, enabled=lower), one_weight_gradient():
+        hidden = gelu(affine(wider.new_zeros(INSIDE), rows, wider))
+        added = rows + affine(narrower.new_zeros(WIDTH), hidden, narrower)
+        normed = functional.layer_norm(added, [WIDTH])
+    normed.sum().backward()  # type: ignore[no-untyped-call]
+    return time.process_time() - started

@@ -10,7 +10,7 @@ from torch.nn import functional
 from thinstack.core.embedding import Embedding, FineTuning
 from thinstack.core.schedule import arange
 from thinstack.errors import ConfigError
-from thinstack.plugins.embeddings.transformer.bert import Bert
+from thinstack.plugins.embeddings.transformer.layers import ModelType, Transformer
 
 __all__ = ["FAR_BELOW", "Tokens", "TransformerEmbedding", "grid_of", "tokens_of"]
 
@@ -63,8 +63,8 @@ class Tokens(NamedTuple):
 
 
 class TransformerEmbedding(Embedding):
-    """A word is the mean of the outputs of its pieces, from a BERT (Devlin et al. 2019) that reads
-    the whole sentence between `[CLS]` and `[SEP]`.
+    """A word is the mean of the outputs of its pieces, from a BERT (Devlin et al. 2019) or MPNet
+    (Song et al. 2020) that reads the whole sentence between two special pieces.
 
     Optionally appends context-free vectors: the mean of the word's rows in the encoder's own table
     (`rows`), in a separate one (`static`), or both.
@@ -76,22 +76,24 @@ class TransformerEmbedding(Embedding):
         entries: V, the number of entries of the vocabulary.
         size: X, the width of the encoder, twice with `rows`, plus `static`.
         dropout: applied to the context-free vectors.
-        layers, heads, feed_forward, positions: sizes of the encoder, see `Bert`.
+        layers, heads, feed_forward, positions: sizes of the encoder, see `Transformer`.
         encoder_dropout: dropout inside the encoder.
         rows: whether to append the mean of the rows that the encoder reads, each normalised.
         static: number of columns of the separate table, which `data.vectors` fills.
-        first, last: ids of `[CLS]` and `[SEP]`.
+        first, last: ids of the pieces before and after a sentence: `[CLS]` and `[SEP]` of BERT,
+            `<s>` and `</s>` of MPNet.
+        model_type: the kind of encoder, as its `config.json` says it.
 
     Raises ConfigError for sizes that do not go together.
     """
 
     name = "transformer.v1"
-    summary = "the mean of a word's pieces in their context, by a BERT"
+    summary = "the mean of a word's pieces in their context, by a BERT or MPNet"
     vocabulary = "wordpieces"
     onnx = "thinstack.plugins.embeddings.transformer.onnx"
     pretrained = "thinstack.plugins.embeddings.transformer.pretrained"
     fine_tuning = FINE_TUNING
-    undecayed = ("encoder.position",)
+    undecayed = ("encoder.position", "encoder.relative.weight")
 
     def __init__(
         self,
@@ -108,6 +110,7 @@ class TransformerEmbedding(Embedding):
         static: Annotated[int, Field(ge=0)] = 0,
         first: Annotated[int, Field(ge=0)] = 101,
         last: Annotated[int, Field(ge=0)] = 102,
+        model_type: ModelType = "bert",
     ):
         width = (size - static) // (1 + rows)
         if width < heads or width % heads or width * (1 + rows) + static != size:
@@ -125,13 +128,14 @@ class TransformerEmbedding(Embedding):
         self.rows, beside = rows, torch.empty(entries, static).normal_(std=0.05)
         self.static = nn.Parameter(beside) if static else None
         self.dropout = nn.Dropout(dropout)
-        self.encoder = Bert(
+        self.encoder = Transformer(
             width=width,
             layers=layers,
             heads=heads,
             feed_forward=feed_forward,
             positions=positions,
             dropout=encoder_dropout,
+            model_type=model_type,
         )
 
     def layers_above(self) -> dict[str, int]:

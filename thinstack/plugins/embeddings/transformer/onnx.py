@@ -13,13 +13,13 @@ from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import export_module, inline
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize
-from thinstack.plugins.embeddings.transformer.bert import Bert
 from thinstack.plugins.embeddings.transformer.embedding import (
     FAR_BELOW,
     TransformerEmbedding,
     grid_of,
     tokens_of,
 )
+from thinstack.plugins.embeddings.transformer.layers import Transformer
 
 __all__ = ["words"]
 
@@ -60,8 +60,8 @@ def words(
     return Words(found, found)
 
 
-def _exported(encoder: Bert, width: int) -> onnx.GraphProto:
-    """The vectors (M, D) of tokens in their context, from the arguments of `Bert.forward`."""
+def _exported(encoder: Transformer, width: int) -> onnx.GraphProto:
+    """The vectors (M, D) of tokens in their context, from what `Transformer.forward` takes."""
     tokens, batch, time = 7, 2, 5
     examples = [
         torch.rand(tokens, width),

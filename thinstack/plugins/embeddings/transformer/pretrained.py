@@ -1,5 +1,6 @@
 """Reads the weights of a pretrained encoder, by transformers, as `transformer.v1` has them."""
 
+import json
 import pickle
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from torch import Tensor
 from thinstack.core.embedding import Leaves, Vectors
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.errors import ConfigError, DataError, needs_extra
+from thinstack.plugins.embeddings.transformer.layers import ARCHITECTURES, BUCKETS, ModelType
+from thinstack.plugins.embeddings.transformer.weights import NAMINGS, TABLE, encoder_weights
 
 __all__ = ["leaves", "variant_of"]
 
@@ -32,17 +35,20 @@ PROBES: Final = (
     "a\u0301",
 )
 """Words whose pieces tell an uncased WordPiece tokeniser from others."""
-PRODUCTS: Final = {
-    "attention.self.query": "query",
-    "attention.self.key": "key",
-    "attention.self.value": "value",
-    "attention.output.dense": "mix",
-    "intermediate.dense": "wider",
-    "output.dense": "narrower",
-}
 TOKENISERS: Final = ("tokenizer.json", "vocab.txt")
 """Files of a tokeniser. One of them is needed."""
-NORMS: Final = {"attention.output.LayerNorm": "attended", "output.LayerNorm": "transformed"}
+ASSUMED: Final[Mapping[ModelType, Mapping[str, Any]]] = {
+    "bert": {
+        "position_embedding_type": "absolute",
+        "layer_norm_eps": ARCHITECTURES["bert"].epsilon,
+    },
+    "mpnet": {
+        "relative_attention_num_buckets": BUCKETS,
+        "layer_norm_eps": ARCHITECTURES["mpnet"].epsilon,
+    },
+}
+"""What `config.json` must say, where it says anything. Otherwise the vectors would differ without a
+word."""
 
 
 def leaves(
@@ -64,13 +70,13 @@ def leaves(
     _check_sizes(name, size, options, config, tokenizer)
     vocabulary = _vocabulary(name, tokenizer)
     state = whole.state_dict()
-    table = state["embeddings.word_embeddings.weight"].numpy()
+    table = state[TABLE].numpy()
     if len(table) != len(vocabulary):
         raise ConfigError(
             f"data.encoder: {name} has vectors of {len(table)} pieces, but its tokeniser has "
             f"{len(vocabulary)}; take the weights and the tokeniser of the same encoder"
         )
-    weights = _weights(state, options["layers"])
+    weights = encoder_weights(state, options["model_type"], options["layers"])
     if options["static"] and vectors is not None:
         weights["embedding.static"] = _static(name, vocabulary, *vectors(options["static"]))
     return Leaves(vocabulary, table, weights)
@@ -115,16 +121,14 @@ def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
 
 
 def _check_kind(name: str, config: Any) -> None:
-    activation = getattr(config, "hidden_act", "another activation")
-    if (config.model_type, activation) != ("bert", "gelu") or config.is_decoder:
-        kind = f"{config.model_type}{' decoder' if getattr(config, 'is_decoder', False) else ''}"
+    kind, activation = config.model_type, getattr(config, "hidden_act", "another activation")
+    decoder = " decoder" if getattr(config, "is_decoder", False) else ""
+    if kind not in NAMINGS or activation != "gelu" or decoder:
         raise ConfigError(
-            f"data.encoder: expected a BERT with gelu, found in {name} a {kind} with {activation}; "
-            "take another encoder"
+            f"data.encoder: expected a BERT or MPNet with gelu, found in {name} a {kind}{decoder} "
+            f"with {activation}; take another encoder"
         )
-    # With other settings, the vectors would differ without a word.
-    assumed = {"position_embedding_type": "absolute", "layer_norm_eps": 1e-12}
-    for field, expected in assumed.items():
+    for field, expected in ASSUMED[kind].items():
         if (found := getattr(config, field, expected)) != expected:
             raise ConfigError(
                 f"data.encoder: expected {field} = {expected} in the config.json of {name}, found "
@@ -194,19 +198,23 @@ def _check_sizes(
     name: str, size: int, options: Mapping[str, Any], config: Any, tokenizer: Any
 ) -> None:
     expected = {
+        "model_type": config.model_type,
         "size": config.hidden_size * (1 + options["rows"]) + options["static"],
         "heads": config.num_attention_heads,
         "feed_forward": config.intermediate_size,
-        "positions": config.max_position_embeddings,
+        "positions": config.max_position_embeddings - NAMINGS[config.model_type].first_position,
         "first": tokenizer.cls_token_id,
         "last": tokenizer.sep_token_id,
     }
     found = {"size": size} | {each: options[each] for each in expected if each != "size"}
     if wrong := [each for each in expected if expected[each] != found[each]]:
-        write = ", ".join(f"{each} = {expected[each]}" for each in wrong)
+        write, read = (
+            ", ".join(f"{each} = {json.dumps(values[each])}" for each in wrong)
+            for values in (expected, found)
+        )
         raise ConfigError(
             f"model.embedding: for {name}, write {write} (size beside kind, the others in "
-            f"options); found {', '.join(f'{each} = {found[each]}' for each in wrong)}"
+            f"options); found {read}"
         )
     if options["layers"] > config.num_hidden_layers:
         raise ConfigError(
@@ -227,22 +235,3 @@ def _vocabulary(name: str, tokenizer: Any) -> WordpieceVocabulary:
                 f"cuts {word!r} into {pieces}; take an uncased encoder"
             )
     return vocabulary
-
-
-def _weights(state: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
-    """The weights of the lowest `layers`, by their names in a model. BERT's matrices are (out,
-    in), ours (in, out)."""
-    own = "embedding.encoder."
-    first_type = state["embeddings.token_type_embeddings.weight"][0]
-    found = {f"{own}position": state["embeddings.position_embeddings.weight"] + first_type}
-    for part in ("weight", "bias"):
-        found[f"{own}norm.{part}"] = state[f"embeddings.LayerNorm.{part}"]
-    for number in range(layers):
-        theirs, ours = f"encoder.layer.{number}.", f"{own}layers.{number}."
-        for name, product in PRODUCTS.items():
-            found[f"{ours}{product}.w"] = state[f"{theirs}{name}.weight"].t()
-            found[f"{ours}{product}.b"] = state[f"{theirs}{name}.bias"]
-        for name, norm in NORMS.items():
-            for part in ("weight", "bias"):
-                found[f"{ours}{norm}.{part}"] = state[f"{theirs}{name}.{part}"]
-    return {name: value.contiguous().clone() for name, value in found.items()}

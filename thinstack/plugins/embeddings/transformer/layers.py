@@ -1,4 +1,7 @@
-"""The layers of BERT (Devlin et al. 2019), over sentences without padding."""
+"""The layers of BERT (Devlin et al. 2019) and MPNet (Song et al. 2020), over sentences without
+padding."""
+
+from typing import Final, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -6,9 +9,31 @@ from torch import Tensor, nn
 from thinstack.core.cell import fan_in_uniform_
 from thinstack.core.fast import affine, gelu
 
-__all__ = ["Bert", "Linear"]
+__all__ = ["ARCHITECTURES", "Architecture", "Linear", "ModelType", "RelativeBias", "Transformer"]
 
-EPSILON = 1e-12
+ModelType = Literal["bert", "mpnet"]
+"""A kind of encoder, as transformers calls it."""
+
+
+class Architecture(NamedTuple):
+    """What tells the kinds of encoders apart.
+
+    Attributes:
+        epsilon: added to the variance where vectors are normalised.
+        relative: whether attention has a `RelativeBias`.
+    """
+
+    epsilon: float
+    relative: bool
+
+
+ARCHITECTURES: Final[dict[ModelType, Architecture]] = {
+    "bert": Architecture(epsilon=1e-12, relative=False),
+    "mpnet": Architecture(epsilon=1e-5, relative=True),
+}
+BUCKETS, EXACT, FARTHEST = 32, 8, 128
+"""Of distances in `RelativeBias`: their number, how many distances to a side have their own, and
+from where on all distances share one."""
 
 
 class Linear(nn.Module):
@@ -32,7 +57,42 @@ class Linear(nn.Module):
         return affine(self.b, rows, self.w)
 
 
-class BertLayer(nn.Module):
+class RelativeBias(nn.Module):
+    """What attention adds for the distance from the place that reads to the place that is read
+    (Raffel et al. 2020, 2.1): a number for each head and bucket of distances, the same in all
+    layers.
+
+    To each side, distances below 8 have buckets of their own. Beyond, a bucket reaches so far that
+    two buckets double the distance, up to 128.
+    """
+
+    bucket: Tensor
+
+    def __init__(self, heads: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(BUCKETS, heads).normal_(std=0.02))
+        self.register_buffer("bucket", _buckets(), persistent=False)
+
+    def forward(self, places: int) -> Tensor:
+        """(1, heads, places, places)."""
+        place, farthest = torch.arange(places, device=self.bucket.device), len(self.bucket) // 2
+        distance = (place.unsqueeze(0) - place.unsqueeze(1)).clamp(-farthest, farthest)
+        by_distance = self.weight.index_select(0, self.bucket).t()
+        bias = by_distance.index_select(1, (distance + farthest).flatten())
+        return bias.view(1, self.weight.shape[1], places, places)
+
+
+def _buckets() -> Tensor:
+    """(257,) the buckets of the distances from -128 to 128."""
+    distance = torch.arange(-FARTHEST, FARTHEST + 1)
+    near, half = distance.abs(), BUCKETS // 2
+    # Squares are whole numbers, while logarithms differ in their last digit.
+    bounds = torch.tensor([EXACT**2 << k for k in range(1, half - EXACT)])
+    bucket = near.clamp(max=EXACT) + (near.square().unsqueeze(1) >= bounds).sum(1)
+    return bucket + half * (distance > 0)
+
+
+class TransformerLayer(nn.Module):
     """Self-attention and a feed-forward net, each added to what it reads and normalised (Vaswani et
     al. 2017, sections 3.1-3.3):
 
@@ -42,17 +102,21 @@ class BertLayer(nn.Module):
     Everything but attention goes row by row, so only attention sees padding.
     """
 
-    def __init__(self, *, width: int, heads: int, feed_forward: int, dropout: float):
+    def __init__(
+        self, *, width: int, heads: int, feed_forward: int, dropout: float, epsilon: float
+    ):
         super().__init__()
         self.heads, self.scale = heads, (width // heads) ** -0.5
         self.query, self.key, self.value = (Linear(width, width) for _ in range(3))
         self.mix = Linear(width, width)
         self.wider, self.narrower = Linear(width, feed_forward), Linear(feed_forward, width)
-        self.attended = nn.LayerNorm(width, EPSILON)
-        self.transformed = nn.LayerNorm(width, EPSILON)
+        self.attended = nn.LayerNorm(width, epsilon)
+        self.transformed = nn.LayerNorm(width, epsilon)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, rows: Tensor, grid: Tensor, mask: Tensor, places: Tensor) -> Tensor:
+        """`mask` (B, 1 or heads, 1 or T, T) is added to the scores of attention. The others are as
+        in `Transformer.forward`."""
         # Written out: torch's fused attention is slow going back through short sentences.
         query = self._by_head(self.query(rows), grid) * self.scale
         key, value = self._by_head(self.key(rows), grid), self._by_head(self.value(rows), grid)
@@ -70,7 +134,7 @@ class BertLayer(nn.Module):
         return padded.view(sizes).transpose(1, 2)
 
 
-class Bert(nn.Module):
+class Transformer(nn.Module):
     """A stack of layers that gives the tokens of B sentences, one after the other, vectors in their
     context.
 
@@ -82,6 +146,7 @@ class Bert(nn.Module):
         positions: number of places that have a vector of their own. Later places in a sentence take
             the vector of the last one.
         dropout: applied to the embedded tokens and to what each half of a layer adds.
+        model_type: the kind of encoder.
     """
 
     def __init__(
@@ -93,14 +158,17 @@ class Bert(nn.Module):
         feed_forward: int,
         positions: int,
         dropout: float,
+        model_type: ModelType = "bert",
     ):
         super().__init__()
-        # The vectors of the positions include the vector of the first token type.
+        epsilon, relative = ARCHITECTURES[model_type]
+        # The vectors of the positions include BERT's vector of the first token type.
         self.position = nn.Parameter(torch.empty(positions, width).normal_(std=0.02))
-        self.norm, self.dropout = nn.LayerNorm(width, EPSILON), nn.Dropout(dropout)
+        self.norm, self.dropout = nn.LayerNorm(width, epsilon), nn.Dropout(dropout)
+        self.relative = RelativeBias(heads) if relative else None
+        sizes = {"width": width, "heads": heads, "feed_forward": feed_forward}
         self.layers = nn.ModuleList(
-            BertLayer(width=width, heads=heads, feed_forward=feed_forward, dropout=dropout)
-            for _ in range(layers)
+            TransformerLayer(**sizes, dropout=dropout, epsilon=epsilon) for _ in range(layers)
         )
 
     def forward(
@@ -119,6 +187,8 @@ class Bert(nn.Module):
         """
         placed = self.position.index_select(0, positions.clamp(max=self.position.shape[0] - 1))
         states: Tensor = self.dropout(self.norm(rows + placed))
+        if self.relative is not None:
+            mask = mask + self.relative(grid.shape[1])
         for layer in self.layers:
             states = layer(states, grid, mask, places)
         return states
