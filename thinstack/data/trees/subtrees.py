@@ -18,11 +18,14 @@ class LabelledTree(NamedTuple):
         labels: (N,) the class of each node, -1 where it is unknown.
         soft: (N, C) how often each class counts in the loss of a node. Without it, its class counts
             once.
+        group: the number of the group of trees that should have the same label at the root, because
+            they differ only in words that are equal. No other group of an epoch has this number.
     """
 
     tree: Tree
     labels: NDArray[np.int64]
     soft: NDArray[np.float16] | None = None
+    group: int | None = None
 
     @classmethod
     def unlabelled(cls, tree: Tree) -> "LabelledTree":

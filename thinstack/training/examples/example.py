@@ -33,10 +33,12 @@ class Example:
     Attributes:
         trees: its words over the trees of each tree source. "gold" is always there.
         parsed: whether a parser learns from its gold tree.
+        group: the number of the group of examples whose labels should be the same.
     """
 
     trees: dict[str, LabelledForest]
     parsed: bool = True
+    group: int | None = None
 
     @property
     def gold(self) -> LabelledForest:
@@ -62,6 +64,7 @@ class Minibatch(NamedTuple):
         counts: (size,) the number of targets of each example.
         whole: (size,) the place among all targets of the target for the whole example.
         soft: (t, C) the soft labels that take the place of `targets`, or None.
+        groups: (size,) the number of the group of each example, -1 without one.
     """
 
     forest: Forest
@@ -72,6 +75,7 @@ class Minibatch(NamedTuple):
     counts: IntArray
     whole: IntArray
     soft: NDArray[np.float32] | None
+    groups: IntArray
 
 
 def examples_of(
@@ -133,7 +137,29 @@ def minibatch(
         counts,
         np.cumsum(counts) - counts + [one.whole for one in chosen],
         np.concatenate(soft).astype(np.float32) if soft else None,
+        np.array([-1 if example.group is None else example.group for example, _ in drawn]),
     )
+
+
+def together(order: IntArray, examples: Sequence[Example]) -> tuple[IntArray, list[int]]:
+    """The order (E,) of examples in which those of a group follow its first one, and the lengths
+    (words) that sort them into minibatches: in a group, that of the longest."""
+    lengths, longest = [example.words for example in examples], dict[int, int]()
+    first = np.arange(len(examples))
+    places = dict[int, int]()
+    for place in order.tolist():
+        if (group := examples[place].group) is not None:
+            first[place] = places.setdefault(group, place)
+            longest[group] = max(longest.get(group, 0), lengths[place])
+    if not places:
+        return order, lengths
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    alike = [
+        length if example.group is None else longest[example.group]
+        for length, example in zip(lengths, examples, strict=True)
+    ]
+    return order[np.argsort(ranks[first[order]], kind="stable")], alike
 
 
 def minibatch_places(

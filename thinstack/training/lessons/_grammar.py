@@ -149,7 +149,8 @@ def negatable(treebank: Treebank, grammar: Grammar) -> Negatable:
     verbs = {word for word in after - others if not word.endswith(grammar.adverb)}
     phrases: dict[str, tuple[list[Tree], list[Tree]]] = defaultdict(lambda: ([], []))
     places: list[list[Place]] = []
-    for (tree, labels, _), part in zip(treebank.trees, pairs, strict=True):
+    for each, part in zip(treebank.trees, pairs, strict=True):
+        tree, labels = each.tree, each.labels
         places.append([])
         for pair in part:
             noun = pair.word in grammar.articles

@@ -12,7 +12,7 @@ from pydantic import Field
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.training.lesson import Lesson, Treebank
 from thinstack.training.lessons._composer import Composer
-from thinstack.training.lessons._composition import FromTreebank, read_composition
+from thinstack.training.lessons._composition import GRAMMARS, FromTreebank, read_composition
 
 __all__ = ["Composed", "composer_of", "words_of_treebank"]
 
@@ -31,7 +31,7 @@ class Composed(Lesson):
         default=1.0, gt=0, description="How many are drawn for each sentence and epoch."
     )
     grammars: tuple[str, ...] = Field(
-        default=tuple(f"grammar/composed-{part}.json" for part in ("english", "words", "people")),
+        default=GRAMMARS,
         min_length=1,
         description="The files of templates, words and rules, in the folder of the data or beside "
         "the recipe. Those of the default are in `recipes/grammar` in the repository of thinstack.",
@@ -86,7 +86,8 @@ def words_of_treebank(treebank: Treebank, wanted: FromTreebank) -> dict[str, str
     frequent class as their label, doubled for the ends of five classes. Neutral ones are left
     out."""
     counts, middle = Counter[tuple[str, int]](), (treebank.classes - 1) / 2
-    for tree, labels, _ in treebank.trees:
+    for each in treebank.trees:
+        tree, labels = each.tree, each.labels
         spans, words = tree.spans.tolist(), tree.words
         for below in tree.children:
             if len(below) == 2 and words[spans[below[0]][0]] in wanted.after:

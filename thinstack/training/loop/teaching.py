@@ -143,7 +143,7 @@ def taught_examples(
             gold = example.gold._replace(soft=each.tree.soft)
             steps = {source: one.forest.transitions for source, one in trees.items()}
             trees = {source: gold.over(own) for source, own in steps.items()} | {"gold": gold}
-        made.append(Example(trees, each.parsed))
+        made.append(Example(trees, each.parsed, each.tree.group))
     return made
 
 
