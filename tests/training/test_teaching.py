@@ -104,7 +104,7 @@ def test_labels_are_mixed_with_the_means_of_all_bundles(texts, monkeypatch):
     monkeypatch.setattr(Predictor, "node_scores", scores)
     teacher = {"bundles": ["sst", "sst"], "alpha": 0.25}
     found = taught_trees(recipe_of(EXCHANGED, teacher=teacher), *parts(texts), texts)
-    for source, (tree, labels, soft), _ in found:
+    for source, (tree, labels, soft, _), _ in found:
         own = sst.trees_and_scores([tree.words], [tree.transitions])[0].scores
         mean = (own + np.eye(5)[[4] * len(own)]) / 2
         expected = mean

@@ -197,8 +197,11 @@ class Composer:
             words, steps, labels = pen.draft
             if label != NEUTRAL:
                 labels = [UNLABELLED] * len(labels)
-                if ended and len(words) == 2:
-                    labels[:2] = label, NEUTRAL
+            if ended:
+                mark = len(steps) - 1 - steps[::-1].index(SHIFT)
+                labels[mark] = NEUTRAL
+                if mark == len(steps) - 2:  # it stands beside the whole phrase
+                    labels[mark - 1] = label
             pieces.append(Draft(words, steps, [*labels[:-1], label]))
         return pieces
 
