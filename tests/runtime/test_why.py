@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,12 +10,15 @@ import numpy as np
 import pytest
 from last_word_model import LABELS, expected
 from predictions import sentences_of
+from rich.console import Console
 from sentence_models import PLAIN, write_sentence_bundle
 
 import thinstack
 from thinstack.core import Tree, transitions
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
+from thinstack.integrations.show.html import page
+from thinstack.integrations.show.terminal import draw
 from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored
@@ -196,6 +200,25 @@ def test_all_is_asked_in_one_call_of_a_model_of_roots_too(tmp_path):
     rest = made.scores(["film", "."], transitions.left(2))
     label = int(whole.argmax())
     assert found.why()[0].contribution == pytest.approx(whole[label] - rest[label], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("own", "whole", "expected"),
+    [(0, 3, "turned by"), (4, 1, "turned by"), (2, 3, "because of"), (3, 4, "because of")],
+)
+@pytest.mark.parametrize("style", ["text", "html"])
+def test_a_phrase_that_denies_the_label_is_said_to_turn_it(own, whole, expected, style):
+    prediction = prediction_of("((not bad) .)")
+    prediction.node_scores[[1, -1]] = np.eye(5)[[own, whole]]
+    found = [Contribution(1, (1, 2), "bad", 1.0, turning=True, start=4, end=7)]
+    if style == "html":
+        drawn = re.sub("<[^>]+>", "", page([prediction], whys=[found])).lower()
+    else:
+        console = Console(width=60)
+        with console.capture() as capture:
+            console.print(draw(prediction, found))
+        drawn = capture.get()
+    assert f"{expected}: bad" in drawn
 
 
 def test_what_has_no_phrases_has_no_reasons(tmp_path, last_word):

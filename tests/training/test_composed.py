@@ -57,17 +57,18 @@ EXPECTED = {
     "degree": "(4 (2 (2 The) (2 room)) (4 (4 (2 is) (4 (2 very) (3 nice))) (2 .)))",
     "negation": "(1 (2 (2 The) (2 room)) (1 (1 (? (2 is) (? not)) (3 good)) (2 .)))",
     "negative_words": "(1 (2 (2 The) (2 room)) (1 (1 (? never) (3 (? comes) (? alive))) (2 .)))",
-    "scope": "(3 (2 (2 The) (2 rooms)) (3 (3 (? (2 are) (? n't)) (0 (2 ,) (0 (2 (2 I) (2 suppose)) "
-    "(0 (2 ,) (0 awful))))) (2 .)))",
-    "belief": "(3 (2 I) (3 (3 (? doubt) (0 (2 that) (0 (2 (2 the) (2 room)) (0 (2 is) (0 awful)))"
-    ")) (2 .)))",
-    "expectation": "(1 (1 (2 (2 (2 (2 I) (2 (2 assumed) (3 (2 (2 the) (2 room)) (3 (2 was) "
-    "(3 good))))) (2 ,)) (2 but)) (? (? it) (? (? was) (? not)))) (2 .))",
-    "time": "(1 (1 (2 (2 (2 (2 I) (2 (2 (2 used) (2 to)) (3 (3 like) (2 (2 the) (2 room))))) "
-    "(2 ,)) (2 but)) (0 (2 now) (0 (2 I) (0 (0 hate) (2 it))))) (2 .))",
-    "others": "(3 (1 (1 (2 (2 The) (2 critics)) (0 (0 hate) (2 (2 the) (2 room)))) (2 .)) "
-    "(? (? (? They) (? (? are) (? wrong))) (2 .)))",
-    "question": "(1 (2 (2 (2 Is) (3 (2 (2 the) (2 room)) (3 good))) (2 ?)) (? (? No) (2 .)))",
+    "scope": "(3 (2 It) (3 (3 (? (2 is) (? n't)) (0 (2 (2 (2 (2 true) (2 ,)) (2 (2 I) "
+    "(2 suppose))) (2 ,)) (0 (2 that) (0 (2 (2 the) (2 rooms)) (0 (2 are) (0 awful)))))) (2 .)))",
+    "belief": "(1 (2 I) (1 (1 (? (2 do) (? not)) (3 (? doubt) (0 (2 that) (0 (2 we) (0 (2 found) "
+    "(0 (2 (2 the) (2 room)) (0 awful))))))) (2 .)))",
+    "expectation": "(3 (2 (2 The) (2 room)) (3 (3 (3 (3 (? (2 is) (? n't)) (0 awful)) (2 ,)) "
+    "(2 (? (? even) (2 though)) (2 (2 I) (2 (2 assumed) (3 (2 it) (3 (2 would) (3 (2 be) "
+    "(3 good)))))))) (2 .)))",
+    "time": "(3 (2 (2 Though) (2 (2 I) (2 (2 used) (0 (2 to) (0 (0 hate) (2 (2 the) "
+    "(2 room))))))) (3 (2 ,) (3 (2 I) (3 (3 (3 like) (2 it)) (2 .)))))",
+    "others": "(3 (2 I) (3 (3 (3 (3 (2 find) (3 (2 (2 the) (2 room)) (3 good))) (2 ,)) "
+    "(1 (2 while) (1 (2 (2 the) (2 critics)) (0 (0 hate) (2 it))))) (2 .)))",
+    "question": "(1 (2 (2 (2 (2 Was) (2 (2 the) (2 room))) (3 good)) (2 ?)) (? (? No) (2 .)))",
     "wish": "(4 (2 (2 The) (2 room)) (4 (4 (? (2 could) (? not)) (3 (2 be) (3 better))) (2 .)))",
     "comparison": "(1 (2 (2 The) (2 (2 old) (2 one))) (1 (1 (2 is) (3 (3 better) (2 (2 than) "
     "(2 (2 the) (2 room))))) (2 .)))",
@@ -75,11 +76,12 @@ EXPECTED = {
     "(2 .)))",
     "spelling": "(3 (2 (2 The) (2 room)) (3 (3 (? (2 is) (? n't)) (0 awfull)) (2 .)))",
     "facts": "(2 (2 It) (2 (2 (2 is) (2 (2 a) (2 (2 local) (2 hotel)))) (2 .)))",
-    "everyday": "(1 (1 (? Cheap) (? plastic)) (2 .))",
+    "everyday": "(1 (? Cheap) (? (? plastic) (2 .)))",
     "again": "(1 (2 I) (1 (1 (? (2 will) (? never)) (3 (? go) (? back))) (2 .)))",
     "ratings": "(2 (2 (2 3) (2 stars)) (2 .))",
     "emoji": "(1 (2 (2 The) (2 room)) (1 (1 \N{THUMBS DOWN SIGN}) (2 .)))",
-    "people": "(2 (2 I) (2 (2 (2 am) (2 Muslim)) (2 .)))",
+    "people": "(3 (2 (2 (2 The) (2 story)) (2 (2 of) (2 (2 our) (2 (2 Muslim) (2 singer))))) "
+    "(3 (3 (2 is) (3 good)) (2 .)))",
 }
 """A tree of each family, "?" where the class is unknown."""
 
@@ -123,7 +125,7 @@ CONSONANTS = ("one", "euro", "use")
 
 def test_texts_are_read_as_they_are_composed():
     drawn = composer().draw(3000, seed=5) + composer(held_out=True).draw(1000, seed=5)
-    texts = (" ".join(each.tree.tree.words) for each in drawn)
+    texts = (" ".join(each.tree.tree.words).replace("\\/", "/") for each in drawn)
     joined = (re.sub(r" (n't|'d|'ll|[.,!?;:]+)(?= |$)", r"\1", text) for text in texts)
     for each, read in zip(drawn, splitter()(joined), strict=True):
         assert [tuple(one.words) for one in read] == [one.tree.words for one in each.sentences]

@@ -249,7 +249,7 @@ def test_the_loss_against_a_number_by_hand():
     logits = torch.tensor([[0.0, 0.0], [5.0, 1.0], [1.0, 0.0], [0.0, 2.0]])
     counts, whole = np.array([3, 1]), np.array([2, 3])
     none = np.zeros(0, np.int64)
-    batch = Minibatch(None, np.full(4, -1), none, none, 2, counts, whole, soft)
+    batch = Minibatch(None, np.full(4, -1), none, none, 2, counts, whole, soft, none)
     head = NodeClassifier(hidden_size=2, classes=2)
     first = np.log(2)
     second = 0.25 * np.log(1 + np.exp(-1)) + 0.75 * np.log(1 + np.exp(1))

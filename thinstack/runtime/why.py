@@ -95,6 +95,16 @@ def turning(found: Sequence[Contribution]) -> Contribution | None:
     return next((each for each in found if each.turning), None)
 
 
+def reason(prediction: Prediction, found: Contribution) -> str:
+    """How the phrase that turns a sentence is announced: "turned by" if its own label is on the
+    other side of the scale ("bad" of "not bad"), else "because of"."""
+    scale, labels = prediction.view.scale, prediction.label_ids
+    if scale is None:
+        return "because of"
+    against = scale.sides[labels[found.node]] * scale.sides[labels[-1]] < 0
+    return "turned by" if against else "because of"
+
+
 def why_data(prediction: Prediction, found: Sequence[Contribution]) -> list[dict[str, Any]]:
     """Contributions as data ready for JSON: `start` and `end` (characters of the text), `text`,
     `contribution`, `turning`."""

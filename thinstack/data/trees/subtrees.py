@@ -23,6 +23,8 @@ class LabelledTree(NamedTuple):
             parser and a leaf embedding read each by itself. The tree has a node for each.
         root_set: the classes of which the root has one, where more is not known. Lessons with
             `soft` may have them. They take the place of the root's label.
+        group: the number of the group of trees that should have the same label at the root, because
+            they differ only in words that are equal. No other group of an epoch has this number.
     """
 
     tree: Tree
@@ -30,6 +32,7 @@ class LabelledTree(NamedTuple):
     soft: NDArray[np.float16] | None = None
     sentences: tuple[int, ...] | None = None
     root_set: tuple[int, ...] = ()
+    group: int | None = None
 
     @classmethod
     def unlabelled(cls, tree: Tree) -> "LabelledTree":

@@ -16,7 +16,7 @@ from thinstack.integrations.show.outline import (
     visible,
 )
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.why import Contribution, turning
+from thinstack.runtime.why import Contribution, reason, turning
 
 MAX_DEPTH = 32
 """Levels of nested lists. Deeper phrases are listed flat, because browsers give up on deep
@@ -124,8 +124,9 @@ def _sentence(marks: _Marks, number: int) -> Iterator[str]:
         yield f"<p><bdi>{escape(text)}</bdi></p>\n</details>\n"
     yield f'<p class="verdict">Label: <strong>{name}</strong></p>\n'
     if marks.turning:
-        because = escape(elide(visible(marks.turning.text), MAX_HEADING))
-        yield f"<p>Because of: <strong><bdi>{because}</bdi></strong></p>\n"
+        how = reason(marks.prediction, marks.turning).capitalize()
+        named = escape(elide(visible(marks.turning.text), MAX_HEADING))
+        yield f"<p>{how}: <strong><bdi>{named}</bdi></strong></p>\n"
     if note := parts_note(marks.prediction):
         yield f'<p class="note">{note}.</p>\n'
     yield "<table>\n<caption>Probability of each class</caption>\n"

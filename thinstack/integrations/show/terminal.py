@@ -13,7 +13,7 @@ from rich.text import Text
 from thinstack.integrations.show.outline import UNCERTAIN, Row, outline, parts_note, phrase, visible
 from thinstack.integrations.show.pen import TEXT_STYLES, Pen
 from thinstack.runtime.prediction import Prediction
-from thinstack.runtime.why import Contribution, turning
+from thinstack.runtime.why import Contribution, reason, turning
 
 MAX_PHRASES = 127
 """The most phrases that are drawn of one tree: all of a sentence of up to 64 words."""
@@ -76,7 +76,7 @@ class _TreePen(Pen):
     def notes(self) -> list[Text]:
         lines = []
         if self.turning:
-            because = "because of: "
+            because = f"{reason(self.prediction, self.turning)}: "
             room = self.width - len(because)
             text = self.elide(self.fit(self.turning.text), room)
             lines.append(Text.assemble(because, (text, "bold"), no_wrap=True, overflow="crop"))

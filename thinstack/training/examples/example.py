@@ -35,11 +35,13 @@ class Example:
         parsed: whether a parser learns from its gold tree.
         one_of: whether the whole has one of the classes of its soft label, and it is not known how
             likely each of them is.
+        group: the number of the group of examples whose labels should be the same.
     """
 
     trees: dict[str, LabelledForest]
     parsed: bool = True
     one_of: bool = False
+    group: int | None = None
 
     @property
     def gold(self) -> LabelledForest:
@@ -67,6 +69,7 @@ class Minibatch(NamedTuple):
         whole: (size,) the place among all targets of the target for the whole example.
         soft: (t, C) the soft labels that take the place of `targets`, or None.
         sets: the places among all targets of those of examples that are `one_of`.
+        groups: (size,) the number of the group of each example, -1 without one.
     """
 
     forest: Forest
@@ -78,6 +81,7 @@ class Minibatch(NamedTuple):
     whole: IntArray
     soft: NDArray[np.float32] | None
     sets: IntArray = np.zeros(0, np.int64)
+    groups: IntArray = np.zeros(0, np.int64)
 
 
 def examples_of(
@@ -141,7 +145,29 @@ def minibatch(
         whole,
         np.concatenate(soft).astype(np.float32) if soft else None,
         whole[[example.one_of for example, _ in drawn]],
+        np.array([-1 if example.group is None else example.group for example, _ in drawn]),
     )
+
+
+def together(order: IntArray, examples: Sequence[Example]) -> tuple[IntArray, list[int]]:
+    """The order (E,) of examples in which those of a group follow its first one, and the lengths
+    (words) that sort them into minibatches: in a group, that of the longest."""
+    lengths, longest = [example.words for example in examples], dict[int, int]()
+    first = np.arange(len(examples))
+    places = dict[int, int]()
+    for place in order.tolist():
+        if (group := examples[place].group) is not None:
+            first[place] = places.setdefault(group, place)
+            longest[group] = max(longest.get(group, 0), lengths[place])
+    if not places:
+        return order, lengths
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    alike = [
+        length if example.group is None else longest[example.group]
+        for length, example in zip(lengths, examples, strict=True)
+    ]
+    return order[np.argsort(ranks[first[order]], kind="stable")], alike
 
 
 def minibatch_places(

@@ -25,6 +25,7 @@ from thinstack.training.lessons._templates import (
     templates,
     texts_of,
 )
+from thinstack.training.lessons._typos import misspell
 
 MERGED: Final = {
     2: ((1, 0), (1, 0), (0.5, 0.5), (0, 1), (0, 1)),
@@ -95,8 +96,12 @@ class Composer:
         self._soft = soft.astype(np.float16)
         self._classes = np.where(soft.any(1), soft.argmax(1), -1)
         self.pieces = {
-            (name, many, side): self._pieces(name, many, side, (more or {}).get(name, {}))
-            for name, many, side in product(composition.lists, (False, True), OPPOSITE)
+            (name, many, side, ended): self._pieces(
+                name, many, side, (more or {}).get(name, {}), ended=ended
+            )
+            for name, many, side, ended in product(
+                composition.lists, (False, True), OPPOSITE, (False, True)
+            )
         }
         self.phrases = {
             (name, ended): [*self._templates(f"phrase {name}", texts, ended)]
@@ -117,14 +122,16 @@ class Composer:
             )
 
     def draw(self, number: int, seed: int) -> list[ComposedText]:
-        """So many texts. Copies that differ in exchanged words stand side by side."""
+        """So many texts. Copies that differ in exchanged words stand side by side, as a group."""
         draw, texts, bags = Random(seed), list[ComposedText](), dict[int, list[Draft]]()
         while len(texts) < number:
             frame = draw.choice(draw.choices(self._frames, self._weights)[0])
             family, again = self.known.families[frame.family], draw.random()
+            group = None if family.copies == 1 else draw.getrandbits(62)
             for _ in range(min(family.copies, number - len(texts))):
                 own = draw if family.copies == 1 else Random(again)
-                texts.append(self._text(frame, Pen(self, own, draw, family.exchanged, bags)))
+                text = self._text(frame, Pen(self, own, draw, family.exchanged, bags))
+                texts.append(text._replace(tree=text.tree._replace(group=group)))
         return texts
 
     def label(self, rule: str, left: str, right: str) -> str:
@@ -149,6 +156,8 @@ class Composer:
                 if words[place] == "a" and self._an.match(words[place + 1]):
                     words[place] = "an"
             words[0] = words[0][0].upper() + words[0][1:]
+            if pen.draw.random() < self.known.families[frame.family].typos:
+                misspell(words, pen.draw)
         trees = tuple(map(self._tree, drafts))
         whole, *others = drafts
         for other in others:
@@ -174,8 +183,11 @@ class Composer:
         for name, (_, table) in self._rules.items():
             yield f"rule {name}", {*table.values()}
 
-    def _pieces(self, name: str, many: bool, side: str, more: Mapping[str, str]) -> list[Draft]:
-        """The words of a list, each a tree. A phrase that is not neutral has unlabelled words."""
+    def _pieces(
+        self, name: str, many: bool, side: str, more: Mapping[str, str], *, ended: bool
+    ) -> list[Draft]:
+        """The words of a list, each a tree, with the mark of the end if `ended`. A phrase that is
+        not neutral has unlabelled words."""
         own = self.known.words(name, many, side)
         extra = [(word, label) for word, label in more.items() if self.known.side(label) == side]
         if own and extra:
@@ -183,11 +195,17 @@ class Composer:
         pieces = []
         for text, label in own + extra:
             pen = Pen(self, Random(0), Random(0), (), {})
-            for template in self._templates(f"list {name}", [text], ended=False):
+            for template in self._templates(f"list {name}", [text], ended=ended):
                 pen.write(template.part, side, many=many)
             words, steps, labels = pen.draft
-            inner = labels[:-1] if label == NEUTRAL else [UNLABELLED] * (len(labels) - 1)
-            pieces.append(Draft(words, steps, [*inner, label]))
+            if label != NEUTRAL:
+                labels = [UNLABELLED] * len(labels)
+            if ended:
+                mark = len(steps) - 1 - steps[::-1].index(SHIFT)
+                labels[mark] = NEUTRAL
+                if mark == len(steps) - 2:  # it stands beside the whole phrase
+                    labels[mark - 1] = label
+            pieces.append(Draft(words, steps, [*labels[:-1], label]))
         return pieces
 
     def _templates(self, place: str, texts: Sequence[str], ended: bool) -> Iterator[Template]:
@@ -243,7 +261,9 @@ class Composer:
                 labels = [self._labels(each.part, side) for each in inner]
             else:
                 labels = [
-                    frozenset(piece.labels[-1] for piece in self.pieces[part.name, many, side])
+                    frozenset(
+                        piece.labels[-1] for piece in self.pieces[part.name, many, side, part.ended]
+                    )
                     for many in (False, True)
                 ]
                 if not all(labels):

@@ -17,6 +17,8 @@ UNLABELLED: Final = "none"
 """The label of a phrase whose class is unknown."""
 SAME: Final = "same"
 """The rule of a node that names none."""
+GRAMMARS: Final = tuple(f"grammar/composed-{part}.json" for part in ("english", "words", "people"))
+"""The files of `recipes/grammar`."""
 LEAN: Final = 0.25
 """By how much one side of a label's probabilities must exceed the other."""
 
@@ -45,6 +47,7 @@ class Family(Strict):
         weight: how often it is drawn, relative to other families.
         copies: how many sentences a draw gives. They differ only in words of `exchanged`.
         exchanged: the lists whose words differ. All words of such a list are drawn equally often.
+        typos: how often (0 to 1) a sentence has a word that is misspelt.
     """
 
     frames: Words = Field(min_length=1)
@@ -52,6 +55,7 @@ class Family(Strict):
     weight: float = Field(default=1.0, ge=0)
     copies: int = Field(default=1, ge=1)
     exchanged: Words = ()
+    typos: float = Field(default=0.0, ge=0, le=1)
 
 
 class FromTreebank(Strict):

@@ -73,18 +73,23 @@ class Pen:
             if choices := composer.phrases.get((part.name, part.ended)):
                 self.write_one(choices, side, many=many)
             else:
-                draft.add(self._piece(part.name, many, side))
+                draft.add(self._piece(part, many, side))
+                if part.ended:
+                    draft.words[-1] = self._end()
         else:
-            ends = composer.known.ends
             if isinstance(part, End):
-                part = Word(ends[int(self.draw.random() * len(ends))], NEUTRAL)
+                part = Word(self._end(), NEUTRAL)
             draft.words.append(part.word)
             draft.steps.append(SHIFT)
             draft.labels.append(part.label)
 
-    def _piece(self, name: str, many: bool, side: str) -> Draft:
-        pieces = self.composer.pieces[name, many, side]
-        if name not in self._exchanged:
+    def _end(self) -> str:
+        ends = self.composer.known.ends
+        return ends[int(self.draw.random() * len(ends))]
+
+    def _piece(self, slot: Slot, many: bool, side: str) -> Draft:
+        pieces = self.composer.pieces[slot.name, many, side, slot.ended]
+        if slot.name not in self._exchanged:
             return pieces[int(self.draw.random() * len(pieces))]
         bag = self._bags.setdefault(id(pieces), [])
         if not bag:

@@ -12,7 +12,7 @@ from pydantic import Field
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.training.lesson import Lesson, Treebank
 from thinstack.training.lessons._composer import Composer
-from thinstack.training.lessons._composition import FromTreebank, read_composition
+from thinstack.training.lessons._composition import GRAMMARS, FromTreebank, read_composition
 
 __all__ = ["Composed", "composer_of", "words_of_treebank"]
 
@@ -31,7 +31,7 @@ class Composed(Lesson):
         default=1.0, gt=0, description="How many are drawn for each sentence and epoch."
     )
     grammars: tuple[str, ...] = Field(
-        default=tuple(f"grammar/composed-{part}.json" for part in ("english", "words", "people")),
+        default=GRAMMARS,
         min_length=1,
         description="The files of templates, words and rules, in the folder of the data or beside "
         "the recipe. Those of the default are in `recipes/grammar` in the repository of thinstack.",

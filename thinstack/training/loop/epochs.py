@@ -19,7 +19,7 @@ from thinstack.core.model.parsing_encoder import ParsingEncoder
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError, StoppedError
 from thinstack.training.examples.datasets import Datasets
-from thinstack.training.examples.example import Example, minibatch, minibatch_places
+from thinstack.training.examples.example import Example, minibatch, minibatch_places, together
 from thinstack.training.learner import Learner, process_settings
 from thinstack.training.loop.checkpoint import load_checkpoint, read_history, save_checkpoint
 from thinstack.training.loop.measuring import take_own_trees
@@ -161,7 +161,7 @@ def _draw_epoch(
         reads = model.head.reads
         drawn += taught_examples(trees, datasets.vocabulary, recipe.model, reads)
         sources += ["gold"] * len(trees)
-    order, lengths = draw.permutation(len(drawn)), [example.words for example in drawn]
+    order, lengths = together(draw.permutation(len(drawn)), drawn)
     wide = config.model_copy(update={"batch_size": team.size * config.batch_size})
     batches = list(minibatch_places(order, lengths, wide, draw))
     if "self" in config.sources:

@@ -1,5 +1,7 @@
 """The loss of a task head over its targets, and beside it that of a parser."""
 
+from typing import Final
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -12,15 +14,24 @@ from thinstack.training.loop.precision import joint_of
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.task import Losses
 
+TINY: Final = 1e-30
+"""The least mean probability of a class, so that it has a logarithm."""
+
 
 def joint_losses(
-    model: Model, batch: Minibatch, training: TrainingConfig, root_weight: float = 0.0
+    model: Model,
+    batch: Minibatch,
+    training: TrainingConfig,
+    root_weight: float = 0.0,
+    group_weight: float = 0.0,
 ) -> Losses:
     """The losses of the head and of the transitions, (7) of Bowman et al. 2016, and over how many
     cases each is a sum. Without right transitions no parser learns. `root_weight`: as in
-    `soft_labels`."""
+    `soft_labels`. `group_weight`: how much `group_loss` adds to the loss of the head."""
     joint = joint_of(model, model.inputs(batch.forest), training)
     loss, labelled = task_loss(model.head, joint.logits, batch, root_weight)
+    if group_weight > 0:
+        loss = loss + group_weight * group_loss(joint.logits, batch)
     if not batch.right.size:
         return (loss, loss.new_zeros([])), (labelled, 0)
     wanted = torch.from_numpy(batch.right)
@@ -55,6 +66,23 @@ def shares_in_sets(labels: Tensor, logits: Tensor) -> Tensor:
     """
     within = logits.detach().float().masked_fill(labels == 0, -torch.inf)
     return labels.sum(1, keepdim=True) * torch.softmax(within, 1)
+
+
+def group_loss(logits: Tensor, batch: Minibatch) -> Tensor:
+    """How much the examples of a group differ: the sum over all examples of KL(p || m), where p are
+    the probabilities of the classes of an example and m is their mean over its group.
+
+    `logits`: (t, C), a row for each target. Examples without a group add nothing, nor does one that
+    stands alone in the minibatch.
+    """
+    chosen = np.flatnonzero(batch.groups >= 0)
+    _, places, counts = np.unique(batch.groups[chosen], return_inverse=True, return_counts=True)
+    rows = torch.from_numpy(batch.whole[chosen]).to(logits.device)
+    logs = logits[rows].float().log_softmax(1)
+    group = torch.from_numpy(places.reshape(-1)).to(logits.device)
+    sums = logs.new_zeros(len(counts), logs.shape[1]).index_add(0, group, logs.exp())
+    means = sums / torch.from_numpy(counts).to(logs)[:, None]
+    return (logs.exp() * (logs - means.clamp_min(TINY).log()[group])).sum()
 
 
 def soft_labels(batch: Minibatch, classes: int, root_weight: float) -> NDArray[np.float32]:

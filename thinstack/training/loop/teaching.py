@@ -164,7 +164,8 @@ def taught_examples(
         if gold is not example.gold:
             steps = {source: one.forest.transitions for source, one in trees.items()}
             trees = {source: gold.over(own) for source, own in steps.items()} | {"gold": gold}
-        made.append(Example(trees, each.parsed, one_of=bool(each.tree.root_set)))
+        whole = each.tree
+        made.append(Example(trees, each.parsed, one_of=bool(whole.root_set), group=whole.group))
     return made
 
 

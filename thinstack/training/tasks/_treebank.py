@@ -53,6 +53,12 @@ class Treebank(Task):
         "loss of a root counts beside the mean loss of the labelled nodes of its tree. With 0.2, "
         "the root of a tree of 40 nodes counts 1 + 8 times.",
     )
+    group_weight: float = Field(
+        default=0.0,
+        ge=0,
+        description="How much it counts in the loss that the sentences of a group differ: "
+        "sentences that a lesson makes from one, with other people in it.",
+    )
 
     @property
     def brings_trees(self) -> bool:
@@ -82,12 +88,12 @@ class Treebank(Task):
     def check_head(self, recipe: Recipe, head: TaskHead) -> None:
         super().check_head(recipe, head)
         nodes = head.reads == "nodes"
-        soft = needs_soft_labels(recipe) or self.root_weight
+        soft = needs_soft_labels(recipe) or self.root_weight or self.group_weight
         if soft and not (nodes and head.soft_labels):
             raise ConfigError(
-                "model.head: a teacher, weights of lessons and task.root_weight need a head of "
-                "nodes that takes soft labels, such as node_classifier.v1; found "
-                f"{recipe.model.head.name}"
+                "model.head: a teacher, weights of lessons, task.root_weight and "
+                "task.group_weight need a head of nodes that takes soft labels, such as "
+                f"node_classifier.v1; found {recipe.model.head.name}"
             )
         chains = recipe.model.trees == "sequence" and nodes
         if chains and recipe.model.encoder.top_down is not None:
@@ -114,7 +120,7 @@ class Treebank(Task):
         training: TrainingConfig,
         initial: Model | None,
     ) -> Losses:
-        return joint_losses(model, batch, training, self.root_weight)
+        return joint_losses(model, batch, training, self.root_weight, self.group_weight)
 
     def measured_trees(self, recipe: Recipe) -> tuple[str, ...]:
         gold, *own = super().measured_trees(recipe)
