@@ -291,7 +291,8 @@ def test_digests_name_the_parser_and_the_tables(rows):
 
 def test_the_sentences_of_a_text_are_parsed_by_themselves(rows, tmp_path):
     table(rows, [("It broke.", "bad"), ("It works. So cheap! I like it very much.", "good")])
-    recipe = recipe_of(RATED | {"parser": "sst"}, model={"parser": PARSER}, sources=("self",))
+    model = {"parser": PARSER, "texts": "tree"}
+    recipe = recipe_of(RATED | {"parser": "sst"}, model=model, sources=("self",))
     datasets = load_datasets(recipe, rows)
     gold = datasets.train[-1].gold
     lengths = [3, 3, 6]
