@@ -195,9 +195,10 @@ class Scorer:
         steps = self._trees.of_sentences(parts.words, source, self._parse)
         given = None if steps is None else transitions_of(trees, steps, parts.lengths)
         lengths, costs = costs_of(trees, parts)
-        most = {"nodes": BATCH_NODES[self.device], "pieces": BATCH_PIECES[self.device]}
+        most: dict[str, Any] = {"nodes": BATCH_NODES[self.device]}
+        most |= {"pieces": BATCH_PIECES[self.device]} | costs
         most |= {"characters": BATCH_WORDS[self.device], "threads": self.pool.threads}
-        cut = batches(lengths, given, **costs, **most)
+        cut = batches(lengths, given, **most)
 
         def run(places: list[int], transitions: NDArray[np.int64]) -> list[Scored]:
             chosen = [] if trees is None else [trees[place] for place in places]
@@ -251,9 +252,9 @@ class Scorer:
             allow_operators=self._allowed,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
-        self._types, self._output, self.phrases, *more = interface
-        self._most_pieces, self._probable, texts = more
-        self._joins = texts and self.phrases
+        self._types, self._output, self.phrases = interface[:3]
+        self._most_pieces, self._probable = interface[3:5]
+        self._joins = interface.texts and self.phrases
         self._process = _forks[0]
         watch_end()
 
