@@ -43,8 +43,10 @@ class Parts(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A balanced tree over sentences, each of which is a balanced tree over its parts: transitions
-    `top` (2p-1,) over p parts, and the `breaks` (p,) that tell a model of it."""
+    """A balanced tree over sentences, each of which is a balanced tree over its parts.
+
+    It is told by the transitions `top` (2p-1,) over the p parts, and to a model by `breaks` (p,).
+    """
 
     top: NDArray[np.int8]
     breaks: NDArray[np.int64]
