@@ -32,8 +32,8 @@ def aggregation_of(asked: str | None, *, joins: bool) -> Aggregation:
         raise InputError(f"aggregation: expected tree or mean, found {shown(asked)}")
     if asked == "tree" and not joins:
         raise InputError(
-            "aggregation: this model cannot read a text as one tree, because its file has no input "
-            "breaks, or scores no phrases: choose mean, or leave it out"
+            "aggregation: this model has not learnt to read a text as one tree (its configuration "
+            "does not say texts = 'tree'), or it scores no phrases: choose mean, or leave it out"
         )
     return "tree" if joins and asked != "mean" else "mean"
 

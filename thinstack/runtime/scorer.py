@@ -15,7 +15,6 @@ from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.bundle.origin import is_isolated
 from thinstack.core import Forest
 from thinstack.core.config import Aggregation, Device, TreeSource
-from thinstack.core.transitions import breaks_of
 from thinstack.errors import BundleError, InputError
 from thinstack.runtime.documents import ScoredText, aggregation_of
 from thinstack.runtime.ending import watch_end
@@ -156,11 +155,15 @@ class Scorer:
         limits = Limits(self.max_words, self._most_pieces, self.vocabulary)
         cuts = cuts_of(words, lengths, characters, limits, given=not isinstance(trees, str))
         parts = self._parts(words, lengths, characters, cuts)
-        texts = stretches(parts, counts, joins=self._joins)
-        units = [tree for text in texts for stretch in text for tree in stretch.trees]
-        scored = iter(self._run_all(parts, units, trees))
-        asked = {"joins": self._joins, "phrases": self.phrases}
-        joined = [text_of(text, scored, lengths, cuts, **asked) for text in texts]
+        if not cuts and max(counts, default=0) < 2:
+            scored = iter(self._run_all(parts, None, trees))
+            joined = [ScoredText(list(islice(scored, count))) for count in counts]
+        else:
+            texts = stretches(parts, counts, joins=self._joins)
+            units = [tree for text in texts for stretch in text for tree in stretch.trees]
+            scored = iter(self._run_all(parts, units, trees))
+            asked = {"joins": self._joins, "phrases": self.phrases}
+            joined = [text_of(text, scored, lengths, cuts, **asked) for text in texts]
         # Views are of whole sentences: where a class is left out, the mean of parts is not theirs.
         return joined if self.view.places is None else list(map(self._shown, joined))
 
@@ -183,28 +186,31 @@ class Scorer:
         widths = None if self._most_pieces is None else piece_counts(words, self.vocabulary)
         return Parts(words, owners, lengths, characters, widths)
 
-    def _run_all(self, parts: Parts, trees: Sequence[Tree], source: Trees) -> list[Scored]:
-        """The scores of trees over parts of sentences, by the model's own classes."""
+    def _run_all(self, parts: Parts, trees: Sequence[Tree] | None, source: Trees) -> list[Scored]:
+        """The scores of trees over parts of sentences, by the model's own classes. Without trees,
+        each part is one."""
         if self._process != _forks[0]:
             _PARENT_SESSIONS.append(self._session)
             self._start()
         steps = self._trees.of_sentences(parts.words, source, self._parse)
         given = None if steps is None else transitions_of(trees, steps, parts.lengths)
         lengths, costs = costs_of(trees, parts)
-        most = {"nodes": BATCH_NODES[self.device], "pieces": BATCH_PIECES[self.device]}
+        most: dict[str, Any] = {"nodes": BATCH_NODES[self.device]}
+        most |= {"pieces": BATCH_PIECES[self.device]} | costs
         most |= {"characters": BATCH_WORDS[self.device], "threads": self.pool.threads}
-        cut = batches(lengths, given, **costs, **most)
+        cut = batches(lengths, given, **most)
 
         def run(places: list[int], transitions: NDArray[np.int64]) -> list[Scored]:
-            chosen = [trees[place] for place in places]
-            inside = list(chain.from_iterable(tree.parts for tree in chosen))
+            chosen = [] if trees is None else [trees[place] for place in places]
+            inside = [part for tree in chosen for part in tree.parts] or places
             names = [parts.owners[part] for part in inside]
             fields = self._word_fields([parts.words[part] for part in inside], names)
-            sizes = 2 * np.array([lengths[place] for place in places]) - 1
-            tops = [tree.top for tree in chosen]
-            if len(inside) > len(chosen):
-                fields["breaks"] = np.concatenate([*map(breaks_of, tops)])
             words = np.array([parts.lengths[part] for part in inside])
+            sizes, tops = 2 * words - 1, list[NDArray[np.int8]]()
+            if len(inside) > len(places):
+                fields["breaks"] = np.concatenate([tree.shape.breaks for tree in chosen])
+                sizes = 2 * np.array([lengths[place] for place in places]) - 1
+                tops = [tree.shape.top for tree in chosen]
             forest = Forest(sizes=sizes, lengths=words, transitions=transitions, **fields)
             return self._apart(self._run(forest, names, tops), sizes)
 
@@ -215,7 +221,7 @@ class Scorer:
             return results
         order = chain.from_iterable(positions for positions, _ in jobs)
         ordered = dict(zip(order, results, strict=True))
-        return [ordered[place] for place in range(len(trees))]
+        return [ordered[place] for place in range(len(ordered))]
 
     def _apart(self, batch: Scored, sizes: NDArray[np.int64]) -> list[Scored]:
         """The results of a batch by sentence."""
@@ -246,9 +252,9 @@ class Scorer:
             allow_operators=self._allowed,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
-        self._types, self._output, self.phrases, *more = interface
-        self._most_pieces, self._probable, texts = more
-        self._joins = texts and self.phrases
+        self._types, self._output, self.phrases = interface[:3]
+        self._most_pieces, self._probable = interface[3:5]
+        self._joins = interface.texts and self.phrases
         self._process = _forks[0]
         watch_end()
 

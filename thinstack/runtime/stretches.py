@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.transitions import SHIFT, balanced, nodes_over, over
+from thinstack.core.transitions import SHIFT, balanced, breaks_of, nodes_over, over
 from thinstack.runtime.documents import ScoredText, mean_scores
 from thinstack.runtime.long_sentences import join
 from thinstack.runtime.scored import Scored, Spans
@@ -42,11 +42,21 @@ class Parts(NamedTuple):
     widths: Sequence[int] | None
 
 
+class Shape(NamedTuple):
+    """A balanced tree over sentences, each of which is a balanced tree over its parts.
+
+    It is told by the transitions `top` (2p-1,) over the p parts, and to a model by `breaks` (p,).
+    """
+
+    top: NDArray[np.int8]
+    breaks: NDArray[np.int64]
+
+
 class Tree(NamedTuple):
-    """What a model composes to one tree: the places of its parts, and the tree `top` over them."""
+    """What a model composes to one tree: the places of its parts, and the tree over them."""
 
     parts: range
-    top: NDArray[np.int8]
+    shape: Shape
 
 
 class Stretch(NamedTuple):
@@ -57,6 +67,13 @@ class Stretch(NamedTuple):
     trees: list[Tree]
 
 
+@lru_cache(maxsize=256)
+def shape_of(counts: tuple[int, ...]) -> Shape:
+    """The shape over sentences that have so many parts."""
+    top = over(balanced(len(counts)), [balanced(count) for count in counts])
+    return Shape(top, breaks_of(top))
+
+
 def stretches(parts: Parts, counts: Sequence[int], *, joins: bool) -> list[list[Stretch]]:
     """The stretches of each text, which has so many sentences (`counts`).
 
@@ -64,45 +81,38 @@ def stretches(parts: Parts, counts: Sequence[int], *, joins: bool) -> list[list[
     stretch has several. If the model does not, each sentence is a stretch, and each part a tree.
     """
     firsts = np.searchsorted(parts.owners, np.arange(sum(counts) + 1)).tolist()
-    texts, first = [], 0
+    texts, first, leaf = list[list[Stretch]](), 0, shape_of((1,))
     for count in counts:
-        texts.append(_of_text(parts, firsts, range(first, first + count), joins=joins))
+        own = firsts[first : first + count + 1]
+        if count == 1 and own[1] == own[0] + 1:  # most texts of one sentence: at once
+            texts.append([Stretch(range(first, first + 1), [Tree(range(*own), leaf)])])
+        else:
+            texts.append(_of_text(parts, own, first, joins=joins))
         first += count
     return texts
 
 
-def _of_text(
-    parts: Parts, firsts: Sequence[int], sentences: range, *, joins: bool
-) -> list[Stretch]:
-    if len(sentences) == 1 and firsts[sentences.stop] - firsts[sentences.start] == 1:
-        return [_stretch(firsts[sentences.start : sentences.stop + 1], sentences, whole=False)]
-    found, sizes = list[range](), list[_Size]()
-    for place in sentences:
-        size = _Size.of(parts, range(firsts[place], firsts[place + 1]))
-        if found and joins and (both := sizes[-1].plus(size)).fits:
-            found[-1], sizes[-1] = range(found[-1].start, place + 1), both
+def _of_text(parts: Parts, firsts: Sequence[int], start: int, *, joins: bool) -> list[Stretch]:
+    """The stretches of a text whose sentences stand from `start` on, and their parts from each of
+    `firsts` on."""
+    ranges, sizes = list[range](), list[_Size]()
+    for place, bounds in enumerate(pairwise(firsts)):
+        size = _Size.of(parts, range(*bounds))
+        if ranges and joins and (both := sizes[-1].plus(size)).fits:
+            ranges[-1], sizes[-1] = range(ranges[-1].start, place + 1), both
         else:
-            found.append(range(place, place + 1))
+            ranges.append(range(place, place + 1))
             sizes.append(size)
-    return [
-        _stretch(firsts[each.start : each.stop + 1], each, whole=joins and size.fits)
-        for each, size in zip(found, sizes, strict=True)
-    ]
-
-
-def _stretch(firsts: Sequence[int], sentences: range, *, whole: bool) -> Stretch:
-    inside = range(firsts[0], firsts[-1])
-    if not whole:
-        return Stretch(sentences, [Tree(range(part, part + 1), balanced(1)) for part in inside])
-    return Stretch(sentences, [Tree(inside, _top(tuple(np.diff(firsts).tolist())))])
-
-
-@lru_cache(maxsize=256)
-def _top(counts: tuple[int, ...]) -> NDArray[np.int8]:
-    """The balanced tree over sentences, each of which is a balanced tree over so many parts."""
-    top = over(balanced(len(counts)), [balanced(count) for count in counts])
-    top.flags.writeable = False
-    return top
+    found = list[Stretch]()
+    for each, size in zip(ranges, sizes, strict=True):
+        bounds = firsts[each.start : each.stop + 1]
+        trees = [
+            Tree(range(part, part + 1), shape_of((1,))) for part in range(bounds[0], bounds[-1])
+        ]
+        if joins and size.fits:
+            trees = [Tree(range(bounds[0], bounds[-1]), shape_of(tuple(np.diff(bounds).tolist())))]
+        found.append(Stretch(range(start + each.start, start + each.stop), trees))
+    return found
 
 
 class _Size(NamedTuple):
@@ -130,9 +140,9 @@ class _Size(NamedTuple):
         return small and self.parts * self.width <= MOST_PLACES
 
 
-def costs_of(trees: Sequence[Tree], parts: Parts) -> tuple[Sequence[int], dict[str, Any]]:
-    """The words of each tree, and what else `batches` asks."""
-    if len(trees) == len(parts.lengths):
+def costs_of(trees: Sequence[Tree] | None, parts: Parts) -> tuple[Sequence[int], dict[str, Any]]:
+    """The words of each tree, and what else `batches` asks. Without trees, each part is one."""
+    if trees is None or len(trees) == len(parts.lengths):
         return parts.lengths, {"counts": parts.characters, "widths": parts.widths}
     sizes = [_Size.of(parts, tree.parts) for tree in trees]
     costs: dict[str, Any] = {"counts": [size.characters for size in sizes]}
@@ -145,14 +155,14 @@ def costs_of(trees: Sequence[Tree], parts: Parts) -> tuple[Sequence[int], dict[s
 
 
 def transitions_of(
-    trees: Sequence[Tree], steps: Sequence[NDArray[np.integer]], lengths: Sequence[int]
+    trees: Sequence[Tree] | None, steps: Sequence[NDArray[np.integer]], lengths: Sequence[int]
 ) -> Sequence[NDArray[np.integer]]:
     """The transitions of each tree, from those of the parts, which have so many words (`lengths`).
     Raises InputError, naming the place of the part, for a part whose transitions are no tree."""
-    if len(trees) == len(steps):
+    if trees is None or len(trees) == len(steps):
         return steps  # which `batches` checks
     joined_transitions(steps, lengths, range(len(steps)))
-    return [over(tree.top, [np.ravel(steps[part]) for part in tree.parts]) for tree in trees]
+    return [over(tree.shape.top, [np.ravel(steps[part]) for part in tree.parts]) for tree in trees]
 
 
 def text_of(
@@ -166,6 +176,8 @@ def text_of(
 ) -> ScoredText:
     """A text, from the next of the scored trees, which are those of its stretches. `lengths`: the
     words of each sentence of all texts. `joins` is as for `stretches`, `phrases` as for `join`."""
+    if len(text) == 1 == len(text[0].trees) == len(text[0].sentences):
+        return ScoredText([_with_parts(next(scored), cuts.get(text[0].sentences.start))])
     sentences, roots = list[Scored](), list[Scored]()
     for stretch in text:
         trees = list(islice(scored, len(stretch.trees)))
@@ -174,7 +186,7 @@ def text_of(
         own = [lengths[place] for place in stretch.sentences]
         below, root = (trees, trees[0]) if len(own) == 1 else _apart(trees[0], own)
         pairs = zip(stretch.sentences, below, strict=True)
-        sentences += [each._replace(parts=cuts.get(place, ())) for place, each in pairs]
+        sentences += [_with_parts(each, cuts.get(place)) for place, each in pairs]
         roots.append(root)
     if len(sentences) < 2 or not joins:
         return ScoredText(sentences)
@@ -184,6 +196,10 @@ def text_of(
     rows = np.stack([each.scores[-1] for each in roots]).astype(np.float64)
     mean = mean_scores(rows, words, np.array([len(words)])).astype(np.float32)
     return ScoredText(sentences, Scored(np.zeros(0, np.int8), mean))
+
+
+def _with_parts(sentence: Scored, parts: Spans | None) -> Scored:
+    return sentence if parts is None else sentence._replace(parts=parts)
 
 
 def _apart(tree: Scored, lengths: Sequence[int]) -> tuple[list[Scored], Scored]:
