@@ -51,7 +51,7 @@ def test_every_schema_has_golden_bundles(number):
 def test_the_current_schemas_are_among_them():
     opened = list(map(open_bundle, FOLDERS))
     assert manifest.BUNDLE_SCHEMA in {bundle.manifest.schema_version for bundle in opened}
-    schemas = {config.SCHEMA_VERSION, config.CLASS_SETS_SCHEMA}
+    schemas = {config.SCHEMA_VERSION, config.NEWER_SCHEMA}
     assert schemas <= {bundle.config.schema_version for bundle in opened}
     tables = [
         json.loads(bundle.read("distances.json"))

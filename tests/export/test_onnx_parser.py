@@ -44,7 +44,7 @@ class Surprise(Parser):
 
 def model_of(kind="words", head="node_classifier.v1"):
     torch.manual_seed(3)
-    config = make_config(kind, parser=PARSER, head={"name": head}, tree_source="self")
+    config = make_config(kind, parser=PARSER, head={"name": head}, texts="tree")
     model = build_model(config, entries=V).eval()
     with torch.no_grad():
         for weight in model.parameters():
@@ -60,7 +60,7 @@ def with_file(exported, **options):
 def by_a_third_party():
     made = model_of()
     parser = Surprise(input_size=made.model.embedding.size)
-    encoder = ParsingEncoder(made.model.encoder.encoder, parser).eval()
+    encoder = ParsingEncoder(made.model.encoder.encoder, parser, joins=True).eval()
     model = Model(embedding=made.model.embedding, encoder=encoder, head=made.model.head).eval()
     return replace(made, model=model)
 

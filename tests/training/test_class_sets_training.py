@@ -107,7 +107,7 @@ def test_figures_of_the_test_file_stand_by_themselves(trained):
 
 def test_sets_come_in_schema_2_and_older_readers_say_so(trained, monkeypatch):
     out = trained[1]
-    monkeypatch.setattr("thinstack.bundle.reading.CLASS_SETS_SCHEMA", 1)
+    monkeypatch.setattr("thinstack.bundle.reading.NEWER_SCHEMA", 1)
     with pytest.raises(BundleError, match=r"schema 2.* a newer thinstack is needed"):
         thinstack.load(out / "model-best")
 

@@ -25,7 +25,7 @@ from thinstack.bundle.manifest import (
     Manifest,
     check_schema,
 )
-from thinstack.core.config import CLASS_SETS_SCHEMA, ModelConfig
+from thinstack.core.config import NEWER_SCHEMA, ModelConfig
 from thinstack.core.config.base import problems
 from thinstack.data.files.paths import FileContent
 from thinstack.data.words.vocabulary import WordVocabulary
@@ -229,7 +229,7 @@ def _config(content: bytes, source: str, manifest: Manifest) -> ModelConfig:
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{source}: not readable as JSON: {error}") from None
     if isinstance(raw, dict):
-        check_schema(raw, CLASS_SETS_SCHEMA, source=source, producer=manifest.producer.model_dump())
+        check_schema(raw, NEWER_SCHEMA, source=source, producer=manifest.producer.model_dump())
     try:
         return ModelConfig.parse(raw, source=source)
     except ConfigError as error:

@@ -125,7 +125,8 @@ def join(forests: Iterable[Forest]) -> Forest:
 def text_sizes(lengths: IntArray, breaks: IntArray) -> IntArray:
     """The nodes (T,) of the tree of each text, from the words (S,) of each sentence and what comes
     behind it, as `Forest` has them."""
-    return 2 * np.diff(np.cumsum(lengths)[breaks == 0], prepend=0) - 1
+    words: IntArray = np.diff(np.cumsum(lengths)[breaks == 0], prepend=0)
+    return 2 * words - 1
 
 
 def without_trees(forest: Forest) -> Forest:

@@ -76,8 +76,8 @@ def over(top: NDArray[np.integer], trees: Sequence[NDArray[np.integer]]) -> Tran
 
 
 def breaks_of(transitions: NDArray[np.integer], lengths: IntArray | None = None) -> IntArray:
-    """The breaks (n,) by which a model with a parser makes the tree of a text over its n sentences:
-    from 1 to n - 1, and 0 after the last.
+    """The breaks (n,) that make the tree of a text over its n sentences, as a `Forest` has them.
+    They are from 1 to n - 1, and 0 after the last sentence.
 
     `lengths`: (n,) the words of each sentence. Without them each word of the tree stands for a
     sentence: `breaks_of(balanced(n))`. Raises TreeError unless the tree has a node for each

@@ -75,8 +75,7 @@ def interface_of(
         )
     trees = ["lengths", "transitions"] if config.parses else _TREES[config.trees]
     expected = [*WORD_FIELDS[config.embedding.kind], *trees]
-    texts = config.parses and "breaks" in found
-    if texts:  # older files have none, nor have those of SPINN
+    if texts := config.texts == "tree":
         expected.insert(-1, "breaks")
     # For words in their context; a parser's lengths are for its trees.
     if "lengths" in found and "lengths" not in trees and PARSE_OUTPUT not in outputs:

@@ -200,8 +200,8 @@ class Scorer:
             allow_operators=self._allowed,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
-        self._types, self._output, self.phrases, *more = interface
-        self._most_pieces, self._probable, self._texts = more
+        self._types, self._output, self.phrases = interface[:3]
+        self._most_pieces, self._probable, self._texts = interface[3:]
         self._process = _forks[0]
         watch_end()
 

@@ -152,7 +152,7 @@ def _started(
     if config.trees != "binary":
         problem = f"found one of {config.trees} trees; name another bundle, or none"
         raise ConfigError(f"{init}: expected a bundle of binary trees to start from, {problem}")
-    excluded = {"schema_version", "class_sets", "class_weights"}
+    excluded = {"schema_version", "class_sets", "class_weights", "texts"}  # it learns means
     model = config.model_dump(mode="json", exclude_defaults=True, exclude=excluded)
     model["labels"] = list(labels) if sets is None else list(config.labels)
     return model | ({"class_sets": sets} if sets else {})

@@ -3,7 +3,7 @@
 from thinstack.core.config.base import Strict
 from thinstack.core.config.encoder_config import CellConfig, EncoderConfig, TrackerConfig
 from thinstack.core.config.model_config import (
-    CLASS_SETS_SCHEMA,
+    NEWER_SCHEMA,
     SCHEMA_VERSION,
     Device,
     EmbeddingConfig,
@@ -17,7 +17,7 @@ from thinstack.core.config.model_config import (
 )
 
 __all__ = [
-    "CLASS_SETS_SCHEMA",
+    "NEWER_SCHEMA",
     "SCHEMA_VERSION",
     "CellConfig",
     "Device",

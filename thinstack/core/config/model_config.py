@@ -13,8 +13,8 @@ from thinstack.core.config.encoder_config import CellConfig, EncoderConfig
 from thinstack.core.config.hub_labels import hub_labels, without_hub_labels
 
 SCHEMA_VERSION: Final = 1
-CLASS_SETS_SCHEMA: Final = 2
-"""Of a configuration with `class_sets`, which readers of schema 1 must not skip."""
+NEWER_SCHEMA: Final = 2
+"""Of a configuration with `class_sets` or `texts`, which readers of schema 1 must not skip."""
 
 TRANSITIONS: Final = "transitions.v1"
 Device = Literal["cpu", "cuda", "auto"]
@@ -117,6 +117,12 @@ class ModelConfig(Strict):
         description="What makes trees of the model's own. Without it, a model needs trees from "
         "its data or from `tree_source`.",
     )
+    texts: Literal["mean", "tree"] = Field(
+        default="mean",
+        description="What a text of several sentences is: the mean of their scores, or one tree "
+        "over their trees, which lessons of texts teach. The latter needs a `parser` that is not "
+        "`transitions.v1`.",
+    )
     trees: TreeKind = Field(
         default="binary",
         description='What sentences come as. "binary" and "constituency" trees have their words at '
@@ -150,11 +156,11 @@ class ModelConfig(Strict):
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
     @model_serializer(mode="wrap")
-    def _without_empty_sets(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _as_schema_1_if_possible(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Schema 1 has none of these fields."""
         data: dict[str, Any] = fields(self)
-        new = ("class_sets", "class_weights")
-        return {key: value for key, value in data.items() if value or key not in new}
+        new = {"class_sets": {}, "class_weights": (), "texts": "mean"}
+        return {k: v for k, v in data.items() if k not in new or (v and v != new[k])}
 
     @model_validator(mode="before")
     @classmethod
@@ -185,11 +191,14 @@ class ModelConfig(Strict):
             raise ValueError(f"a parser makes binary trees, found trees = {self.trees!r}")
         if self.parser is not None and self.encoder.tracker is not None:
             raise ValueError("a parser goes without an encoder.tracker")
+        if self.texts == "tree" and self.parser is None:
+            raise ValueError("texts 'tree' needs a parser of gaps, such as distances.v1")
         return self
 
     @model_validator(mode="after")
     def _sets_are_apart(self) -> Self:
-        schema = CLASS_SETS_SCHEMA if self.class_sets else SCHEMA_VERSION
+        newer = self.class_sets or self.texts != "mean"
+        schema = NEWER_SCHEMA if newer else SCHEMA_VERSION
         object.__setattr__(self, "schema_version", schema)  # as tree_source
         check_sets(self.labels, self.class_sets)
         if self.class_weights and len(self.class_weights) != len(self.class_sets):

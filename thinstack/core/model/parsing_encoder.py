@@ -18,31 +18,31 @@ class ParsingEncoder(Encoder):
     """Encodes trees that are known before the first word is composed. They are given, or cut at the
     greatest distances of the parser.
 
-    The parser reads each sentence by itself. A text of several sentences, as `breaks` say, is one
-    tree over their trees.
-
     Args:
         encoder: an encoder for trees given as transitions.
         parser: a parser for words of the same width.
+        joins: whether a text of several sentences, as `breaks` say, is one tree over their trees.
+            The parser reads each sentence by itself.
     """
 
     onnx = "thinstack.export.onnx.parser"
     oracle: ClassVar[Literal["dynamic", "static"]] = "static"
 
-    def __init__(self, encoder: Encoder, parser: Parser):
+    def __init__(self, encoder: Encoder, parser: Parser, *, joins: bool = False):
         super().__init__(
             hidden_size=encoder.hidden_size,
             word_size=encoder.word_size,
             parses=True,
-            joins=True,
+            joins=joins,
             ranks=encoder.ranks,
         )
         self.encoder, self.parser = encoder, parser
 
     def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
         """Encode a forest, as in every `Encoder`. Raises ValueError as `check_sentences` does."""
-        transitions, lengths, given = check_sentences(words, inputs, True, True)
-        lengths, breaks = lengths.long(), breaks_behind(lengths, inputs)
+        transitions, lengths, given = check_sentences(words, inputs, True, self.joins)
+        lengths = lengths.long()
+        breaks = breaks_behind(lengths, inputs) if self.joins else torch.zeros_like(lengths)
         choices = words.new_zeros([words.shape[0], 0])
         if track or not given:
             distances = self.parser(words, lengths)

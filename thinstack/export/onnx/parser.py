@@ -41,7 +41,8 @@ def encode(
     steps, vectors = inputs["transitions"], words.vectors
     # An empty batch has nothing to parse: onnxruntime's LSTM would end the process.
     own, given = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
-    lengths, breaks = (inputs[name].within(own).long() for name in ("lengths", "breaks"))
+    lengths: Any = inputs["lengths"].within(own).long()
+    breaks: Any = inputs["breaks"].within(own).long() if encoder.joins else lengths.zeros_like()
     scored = distances(own, encoder.parser, vectors.within(own), lengths)
     _give(own, trees_of_distances(own, scored, lengths, breaks))
     told: Any = steps.within(given).long()
