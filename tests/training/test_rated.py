@@ -213,6 +213,9 @@ def test_a_teacher_tells_the_classes_of_a_set_apart(classes, expected):
 RATED = {"name": "rated.v1", "tables": ["rows.jsonl"], "weight": 0.5}
 
 
+TEXTS = {"parser": PARSER, "texts": "tree"}
+
+
 def recipe_of(lesson, *, teacher=None, **settings):
     plain = tiny_recipe.recipe(**settings).model_dump()
     plain["model"]["labels"] = FIVE
@@ -291,8 +294,7 @@ def test_digests_name_the_parser_and_the_tables(rows):
 
 def test_the_sentences_of_a_text_are_parsed_by_themselves(rows, tmp_path):
     table(rows, [("It broke.", "bad"), ("It works. So cheap! I like it very much.", "good")])
-    model = {"parser": PARSER, "texts": "tree"}
-    recipe = recipe_of(RATED | {"parser": "sst"}, model=model, sources=("self",))
+    recipe = recipe_of(RATED | {"parser": "sst"}, model=TEXTS, sources=("self",))
     datasets = load_datasets(recipe, rows)
     gold = datasets.train[-1].gold
     lengths = [3, 3, 6]
@@ -307,7 +309,7 @@ def test_the_sentences_of_a_text_are_parsed_by_themselves(rows, tmp_path):
 def test_a_text_has_the_mean_of_what_a_teacher_says_of_its_sentences(rows):
     table(rows, [("It broke.", "bad"), ("It works. It is so bad!", "good")])
     lesson = RATED | {"weight": 1}
-    recipe = recipe_of(lesson, model={"parser": PARSER}, teacher={"bundles": ["sst"]})
+    recipe = recipe_of(lesson, model=TEXTS, teacher={"bundles": ["sst"]})
     train, held, dev = read_items(recipe, rows)
     text = taught_trees(recipe, train, held + dev, rows)[-1].tree
     words = [["It", "works", "."], ["It", "is", "so", "bad", "!"]]

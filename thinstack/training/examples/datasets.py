@@ -119,7 +119,7 @@ def load_datasets(
             folders=recipe.folders(data),
             vocabulary=vocabulary,
             labels=recipe.model.labels,
-            texts=recipe.model.parser is not None,
+            texts=recipe.model.texts == "tree",
         )
         check_drawn(recipe, treebank)
     return Datasets(

@@ -69,7 +69,7 @@ def taught_trees(
         folders=recipe.folders(data),
         parse=None if teacher is None else teacher.parse,
         labels=recipe.model.labels,
-        texts=recipe.model.parser is not None,
+        texts=recipe.model.texts == "tree",
         say=say,
     )
     made = [
