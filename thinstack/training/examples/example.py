@@ -150,8 +150,11 @@ def minibatch(
 
 
 def together(order: IntArray, examples: Sequence[Example]) -> tuple[IntArray, list[int]]:
-    """The order (E,) of examples in which those of a group follow its first one, and the lengths
-    (words) that sort them into minibatches: in a group, that of the longest."""
+    """The order (E,) of examples in which those of a group follow its first one.
+
+    Beside it, the lengths (words) that sort examples into minibatches. In a group, it is the length
+    of the longest.
+    """
     lengths, longest = [example.words for example in examples], dict[int, int]()
     first = np.arange(len(examples))
     places = dict[int, int]()

@@ -69,9 +69,9 @@ def shares_in_sets(labels: Tensor, logits: Tensor) -> Tensor:
 
 
 def group_loss(logits: Tensor, batch: Minibatch) -> Tensor:
-    """How much the examples of a group differ: the sum over all examples of KL(p || m), where p are
-    the probabilities of the classes of an example and m is their mean over its group.
+    """How much the examples of a group differ: the sum of KL(p || m) over all examples.
 
+    Here p are the probabilities of the classes of an example, and m is their mean over its group.
     `logits`: (t, C), a row for each target. Examples without a group add nothing, nor does one that
     stands alone in the minibatch.
     """
