@@ -51,16 +51,14 @@ def trees_of_distances(distances: Tensor, lengths: Tensor, breaks: Tensor) -> Bi
     keys = gap_keys(distances, lengths.long(), breaks.long())
     line, bounds = two_sided(keys)
     position = arange(line.size(0), keys.device)
-    maxima, width = [line], 1
-    wider = widen(line, position, width)
-    while bool((wider < keys[-1:]).any()):  # a window lies within a text
-        maxima.append(wider)
-        width = 2 * width
-        wider = widen(wider, position, width)
+    longest = int(most_words(keys, lengths, breaks).max()) if lengths.size(0) > 0 else 0
+    maxima, widths = [line], [1]
+    while 2 * widths[-1] < longest:
+        maxima.append(widen(maxima[-1], position, widths[-1]))
+        widths.append(2 * widths[-1])
     nearest = (position - 1).clamp(min=0)
-    for k in range(len(maxima) - 1, -1, -1):
-        nearest = descend(nearest, bounds, maxima[k], width)
-        width = width // 2
+    for k in range(len(widths) - 1, -1, -1):
+        nearest = descend(nearest, bounds, maxima[k], widths[k])
     return trees_of_nearest(nearest, keys)
 
 
@@ -84,6 +82,12 @@ def gap_keys(distances: Tensor, lengths: Tensor, breaks: Tensor) -> Tensor:
     # Breaks stand above 127 * 16 * 4096 + 4095, the greatest key within a sentence.
     behind = torch.where(breaks > 0, breaks + 8327167, 1 << 23)
     return within.index_copy(0, ends - 1, behind)
+
+
+def most_words(keys: Tensor, lengths: Tensor, breaks: Tensor) -> Tensor:
+    """For each sentence (S,) a bound of the words of its text: its own words if it ends a text,
+    otherwise all words."""
+    return torch.where(breaks > 0, keys.size(0), lengths)
 
 
 def two_sided(keys: Tensor) -> tuple[Tensor, Tensor]:

@@ -210,7 +210,7 @@ _FORMS: Final[Mapping[str, Callable[[Sequence[Value], Integers], Value]]] = {
     **dict.fromkeys(("Abs", "Cast", "Identity", "Not", "Relu", "Round"), _as_first),
     **dict.fromkeys(("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"), _broadcast),
     **dict.fromkeys(("Add", "And", "Div", "Max", "Min", "Mod", "Mul", "Sub", "Where"), _broadcast),
-    **dict.fromkeys(("ReduceMax", "ReduceMin", "ReduceSum"), _reduced),
+    **dict.fromkeys(("ReduceMax", "ReduceSum"), _reduced),
     "Concat": _concat,
     "Gather": _gather,
     "Shape": _shape,

@@ -56,7 +56,6 @@ Not                1       1        first
 QuantizeLinear     3       1        first
 Range              3       1        told
 ReduceMax          1-2     1        first   keepdims:int noop_with_empty_axes:int
-ReduceMin          1       1        first   keepdims:int
 ReduceSum          1-2     1        first   keepdims:int noop_with_empty_axes:int
 Relu               1       1        first
 Reshape            2       1        first   allowzero:int

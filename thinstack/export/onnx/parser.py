@@ -9,6 +9,7 @@ from thinstack.core.distance_trees import (
     BinaryTrees,
     descend,
     gap_keys,
+    most_words,
     trees_of_nearest,
     two_sided,
     widen,
@@ -87,7 +88,8 @@ def trees_of_distances(g: Graph, distances: Any, lengths: Any, breaks: Any) -> B
     keys: Any = gap_keys(distances, lengths, breaks)
     line, bounds = (cast(Value, each) for each in two_sided(keys))
     position: Any = Value.arange(line.size(0))
-    outermost = keys[-1:].op("ReduceMax", keepdims=0)
+    words: Any = most_words(keys, lengths, breaks)
+    longest = words.op("ReduceMax", keepdims=0)
 
     body = g.body("widen_windows")
     maxima: Any = body.input("maxima", INT64, ["K"])
@@ -97,8 +99,7 @@ def trees_of_distances(g: Graph, distances: Any, lengths: Any, breaks: Any) -> B
     body.output(wider, "wider", INT64, ["K"])
     body.output(doubled, "doubled", INT64, [])
     body.output(maxima, "window", INT64, ["K"])
-    going = wider.op("ReduceMin", keepdims=0) < outermost  # a window lies within a text
-    _, widest, windows = g.loop(body, 62, [line, g.constant(1)], going=going)
+    _, widest, windows = g.loop(body, 62, [line, g.constant(1)], going=doubled < longest)
 
     body = g.body("nearest_greater")
     nearest: Any = body.input("nearest", INT64, ["K"])
