@@ -104,7 +104,7 @@ def test_a_long_sentence_is_read_in_parts(cli, bundle, tmp_path):
     (first,), (second,) = (text["sentences"] for text in cli("predict", *options, "--json").json)
     assert first["parts"] == [[0, 3], [3, 6]]
     assert (len(first["nodes"]), "parts" in second) == (11, False)
-    note = "6 words, read in 2 parts; above these stand means"
+    note = "6 words, read in 2 parts; a balanced tree joins them"
     assert cli("predict", *options).out.count(note) == 1
     cli("predict", *options, "--html", page)
     assert page.read_text(encoding="utf-8").count(f'<p class="note">{note}.</p>') == 1

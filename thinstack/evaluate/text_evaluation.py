@@ -80,7 +80,7 @@ def evaluate_table(
 def text_scores(
     predictor: Predictor, texts: Iterable[str], *, source: TreeSource, where: str | Path
 ) -> NDArray[np.floating]:
-    """The scores (T, C) of texts, each the mean over its sentences. Messages start with `where`.
+    """The scores (T, C) of texts, as `Result.scores`. Messages start with `where`.
     Raises DataError for a text without words."""
     rows = []
     for number, result in enumerate(predictor.stream(texts, source=source)):

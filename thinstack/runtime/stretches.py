@@ -105,12 +105,11 @@ def _of_text(parts: Parts, firsts: Sequence[int], start: int, *, joins: bool) ->
             sizes.append(size)
     found = list[Stretch]()
     for each, size in zip(ranges, sizes, strict=True):
-        bounds = firsts[each.start : each.stop + 1]
-        trees = [
-            Tree(range(part, part + 1), shape_of((1,))) for part in range(bounds[0], bounds[-1])
-        ]
+        own = firsts[each.start : each.stop + 1]
+        inside = range(own[0], own[-1])
+        trees = [Tree(range(part, part + 1), shape_of((1,))) for part in inside]
         if joins and size.fits:
-            trees = [Tree(range(bounds[0], bounds[-1]), shape_of(tuple(np.diff(bounds).tolist())))]
+            trees = [Tree(inside, shape_of(tuple(np.diff(own).tolist())))]
         found.append(Stretch(range(start + each.start, start + each.stop), trees))
     return found
 

@@ -58,7 +58,7 @@ def outline(prediction: Prediction, *, depth: int, phrases: int | None = None) -
 def parts_note(prediction: Prediction) -> str:
     """What a picture says about a sentence that was read in parts; an empty text for any other."""
     count = len(prediction.parts)
-    words = f"{len(prediction.words):,} words, read in {count:,} parts; above these stand means"
+    words = f"{len(prediction.words):,} words, read in {count:,} parts; a balanced tree joins them"
     return words if count > 1 else ""
 
 
