@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -340,6 +340,30 @@ def test_the_card():
     assert _taught(recipe_of(*ALL)) == f", taught by `sst`, {lessons}"
     assert _taught(recipe_of()) == ", taught by `sst`"
     assert _taught(tiny_recipe.recipe()) == ""
+
+
+def test_own_words_are_those_of_the_training_file(texts):
+    """In all trees of several words; other nodes, and other words, have the teacher's labels."""
+    plain = taught_trees(recipe_of(EXCHANGED, TEXTS), *parts(texts), texts)
+    recipe = recipe_of(EXCHANGED, TEXTS, teacher={"own_words": True})
+    known = defaultdict(list)
+    for one in plain:
+        if one.source == "trees":
+            spans, labels = one.tree.tree.spans.tolist(), one.tree.labels.tolist()
+            for (start, end), label in zip(spans, labels, strict=True):
+                if len(labels) > 1 and end == start + 1:
+                    known[one.tree.tree.words[start]].append(label)
+    seen = Counter()
+    for before, after in zip(plain, taught_trees(recipe, *parts(texts), texts), strict=True):
+        tree, soft = after.tree.tree, after.tree.soft
+        for node, (start, end) in enumerate(tree.spans.tolist()):
+            word = len(tree) > 1 and end == start + 1
+            if own := known.get(tree.words[start]) if word else None:
+                np.testing.assert_allclose(soft[node], np.eye(5)[own].mean(0), atol=1e-3)
+            else:
+                np.testing.assert_array_equal(soft[node], before.tree.soft[node])
+            seen[after.source, own is not None] += 1
+    assert min(seen[source, own] for source in ("trees", "exchanged", "texts") for own in (0, 1))
 
 
 # -- what is refused

@@ -3,7 +3,8 @@ probabilities to all phrases. Their answers are kept in files."""
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -53,7 +54,8 @@ class Teacher:
     is the digest of who is asked, by the bundles' manifests and the encoders' weights, and of these
     sentences. So the same question is not asked again, and an answer is never used for another
     question. `close` removes files that this teacher did not use. `threads`: as a `Predictor` takes
-    them. `on_read` is called after each file.
+    them. `on_read` is called after each file. `words`: soft labels (C,) of words, which stand in
+    place of the teacher's.
 
     Raises ConfigError for a bundle or an encoder that has other classes than `labels`, and for a
     bundle that does not score phrases.
@@ -67,6 +69,7 @@ class Teacher:
         cache: Path | None = None,
         threads: int | None = None,
         on_read: OnRead | None = None,
+        words: Mapping[str, NDArray[np.float16]] = {},  # it is only read
     ):
         self._bundles = [_bundle(name, labels, threads) for name in config.bundles]
         encoders = [EncoderTeacher(name, labels) for name in config.encoders]
@@ -74,6 +77,7 @@ class Teacher:
         self._digests = [*map(_digest_of, self._bundles), *(each.digest for each in encoders)]
         self._config, self._threads = config, threads
         self._cache, self._on_read, self._used = cache, on_read, set[Path]()
+        self._words = words
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[Tree]:
         """The binary tree of each sentence of words, by the bundle that parses. Raises ConfigError
@@ -94,8 +98,9 @@ class Teacher:
         It is the mean probability over all bundles and encoders. Where a tree has a label, that has
         the share `alpha`, and the probabilities have the rest. Sentences of a text are read by
         themselves, and nodes above them have their own label alone. A root with a set of classes
-        has their probabilities (`within_set`), of a text as the mean of its sentences. `what` names
-        the trees for `on_read`.
+        has their probabilities (`within_set`), of a text as the mean of its sentences. The `words`
+        of the teacher have their own labels alone, within a phrase. `what` names the trees for
+        `on_read`.
         """
 
         def ask(part: Sequence[Tree]) -> NDArray[np.float16]:
@@ -112,6 +117,8 @@ class Teacher:
             soft = with_labels(_of_text(mean, one), one.labels, self._config.alpha)
             if one.root_set:
                 soft[-1] = within_set(_of_whole(mean, one), one.root_set)
+            for node, word in _words_in(one.tree):
+                soft[node] = self._words.get(word, soft[node])
             labels.append(soft)
         return labels
 
@@ -191,6 +198,24 @@ def _of_text(rows: NDArray[Any], one: LabelledTree) -> NDArray[Any]:
     found = np.zeros((len(one.tree), rows.shape[1]), rows.dtype)
     found[np.delete(np.arange(len(one.tree)), above)] = rows
     return found
+
+
+def word_labels(trees: Sequence[LabelledTree], classes: int) -> dict[str, NDArray[np.float16]]:
+    """How often each word of some trees has each class, (C,), of 1. Words without a label are left
+    out."""
+    counts: dict[str, NDArray[np.float64]] = defaultdict(lambda: np.zeros(classes))
+    for one in trees:
+        for node, word in _words_in(one.tree):
+            if one.labels[node] >= 0:
+                counts[word][one.labels[node]] += 1
+    return {word: (count / count.sum()).astype(np.float16) for word, count in counts.items()}
+
+
+def _words_in(tree: Tree) -> Iterator[tuple[int, str]]:
+    """The node of each word of a tree of several."""
+    if len(tree) > 1:
+        leaves = np.flatnonzero(tree.spans[:, 1] - tree.spans[:, 0] == 1).tolist()
+        yield from zip(leaves, tree.words, strict=True)
 
 
 def _digest_of(bundle: Predictor) -> str:

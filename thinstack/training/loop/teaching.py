@@ -15,7 +15,7 @@ from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError, TreeError
 from thinstack.training.examples.example import Example, examples_of
 from thinstack.training.lesson import Lesson, Treebank
-from thinstack.training.loop.teacher import OnRead, Teacher
+from thinstack.training.loop.teacher import OnRead, Teacher, word_labels
 from thinstack.training.recipe import Recipe
 
 TREEBANK: Final = "trees"
@@ -61,7 +61,10 @@ def taught_trees(
     teacher = None
     if recipe.teacher is not None:
         labels = recipe.model.labels
-        teacher = Teacher(recipe.teacher, labels, cache=cache, threads=threads, on_read=on_read)
+        words = word_labels(known, len(labels)) if recipe.teacher.own_words else {}
+        teacher = Teacher(
+            recipe.teacher, labels, cache=cache, threads=threads, on_read=on_read, words=words
+        )
     treebank = Treebank(
         known,
         len(recipe.model.labels),

@@ -115,6 +115,11 @@ class TeacherConfig(Strict):
         description="Weight of the label of the training file, where there is one; the rest is the "
         "teacher's.",
     )
+    own_words: bool = Field(
+        default=False,
+        description="Whether words of the training file have its labels alone, in all that is "
+        "taught. A teacher that reads words in their context gives one word many labels.",
+    )
     parser: str | None = Field(
         default=None,
         description="Name or folder of the bundle that makes the trees of the lessons `texts.v1` "
