@@ -23,7 +23,7 @@ PARSER = {"name": "distances.v1", "options": {"width": 8, "lstm": 6, "hidden": 9
 
 
 def config_of(**fields):
-    own = fields if "parser" in fields else {"parser": PARSER, "texts": "tree", **fields}
+    own = fields if "parser" in fields else {"parser": PARSER, "aggregation": "tree", **fields}
     return ModelConfig.parse({**CONFIG, **own}, source="test")
 
 
@@ -237,9 +237,9 @@ def test_transitions_is_the_tracking_lstm():
         ({"encoder": {"tracker": {"size": 3}}}, "without an encoder.tracker"),
         ({"parser": {"name": "transitions.v1", "options": {"sise": 3}}}, "sise"),
         ({"parser": None, "tree_source": "self"}, "needs a parser"),
-        ({"parser": None, "texts": "tree"}, "texts 'tree' needs a parser"),
+        ({"parser": None, "aggregation": "tree"}, "aggregation 'tree' needs a parser"),
         (
-            {"parser": {"name": "transitions.v1", "options": {"size": 3}}, "texts": "tree"},
+            {"parser": {"name": "transitions.v1", "options": {"size": 3}}, "aggregation": "tree"},
             "needs a parser of gaps",
         ),
     ],

@@ -44,7 +44,7 @@ class Surprise(Parser):
 
 def model_of(kind="words", head="node_classifier.v1"):
     torch.manual_seed(3)
-    config = make_config(kind, parser=PARSER, head={"name": head}, texts="tree")
+    config = make_config(kind, parser=PARSER, head={"name": head}, aggregation="tree")
     model = build_model(config, entries=V).eval()
     with torch.no_grad():
         for weight in model.parameters():

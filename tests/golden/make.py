@@ -39,7 +39,7 @@ PIECES: dict[str, Any] = {
 TEXTS: dict[str, Any] = {
     **{name: value for name, value in PIECES.items() if name != "encoder"},
     "parser": {"name": "distances.v1", "options": {"width": 4, "lstm": 3, "hidden": 3}},
-    "texts": "tree",
+    "aggregation": "tree",
 }
 SETS: dict[str, Any] = {**PIECES, "class_sets": {"gut": ["schön"], "schlecht": ["bad"]}}
 

@@ -10,8 +10,8 @@ import transformers
 from safetensors.torch import load_file, save_file
 from tiny_encoder import MPNET, PIECES, WIDTH, contextual_recipe, write_encoder
 
+from thinstack.data.files import pretrained_models
 from thinstack.errors import ConfigError, DataError, MissingExtraError
-from thinstack.plugins.embeddings.transformer import pretrained
 from thinstack.training.loop.initial import first_leaves
 
 
@@ -201,7 +201,7 @@ def test_a_hub_that_does_not_answer_is_not_asked_twice(tmp_path, monkeypatch):
         raise ConnectionRefusedError
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(pretrained, "urlopen", refused)
+    monkeypatch.setattr(pretrained_models, "urlopen", refused)
     with pytest.raises(DataError, match="no/such"):
         read(tmp_path / "no", contextual_recipe(data={"encoder": "no/such"}))
     assert len(asked) == 1

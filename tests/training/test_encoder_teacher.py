@@ -11,7 +11,7 @@ from tiny_encoder import write_encoder
 
 from thinstack.core import Tree
 from thinstack.core.transitions import left
-from thinstack.errors import ConfigError
+from thinstack.errors import ConfigError, DataError
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.loop import encoder_teacher
 from thinstack.training.loop.encoder_teacher import EncoderTeacher
@@ -124,8 +124,16 @@ def test_what_is_no_classifier_of_these_classes(tmp_path, names, change, named):
     folder = classifier(tmp_path / "encoder", names)
     if change:
         (folder / change).unlink()
-    with pytest.raises(ConfigError, match=re.escape(named)):
+    with pytest.raises(DataError if change else ConfigError, match=re.escape(named)):
         EncoderTeacher(str(folder), FIVE)
+
+
+def test_a_hub_that_does_not_answer_is_not_waited_for(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(encoder_teacher, "hub_answers", lambda: False)
+    with pytest.raises(DataError, match="encoder no/such on the hub"):
+        EncoderTeacher("no/such", FIVE)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_an_encoder_that_is_not_fine_tuned(tmp_path):

@@ -63,7 +63,7 @@ def lesson(rows, folder, *, labels=FIVE, texts=False, aside=(), seed=0, column="
         folders=[folder],
         parse=lambda sentences: list(map(Tree.right, sentences)),
         labels=labels,
-        texts=texts,
+        joins=texts,
         say=said.append,
     )
     rated = Rated(tables=["rows.jsonl"], label_column=column, **settings)
@@ -213,7 +213,7 @@ def test_a_teacher_tells_the_classes_of_a_set_apart(classes, expected):
 RATED = {"name": "rated.v1", "tables": ["rows.jsonl"], "weight": 0.5}
 
 
-TEXTS = {"parser": PARSER, "texts": "tree"}
+TEXTS = {"parser": PARSER, "aggregation": "tree"}
 
 
 def recipe_of(lesson, *, teacher=None, **settings):

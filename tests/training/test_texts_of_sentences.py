@@ -36,7 +36,7 @@ TEXT = LabelledTree.text(SENTENCES, 1)
 
 def recipe_of(*lessons, parser=True, **settings):
     tracker = {"encoder": {"tracker": {"size": 3, "feeds": False}}}
-    model = {"parser": PARSER, "texts": "tree"} if parser else tracker
+    model = {"parser": PARSER, "aggregation": "tree"} if parser else tracker
     model = {"labels": [*"01234"], **model}
     return tiny_recipe.recipe(model=model, lessons=lessons, **settings)
 

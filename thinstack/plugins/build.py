@@ -55,7 +55,7 @@ def build_encoder(config: ModelConfig) -> Encoder:
     except UnknownNameError as error:
         raise UnknownNameError("parser", error.name, [*error.known, TRANSITIONS]) from None
     parser = spec.create(config.parser.options, input_size=config.embedding.size)
-    return ParsingEncoder(encoder, parser, joins=config.texts == "tree")
+    return ParsingEncoder(encoder, parser, joins=config.aggregation == "tree")
 
 
 def _registered(config: ModelConfig, name: str, options: dict[str, Any]) -> Encoder:

@@ -33,7 +33,8 @@ def aggregation_of(asked: str | None, *, joins: bool) -> Aggregation:
     if asked == "tree" and not joins:
         raise InputError(
             "aggregation: this model has not learnt to read a text as one tree (its configuration "
-            "does not say texts = 'tree'), or it scores no phrases: choose mean, or leave it out"
+            "does not say aggregation = 'tree'), or it scores no phrases; choose mean, or leave it "
+            "out"
         )
     return "tree" if joins and asked != "mean" else "mean"
 

@@ -75,7 +75,7 @@ def interface_of(
         )
     trees = ["lengths", "transitions"] if config.parses else _TREES[config.trees]
     expected = [*WORD_FIELDS[config.embedding.kind], *trees]
-    if texts := config.texts == "tree":
+    if texts := config.aggregation == "tree":
         expected.insert(-1, "breaks")
     # For words in their context; a parser's lengths are for its trees.
     if "lengths" in found and "lengths" not in trees and PARSE_OUTPUT not in outputs:

@@ -25,7 +25,7 @@ class Treebank:
         trees: the training sentences over binary trees, with the classes of their nodes.
         classes: the number of classes, which go from negative to positive.
         labels: the names of the classes.
-        texts: whether the model reads a text of several sentences as one tree.
+        joins: whether the model reads a text of several sentences as one tree.
         aside: the words of each sentence that is kept for measuring. No lesson may show them.
         folders: where the files of lessons are, as `Lesson.path` takes them.
         parse: gives sentences of words their binary trees. It is there with a teacher.
@@ -40,7 +40,7 @@ class Treebank:
     parse: Callable[[Sequence[Sequence[str]]], list[Tree]] | None = None
     vocabulary: Vocabulary | None = None
     labels: Sequence[str] = ()
-    texts: bool = False
+    joins: bool = False
     say: Callable[[str], object] = lambda line: None
 
     def word_ids(self) -> NDArray[np.int64]:
@@ -96,9 +96,9 @@ class Lesson(Named):
         paths = [folder / name for folder in folders]
         if not (there := [path for path in paths if path.exists()]):
             raise DataError(
-                f"lesson {self.name}: expected the file {' or '.join(map(str, paths))}, found "
-                "none; put it there (recipes/ in the repository of thinstack has a grammar of "
-                "English), or leave the lesson out"
+                f"lesson {self.name}: expected the file "
+                f"{' or '.join(dict.fromkeys(map(str, paths)))}, found none; put it there (recipes/ "
+                "of thinstack's repository has grammars of English), or leave the lesson out"
             )
         return there[0]
 

@@ -14,7 +14,8 @@ from thinstack.core.config.hub_labels import hub_labels, without_hub_labels
 
 SCHEMA_VERSION: Final = 1
 NEWER_SCHEMA: Final = 2
-"""Of a configuration with `class_sets` or `texts`, which readers of schema 1 must not skip."""
+"""Of a configuration with `class_sets` or `aggregation`, which readers of schema 1 must not
+skip."""
 
 TRANSITIONS: Final = "transitions.v1"
 Device = Literal["cpu", "cuda", "auto"]
@@ -122,7 +123,7 @@ class ModelConfig(Strict):
         description="What makes trees of the model's own. Without it, a model needs trees from "
         "its data or from `tree_source`.",
     )
-    texts: Literal["mean", "tree"] = Field(
+    aggregation: Aggregation = Field(
         default="mean",
         description="What a text of several sentences is: the mean of their scores, or one tree "
         "over their trees, which lessons of texts teach. The latter needs a `parser` that is not "
@@ -164,7 +165,7 @@ class ModelConfig(Strict):
     def _as_schema_1_if_possible(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Schema 1 has none of these fields."""
         data: dict[str, Any] = fields(self)
-        new = {"class_sets": {}, "class_weights": (), "texts": "mean"}
+        new = {"class_sets": {}, "class_weights": (), "aggregation": "mean"}
         return {k: v for k, v in data.items() if k not in new or (v and v != new[k])}
 
     @model_validator(mode="before")
@@ -196,13 +197,13 @@ class ModelConfig(Strict):
             raise ValueError(f"a parser makes binary trees, found trees = {self.trees!r}")
         if self.parser is not None and self.encoder.tracker is not None:
             raise ValueError("a parser goes without an encoder.tracker")
-        if self.texts == "tree" and self.parser is None:
-            raise ValueError("texts 'tree' needs a parser of gaps, such as distances.v1")
+        if self.aggregation == "tree" and self.parser is None:
+            raise ValueError("aggregation 'tree' needs a parser of gaps, such as distances.v1")
         return self
 
     @model_validator(mode="after")
-    def _sets_are_apart(self) -> Self:
-        newer = self.class_sets or self.texts != "mean"
+    def _has_its_schema_and_sets_apart(self) -> Self:
+        newer = self.class_sets or self.aggregation != "mean"
         schema = NEWER_SCHEMA if newer else SCHEMA_VERSION
         object.__setattr__(self, "schema_version", schema)  # as tree_source
         check_sets(self.labels, self.class_sets)

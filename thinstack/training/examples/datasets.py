@@ -119,7 +119,7 @@ def load_datasets(
             folders=recipe.folders(data),
             vocabulary=vocabulary,
             labels=recipe.model.labels,
-            texts=recipe.model.texts == "tree",
+            joins=recipe.model.aggregation == "tree",
         )
         check_drawn(recipe, treebank)
     return Datasets(

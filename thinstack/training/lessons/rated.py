@@ -159,7 +159,7 @@ class Rated(Lesson):
         for sentences, (text, found) in zip(cut, known.values(), strict=True):
             words = [tuple(sentence.words) for sentence in sentences]
             reason = self._why_not(text, words, found, aside)
-            if not reason and len(words) > 1 and not treebank.texts:
+            if not reason and len(words) > 1 and not treebank.joins:
                 reason = "of several sentences"
             if reason:
                 left[reason] += 1

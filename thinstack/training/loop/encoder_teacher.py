@@ -9,12 +9,15 @@ from typing import Any, Final
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 
 from thinstack.core import Tree
+from thinstack.data.files.pretrained_models import hub_answers, quiet, readable
 from thinstack.errors import ConfigError, needs_extra
 from thinstack.text.raw_text import detokenize
 from thinstack.training.loop.precision import faster_in_bf16
 
+EXPECTED: Final = "teacher.encoders: expected a classifier of transformers"
 BATCH_PIECES: Final = 4096
 """The most pieces of a batch, with the padding, unless one text has more."""
 MOST_PIECES: Final = 256
@@ -30,8 +33,8 @@ class EncoderTeacher:
     Attributes:
         digest: of its weights and the names of its classes.
 
-    Raises ConfigError if there is no such classifier or if its classes are not `labels`, and
-    MissingExtraError without transformers.
+    Raises DataError if there is no such classifier, ConfigError if its classes are not `labels` or
+    if it is not fine-tuned, and MissingExtraError without transformers.
     """
 
     def __init__(self, name: str, labels: Sequence[str]):
@@ -87,17 +90,13 @@ def _batches(sizes: Sequence[int]) -> list[list[int]]:
 
 def _loaded(transformers: Any, name: str) -> tuple[Any, Any]:
     """The tokeniser and the model of a classifier."""
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name)
+    folder = Path(name)
+    with quiet(transformers), readable(EXPECTED, name, folder, SafetensorError):
+        near = {"local_files_only": folder.is_dir() or not hub_answers()}
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name, **near)
         model, report = transformers.AutoModelForSequenceClassification.from_pretrained(
-            name, dtype=torch.float32, output_loading_info=True
+            name, dtype=torch.float32, output_loading_info=True, **near
         )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        first = next((line for line in str(error).splitlines() if line.strip()), "no message")
-        raise ConfigError(
-            f"teacher.encoders: expected a classifier of transformers in the folder {Path(name)}, "
-            f"or one of the hub; {type(error).__name__}: {first:.300}"
-        ) from None
     if missing := sorted(report["missing_keys"]):
         raise ConfigError(
             f"teacher.encoders: expected a classifier, but {name} lacks the weights "

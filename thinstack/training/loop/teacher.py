@@ -117,7 +117,7 @@ class Teacher:
             soft = with_labels(_of_text(mean, one), one.labels, self._config.alpha)
             if one.root_set:
                 soft[-1] = within_set(_of_whole(mean, one), one.root_set)
-            for node, word in _words_in(one.tree):
+            for node, word in _words_in(one.tree) if self._words else ():
                 soft[node] = self._words.get(word, soft[node])
             labels.append(soft)
         return labels

@@ -72,7 +72,7 @@ def taught_trees(
         folders=recipe.folders(data),
         parse=None if teacher is None else teacher.parse,
         labels=recipe.model.labels,
-        texts=recipe.model.texts == "tree",
+        joins=recipe.model.aggregation == "tree",
         say=say,
     )
     made = [
@@ -154,13 +154,13 @@ def taught_examples(
     file: Path | None = None,
 ) -> list[Example]:
     """The examples of trees, as `examples_of` makes them, with their soft labels. If texts are
-    trees over those of their sentences (`config.texts`), these are read by themselves. Other models
-    read a text as one sentence."""
+    trees over those of their sentences (`config.aggregation`), these are read by themselves. Other
+    models read a text as one sentence."""
     treebank = [(each.tree.tree, each.tree.labels) for each in taught]
     examples, made = examples_of(treebank, vocabulary, config, reads, sources, file), []
     for each, example in zip(taught, examples, strict=True):
         trees, gold = example.trees, example.gold
-        if each.tree.sentences is not None and config.texts == "tree":
+        if each.tree.sentences is not None and config.aggregation == "tree":
             gold = gold.as_text(each.tree.sentences)
         if each.tree.soft is not None:
             gold = gold._replace(soft=each.tree.soft)

@@ -1,13 +1,9 @@
 """Reads the weights of a pretrained encoder, by transformers, as `transformer.v1` has them."""
 
 import json
-import pickle
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import numpy as np
 import torch
@@ -16,8 +12,9 @@ from safetensors import SafetensorError
 from torch import Tensor
 
 from thinstack.core.embedding import Leaves, Vectors
+from thinstack.data.files.pretrained_models import hub_answers, quiet, readable
 from thinstack.data.words.wordpiece import WordpieceVocabulary
-from thinstack.errors import ConfigError, DataError, needs_extra
+from thinstack.errors import ConfigError, needs_extra
 from thinstack.plugins.embeddings.transformer.layers import ARCHITECTURES, BUCKETS, ModelType
 from thinstack.plugins.embeddings.transformer.weights import NAMINGS, TABLE, encoder_weights
 
@@ -35,6 +32,7 @@ PROBES: Final = (
     "a\u0301",
 )
 """Words whose pieces tell an uncased WordPiece tokeniser from others."""
+EXPECTED: Final = "data.encoder: expected config.json, a tokeniser and weights"
 TOKENISERS: Final = ("tokenizer.json", "vocab.txt")
 """Files of a tokeniser. One of them is needed."""
 ASSUMED: Final[Mapping[ModelType, Mapping[str, Any]]] = {
@@ -58,14 +56,14 @@ def leaves(
     under `data`, or else an encoder of the hub. `vectors` fill the static columns.
 
     Raises DataError if the encoder is not there or lacks files. Raises ConfigError for an encoder
-    that is no BERT, that has no uncased WordPiece tokeniser, or that has other sizes than the
-    embedding, and for vectors of other pieces. Raises MissingExtraError without transformers (extra
-    `transformers`).
+    that is neither BERT nor MPNet, that has no uncased WordPiece tokeniser, or that has other sizes
+    than the embedding. Raises it for vectors of other pieces too. Raises MissingExtraError without
+    transformers (extra `transformers`).
     """
     with needs_extra("transformers"):
         import transformers
     folder = data / name
-    with _quiet(transformers), _readable(name, folder):
+    with quiet(transformers), readable(EXPECTED, name, folder, SafetensorError):
         config, tokenizer, whole = _loaded(transformers, name, folder)
     _check_sizes(name, size, options, config, tokenizer)
     vocabulary = _vocabulary(name, tokenizer)
@@ -100,7 +98,7 @@ def _static(
 def _loaded(transformers: Any, name: str, folder: Path) -> tuple[Any, Any, Any]:
     """Configuration, tokeniser and model, as transformers has them."""
     there = folder.is_dir()
-    source, near = str(folder) if there else name, there or not _hub_answers()
+    source, near = str(folder) if there else name, there or not hub_answers()
     config = transformers.AutoConfig.from_pretrained(source, local_files_only=near)
     _check_kind(name, config)
     if there and not any((folder / file).is_file() for file in TOKENISERS):
@@ -134,55 +132,6 @@ def _check_kind(name: str, config: Any) -> None:
                 f"data.encoder: expected {field} = {expected} in the config.json of {name}, found "
                 f"{found}; take another encoder"
             )
-
-
-def _hub_answers() -> bool:
-    """Whether the hub can be asked: transformers would try again for half a minute."""
-    from huggingface_hub import constants
-
-    if constants.HF_HUB_OFFLINE:
-        return False
-    try:
-        urlopen(constants.ENDPOINT, timeout=5).close()
-    except HTTPError:
-        return True  # A mirror answers, though it has no page there.
-    except OSError:
-        return False
-    return True
-
-
-@contextmanager
-def _readable(name: str, folder: Path) -> Iterator[None]:
-    """Turn the errors that transformers raises where it finds no encoder into DataError."""
-    problems = (OSError, ValueError, KeyError, RuntimeError, SafetensorError)
-    try:
-        yield
-    except (*problems, pickle.UnpicklingError) as error:
-        if isinstance(error, ConfigError):
-            raise
-        first = next((line for line in str(error).splitlines() if line.strip()), "no message")
-        where = folder if folder.is_dir() else f"{folder}, or the encoder {name} on the hub"
-        raise DataError(
-            f"data.encoder: expected config.json, a tokeniser and weights in {where}; "
-            f"{type(error).__name__}: {first:.300}"
-        ) from None
-
-
-@contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
-    """Silence transformers: no progress bars, and no warnings of weights that are not read, such as
-    a pooler's."""
-    logging = transformers.utils.logging
-    before = logging.get_verbosity()
-    bars = logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def variant_of(folder: Path) -> str | None:
