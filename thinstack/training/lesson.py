@@ -93,12 +93,12 @@ class Lesson(Named):
     def path(self, name: str, folders: Sequence[Path]) -> Path:
         """The path of one of its `files`, in the first folder that has it. Raises DataError if none
         has it."""
-        paths = [folder / name for folder in folders]
+        paths = list(dict.fromkeys(folder / name for folder in folders))
         if not (there := [path for path in paths if path.exists()]):
             raise DataError(
-                f"lesson {self.name}: expected the file "
-                f"{' or '.join(dict.fromkeys(map(str, paths)))}, found none; put it there (recipes/ "
-                "of thinstack's repository has grammars of English), or leave the lesson out"
+                f"lesson {self.name}: expected the file {' or '.join(map(str, paths))}, found "
+                "none; put it there (recipes/ of thinstack's repository has grammars of English), "
+                "or leave the lesson out"
             )
         return there[0]
 
