@@ -32,10 +32,11 @@ def readable(expected: str, name: str, folder: Path, *more: type[Exception]) -> 
     """Turn the errors that transformers raises where it finds no model into DataError. Its message
     begins with what was `expected`, in the `folder` or by this name on the hub. `more`: errors of
     what reads weights."""
-    problems = (OSError, ValueError, KeyError, RuntimeError, *more)
+    problems: tuple[type[Exception], ...] = (OSError, ValueError, KeyError, RuntimeError)
+    problems += (pickle.UnpicklingError, *more)
     try:
         yield
-    except (*problems, pickle.UnpicklingError) as error:
+    except problems as error:
         if isinstance(error, ConfigError):
             raise
         first = next((line for line in str(error).splitlines() if line.strip()), "no message")
