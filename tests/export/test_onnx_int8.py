@@ -5,12 +5,13 @@ import onnx
 import pytest
 from export_models import V, X, inputs_of, make_config, make_model, randomised, runtimes, session_of
 from onnx import numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.int8 import quantize_products
 from thinstack.export.onnx.model import export_onnx
-from thinstack.export.onnx.verify import export_verified_onnx, verify_onnx
+from thinstack.export.onnx.verify import MatMulInteger, export_verified_onnx, verify_onnx
 from thinstack.export.quantize import quantize_columns
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
@@ -194,6 +195,19 @@ def test_a_sum_over_any_number_of_children_has_no_scale():
     # The leaf table, the leaves' gates, and the forget gates of single children; the other gates
     # read the sum of all.
     assert shapes == {(V, X), (X, 3 * WIDE), (WIDE, WIDE)}
+
+
+def test_the_reference_evaluator_multiplies_integers_exactly():
+    draw = np.random.default_rng(3)
+    a, b = draw.integers(0, 256, (5, 3000)), draw.integers(-127, 128, (3000, 4))
+    g = Graph("g")
+    rows, columns = g.input("a", onnx.TensorProto.UINT8, ["n", 3000]), g.weight(b.astype("i1"), "b")
+    product = g.op("MatMulInteger", rows, columns, g.weight(np.array(131, np.uint8), "zero"))
+    g.output(product, "y", onnx.TensorProto.INT32, ["n", 4])
+    evaluator = ReferenceEvaluator(g.model({}), new_ops=[MatMulInteger])
+    (sums,) = evaluator.run(None, {"a": a.astype(np.uint8)})
+    assert sums.dtype == np.int32
+    np.testing.assert_array_equal(sums, (a - 131) @ b)
 
 
 def test_a_wrong_scale_is_found():
