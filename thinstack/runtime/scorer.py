@@ -206,7 +206,8 @@ class Scorer:
             names = [parts.owners[part] for part in inside]
             fields = self._word_fields([parts.words[part] for part in inside], names)
             words = np.array([parts.lengths[part] for part in inside])
-            sizes, tops = 2 * words - 1, list[NDArray[np.int8]]()
+            sizes = 2 * words - 1
+            tops: list[NDArray[np.int8]] = []
             if len(inside) > len(places):
                 fields["breaks"] = np.concatenate([tree.shape.breaks for tree in chosen])
                 sizes = 2 * np.array([lengths[place] for place in places]) - 1
@@ -214,7 +215,8 @@ class Scorer:
             forest = Forest(sizes=sizes, lengths=words, transitions=transitions, **fields)
             return self._apart(self._run(forest, names, tops), sizes)
 
-        jobs, results = list(cut), list[Scored]()
+        jobs = list(cut)
+        results: list[Scored] = []
         for scored in self.pool.map(run, jobs):
             results.extend(scored)
         if len(results) < 2:
