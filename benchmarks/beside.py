@@ -24,12 +24,15 @@ from beside_rivals import Rival, bundle, minilm, textblob, vader
 from beside_sets import Texts, film, rated, read_table, restaurants, reviews
 from rich.console import Console
 
-MODELS: Final = ("sst=sst", "sst-context=models/thinstack-sst-context/thinstack_sst_context/model")
+MODELS: Final = (
+    "sentiment=sentiment",
+    "sentiment-context=models/thinstack-sentiment-context/thinstack_sentiment_context/model",
+)
 console = Console(stderr=True)
 
 
 def known_sets(data: Path) -> Iterator[Texts]:
-    """The sets of docs/figures.md, of a folder that holds `sst` and `domains`."""
+    """The sets of docs/figures.md, of a folder that holds `sentiment` and `domains`."""
     yield film(data / "sst/dev.txt")
     yield reviews(data / "domains/customer-reviews.jsonl")
     yield rated(data / "domains/amazon-rated.jsonl")

@@ -1,7 +1,7 @@
 """A million rows through `thinstack predict --input`: nothing is lost, whatever is killed.
 
     python benchmarks/corpus_kills.py --data FOLDER --out FOLDER [--rows 1000000] [--kills 20]
-    [--jobs 2] [--model sst] [--seed 1] [--json]
+    [--jobs 2] [--model sentiment] [--seed 1] [--json]
 
 SST's sentences, repeated and shuffled; one row of a thousand is broken (`corpus_rows.POISON`). The
 corpus is scored twice. The first run is left in peace, and the memory of its processes is read
@@ -198,7 +198,7 @@ def main(
     rows: Annotated[int, typer.Option(min=100)] = 1_000_000,
     kills: Annotated[int, typer.Option(min=0)] = 20,
     jobs: Annotated[int, typer.Option(min=1)] = 2,
-    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sst",
+    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sentiment",
     seed: int = 1,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:

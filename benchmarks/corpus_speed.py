@@ -139,7 +139,7 @@ def main(
     count: Annotated[int, typer.Option("--rows", min=1000)] = 200_000,
     jobs: Annotated[int, typer.Option(min=1)] = 2,
     rounds: Annotated[int, typer.Option(min=1)] = 3,
-    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sst",
+    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sentiment",
     spark: Annotated[bool, typer.Option("--spark", help="Spark too.")] = False,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:

@@ -14,7 +14,7 @@ from thinstack.core.config import ModelConfig
 from thinstack.core.model.model import Model
 from thinstack.plugins.build import build_model
 
-ENTRIES, BUNDLED = 200, "sst"
+ENTRIES, BUNDLED = 200, "sentiment"
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def cell_parity(device: str, only: str) -> dict[str, float]:
 def bundle_parity(trees: Sequence[Tree], device: str) -> dict[str, float | str]:
     """Of the bundled model's scores over the treebank's trees; and how many of its own trees are
     the same: rounding may decide between two that score alike."""
-    cpu, other = (thinstack.load("sst", device=name) for name in ("cpu", device))
+    cpu, other = (thinstack.load("sentiment", device=name) for name in ("cpu", device))
     words, given = [tree.words for tree in trees], [tree.transitions for tree in trees]
     scores = zip(cpu.node_scores(words, given), other.node_scores(words, given), strict=True)
     own = zip(
@@ -64,7 +64,7 @@ def bundle_parity(trees: Sequence[Tree], device: str) -> dict[str, float | str]:
 def operators(trees: Sequence[Tree], device: str) -> dict[str, str]:
     """How often each provider runs each operator of the bundled file, in one own parse of 64
     sentences. What the CPU runs beside a device is copied from there and back."""
-    bundle, events = open_bundle("sst"), []
+    bundle, events = open_bundle("sentiment"), []
     with tempfile.TemporaryDirectory() as folder:
         options = onnxruntime.SessionOptions()
         options.enable_profiling, options.log_severity_level = True, 3

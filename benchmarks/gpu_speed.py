@@ -63,7 +63,7 @@ def parse_speed(
     """Sentences a second over the model's own trees: raw text, split on the way, and words, by the
     nodes of a batch. What `run` returns lies on the host, so the device is done."""
     chosen = random.Random(0).sample(trees, min(len(trees), sentences))
-    predictor = thinstack.load("sst", device=device)
+    predictor = thinstack.load("sentiment", device=device)
     words = [tree.words for tree in chosen]
     texts = [detokenize(sentence) for sentence in words]
 

@@ -28,7 +28,7 @@ ONE = ("--threads", "1")
 
 def benchmarks(old: str | None) -> list[tuple[str, tuple[str, ...]]]:
     """The title of each table, and the script and arguments that make it."""
-    bundles = (old, "sst") if old else ("sst",)
+    bundles = (old, "sentiment") if old else ("sentiment",)
     return [
         ("The bundled model, own parse, ONNX, one thread", ("own_parse.py", *bundles)),
         ("Raw text to results in spaCy", ("spacy_component.py", *ONE, "--docs", "20000")),

@@ -1,7 +1,8 @@
 """How fast the npm package is beside Python: texts to trees and scores, one thread each.
 
     npm --prefix js ci && npm --prefix js run build
-    python benchmarks/javascript.py --data FOLDER [--model sst] [--texts 1101] [--rounds 7] [--json]
+    python benchmarks/javascript.py --data FOLDER [--model sentiment] [--texts 1101]
+    [--rounds 7] [--json]
 
 SST's development sentences as raw text: splitting, tokenising, pieces and the model. Each subject
 is a process or a predictor that stays; all take turns, round after round.
@@ -58,7 +59,7 @@ def in_node(bundle: Path, texts: Path, entry: str, processes: ExitStack) -> Call
 
 def main(
     data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/.")],
-    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sst",
+    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sentiment",
     texts: Annotated[int, typer.Option(min=1, help="Texts at most.")] = 1101,
     rounds: Annotated[int, typer.Option(min=1)] = 7,
     as_json: Annotated[bool, typer.Option("--json")] = False,

@@ -1,8 +1,8 @@
 """Texts of any length: seconds and memory of one text without a full stop, and how long short texts
 beside it wait.
 
-    python benchmarks/lengths.py --data FOLDER [--model sst] [--threads 1] [--words 1000 --words
-    10000 ...] [--json]
+    python benchmarks/lengths.py --data FOLDER [--model sentiment] [--threads 1]
+    [--words 1000 --words 10000 ...] [--json]
 
 The words are drawn from SST's development sentences, without marks, so that nothing but `max_words`
 cuts them. Each row is a process of its own: `model.stream`, a spaCy pipeline without a sentencizer
@@ -160,7 +160,7 @@ def in_own_process(data: Path, model: str, threads: int, kind: str, count: int) 
 
 def main(
     data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/.")],
-    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sst",
+    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sentiment",
     threads: Annotated[int, typer.Option(min=1)] = 1,
     words: Annotated[list[int] | None, typer.Option(help="Words of the long text.")] = None,
     kind: Annotated[str | None, typer.Option(hidden=True)] = None,

@@ -56,7 +56,7 @@ TARGETS |= {(NODES, ROOTS, batch): 1.15 for batch in (16, 64, 256)} | {
 }
 START_TARGET = 0.7  # seconds
 
-PREDICT = 'import thinstack; thinstack.load("sst").predict([["A", "wonderful", "film"]])'
+PREDICT = 'import thinstack; thinstack.load("sentiment").predict([["A", "wonderful", "film"]])'
 SPACY = 'import spacy; nlp = spacy.blank("en")'
 # What a process does -> what is not counted of it.
 STARTS = {

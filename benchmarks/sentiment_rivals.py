@@ -233,7 +233,7 @@ def main(
     encoder_folder: Annotated[Path, typer.Option("--encoder", help="Folder of a small BERT.")],
     runs_folder: Annotated[Path, typer.Option("--runs", help="Folder of what was learnt.")],
     out: Annotated[Path, typer.Option(help="File that the table is written to.")],
-    model: Annotated[list[str] | None, typer.Option(help="Bundles.  [default: sst]")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Bundles.  [default: sentiment]")] = None,
     seed: Annotated[list[int] | None, typer.Option(help="Seeds.  [default: 1, 2, 3]")] = None,
     ensemble: Annotated[
         bool, typer.Option(help="Of spaCy the ensemble, which takes long, or its bag of words.")
@@ -251,7 +251,7 @@ def main(
         rows.append(row_of(name, figures))
         out.write_text(page_of(rows, tried, seeds=len(seeds), note=note), encoding="utf-8")
 
-    for name in model or ["sst"]:
+    for name in model or ["sentiment"]:
         add(Path(name).name, [figures_of_bundle(name, dev)])
     every = unique([train, *phrases])
     for what, part in (("sentences", train), ("all phrases", every)):

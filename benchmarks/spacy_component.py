@@ -1,8 +1,8 @@
 """Speed and memory of the spaCy component over SST's dev sentences as running text, against spaCy's
 own text classifier.
 
-    python benchmarks/spacy_component.py --data FOLDER [--model sst] [--threads 1] [--processes 1]
-    [--docs 100000] [--json]
+    python benchmarks/spacy_component.py --data FOLDER [--model sentiment] [--threads 1]
+    [--processes 1] [--docs 100000] [--json]
 
 The sentences are detokenised and go through spaCy's tokenizer; a sentencizer is the only other
 component beside `tree_sentiment`. The rival is a `textcat` with the ensemble that is spaCy's
@@ -90,7 +90,7 @@ def growth(nlp: Language, texts: list[str], docs: int, **settings: int) -> list[
 
 def main(
     data: Annotated[Path, typer.Option(help="Folder that holds sst/dev.txt.")],
-    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sst",
+    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sentiment",
     threads: Annotated[int, typer.Option(min=1)] = 1,
     processes: Annotated[int, typer.Option(min=1)] = 1,
     rounds: Annotated[int, typer.Option(min=1)] = 7,

@@ -1,7 +1,7 @@
 """Many Docs in spaCy, by threads and by processes: Docs a second, and what a Doc costs on its way
 between processes.
 
-    python benchmarks/spacy_scale.py --data FOLDER [--docs 50000] [--model sst] [--threads 2]
+    python benchmarks/spacy_scale.py --data FOLDER [--docs 50000] [--model sentiment] [--threads 2]
     [--processes 2] [--batch-size 256 --batch-size 1000] [--rounds 3] [--json]
 
 SST's development and training sentences, over and over, as raw text: tokeniser, sentencizer and
@@ -117,7 +117,7 @@ def best(
 
 def main(
     data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/.")],
-    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sst",
+    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sentiment",
     docs: Annotated[int, typer.Option(min=1000)] = 50_000,
     threads: Annotated[int, typer.Option(min=2)] = 2,
     processes: Annotated[int, typer.Option(min=2)] = 2,

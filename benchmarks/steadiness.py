@@ -44,7 +44,7 @@ def held_mb() -> float:
     return int(text.split("VmRSS:")[1].split()[0]) * 1024 / MEGABYTE
 
 
-def growth(docs: int, model: str = "sst") -> dict[str, float]:
+def growth(docs: int, model: str = "sentiment") -> dict[str, float]:
     """Memory after a tenth of the Docs and at the end. Every text is another one."""
     import spacy
 
@@ -74,7 +74,7 @@ def same(first: Any, second: Any) -> bool:
     )
 
 
-def threads_differ(threads: int, runs: int, model: str = "sst") -> int:
+def threads_differ(threads: int, runs: int, model: str = "sentiment") -> int:
     """How many results of threads that share a predictor differ from those of one thread. Each run
     is of two sentences, and every thread has them in another order."""
     predictor = load(model, threads=1, isolated=False)
@@ -130,7 +130,7 @@ def main(
     if threads:
         wrong = threads_differ(threads, runs)
         found["threads"] = {"threads": threads, "runs": runs, "different": wrong}
-    for model in models or ["sst"]:
+    for model in models or ["sentiment"]:
         found[f"lone and batched, {model}"] = batched(
             load(model, threads=1, isolated=False), sentences(count)
         )

@@ -28,7 +28,10 @@ from thinstack.evaluate.suite_evaluation import (
     suite_figures,
 )
 
-MODELS: Final = ("sst=sst", "sst-context=models/thinstack-sst-context/thinstack_sst_context/model")
+MODELS: Final = (
+    "sentiment=sentiment",
+    "sentiment-context=models/thinstack-sentiment-context/thinstack_sentiment_context/model",
+)
 console = Console(stderr=True)
 
 Measure = Callable[[Sequence[Case]], SuiteFigures]

@@ -81,8 +81,8 @@ def tables(data: Path, name: str, seed: int) -> tuple[Rows, Rows]:
 
 
 TABLES: Final = {
-    "trec": ("sst", "none"),
-    "trec-600": ("sst", "none"),
+    "trec": ("sentiment", "none"),
+    "trec-600": ("sentiment", "none"),
     "sst": ("none",),
     "sst-binary-500": ("none",),
 }

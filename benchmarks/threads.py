@@ -1,6 +1,7 @@
 """What a second thread is worth: sentences scored on one thread and on several.
 
-    python benchmarks/threads.py --data FOLDER [--model sst] [--threads 2] [--rounds 9] [--json]
+    python benchmarks/threads.py --data FOLDER [--model sentiment] [--threads 2] [--rounds 9]
+    [--json]
 
 SST's development sentences, over the model's own trees. A row has about so many sentences a batch;
 "own batches" are the sizes that a user gets. All take turns, round after round; run it with nothing
@@ -44,7 +45,7 @@ def scored(predictor: Predictor, words: Sequence[Sequence[str]], size: int | Non
 
 def main(
     data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/.")],
-    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sst",
+    model: Annotated[str, typer.Option(help="Name or folder of a bundle.")] = "sentiment",
     threads: Annotated[int, typer.Option(min=2, help="Threads of the pool.")] = 2,
     rounds: Annotated[int, typer.Option(min=1)] = 9,
     as_json: Annotated[bool, typer.Option("--json")] = False,

@@ -61,7 +61,7 @@ COLOURS: Final = {
 
 @cache
 def model() -> Predictor:
-    return thinstack.load("sst", threads=1, isolated=False)
+    return thinstack.load("sentiment", threads=1, isolated=False)
 
 
 def tree() -> str:
@@ -82,7 +82,7 @@ def views() -> str:
     sentence = "The staff were friendly, though the room was a little small."
     lines, y = [f'<text x="16" y="28" class="heading">{escape(sentence)}</text>'], 48
     for classes in (5, 3, 2):
-        result = thinstack.load("sst", classes=classes, threads=1, isolated=False)(sentence)
+        result = thinstack.load("sentiment", classes=classes, threads=1, isolated=False)(sentence)
         lines.append(f'<text x="16" y="{y + 14}" class="small">classes={classes}</text>')
         y += 24
         for label, share in result.scores.items():
@@ -193,7 +193,7 @@ def page_digest() -> str:
     """Of what the photograph of the page shows: its files, and the model."""
     folder = ROOT / "thinstack" / "integrations"
     files = [*(folder / "serving/page").iterdir(), *(folder / "show").glob("*.css")]
-    files.append(ROOT / "thinstack/bundle/bundled/sst/manifest.json")
+    files.append(ROOT / "thinstack/bundle/bundled/sentiment/manifest.json")
     content = b"".join(path.read_bytes() for path in sorted(files))
     return hashlib.sha256(content + TREE.encode()).hexdigest()
 
@@ -206,7 +206,7 @@ def photograph_page(path: Path) -> None:
 
     program = os.environ.get("THINSTACK_CHROMIUM") or shutil.which("chromium")
     with PageServer(0) as server, sync_playwright() as playwright:
-        server.predictor, server.name = model(), "sst"
+        server.predictor, server.name = model(), "sentiment"
         Thread(target=server.serve_forever, daemon=True).start()
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 860, "height": 700})

@@ -49,10 +49,10 @@ def forest_of(model):
 @pytest.mark.parametrize("source", ["left", "self"])
 def test_a_bundle_in_onnxruntime(source):
     try:
-        gpu = thinstack.load("sst", device="cuda")
+        gpu = thinstack.load("sentiment", device="cuda")
     except DeviceError as error:
         pytest.skip(f"needs onnxruntime-gpu and an NVIDIA GPU: {error}")
-    cpu = thinstack.load("sst").trees_and_scores(SENTENCES, source)
+    cpu = thinstack.load("sentiment").trees_and_scores(SENTENCES, source)
     for here, there in zip(cpu, gpu.trees_and_scores(SENTENCES, source), strict=True):
         np.testing.assert_array_equal(there.transitions, here.transitions)
         np.testing.assert_allclose(there.node_scores, here.node_scores, rtol=0, atol=1e-4)

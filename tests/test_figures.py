@@ -66,8 +66,8 @@ def test_rivals():
     rivals = rows((ROOT / "results" / "sentiment-rivals.md").read_text(encoding="utf-8"))
     shown = rows(PAGE[PAGE.index("\n| raw text |") :])
     starts = {
-        "`sst`": "sst",
-        "`sst-context`": "sst-context",
+        "`sentiment`": "sentiment",
+        "`sentiment-context`": "sentiment-context",
         "MiniLM, fine-tuned, no tree (one seed)": "all-minilm-l6-v2 without a tree; sentences, "
         "1 phrase a sentence, a rate of 0.00015, 0.9 of it in the layer below",
     }
@@ -83,10 +83,10 @@ def test_rivals():
     both = next(cells for title, cells in shown.items() if title.startswith("TF-IDF"))
     assert both[:4] == [f"{a}; {b}" for a, b in zip(tfidf, textcat, strict=True)]
     faq = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8")
-    negated = [rivals[name][3] for name in ("sst", "sst-context")]
-    assert re.search(r"`sst` has ([\d.]+)%.*?`sst-context` ([\d.]+)%", faq).groups() == tuple(
-        negated
-    )
+    negated = [rivals[name][3] for name in ("sentiment", "sentiment-context")]
+    assert re.search(
+        r"`sentiment` has ([\d.]+)%.*?`sentiment-context` ([\d.]+)%", faq
+    ).groups() == tuple(negated)
 
 
 SUITES = (ROOT / "results" / "suites.md").read_text(encoding="utf-8")
@@ -100,7 +100,11 @@ def test_the_suites_beside_rivals():
     by_name = {name: cells[2] for name, cells in rows(rivals).items()}
     minilm = next(figure for name, figure in by_name.items() if name.startswith("all-minilm"))
     of_polarity = shown["`polarity`"]
-    assert [*of_polarity[1:3], of_polarity[5]] == [by_name["sst"], by_name["sst-context"], minilm]
+    assert [*of_polarity[1:3], of_polarity[5]] == [
+        by_name["sentiment"],
+        by_name["sentiment-context"],
+        minilm,
+    ]
 
 
 def right_answers(column):
@@ -123,7 +127,7 @@ def by_kind(suites):
 
 def test_the_suites_are_those_of_the_bundled_model():
     """Another processor may turn one sentence of a kind."""
-    predictor, shown = thinstack.load(isolated=False), right_answers("sst")
+    predictor, shown = thinstack.load(isolated=False), right_answers("sentiment")
     found = by_kind(
         {
             suite: evaluate_suite(predictor, halves(read_suite(suite), "reported")).figures
@@ -139,8 +143,11 @@ def test_the_suites_are_those_of_the_bundled_model():
 @pytest.mark.parametrize(
     ("name", "folder"),
     [
-        ("sst", "thinstack/bundle/bundled/sst"),
-        ("sst-context", "models/thinstack-sst-context/thinstack_sst_context/model"),
+        ("sentiment", "thinstack/bundle/bundled/sentiment"),
+        (
+            "sentiment-context",
+            "models/thinstack-sentiment-context/thinstack_sentiment_context/model",
+        ),
     ],
 )
 def test_the_suites_are_those_that_the_bundles_state(name, folder):
@@ -160,13 +167,13 @@ def test_figures_of_raw_text_agree():
     five, two = (f"{float(figure):.1f}" for figure in shown.groups())
     text = (ROOT / "docs" / "text.md").read_text(encoding="utf-8")
     assert f"{five} (5 classes) and {two} (binary)" in text
-    assert f"| `sst` | {five} | {two} |" in PAGE
+    assert f"| `sentiment` | {five} | {two} |" in PAGE
 
 
 def test_the_readme_has_the_means_of_three_seeds():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (row,) = re.findall(r"^\| the same, three seeds.*$", readme, re.M)
-    for name in ("sst", "sst-context"):
+    for name in ("sentiment", "sentiment-context"):
         found = re.search(rf"^\| `{name}` \| its own \| (.*?) \| (.*?) \|", PAGE, re.M)
         assert f"| {found[1]} / {found[2]} |" in row
 
@@ -176,5 +183,7 @@ def test_the_correlations_of_polarity():
     rated = rows(beside[beside.index("\n## Rated product sentences") :])
     page = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
     shown = re.search(r"r = ([\d.]+),.*?one of ([\d.]+),.*?one of ([\d.]+) ", page, re.DOTALL)
-    for text, model in zip(shown.groups(), ("`sst`", "`sst-context`", "VADER"), strict=True):
+    for text, model in zip(
+        shown.groups(), ("`sentiment`", "`sentiment-context`", "VADER"), strict=True
+    ):
         assert same(text, rated[model][-1]), model

@@ -81,7 +81,7 @@ def test_its_figures_are_those_of_the_results():
             name, five, two = [cell.strip() for cell in line.split("|")[1:4]]
             rows[name] = f"{five} / {two}"
     (minilm,) = [figures for name, figures in rows.items() if name.startswith("all-minilm")]
-    assert accuracy[:2] == [rows["sst"], rows["sst-context"]]
+    assert accuracy[:2] == [rows["sentiment"], rows["sentiment-context"]]
     assert accuracy[2].endswith(f": {minilm}")
     _, rival, own = re.search(r"│ 64 +│ ([\d,]+) +│ ([\d,]+) +│ ([\d,]+) +│", SPEED).groups()
     assert speed[0] == own

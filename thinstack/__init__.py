@@ -100,7 +100,7 @@ __all__ = [
 
 
 def load(
-    path_or_name: str | Path = "sst",
+    path_or_name: str | Path = "sentiment",
     *,
     device: Literal["cpu", "cuda", "auto"] = "cpu",
     threads: int | None = None,
@@ -175,7 +175,7 @@ def train_texts(
     text: str = "text",
     label: str = "label",
     dev: "Iterable[Mapping[str, object]] | None" = None,
-    init: str = "sst",
+    init: str = "sentiment",
     out: str | Path,
     labels: "Sequence[str]" = (),
     scale: bool | None = None,

@@ -33,7 +33,7 @@ class SentimentFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     another one each for itself. A pickle holds the name or path of the model, and not its weights.
     """
 
-    def __init__(self, model: Predictor | str | Path = "sst"):
+    def __init__(self, model: Predictor | str | Path = "sentiment"):
         self.model = model
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 - the name in scikit-learn

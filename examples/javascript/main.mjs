@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { Wordpieces, largestDifference, phrases, run } from "./thinstack.mjs";
 
-const SST = fileURLToPath(new URL("../../thinstack/bundle/bundled/sst", import.meta.url));
+const SST = fileURLToPath(new URL("../../thinstack/bundle/bundled/sentiment", import.meta.url));
 
 /** What a model takes and gives that reads wordpieces, makes its own trees and scores nodes. */
 const NEEDED = ["piece_ids", "parse", "node_scores"];

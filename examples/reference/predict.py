@@ -79,7 +79,7 @@ def print_phrases(model: Model, bundle: Bundle, words: list[str]) -> None:
 def main() -> int:
     """Exit code 1: the outputs differ from the cases by more than their tolerance; 2: the bundle
     cannot be read."""
-    folder, *words = sys.argv[1:] or ["sst"]
+    folder, *words = sys.argv[1:] or ["sentiment"]
     try:
         bundle = open_bundle(folder)
         model, reference = (

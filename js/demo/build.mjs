@@ -9,7 +9,7 @@ import { build } from "esbuild";
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const DIST = at("dist/");
 const RUNTIME = at("../node_modules/onnxruntime-web/dist/");
-const BUNDLE = process.argv[2] ?? at("../../thinstack/bundle/bundled/sst/");
+const BUNDLE = process.argv[2] ?? at("../../thinstack/bundle/bundled/sentiment/");
 const NAME = basename(resolve(BUNDLE));
 // What running needs of the model, and its licence.
 const MODEL = ["README.md", "manifest.json", "config.json", "vocabulary.txt", "distances.json", "onnx/model.onnx"];

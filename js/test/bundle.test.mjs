@@ -42,7 +42,7 @@ test("no bundle", async (t) => {
   await refused(join(GOLDEN, "none"), /none\/manifest\.json: cannot be read: ENOENT.*expected the folder of a bundle/);
   await refused("a\0b", /cannot be read/);
   for (const place of ["http://[", "file://elsewhere/x", undefined]) await refused(place, /expected the path or the URL of a bundle/, "InputError");
-  await assert.rejects(web.load("models/sst"), { name: "InputError", message: /models\/sst: expected the URL of a bundle/ });
+  await assert.rejects(web.load("models/sentiment"), { name: "InputError", message: /models\/sentiment: expected the URL of a bundle/ });
   const folder = await copied(t);
   for (const [content, message] of [
     ["{}", /not the manifest of a thinstack bundle/],

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const at = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-export const SST = at("thinstack/bundle/bundled/sst");
+export const SST = at("thinstack/bundle/bundled/sentiment");
 export const GOLDEN = at("tests/golden/schema-1/words");
 
 /** A copy of a bundle, by default of a small one, which goes away with the test `t`. */

@@ -15,7 +15,7 @@ test("what the README says of a text", () => {
   const named = ["result.label", "result.polarity", "result.highlights(3).map(({ text }) => text)", "result.sentences[1].brackets"];
   assert.deepEqual(shown.map(([expression]) => expression), named);
   const asked = [...named, "result.scores", "result.svg()"].join(", ");
-  const program = `${code.replace('"models/sst/"', JSON.stringify(SST))}\nconsole.log(JSON.stringify([${asked}]))`;
+  const program = `${code.replace('"models/sentiment/"', JSON.stringify(SST))}\nconsole.log(JSON.stringify([${asked}]))`;
   const cwd = fileURLToPath(new URL("..", import.meta.url)); // where "thinstack" is this package
   const found = JSON.parse(execFileSync(process.execPath, ["--input-type=module", "-e", program], { cwd, encoding: "utf8" }));
   shown.forEach(([expression, value], place) => {

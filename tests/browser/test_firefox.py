@@ -28,7 +28,7 @@ def test_the_trees_of_python_in_firefox(tmp_path):
         )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    (sentences,) = sentences_of(thinstack.load("sst", threads=1), [TEXT])
+    (sentences,) = sentences_of(thinstack.load("sentiment", threads=1), [TEXT])
     assert found["names"] == drawn_names(thinstack.render(sentences))
     assert found["phrase"] == found["names"][1].split(": ", 1)[1]
     assert (found["folded"], found["problems"]) == (1, [])

@@ -35,7 +35,7 @@ def visit(folder, browser):
 
 @pytest.fixture(scope="module")
 def predictor():
-    return thinstack.load("sst", threads=1)
+    return thinstack.load("sentiment", threads=1)
 
 
 def sentences(predictor, text):
@@ -220,7 +220,7 @@ def test_a_model_of_ones_own_by_address_and_folder(visit):
     assert page.locator("#loaded").inner_text() == "Model: words"
     page.locator("#own").click()
     page.locator("#default").click()
-    visit.until("document.querySelector('#loaded').textContent === 'Model: sst'")
+    visit.until("document.querySelector('#loaded').textContent === 'Model: sentiment'")
     page.locator("#own").click()
     page.locator("input[type=file]").set_input_files(GOLDEN / "words")
     visit.until("document.querySelector('#loaded').textContent === 'Model: your folder'")

@@ -14,7 +14,7 @@ TEXT = "The 😀 acting is superb, but the plot never quite comes together."
 def test_the_page_of_a_model_on_this_machine(playwright):
     browser = chromium(playwright)
     with PageServer(0) as server:
-        server.predictor, server.name = thinstack.load("sst", threads=1, abstain=0.5), "mine"
+        server.predictor, server.name = thinstack.load("sentiment", threads=1, abstain=0.5), "mine"
         Thread(target=server.serve_forever, daemon=True).start()
         visit = Visit(browser.new_context(), server.url)
         page = visit.open()

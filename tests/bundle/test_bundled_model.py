@@ -1,4 +1,4 @@
-"""The model that the package brings along, by its default name, `sst`."""
+"""The model that the package brings along, by its default name, `sentiment`."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ LABELS = ["very negative", "negative", "neutral", "positive", "very positive"]
 
 @pytest.fixture(scope="module")
 def bundle():
-    return open_bundle("sst")
+    return open_bundle("sentiment")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The larger model that is a distribution of its own, `thinstack-sst-context`."""
+"""The larger model that is a distribution of its own, `thinstack-sentiment-context`."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from thinstack.text.raw_text import detokenize
 from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "models" / "thinstack-sst-context" / "thinstack_sst_context" / "model"
+FOLDER = ROOT / "models" / "thinstack-sentiment-context" / "thinstack_sentiment_context" / "model"
 
 
 @pytest.fixture(scope="module")

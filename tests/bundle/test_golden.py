@@ -22,7 +22,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 KINDS = {"words", "wordpiece-parser", "class-sets", "texts"}
 FOLDERS = sorted(GOLDEN.glob("schema-*/*"))
 RELEASED = sorted(GOLDEN.glob("sst/*"))
-SST = "thinstack/bundle/bundled/sst"
+SST = "thinstack/bundle/bundled/sentiment"
 
 
 @pytest.fixture(params=FOLDERS, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -81,7 +81,7 @@ def test_a_golden_bundle_is_whole(bundle):
     assert shown == (("gut", "schlecht") if sets else bundle.config.labels)
 
 
-@pytest.mark.parametrize("path", [*FOLDERS, *RELEASED, "sst"], ids=str)
+@pytest.mark.parametrize("path", [*FOLDERS, *RELEASED, "sentiment"], ids=str)
 def test_the_cases_hold_in_onnxruntime(path):
     """Those of the bundled model too, and of what it was in 0.1.0."""
     bundle = open_bundle(path)

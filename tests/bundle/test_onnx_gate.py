@@ -79,7 +79,7 @@ def external(tensor, location="secret.bin"):
 
 
 def test_the_bundled_model_is_read_as_onnx_reads_it():
-    content = open_bundle("sst").read("onnx/model.onnx")
+    content = open_bundle("sentiment").read("onnx/model.onnx")
     check_onnx(content, source="a file")
     whole, found = onnx.load_from_string(content), initializers(content)
     assert list(found) == [tensor.name for tensor in whole.graph.initializer]

@@ -64,7 +64,7 @@ def asked(monkeypatch):
 
 
 def test_what_is_installed_is_own_by_every_byte_of_it(tmp_path):
-    bundle = open_bundle("sst")
+    bundle = open_bundle("sentiment")
     copy = shutil.copytree(bundle.path, tmp_path / "copy")
     assert is_own(bundle)
     assert is_own(open_bundle(bundle.path))
@@ -132,7 +132,7 @@ def test_where_nothing_can_be_noted_nothing_is_own(foreign, tmp_path, monkeypatc
 
 
 def test_what_is_said_outright_holds(foreign):
-    sst = open_bundle("sst")
+    sst = open_bundle("sentiment")
     assert [is_isolated(sst, asked) for asked in (None, True, False)] == [False, True, False]
     assert [is_isolated(foreign, asked) for asked in (None, True, False)] == [True, True, False]
     assert is_isolated(sst, None, ["Softplus"])
@@ -204,10 +204,10 @@ def test_every_door_has_one_policy(name, asked, tmp_path):
     """The golden bundle has reference cases, and nobody here wrote it."""
     door, foreign = DOORS[name], str(shutil.copytree(GOLDEN, tmp_path / "golden"))
     for model, isolated, wanted in (
-        ("sst", None, False),
+        ("sentiment", None, False),
         (foreign, None, True),
         (foreign, False, False),
-        ("sst", True, True),
+        ("sentiment", True, True),
     ):
         if name == "tree_classifier":
             model = str(open_bundle(model).path)

@@ -130,7 +130,7 @@ def test_addresses():
     assert Address.parse("hf://a-1/b.c_d") == ("a-1/b.c_d", None)
     assert Address.parse("hf://a/b@refs/pr/1") == ("a/b", "refs/pr/1")
     assert str(Address.parse("hf://a/b@v1.0")) == "hf://a/b@v1.0"
-    assert not is_address("sst")
+    assert not is_address("sentiment")
     assert not is_address(Path("hf://a/b"))
     assert not is_installed("hf://a/b")
 
@@ -185,7 +185,7 @@ def test_without_the_library_the_extra_is_named(monkeypatch):
 
 
 def test_only_an_address_imports_the_library():
-    code = "import sys, thinstack; thinstack.load('sst').predict([['good']]); "
+    code = "import sys, thinstack; thinstack.load('sentiment').predict([['good']]); "
     code += "print('huggingface_hub' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout == b"False\n"

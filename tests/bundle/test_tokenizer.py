@@ -17,7 +17,7 @@ UNKNOWN = "[UNK]"
 
 @pytest.fixture(scope="module")
 def vocabulary():
-    return open_bundle("sst").vocabulary()
+    return open_bundle("sentiment").vocabulary()
 
 
 @pytest.fixture(scope="module")

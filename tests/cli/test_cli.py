@@ -208,7 +208,7 @@ def test_the_agreement_of_own_parses_is_shown(cli, parsing, trees):
 
 @pytest.fixture
 def bundled(tmp_path, monkeypatch):
-    """A package that brings one model along, named sst."""
+    """A package that brings one model along, named sentiment."""
     folder = tmp_path / "bundled"
     write_last_word_bundle(folder / "sst")
     monkeypatch.setattr("thinstack.bundle.opening.BUNDLED", folder)
@@ -220,8 +220,8 @@ def test_the_model_is_sst_unless_another_is_named(cli, bundled):
 
 
 def test_an_unknown_model_is_refused_with_the_known_ones(cli, bundled):
-    refused(cli("predict", "good", "--model", "stt"), "unknown model 'stt'; known: sst")
-    refused(cli("evaluate", "stt", "trees.txt"), "unknown model 'stt'; known: sst")
+    refused(cli("predict", "good", "--model", "stt"), "unknown model 'stt'; known: sentiment")
+    refused(cli("evaluate", "stt", "trees.txt"), "unknown model 'stt'; known: sentiment")
 
 
 @pytest.fixture
@@ -248,7 +248,9 @@ def test_figures_of_a_model_on_a_file(cli, bundle, trees, tmp_path):
 
 
 def test_a_file_alone_is_measured_with_sst(cli, bundled, trees):
-    assert cli("evaluate", trees, "--json") == cli("evaluate", bundled / "sst", trees, "--json")
+    assert cli("evaluate", trees, "--json") == cli(
+        "evaluate", bundled / "sentiment", trees, "--json"
+    )
 
 
 def test_sources_and_raw_text(cli, bundle, trees):

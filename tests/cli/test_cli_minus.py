@@ -13,7 +13,7 @@ def said(answer):
 
 
 @pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("command", [["predict"], ["similar", "sst", "--texts", "file.txt"]])
+@pytest.mark.parametrize("command", [["predict"], ["similar", "sentiment", "--texts", "file.txt"]])
 def test_a_text_like_an_option_is_told_how_to_be_given(cli, command, text):
     answer = cli(*command, text)
     assert answer.code == 2

@@ -13,7 +13,7 @@ def texts(tmp_path):
 
 
 def test_json_has_the_nearest_of_each_text(cli, texts):
-    args = ("similar", "sst", "A funny film.", "A bad film.", "--texts", texts)
+    args = ("similar", "sentiment", "A funny film.", "A bad film.", "--texts", texts)
     funny, bad = cli(*args, "--top", "2", "--json").json
     assert (funny["text"], funny["by"], len(bad["nearest"])) == ("A funny film.", "vectors", 2)
     assert funny["nearest"][0]["text"] == "A warm and funny comedy."
@@ -23,7 +23,7 @@ def test_json_has_the_nearest_of_each_text(cli, texts):
 
 
 def test_a_table_for_readers(cli, texts):
-    code, out, _ = cli("similar", "sst", "--texts", texts, "A funny film.", "--by", "mean")
+    code, out, _ = cli("similar", "sentiment", "--texts", texts, "A funny film.", "--by", "mean")
     assert code == 0
     assert out.index("A funny film.") < out.index("A warm and funny comedy.")
 
@@ -31,9 +31,9 @@ def test_a_table_for_readers(cli, texts):
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (("sst", "good", "--by", "score"), "expected a model of scored pairs"),
+        (("sentiment", "good", "--by", "score"), "expected a model of scored pairs"),
         (("nowhere", "good"), "unknown model"),
-        (("sst", "  "), "has no words"),
+        (("sentiment", "  "), "has no words"),
     ],
 )
 def test_an_error_is_a_message(cli, texts, args, says):
@@ -43,5 +43,5 @@ def test_an_error_is_a_message(cli, texts, args, says):
 
 
 def test_a_file_that_is_missing(cli, tmp_path):
-    code, _, err = cli("similar", "sst", "good", "--texts", tmp_path / "none.txt")
+    code, _, err = cli("similar", "sentiment", "good", "--texts", tmp_path / "none.txt")
     assert (code, "cannot be read" in err) == (2, True)

@@ -66,7 +66,7 @@ def test_links_that_lead_nowhere_say_where(cli, tmp_path):
     link.symlink_to("gone.csv")
     for arguments in (
         ("train", link, "--out", tmp_path / "out"),
-        ("evaluate", "sst", link),
+        ("evaluate", "sentiment", link),
         ("predict", "--input", link, "--out", tmp_path / "out"),
         ("predict", "--input", tmp_path, "--out", tmp_path.parent / "out"),
     ):
@@ -133,7 +133,7 @@ def test_options_of_tables_are_checked(cli, tmp_path):
     table.write_text(UP)
     for arguments, said in (
         (("train", table, "--out", tmp_path / "o", "--sep", "::"), "'::'"),
-        (("evaluate", "sst", table, "--sep", "::"), "'::'"),
+        (("evaluate", "sentiment", table, "--sep", "::"), "'::'"),
         (("predict", "--input", table, "--out", tmp_path / "o", "--sep", "::"), "'::'"),
         (("predict", "--sep", ";", "good"), "--sep: works only with --input"),
         (("predict", "--no-header", "good"), "--no-header: works only with --input"),

@@ -21,7 +21,7 @@ TEXTS = "text,label\nIt is superb,very positive\nIt is bad,negative\nIt is blue,
 def test_what_is_predicted_is_what_the_library_shows(cli, settings):
     options = [part for name, value in settings.items() for part in (f"--{name}", str(value))]
     text = "The acting is superb. It was not bad at all."
-    result = thinstack.load("sst", **settings)(text)
+    result = thinstack.load("sentiment", **settings)(text)
     assert cli("predict", text, "--json", *options).json == [result.to_dict()]
 
 
@@ -54,7 +54,7 @@ def test_the_calibration_error_is_shown(cli, tmp_path):
     trees, table = tmp_path / "trees.txt", tmp_path / "texts.csv"
     trees.write_text(TREES, encoding="utf-8")
     table.write_text(TEXTS, encoding="utf-8")
-    predictor = thinstack.load("sst")
+    predictor = thinstack.load("sentiment")
     labelled = read_labelled(trees, predictor.labels)
     found = predictor.predict_trees([tree for tree, _ in labelled])
     roots = calibration_error(

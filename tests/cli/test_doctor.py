@@ -43,11 +43,11 @@ def test_what_it_says_of_the_bundled_model_is_so(cli):
     answer = cli("doctor", "--json")
     assert answer.code == 0
     checks = found(answer)
-    manifest = (BUNDLED / "sst" / "manifest.json").read_bytes()
+    manifest = (BUNDLED / "sentiment" / "manifest.json").read_bytes()
     assert checks["model"]["details"]["digest"] == json.loads(manifest)["digest"]
     assert checks["providers"]["details"]["providers"] == onnxruntime.get_available_providers()
     prediction = checks["prediction"]["details"]
-    apart = np.concatenate(list(differences(open_bundle("sst"))))
+    apart = np.concatenate(list(differences(open_bundle("sentiment"))))
     assert prediction["cases"] == prediction["compared"] == 6
     # Numbers that are as they were but for rounding.
     assert prediction["largest"] == pytest.approx(apart.max(), rel=1e-6)

@@ -278,7 +278,7 @@ def test_words_that_a_file_does_not_store_are_given(tmp_path):
 
 def test_the_vectors_of_thinstack_are_those_of_its_pieces():
     found = recipe_vectors("wordpieces", Path("nowhere"))
-    vocabulary = open_bundle("sst").vocabulary()
+    vocabulary = open_bundle("sentiment").vocabulary()
     assert found.words == vocabulary.entries
     assert vocabulary.digest() == PIECES, (
         "bundled/wordpieces.npz has a row for each piece of the bundled model, in its order, and "

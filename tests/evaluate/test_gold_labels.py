@@ -10,7 +10,9 @@ from thinstack.evaluate.text_evaluation import evaluate_table, gold_labels
 
 @pytest.fixture(scope="module")
 def models():
-    return {classes: thinstack.load("sst", threads=1, classes=classes) for classes in (2, 3, 5)}
+    return {
+        classes: thinstack.load("sentiment", threads=1, classes=classes) for classes in (2, 3, 5)
+    }
 
 
 def meaning_of(predictor, labels, **relabel):

@@ -25,7 +25,7 @@ from thinstack.export.onnx.model import export_onnx
 from thinstack.plugins.build import build_model
 
 ROOT = Path(__file__).parents[2]
-CASES = len(json.loads(open_bundle("sst").read("cases.json"))["cases"])
+CASES = len(json.loads(open_bundle("sentiment").read("cases.json"))["cases"])
 
 
 def command(words: list[str], folder: Path, **more: Any) -> subprocess.CompletedProcess[str]:
@@ -67,7 +67,7 @@ def assert_phrases(printed: str, sentence: str) -> None:
     first, *lines = printed.splitlines()
     report = re.fullmatch(rf"\S+: {CASES} cases, largest difference (\S+), allowed 0.0001", first)
     assert float(report[1]) < 1e-5
-    (expected,) = thinstack.load("sst").predict([sentence.split()])
+    (expected,) = thinstack.load("sentiment").predict([sentence.split()])
     brackets = to_brackets(expected.tree)
     opening = [match.start() for match in re.finditer(r"\(", brackets)]
     depths = [brackets[:place].count("(") - brackets[:place].count(")") for place in opening]
@@ -85,7 +85,7 @@ def assert_phrases(printed: str, sentence: str) -> None:
 
 def bundle_with_a_wrong_score(path: Path, by: float) -> Path:
     """The bundled model with one score in its cases changed."""
-    bundle = open_bundle("sst")
+    bundle = open_bundle("sentiment")
     files = {name: bundle.read(name) for name in bundle.manifest.files if name != "config.json"}
     cases = json.loads(files["cases.json"])
     cases["cases"][-1]["outputs"]["root_scores"][1][2] += by

@@ -16,7 +16,7 @@ from thinstack.export.samples import eager_scores
 from thinstack.export.torchscript import export_torchscript
 
 ROOT = Path(__file__).parents[2]
-EXPORT = "thinstack export sst sst.pt && "
+EXPORT = "thinstack export sentiment sentiment.pt && "
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("cmake") and shutil.which("c++")), reason="needs CMake and a C++ compiler"
@@ -35,7 +35,7 @@ def built(tmp_path_factory):
     model = build(
         embedding={"kind": "wordpieces", "size": 6},
         encoder={"tracker": {"size": 4, "lookahead": 2, "feeds": False}},
-        entries=len(open_bundle("sst").vocabulary()),
+        entries=len(open_bundle("sentiment").vocabulary()),
     ).eval()
     with torch.no_grad():
         for weight in model.parameters():
@@ -78,7 +78,7 @@ def lines(inputs):
 
 
 def test_the_line_of_the_readme(built):
-    pieces, counts = open_bundle("sst").vocabulary().ids(["A", "wonderful", "film"])
+    pieces, counts = open_bundle("sentiment").vocabulary().ids(["A", "wonderful", "film"])
     inputs = {"piece_ids": pieces.tolist(), "pieces_per_word": counts.tolist(), "lengths": [3]}
     assert (built[0] / "inputs.txt").read_text() == lines(inputs)
     check(built[2], built[1], inputs)

@@ -34,7 +34,7 @@ def installed(tmp_path_factory):
     shutil.copytree(
         ROOT / "examples" / "javascript", folder, ignore=shutil.ignore_patterns("node_modules")
     )
-    bundle = Path("thinstack", "bundle", "bundled", "sst")
+    bundle = Path("thinstack", "bundle", "bundled", "sentiment")
     shutil.copytree(ROOT / bundle, root / bundle)
     _require_all_inputs(root / bundle / "onnx" / "model.onnx")
     (line,) = re.findall(
@@ -75,7 +75,7 @@ def evaluate(folder, names, expression, *arguments):
 def assert_phrases(printed, sentence):
     """That the phrases are those of Python, in the order in which brackets open."""
     found = re.findall(r"^(\w[\w ]*?) +(0\.\d+|1\.0+) +(.+)$", printed, re.M)
-    (expected,) = thinstack.load("sst").predict([sentence.split()])
+    (expected,) = thinstack.load("sentiment").predict([sentence.split()])
     nodes = expected.to_dict()["nodes"]
     order = sorted(range(len(nodes)), key=lambda i: (nodes[i]["start"], -nodes[i]["end"]))
     assert [(label, text) for label, _, text in found] == [
@@ -97,7 +97,7 @@ def test_the_line_of_the_readme(installed):
 
 def test_another_sentence(installed):
     sentence = "The plot 's crème brûlée never comes alive ."
-    done = run(installed[0], f'node node.mjs ../../thinstack/bundle/bundled/sst "{sentence}"')
+    done = run(installed[0], f'node node.mjs ../../thinstack/bundle/bundled/sentiment "{sentence}"')
     assert_phrases(done.stdout, sentence)
 
 
@@ -113,7 +113,9 @@ def test_another_sentence(installed):
 )
 def test_a_wrong_case_fails(installed, tmp_path, program, output, wrong):
     bundle = tmp_path / "bundle"
-    shutil.copytree(installed[0].parents[1] / "thinstack" / "bundle" / "bundled" / "sst", bundle)
+    shutil.copytree(
+        installed[0].parents[1] / "thinstack" / "bundle" / "bundled" / "sentiment", bundle
+    )
     reference = json.loads((bundle / "cases.json").read_text())
     outputs = reference["cases"][-1]["outputs"]
     if wrong == "a little more":
@@ -171,12 +173,11 @@ def test_pieces_are_those_of_python(installed):
     # The program is given plain letters, and the words of emoji (docs/runtimes.md).
     words = [word for word in words if reading(plain_letters(word)) == word]
     assert len(words) > 9000
-    read = (
-        "new Wordpieces(readFileSync('../../thinstack/bundle/bundled/sst/vocabulary.txt', 'utf8'))"
-    )
+    file = "../../thinstack/bundle/bundled/sentiment/vocabulary.txt"
+    read = f"new Wordpieces(readFileSync('{file}', 'utf8'))"
     call = f"given[0].map((word, i, all) => (all.v ??= {read}).pieces(word))"
     found = dict(zip(words, evaluate(installed[0], "Wordpieces", call, words), strict=True))
-    vocabulary = open_bundle("sst").vocabulary()
+    vocabulary = open_bundle("sentiment").vocabulary()
     assert found == {word: list(vocabulary.pieces_of(word)) for word in words}
 
 

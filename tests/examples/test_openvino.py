@@ -12,7 +12,7 @@ pytest.importorskip("openvino", reason="needs openvino")
 
 def test_batches_of_any_size():
     """One compiled model for all; between them an empty batch, whose loops run once or never."""
-    file = open_bundle("sst").read("onnx/model.onnx")
+    file = open_bundle("sentiment").read("onnx/model.onnx")
     model = program("openvino").Model(file)
     session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
     generator = np.random.default_rng(0)

@@ -34,7 +34,7 @@ def test_the_line_of_the_readme(example):
 
 def test_another_sentence(predict, monkeypatch, capsys):
     sentence = "The plot 's crème brûlée never comes alive ."
-    assert run(predict, monkeypatch, "sst", *sentence.split()) == 0
+    assert run(predict, monkeypatch, "sentiment", *sentence.split()) == 0
     assert_phrases(capsys.readouterr().out, sentence)
 
 

@@ -26,7 +26,7 @@ MODEL = ROOT / "thinstack" / "bundle" / "bundled" / "sst" / "onnx" / "model.onnx
 @pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")
 def test_python(tmp_path, monkeypatch, capsys):
     shutil.copy(MODEL, tmp_path / "model.onnx")
-    (tmp_path / "model.pt").write_bytes(export_torchscript(load_model("sst"))[0])
+    (tmp_path / "model.pt").write_bytes(export_torchscript(load_model("sentiment"))[0])
     monkeypatch.chdir(tmp_path)
     first, second, third = ({}, {}, {})
     for block, names in zip(BLOCKS, (first, second, third), strict=True):
@@ -54,7 +54,7 @@ def test_labels_that_stand_for_sets_of_classes(capsys):
 
 
 def test_the_ids_are_those_of_a_wonderful_film():
-    pieces, counts = open_bundle("sst").vocabulary().ids(["A", "wonderful", "film"])
+    pieces, counts = open_bundle("sentiment").vocabulary().ids(["A", "wonderful", "film"])
     assert (pieces.tolist(), counts.tolist()) == ([1037, 6919, 2143], [1, 1, 1])
     assert len(re.findall("1037, 6919, 2143", GUIDE)) == 5
 

@@ -5,7 +5,7 @@ import re
 
 VALUES = (
     *(None, True, False, 0, 1, -1, 2, 1 << 31, 1 << 63, -(1 << 64), 1e308, -0.5, 1e-300),
-    *("", "a", "sst", "\0", "é" * 300, "../x", "/etc/passwd", "int8", "self", "sequence"),
+    *("", "a", "sentiment", "\0", "é" * 300, "../x", "/etc/passwd", "int8", "self", "sequence"),
     *([], {}, [[]], [1, 2], ["a"], {"a": 1}, [None], {"": {}}),
 )
 

@@ -178,7 +178,9 @@ def test_pyarrow_is_asked_for(predictor, monkeypatch):
 
 
 def test_it_needs_neither_torch_nor_an_engine():
-    code = "import sys, thinstack.integrations.corpora as c; list(c.score_batches([], 'sst'));"
+    code = (
+        "import sys, thinstack.integrations.corpora as c; list(c.score_batches([], 'sentiment'));"
+    )
     code += "print({'torch', 'spacy', 'pyspark', 'pandas'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -25,7 +25,7 @@ TEXT = "It is not a bad film. The 😀 music is awful, though (really)."
 @pytest.fixture(scope="module")
 def server():
     with PageServer(0) as found:
-        found.predictor, found.name = thinstack.load("sst", threads=1), "sst"
+        found.predictor, found.name = thinstack.load("sentiment", threads=1), "sentiment"
         threading.Thread(target=found.serve_forever, daemon=True).start()
         yield found
         found.shutdown()
@@ -92,7 +92,7 @@ def test_all_that_the_page_names_is_served_and_nothing_else(server):
     for path in ("/server.py", "/../server.py", "/%2e%2e/server.py", "//etc/passwd", "/sst"):
         assert ask(server, "GET", path)[0].status == 404
     assert json.loads(ask(server, "GET", "/model")[1]) == {
-        "name": "sst", "labels": list(server.predictor.labels), "tones": [0, 1, 2, 3, 4],
+        "name": "sentiment", "labels": list(server.predictor.labels), "tones": [0, 1, 2, 3, 4],
     }  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def test_the_command_serves_until_it_is_interrupted():
         with closing(HTTPConnection(HOST, port, timeout=PATIENCE)) as connection:
             connection.request("GET", "/model")
             response = connection.getresponse()
-            assert (response.status, json.loads(response.read())["name"]) == (200, "sst")
+            assert (response.status, json.loads(response.read())["name"]) == (200, "sentiment")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=PATIENCE)
     assert said.startswith("sst at http://127.0.0.1:")

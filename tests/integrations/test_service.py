@@ -17,7 +17,7 @@ LONG = "good " * 405
 @pytest.fixture(scope="module")
 def server():
     with PageServer(0) as found:
-        found.predictor, found.name = thinstack.load("sst", threads=1), "sst"
+        found.predictor, found.name = thinstack.load("sentiment", threads=1), "sentiment"
         threading.Thread(target=found.serve_forever, daemon=True).start()
         yield found
         found.shutdown()

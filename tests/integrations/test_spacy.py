@@ -167,7 +167,7 @@ def test_batches_and_worker_processes_give_what_single_documents_give(nlp, optio
 
 def test_the_configuration_has_the_arguments_of_the_factory():
     meta = Language.get_factory_meta("tree_sentiment")
-    settings = {"model": "sst", "source": "auto", "device": "cpu", "threads": None}
+    settings = {"model": "sentiment", "source": "auto", "device": "cpu", "threads": None}
     scorer = {"@scorers": "thinstack.tree_sentiment_scorer.v1"}
     settings |= {"aggregation": None, "scorer": scorer, "classes": None, "abstain": None}
     more = {"max_words": 400, "spans_key": None, "isolated": None}

@@ -190,7 +190,7 @@ def test_a_span_is_drawn_as_the_phrase_around_it(last_word):
 
 def test_polarity_is_that_of_the_model_whatever_labels_are_called(tmp_path):
     """Of labels that stand for sets of classes, a Doc keeps where they stand."""
-    base = open_bundle("sst")
+    base = open_bundle("sentiment")
     sets = {"class_sets": {"1": FIVE[:2], "3": FIVE[2:3], "5": FIVE[3:]}}
     config = ModelConfig.model_validate(base.config.model_dump() | sets)
     files = {name: base.read(name) for name in (VOCABULARY_FILE, ONNX_FILE)}

@@ -189,7 +189,7 @@ TEXTS = "The acting is superb. It was filmed in a town by the sea. It was not ba
 
 
 def shown(**settings):
-    return pipeline("sst", **settings)(TEXTS)
+    return pipeline("sentiment", **settings)(TEXTS)
 
 
 @pytest.mark.parametrize("most", [400, 4])
@@ -216,7 +216,7 @@ def test_a_view_shows_phrases_and_documents_by_sums(classes, places, most):
 
 
 def test_where_it_abstains_there_is_no_label(tmp_path):
-    nlp = pipeline("sst", classes=3, abstain=0.6)
+    nlp = pipeline("sentiment", classes=3, abstain=0.6)
     nlp.to_disk(tmp_path / "saved")
     for doc in (nlp(TEXTS), spacy.load(tmp_path / "saved")(TEXTS)):
         labels = {item["label"] for item in doc._.sentiment_phrases}

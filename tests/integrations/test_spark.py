@@ -82,10 +82,10 @@ def test_the_model_is_loaded_once_in_a_process(installed, monkeypatch):
 
 
 def test_pickles_are_small(last_word, session):
-    assert len(pickle.dumps(scorer("sst"))) < 1000
+    assert len(pickle.dumps(scorer("sentiment"))) < 1000
     score = scorer(last_word.path, spark=session)
     assert score.model.files.value == pack(last_word)
-    assert b"onnx" not in pickle.dumps(scorer("sst"))
+    assert b"onnx" not in pickle.dumps(scorer("sentiment"))
 
 
 def test_a_folder_need_not_be_there_later(tmp_path, session):
@@ -116,12 +116,12 @@ def test_a_broadcast_that_is_damaged_is_refused(last_word, session):
 def test_the_schema_is_ddl():
     names = ("very negative", "negative", "neutral", "positive", "very positive")
     scores = ", ".join(f"`{name}`: FLOAT" for name in names)
-    assert scorer("sst").schema == (
+    assert scorer("sentiment").schema == (
         "`id` STRING, `sentence` INT, `start` INT, `end` INT, `text` STRING, "
         f"`label` STRING, `polarity` DOUBLE, `scores` STRUCT<{scores}>, "
         "`error` STRUCT<`kind`: STRING, `message`: STRING>"
     )
-    phrases = scorer("sst", output="phrases", classes=3).schema
+    phrases = scorer("sentiment", output="phrases", classes=3).schema
     assert "`end` INT, `node` INT, `parent` INT, `text` STRING, `label` STRING, " in phrases
 
 
@@ -145,6 +145,6 @@ def test_what_cannot_run_is_told_on_the_driver(last_word, session):
 
 def test_a_name_needs_no_pyspark_and_a_folder_does(last_word, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    assert rows(scorer("sst")([BATCH]))
+    assert rows(scorer("sentiment")([BATCH]))
     with pytest.raises(MissingExtraError, match=r"pip install pyspark.*'spark'"):
         scorer(open_bundle(last_word.path).path)

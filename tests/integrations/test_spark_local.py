@@ -82,7 +82,7 @@ def test_rows_are_those_of_score_batches(spark, last_word, output):
 
 
 def test_a_bundle_with_a_name_is_opened_by_the_workers(spark):
-    score = scorer("sst", output="documents")
+    score = scorer("sentiment", output="documents")
     rows = scored(table(spark, ["A superb film.", "An awful film.", None], 2), score, score.schema)
     assert [row["label"] for row in rows][2:] == [None]
     assert "positive" in rows[0]["label"]

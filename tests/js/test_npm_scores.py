@@ -15,8 +15,8 @@ from thinstack.core.config import ModelConfig
 from thinstack.core.scale import FIVE
 
 ROOT = JS.parent
-SST = ROOT / "thinstack" / "bundle" / "bundled" / "sst"
-CONTEXT = ROOT / "models" / "thinstack-sst-context" / "thinstack_sst_context" / "model"
+SST = ROOT / "thinstack" / "bundle" / "bundled" / "sentiment"
+CONTEXT = ROOT / "models" / "thinstack-sentiment-context" / "thinstack_sentiment_context" / "model"
 GOLDEN = ROOT / "tests" / "golden" / "schema-1"
 
 pytestmark = needs_package
@@ -245,7 +245,7 @@ SIDES = {"bad": FIVE[:2], "good": FIVE[3:]}
 @pytest.mark.parametrize("weights", [(), (0.5, 2.0, 1.25)])
 @pytest.mark.parametrize("sets", [SIGNS, SIDES], ids=" ".join)
 def test_labels_that_stand_for_sets_of_classes(tmp_path, sets, weights):
-    base = open_bundle("sst")
+    base = open_bundle("sentiment")
     more = {"class_sets": sets, "class_weights": weights[: len(sets)]}
     config = ModelConfig.model_validate(base.config.model_dump() | more)
     files = {name: base.read(name) for name in (VOCABULARY_FILE, ONNX_FILE)}

@@ -50,7 +50,7 @@ def test_pieces(texts):
     words = {word for sentences in cut for sentence in sentences for word in sentence.words}
     every = {f"a{chr(code)}B" for code in KNOWN}
     asked_for = sorted({*words, *every, *ODD})
-    bundle = open_bundle("sst")
+    bundle = open_bundle("sentiment")
     vocabulary = bundle.vocabulary()
     found = asked("pieces", vocabulary=str(bundle.path / "vocabulary.txt"), words=asked_for)
     expected = [list(vocabulary.pieces_of(word)) for word in asked_for]

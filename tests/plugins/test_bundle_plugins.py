@@ -24,7 +24,7 @@ FILES = {name: text for _, name, text in BLOCKS if name}
 PROJECT = tomllib.loads(FILES["pyproject.toml"])["project"]
 HOOK = FILES["thinstack_shop_mail/__init__.py"]
 CARD = b"# shop-mail\n\nWhat messages\nare about.\n\nMore.\n"
-OURS = ROOT / "models" / "thinstack-sst-context"
+OURS = ROOT / "models" / "thinstack-sentiment-context"
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ def test_the_guides_program_runs(model, capsys):
 def test_it_is_listed_with_its_distribution_its_licence_and_its_size(model, cli):
     (model / "big").write_bytes(bytes(2_340_000))
     record, own = (record for record in cli("plugins", "--json").json if record["kind"] == "bundle")
-    assert record | {"name": "sst", "kind": "bundle", "distribution": "thinstack"} == record
+    assert record | {"name": "sentiment", "kind": "bundle", "distribution": "thinstack"} == record
     assert own == {
         "name": "shop-mail",
         "kind": "bundle",
@@ -101,7 +101,9 @@ def test_an_unknown_name_is_told_what_there_is_and_what_was_left_out(model, site
     with pytest.warns(PluginWarning, match="bad-dist"), pytest.raises(UnknownNameError) as caught:
         open_bundle("stt")
     said = str(caught.value)
-    assert said.startswith("unknown model 'stt'; known: shop-mail, sst; pip install a package")
+    assert said.startswith(
+        "unknown model 'stt'; known: sentiment, shop-mail; pip install a package"
+    )
     assert "plugin 'bad_one' of bad-dist 1.2 was left out: on import: OSError: disk on fi" in said
     assert "plugin 'lacks_torch' of lacking 1.2 was left out: this needs the package" in said
     assert open_bundle("shop-mail").path == model
@@ -109,7 +111,7 @@ def test_an_unknown_name_is_told_what_there_is_and_what_was_left_out(model, site
 
 def test_a_model_beside_thinstack_is_told_with_its_folder():
     with pytest.raises(UnknownNameError, match=f"install ./{OURS.relative_to(ROOT)} in a clone"):
-        open_bundle("sst-context")
+        open_bundle("sentiment-context")
 
 
 def test_a_name_that_two_distributions_bring_along_is_refused(model, site):

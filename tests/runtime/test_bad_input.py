@@ -20,7 +20,7 @@ BUNDLES = {
     "words": GOLDEN / "words",
     "wordpiece-parser": GOLDEN / "wordpiece-parser",
     "texts": GOLDEN / "texts",
-    "bundled": "sst",
+    "bundled": "sentiment",
 }
 EXTREMES = (-(2**31), -(2**31) + 1, -1, 2, 7, 30_522, 2**31 - 1)
 

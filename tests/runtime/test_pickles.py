@@ -99,11 +99,11 @@ def test_what_is_gone_or_another_is_said_to_come_from_a_pickle(elsewhere):
 
 
 def test_an_installed_bundle_is_known_by_its_name(tmp_path):
-    predictor = thinstack.load("sst", threads=1)
+    predictor = thinstack.load("sentiment", threads=1)
     content = pickle.dumps(predictor)
     assert str(predictor.bundle.path).encode() not in content
     assert pickle.loads(content).bundle == predictor.bundle
-    copied = shutil.copytree(predictor.bundle.path, tmp_path / "sst")
+    copied = shutil.copytree(predictor.bundle.path, tmp_path / "sentiment")
     assert str(copied).encode() in pickle.dumps(thinstack.load(copied, threads=1))
 
 

@@ -16,5 +16,5 @@ def test_memory_threads_and_batches():
     found = run_program(PROGRAM, *small)
     assert found["docs"]["growth"] < 0.02
     assert found["threads"] == {"threads": 32, "runs": 30, "different": 0}
-    lone = found["lone and batched, sst"]
+    lone = found["lone and batched, sentiment"]
     assert (lone["sentences"], lone["not_bitwise"]) == (300, 0)

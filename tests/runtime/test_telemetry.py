@@ -21,8 +21,8 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 USES = {
-    "load": "thinstack.load('sst').predict([['good']])",
-    "isolated": "thinstack.load('sst', isolated=True).predict([['good']])",
+    "load": "thinstack.load('sentiment').predict([['good']])",
+    "isolated": "thinstack.load('sentiment', isolated=True).predict([['good']])",
     "command": "import thinstack.cli; sys.argv = ['', 'predict', 'A good film.']; "
     "thinstack.cli.main()",
     "providers": "import thinstack.runtime.session as s; s.available_providers()",
@@ -76,7 +76,7 @@ FORKS = {
 def test_a_forked_process_ends(tmp_path, end):
     code = f"""
 import os, signal, sys, thinstack
-predictor = thinstack.load("sst")
+predictor = thinstack.load("sentiment")
 predictor.predict([["good"]])
 if (child := os.fork()) == 0:
     {FORKS[end]}
@@ -89,7 +89,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 SERVED = """
 import thinstack
 
-predictor = thinstack.load("sst", threads=1)
+predictor = thinstack.load("sentiment", threads=1)
 
 
 def app(environ, start_response):
@@ -152,7 +152,7 @@ def test_nobody_is_looked_up(tmp_path):
     told = {"LD_PRELOAD": str(library), "LOOKED_UP": str(notes)}
     python("import socket; socket.getaddrinfo('a.invalid', 1)", tmp_path, **told)
     assert notes.read_text() == "a.invalid\n"
-    code = "import time, thinstack; thinstack.load('sst').predict([['good']]); time.sleep(15)"
+    code = "import time, thinstack; thinstack.load('sentiment').predict([['good']]); time.sleep(15)"
     assert python(code, tmp_path, **told).returncode == 0
     assert notes.read_text() == "a.invalid\n"
 

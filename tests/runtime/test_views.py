@@ -31,12 +31,12 @@ SUMS = {3: of_three, 2: of_two}
 
 @pytest.fixture(scope="module")
 def five():
-    return thinstack.load("sst", threads=1)
+    return thinstack.load("sentiment", threads=1)
 
 
 @pytest.mark.parametrize("classes", [3, 2])
 def test_every_phrase_is_shown_by_the_sums(five, classes):
-    view = thinstack.load("sst", threads=1, classes=classes)
+    view = thinstack.load("sentiment", threads=1, classes=classes)
     assert view.labels == NAMES[classes]
     (own,), (shown,) = (list(sentences_of(each, [TEXT])) for each in (five, view))
     words = [sentence.words for sentence in own]
@@ -57,7 +57,7 @@ def test_every_phrase_is_shown_by_the_sums(five, classes):
 @pytest.mark.parametrize("classes", [3, 2])
 def test_a_text_is_shown_by_the_sums_of_its_mean(five, classes):
     """So a sentence without sentiment says little in a view without a neutral class."""
-    view = thinstack.load("sst", threads=1, classes=classes)
+    view = thinstack.load("sentiment", threads=1, classes=classes)
     own, shown = five(TEXT), view(TEXT)
     found, expected = [*shown.scores.values()], SUMS[classes]([*own.scores.values()])
     np.testing.assert_allclose(found, expected, atol=1e-6)
@@ -69,7 +69,7 @@ def test_a_text_is_shown_by_the_sums_of_its_mean(five, classes):
 @pytest.mark.parametrize("classes", [3, 2])
 def test_a_sentence_in_parts_is_shown_by_the_sums_of_their_mean(five, classes):
     ((sentence, *_),) = sentences_of(five, [TEXT.replace(". ", ", and ")])
-    view = thinstack.load("sst", threads=1, classes=classes, abstain=0.5, max_words=8)
+    view = thinstack.load("sentiment", threads=1, classes=classes, abstain=0.5, max_words=8)
     (shown,) = pickle.loads(pickle.dumps(view)).predict([sentence.words])
     pieces = five.predict([sentence.words[start:end] for start, end in shown.parts])
     lengths = [len(piece.words) for piece in pieces]
@@ -81,7 +81,7 @@ def test_a_sentence_in_parts_is_shown_by_the_sums_of_their_mean(five, classes):
 
 
 def test_five_is_the_models_own(five):
-    assert thinstack.load("sst", classes=5).labels == FIVE == five.labels
+    assert thinstack.load("sentiment", classes=5).labels == FIVE == five.labels
     assert View.choose(tuple("01234"), 2, None).labels == NAMES[2]
 
 
@@ -100,7 +100,7 @@ def test_classes_of_a_file_are_shown_too():
 
 
 def test_without_a_probable_class_there_is_no_label_and_scores_stay(five):
-    view = thinstack.load("sst", threads=1, abstain=0.6)
+    view = thinstack.load("sentiment", threads=1, abstain=0.6)
     (own,), (shown,) = (list(sentences_of(each, [TEXT])) for each in (five, view))
     known = [label for sentence in shown for label in sentence.certain.tolist()]
     assert set(known) == {True, False}
@@ -128,13 +128,13 @@ def test_without_a_probable_class_there_is_no_label_and_scores_stay(five):
 @pytest.mark.parametrize("asked", [{"abstain": 0.0}, {"abstain": 1.0}, {"abstain": float("nan")}])
 def test_an_impossible_probability_is_refused(asked):
     with pytest.raises(InputError, match="abstain: "):
-        thinstack.load("sst", **asked)
+        thinstack.load("sentiment", **asked)
 
 
 def test_other_views_and_other_models_are_refused(last_word):
     for classes in (1, 4, 6):
         with pytest.raises(InputError, match=f"found {classes}"):
-            thinstack.load("sst", classes=classes)
+            thinstack.load("sentiment", classes=classes)
     for classes in (2, 3, 5):
         with pytest.raises(InputError, match=r"very neg.*bad, so-so"):
             Predictor(last_word, classes=classes)

@@ -234,12 +234,12 @@ def test_what_has_no_phrases_has_no_reasons(tmp_path, last_word):
 
 def test_a_view_explains_its_most_probable_class_even_where_it_abstains():
     words, rest = ["not", "good", "."], ["good", "."]
-    five = thinstack.load("sst", threads=1)
+    five = thinstack.load("sentiment", threads=1)
     given = five.node_scores([words, rest], [transitions.left(3), transitions.left(2)])
     sides = [(row[:2].sum(), row[3:].sum()) for row in (rows[-1] for rows in given)]
     (whole, without) = [(right - left) / (right + left) for left, right in sides]
     for abstain in (None, 0.999):
-        view = thinstack.load("sst", threads=1, classes=2, abstain=abstain)
+        view = thinstack.load("sentiment", threads=1, classes=2, abstain=abstain)
         (found,) = view.predict([words], source=[transitions.left(3)])
         assert found.label == (None if abstain else "negative")
         assert found.why()[0].text == "not"

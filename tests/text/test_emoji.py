@@ -42,12 +42,12 @@ def test_readings(word, expected):
 def test_each_emoji_has_one_word_that_the_bundled_vocabulary_holds():
     listed = "".join(TABLE_DATA["emoji"].values())
     assert len(set(listed)) == len(listed)
-    entries = set(open_bundle("sst").vocabulary().entries)
+    entries = set(open_bundle("sentiment").vocabulary().entries)
     assert {*TABLE_DATA["emoji"], *TABLE_DATA["emoticons"], "someone"} <= entries
 
 
 def test_vocabularies_look_readings_up():
-    pieces = open_bundle("sst").vocabulary()
+    pieces = open_bundle("sentiment").vocabulary()
     assert pieces.pieces_of("👎👎") == 2 * pieces.pieces_of("bad")
     assert pieces.pieces_of(":-RRB-") == pieces.pieces_of("happy")
     words = WordVocabulary(["great", "🚀"])
@@ -78,7 +78,7 @@ def test_an_emoji_belongs_to_the_sentence_before_it():
 
 @pytest.fixture(scope="module")
 def sst():
-    return thinstack.load("sst", threads=1)
+    return thinstack.load("sentiment", threads=1)
 
 
 @pytest.mark.parametrize("form", ["{0}", "{0}{0}", "{0} {0}", "The parcel came today {0}"])

@@ -21,7 +21,7 @@ GERMAN = "Die Lieferung kam viel zu spät und die Verpackung war beschädigt."
 
 @pytest.fixture(scope="module")
 def language():
-    return Language(open_bundle("sst").vocabulary())
+    return Language(open_bundle("sentiment").vocabulary())
 
 
 def words(text):
@@ -90,7 +90,7 @@ def test_a_word_is_no_mark():
 
 @pytest.fixture(scope="module")
 def model():
-    return thinstack.load("sst", threads=1)
+    return thinstack.load("sentiment", threads=1)
 
 
 TEXTS = ["A fine film.", GERMAN, "", GERMAN]

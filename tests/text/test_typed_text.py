@@ -219,15 +219,17 @@ def test_long_words_are_cut_and_nothing_is_lost(unit):
 
 
 def test_long_words_are_read_in_parts():
-    (prediction,) = next(sentences_of(thinstack.load("sst", threads=1), ["http://a.b/" * 5000]))
+    (prediction,) = next(
+        sentences_of(thinstack.load("sentiment", threads=1), ["http://a.b/" * 5000])
+    )
     assert len(prediction.parts) > 1
-    (short,) = next(sentences_of(thinstack.load("sst", threads=1), ["http://a.b/" * 20]))
+    (short,) = next(sentences_of(thinstack.load("sentiment", threads=1), ["http://a.b/" * 20]))
     assert len(short.parts) == 1
 
 
 MEMORY = """
 import resource, thinstack
-predictor = thinstack.load("sst", threads=1)
+predictor = thinstack.load("sentiment", threads=1)
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 predictor(["A good film."])
 before = peak()

@@ -149,7 +149,9 @@ def test_encoders_give_no_trees(folder, texts):
     recipe = recipe_of(TEXTS, teacher={"bundles": [], "encoders": [str(folder)]})
     with pytest.raises(ConfigError, match=r"teacher\.parser"):
         taught_trees(recipe, *parts(texts), texts)
-    recipe = recipe_of(TEXTS, teacher={"bundles": [], "encoders": [str(folder)], "parser": "sst"})
+    recipe = recipe_of(
+        TEXTS, teacher={"bundles": [], "encoders": [str(folder)], "parser": "sentiment"}
+    )
     taught = taught_trees(recipe, *parts(texts), texts)
     last = taught[-1].tree
     assert isinstance(last.tree, Tree)

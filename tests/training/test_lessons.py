@@ -249,7 +249,7 @@ def test_files_without_sentences(tmp_path, name):
 
 def test_lessons_of_schema_1_become_lessons():
     plain = {"name": "a", "model": {"labels": ["0", "1"]}}
-    teacher = {"bundles": ["sst"], "alpha": 0.5, "exchanged": 0, "texts": ["t.txt"]}
+    teacher = {"bundles": ["sentiment"], "alpha": 0.5, "exchanged": 0, "texts": ["t.txt"]}
     teacher |= {"weights": {"texts": 0.5}}
     training = {"epochs": 2, "alone": 1.0, "turning": 0.0}
     expected = [
@@ -261,7 +261,7 @@ def test_lessons_of_schema_1_become_lessons():
     now = with_lessons({**plain, "teacher": teacher, "training": training})
     assert now == {
         **plain,
-        "teacher": {"bundles": ["sst"], "alpha": 0.5},
+        "teacher": {"bundles": ["sentiment"], "alpha": 0.5},
         "training": {"epochs": 2},
         "lessons": expected,
     }

@@ -230,14 +230,14 @@ def rows(data):
     return data
 
 
-@pytest.mark.parametrize("teacher", [None, {"bundles": ["sst"], "alpha": 0.3}])
+@pytest.mark.parametrize("teacher", [None, {"bundles": ["sentiment"], "alpha": 0.3}])
 def test_texts_get_trees_and_the_teachers_labels(rows, teacher):
-    recipe = recipe_of(RATED | ({} if teacher else {"parser": "sst"}), teacher=teacher)
+    recipe = recipe_of(RATED | ({} if teacher else {"parser": "sentiment"}), teacher=teacher)
     train, held, dev = read_items(recipe, rows)
     taught = [
         each for each in taught_trees(recipe, train, held + dev, rows) if each.source == "rated"
     ]
-    sst = thinstack.load("sst")
+    sst = thinstack.load("sentiment")
     assert len(taught) == 3
     for each, classes in zip(taught, [(3, 4), (0, 1), (2,)], strict=True):
         tree, soft = each.tree.tree, each.tree.soft
@@ -258,7 +258,7 @@ def test_texts_get_trees_and_the_teachers_labels(rows, teacher):
 
 def test_the_sets_of_a_minibatch_are_where_their_roots_are(rows):
     """Examples that a parser learns from come first, so places move."""
-    recipe = recipe_of(RATED | {"parser": "sst"}, sources=("left",))
+    recipe = recipe_of(RATED | {"parser": "sentiment"}, sources=("left",))
     train = load_datasets(recipe, rows).train
     mixed = [train[-3], train[0], train[-1]]
     for source in ("gold", "left"):
@@ -275,7 +275,7 @@ def test_a_model_learns_the_sets_and_a_stopped_run_goes_on(rows, tmp_path):
     least = []
     for epochs in (1, 20):
         settings = {"epochs": epochs, "root_weight": 0.2, "learning_rate": 0.1}
-        recipe = recipe_of(RATED | {"parser": "sst", "weight": 5}, **settings)
+        recipe = recipe_of(RATED | {"parser": "sentiment", "weight": 5}, **settings)
         datasets = load_datasets(recipe, rows)
         model = run_seed(recipe, datasets, 1, tmp_path / str(epochs)).model
         scores = scores_of(model, datasets.train[-3:], "gold")
@@ -283,24 +283,24 @@ def test_a_model_learns_the_sets_and_a_stopped_run_goes_on(rows, tmp_path):
         least.append(min(each[-1][own].sum() for each, own in zip(scores, sets, strict=True)))
     assert least[0] < 0.5
     assert least[1] > 0.7
-    short = recipe_of(RATED | {"parser": "sst"})
+    short = recipe_of(RATED | {"parser": "sentiment"})
     assert same(run(short, rows, tmp_path / "whole"), gone_on(short, rows, tmp_path / "stopped"))
 
 
 def test_digests_name_the_parser_and_the_tables(rows):
-    found = data_digests(recipe_of(RATED | {"parser": "sst"}), rows)
-    assert {"rows.jsonl", "the bundle sst of a lesson"} <= {*found}
+    found = data_digests(recipe_of(RATED | {"parser": "sentiment"}), rows)
+    assert {"rows.jsonl", "the bundle sentiment of a lesson"} <= {*found}
 
 
 def test_the_sentences_of_a_text_are_parsed_by_themselves(rows, tmp_path):
     table(rows, [("It broke.", "bad"), ("It works. So cheap! I like it very much.", "good")])
-    recipe = recipe_of(RATED | {"parser": "sst"}, model=TEXTS, sources=("self",))
+    recipe = recipe_of(RATED | {"parser": "sentiment"}, model=TEXTS, sources=("self",))
     datasets = load_datasets(recipe, rows)
     gold = datasets.train[-1].gold
     lengths = [3, 3, 6]
     assert gold.forest.lengths.tolist() == lengths
     words = [["It", "works", "."], ["So", "cheap", "!"], ["I", "like", "it", "very", "much", "."]]
-    own = [each.transitions for each in thinstack.load("sst").trees_and_scores(words, "self")]
+    own = [each.transitions for each in thinstack.load("sentiment").trees_and_scores(words, "self")]
     assert gold.forest.transitions.tolist() == over(balanced(3), own).tolist()
     assert gold.soft[-1].tolist() == [0, 0, 0, 0.25, 0.25]
     assert not gold.soft[:-1].any()
@@ -309,11 +309,13 @@ def test_the_sentences_of_a_text_are_parsed_by_themselves(rows, tmp_path):
 def test_a_text_has_the_mean_of_what_a_teacher_says_of_its_sentences(rows):
     table(rows, [("It broke.", "bad"), ("It works. It is so bad!", "good")])
     lesson = RATED | {"weight": 1}
-    recipe = recipe_of(lesson, model=TEXTS, teacher={"bundles": ["sst"]})
+    recipe = recipe_of(lesson, model=TEXTS, teacher={"bundles": ["sentiment"]})
     train, held, dev = read_items(recipe, rows)
     text = taught_trees(recipe, train, held + dev, rows)[-1].tree
     words = [["It", "works", "."], ["It", "is", "so", "bad", "!"]]
-    first, second = (each.scores for each in thinstack.load("sst").trees_and_scores(words, "self"))
+    first, second = (
+        each.scores for each in thinstack.load("sentiment").trees_and_scores(words, "self")
+    )
     np.testing.assert_allclose(text.soft[:5], first, atol=1e-3)
     np.testing.assert_allclose(text.soft[5:-1], second, atol=1e-3)
     mean = (3 * first[-1] + 5 * second[-1]) / 8
@@ -391,7 +393,7 @@ def test_tables_that_teach_nothing(tmp_path, rows, settings, error, named):
     [
         ({}, ConfigError, "[teacher]"),
         ({"parser": "nobody"}, thinstack.ThinstackError, "nobody"),
-        ({"parser": "sst", "tables": ["gone.csv"]}, DataError, "gone.csv"),
+        ({"parser": "sentiment", "tables": ["gone.csv"]}, DataError, "gone.csv"),
     ],
 )
 def test_lessons_without_a_parser_or_a_table(rows, settings, error, named):

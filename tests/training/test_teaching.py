@@ -48,7 +48,7 @@ def recipe_of(*lessons, teacher=None, **settings):
     """A tiny recipe that the bundled model teaches."""
     plain = tiny_recipe.recipe(**settings).model_dump()
     plain["model"]["labels"] = FIVE
-    plain |= {"teacher": {"bundles": ["sst"], **(teacher or {})}, "lessons": lessons}
+    plain |= {"teacher": {"bundles": ["sentiment"], **(teacher or {})}, "lessons": lessons}
     return Recipe.parse(plain, source="test")
 
 
@@ -93,7 +93,7 @@ def test_sources_weights_and_parsers_lessons(texts):
 
 
 def test_labels_are_mixed_with_the_means_of_all_bundles(texts, monkeypatch):
-    sst = thinstack.load("sst")
+    sst = thinstack.load("sentiment")
     calls = iter(range(100))
 
     def scores(self, words, steps):
@@ -102,7 +102,7 @@ def test_labels_are_mixed_with_the_means_of_all_bundles(texts, monkeypatch):
         return own if next(calls) % 2 == 0 else [np.eye(5)[[4] * len(each)] for each in own]
 
     monkeypatch.setattr(Predictor, "node_scores", scores)
-    teacher = {"bundles": ["sst", "sst"], "alpha": 0.25}
+    teacher = {"bundles": ["sentiment", "sentiment"], "alpha": 0.25}
     found = taught_trees(recipe_of(EXCHANGED, teacher=teacher), *parts(texts), texts)
     for source, (tree, labels, soft, *_), _ in found:
         own = sst.trees_and_scores([tree.words], [tree.transitions])[0].scores
@@ -135,7 +135,7 @@ def test_texts_get_the_trees_of_the_parser_and_words_their_rows(texts):
     found = load_datasets(recipe_of(TEXTS | {"max_words": 5}), texts)
     assert found.taught["texts"] == 1
     words = ["I", "liked", "it", "."]
-    expected = thinstack.load("sst").trees_and_scores([words], "self")[0].transitions
+    expected = thinstack.load("sentiment").trees_and_scores([words], "self")[0].transitions
     gold = found.train[-1].gold.forest
     assert gold.transitions.tolist() == expected.tolist()
     entries = ["?", *found.vocabulary.entries]
@@ -173,7 +173,7 @@ def test_answers_are_kept_until_the_question_changes(texts, tmp_path, monkeypatc
     assert asked.by(more, texts, cache) == 24
     assert asked.by(more, texts, cache) == 0
     assert len(files & set(cache.iterdir())) == len(files) - 1  # what was not used is gone
-    two = recipe_of(*ALL, teacher={"bundles": ["sst", "sst"]})
+    two = recipe_of(*ALL, teacher={"bundles": ["sentiment", "sentiment"]})
     assert asked.by(two, texts, cache) == 2 * 38
     lines = (texts / "train.txt").read_text(encoding="utf-8").splitlines()
     (texts / "train.txt").write_text("\n".join(lines[1:]), encoding="utf-8")
@@ -231,8 +231,8 @@ def test_a_run_keeps_them_in_its_folder_for_all_processes(texts, tmp_path):
 
 def test_digests_name_the_teachers_files(texts):
     plain = data_digests(tiny_recipe.recipe(), texts)
-    found = data_digests(recipe_of(NEGATED, TEXTS, teacher={"parser": "sst"}), texts)
-    assert set(found) - set(plain) == {"texts.txt", str(GRAMMAR), "the teacher sst"}
+    found = data_digests(recipe_of(NEGATED, TEXTS, teacher={"parser": "sentiment"}), texts)
+    assert set(found) - set(plain) == {"texts.txt", str(GRAMMAR), "the teacher sentiment"}
 
 
 # -- the loss
@@ -337,8 +337,8 @@ def test_a_taught_run_that_was_stopped_goes_on_bit_by_bit(texts, tmp_path):
 
 def test_the_card():
     lessons = "lessons `exchanged.v1`, `negated.v1`, `texts.v1`"
-    assert _taught(recipe_of(*ALL)) == f", taught by `sst`, {lessons}"
-    assert _taught(recipe_of()) == ", taught by `sst`"
+    assert _taught(recipe_of(*ALL)) == f", taught by `sentiment`, {lessons}"
+    assert _taught(recipe_of()) == ", taught by `sentiment`"
     assert _taught(tiny_recipe.recipe()) == ""
 
 
@@ -431,5 +431,5 @@ def test_bundles_that_lack_a_parser_or_scores_of_phrases(monkeypatch, lacks):
         self.config = self.config.model_copy(update={"parser": None})
 
     monkeypatch.setattr(Predictor, "_start", without)
-    with pytest.raises(ConfigError, match=rf"{re.escape(lacks)}: .*sst"):
+    with pytest.raises(ConfigError, match=rf"{re.escape(lacks)}: .*sentiment"):
         Teacher(teacher, FIVE).parse([["a"]])

@@ -16,11 +16,11 @@ TASK = Texts(text_column="Überschrift\x7f")
 
 
 def made(labels=("x", "y"), **settings):
-    settings = {"texts": 5000, "init": "sst", **settings}
+    settings = {"texts": 5000, "init": "sentiment", **settings}
     return text_recipe("mine", FILES, TASK, labels, **settings)
 
 
-@pytest.mark.parametrize("init", ["sst", "none"])
+@pytest.mark.parametrize("init", ["sentiment", "none"])
 def test_what_is_written_is_the_recipe(tmp_path, init):
     recipe = made(init=init)
     (tmp_path / "r.toml").write_text(commented(recipe, first="How\nto run it"), encoding="utf-8")
@@ -33,7 +33,7 @@ def test_what_is_written_is_the_recipe(tmp_path, init):
 
 
 def test_learning_starts_from_the_parts_of_the_bundle():
-    recipe, start = made(), open_bundle("sst").config
+    recipe, start = made(), open_bundle("sentiment").config
     assert (recipe.init.parts, recipe.init.frozen) == (
         ("embedding", "encoder", "parser"),
         ("parser",),
@@ -44,7 +44,7 @@ def test_learning_starts_from_the_parts_of_the_bundle():
 
 
 def test_the_labels_of_the_bundle_keep_its_phrases():
-    start = open_bundle("sst").config
+    start = open_bundle("sentiment").config
     recipe = made(start.labels)
     assert "head" in recipe.init.parts
     assert recipe.model.head.name == start.head.name
@@ -53,7 +53,7 @@ def test_the_labels_of_the_bundle_keep_its_phrases():
 
 
 def test_a_scale_of_sentiment_is_learnt_by_the_classes_of_the_bundle():
-    start = open_bundle("sst").config
+    start = open_bundle("sentiment").config
     recipe = made(("bad", "good"))
     assert (recipe.model.labels, recipe.model.shown_labels) == (start.labels, ("bad", "good"))
     assert "head" in recipe.init.parts
@@ -91,8 +91,12 @@ def test_an_embedding_says_how_it_learns_on(tmp_path):
 
 
 def test_the_bundle_to_start_from_is_told_and_an_address_whole(monkeypatch):
-    monkeypatch.setattr(opening, "fetch", lambda address: opening.BUNDLED / "sst")
-    names = {"sst": "sst", str(opening.BUNDLED / "sst"): "sst", "hf://a/b@v1": "hf://a/b@v1"}
+    monkeypatch.setattr(opening, "fetch", lambda address: opening.BUNDLED / "sentiment")
+    names = {
+        "sst": "sentiment",
+        str(opening.BUNDLED / "sentiment"): "sentiment",
+        "hf://a/b@v1": "hf://a/b@v1",
+    }
     for init, name in names.items():
         recipe = made(init=init)
         assert f"started from the bundle {name}, whose data" in recipe.data.statement
@@ -109,5 +113,5 @@ def test_a_bundle_to_start_from_is_one_of_binary_trees(tmp_path):
     bundle = tiny_texts.start(tmp_path / "b", trees="constituency", parser=None)
     with pytest.raises(ConfigError, match="found one of constituency trees"):
         made(init=str(bundle))
-    with pytest.raises(UnknownNameError, match="sst"):
+    with pytest.raises(UnknownNameError, match="sentiment"):
         made(init="stt")

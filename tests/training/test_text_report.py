@@ -25,7 +25,11 @@ def said(recipe, own, rival):
 
 
 @pytest.mark.parametrize(
-    ("init", "tries"), [("none", ("--init sst,", "--init sst-context")), ("sst", ("sst-context",))]
+    ("init", "tries"),
+    [
+        ("none", ("--init sentiment,", "--init sentiment-context")),
+        ("sentiment", ("sentiment-context",)),
+    ],
 )
 def test_where_the_rival_is_ahead_it_says_what_to_try(init, tries):
     recipe = tiny_texts.recipe(None if init == "none" else init, epochs=8)

@@ -124,8 +124,8 @@ def test_composed_texts_know_their_sentences(data):
 
 
 def test_a_teacher_reads_each_sentence_by_itself():
-    labels = tuple(thinstack.load("sst").labels)
-    teacher = Teacher(TeacherConfig(bundles=("sst",), alpha=0.25), labels)
+    labels = tuple(thinstack.load("sentiment").labels)
+    teacher = Teacher(TeacherConfig(bundles=("sentiment",), alpha=0.25), labels)
     text, *alone = teacher.soft_labels([TEXT, *SENTENCES], "test")
     expected = LabelledTree.text(
         [one._replace(soft=soft) for one, soft in zip(SENTENCES, alone, strict=True)], 1

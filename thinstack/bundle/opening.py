@@ -1,6 +1,7 @@
 """Opens bundles by path, by name or by address, and finds the installed ones."""
 
 import os
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -13,17 +14,20 @@ from thinstack.errors import BundleError, UnknownNameError, shown
 BUNDLED = Path(__file__).parent / "bundled"
 MORE = "pip install a package that brings it along, or give the path of a bundle's folder"
 SEPARATE = {
-    "sst-context": "pip install ./models/thinstack-sst-context in a clone of thinstack's repository"
+    "sentiment-context": "pip install ./models/thinstack-sentiment-context in a clone of "
+    "thinstack's repository"
 }
 """How to install the models that the repository has beside thinstack."""
+RENAMED = {"sst": "sentiment", "sst-context": "sentiment-context"}
+"""The names that models had before they learnt more than the treebank."""
 
 
 def open_bundle(path_or_name: str | Path) -> Bundle:
     """Open a bundle: by the path of its folder, by name, or by its address on the Hugging Face hub.
 
     thinstack and other installed packages bring bundles along that have names. A string without a
-    path separator is a name if there is such a bundle, and else a folder; `./sst` is always a
-    folder. `hf://user/name` and `hf://user/name@revision` are addresses, from which
+    path separator is a name if there is such a bundle, and else a folder; `./sentiment` is
+    always a folder. `hf://user/name` and `hf://user/name@revision` are addresses, from which
     `thinstack.bundle.hub.remote.fetch` downloads.
 
     Raises UnknownNameError, which lists the known names; PluginError if two packages bring the name
@@ -120,6 +124,9 @@ def _named(name: str) -> Path:
     try:
         folder: Path = manager().find("bundle", name).folder
     except UnknownNameError as error:
+        if new := RENAMED.get(name):
+            warnings.warn(f"{name} is {new} now; write {new}", FutureWarning, stacklevel=2)
+            return _named(new)
         more = SEPARATE.get(name, MORE)
         raise UnknownNameError("model", name, error.known, [more, *error.more]) from None
     return folder

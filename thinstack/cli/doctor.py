@@ -15,7 +15,7 @@ NAME = 14  # columns
 
 
 def doctor(
-    model: ModelOption = "sst", as_json: JsonOption = False, isolated: IsolatedOption = None
+    model: ModelOption = "sentiment", as_json: JsonOption = False, isolated: IsolatedOption = None
 ) -> None:
     """Check the installation, and say how to fix what does not work.
 

@@ -37,7 +37,9 @@ _FIGURES = (
 def evaluate(
     model: Annotated[
         str | None,
-        typer.Argument(help="The model: a bundle's name, folder or hf:// address.  [default: sst]"),
+        typer.Argument(
+            help="The model: a bundle's name, folder or hf:// address.  [default: sentiment]"
+        ),
     ] = None,
     file: Annotated[
         str | None,
@@ -163,7 +165,7 @@ def _model_and_file(
         raise typer.BadParameter(
             f"expected {what}{left}; found {escaped(' '.join(names)) or 'nothing'}"
         )
-    model = named or (names[0] if len(names) > files else "sst")
+    model = named or (names[0] if len(names) > files else "sentiment")
     return model, names[-1] if files else ""
 
 

@@ -26,7 +26,7 @@ def predict(
         list[str] | None,
         typer.Argument(help="Texts to score. Without any, each line of standard input is a text."),
     ] = None,
-    model: options.ModelOption = "sst",
+    model: options.ModelOption = "sentiment",
     source: Annotated[
         TreeSource,
         typer.Option(
@@ -93,7 +93,7 @@ def predict(
 ) -> None:
     """Score English texts: each sentence, and every phrase in it.
 
-    The bundled model, sst, finds sentiment. Other models have classes of their own.
+    The bundled model, sentiment, finds sentiment. Other models have classes of their own.
     """
     from thinstack import load
 

@@ -19,7 +19,7 @@ from thinstack.errors import escaped
 
 
 def serve(
-    model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")] = "sst",
+    model: Annotated[str, typer.Argument(help="Name or folder of a bundle.")] = "sentiment",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Of 127.0.0.1; 0 takes any that is free.")
     ] = 8000,

@@ -73,7 +73,7 @@ def train(
         str | None,
         typer.Option(
             help="For a table: the model to start from, by name or folder. none starts from word "
-            "vectors only.  [default: sst]"
+            "vectors only.  [default: sentiment]"
         ),
     ] = None,
     labels: Annotated[
@@ -147,7 +147,7 @@ def train(
                 out,
                 of_table,
                 text_columns=text_column or (),
-                init=init or "sst",
+                init=init or "sentiment",
                 labels=tuple(name.strip() for name in labels.split(",")) if labels else (),
                 scale=scale,
                 epochs=epochs,

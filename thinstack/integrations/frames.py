@@ -28,7 +28,7 @@ def score_frame(
     frame: Frame,
     text: str = "text",
     *,
-    model: Predictor | str | Path = "sst",
+    model: Predictor | str | Path = "sentiment",
     scores: bool = False,
     prefix: str = "",
 ) -> Frame:

@@ -92,7 +92,7 @@ class Scorer:
 
 
 def scorer(
-    model: str | Path = "sst",
+    model: str | Path = "sentiment",
     *,
     text: str = DEFAULT_TEXT,
     id: str = DEFAULT_ID,

@@ -61,7 +61,7 @@ def contributions(predictor: "Predictor", prediction: Prediction) -> list[Contri
     if not steps.size:
         raise InputError(
             "why needs the phrases of a tree, but this model reads plain sentences: use a model "
-            "with a parser, such as sst"
+            "with a parser, such as sentiment"
         )
     if len(prediction.parts) > 1 or len(words) > predictor.max_words:
         most = f"{predictor.max_words:,} words, read as a whole"

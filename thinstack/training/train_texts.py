@@ -42,7 +42,7 @@ def train_table(
     files: Mapping[str, Any],
     *,
     text_columns: Sequence[str] = (),
-    init: str = "sst",
+    init: str = "sentiment",
     labels: Sequence[str] = (),
     scale: bool | None = None,
     epochs: int | None = None,

@@ -8,4 +8,4 @@ from thinstack.plugins import hookimpl
 @hookimpl
 def thinstack_bundles() -> dict[str, Path]:
     """Their folders, by name."""
-    return {"sst": Path(__file__).parent / "sst"}
+    return {"sentiment": Path(__file__).parent / "sentiment"}

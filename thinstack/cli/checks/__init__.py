@@ -21,7 +21,7 @@ CUDA_LIBRARIES = 'pip install "onnxruntime-gpu[cuda,cudnn]"'
 REINSTALL = "pip install --force-reinstall --no-deps"
 
 
-def examine(model: str = "sst", *, isolated: bool | None = None) -> Iterator[Check]:
+def examine(model: str = "sentiment", *, isolated: bool | None = None) -> Iterator[Check]:
     """Check the installation, then the model of this name or folder. Gives each result as soon as
     it is known. A problem is a result too: no error is raised. `isolated` is as `Predictor` has
     it."""

@@ -60,7 +60,7 @@ def vectors_file(name: str, folder: Path) -> Path:
 
 def bundled_pieces() -> tuple[str, ...]:
     """The pieces of `wordpieces`, which are stored as the vocabulary of the bundled model."""
-    return Vocabulary.load(BUNDLED / "sst" / "vocabulary.txt").entries
+    return Vocabulary.load(BUNDLED / "sentiment" / "vocabulary.txt").entries
 
 
 def recipe_vectors(name: str, folder: Path) -> WordVectors:

@@ -43,7 +43,7 @@ def scored_schema(labels: Sequence[str], output: Output = "sentences") -> "pa.Sc
 
 def score_batches(
     batches: Iterable["pa.RecordBatch"],
-    model: Predictor | str | Path = "sst",
+    model: Predictor | str | Path = "sentiment",
     *,
     text: str = DEFAULT_TEXT,
     id: str = DEFAULT_ID,

@@ -56,7 +56,7 @@ class TreeSentiment(BatchedPipe):
     def __init__(
         self,
         name: str = "tree_sentiment",
-        model: str = "sst",
+        model: str = "sentiment",
         source: Source = "auto",
         device: Device = "cpu",
         threads: int | None = None,

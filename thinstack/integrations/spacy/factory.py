@@ -56,7 +56,7 @@ Language.factory(
     "tree_sentiment",
     assigns=["doc.cats", "doc._.tree_sentiment"],
     default_config={
-        "model": "sst",
+        "model": "sentiment",
         "source": "auto",
         "device": "cpu",
         "threads": None,

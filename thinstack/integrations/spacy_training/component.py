@@ -45,7 +45,7 @@ class TreeClassifier(BatchedPipe):
     def __init__(
         self,
         name: str = "tree_classifier",
-        start: str = "sst",
+        start: str = "sentiment",
         learning_rate: float | None = None,
         vector_learning_rate: float | None = None,
         average: float = AVERAGE,

@@ -42,7 +42,7 @@ Language.factory(
     "tree_classifier",
     assigns=["doc.cats"],
     default_config={
-        "model": "sst",
+        "model": "sentiment",
         "learning_rate": None,
         "vector_learning_rate": None,
         "average": AVERAGE,

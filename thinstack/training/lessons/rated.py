@@ -130,7 +130,7 @@ class Rated(Lesson):
         if self.parser is None and treebank.parse is None:
             raise ConfigError(
                 f"lessons: {self.name}: expected what makes trees of its texts; name a bundle that "
-                'parses, such as parser = "sst", or a [teacher]'
+                'parses, such as parser = "sentiment", or a [teacher]'
             )
         texts = self._texts(treebank)
         if self.share < 1:
@@ -227,7 +227,7 @@ class Rated(Lesson):
         if not bundle.config.parses:
             raise ConfigError(
                 f"lessons: {self.name}, parser: expected a bundle that parses, which {self.parser} "
-                "does not; name one, such as sst"
+                "does not; name one, such as sentiment"
             )
         steps = [one.transitions for one in bundle.trees_and_scores(sentences, "self")]
         return list(map(Tree.from_transitions, steps, sentences))

@@ -131,7 +131,7 @@ class Teacher:
         names = name or ", ".join(self._config.names)
         raise ConfigError(
             f"teacher.parser: expected a bundle that parses, which {names} does not; name one, "
-            "such as sst"
+            "such as sentiment"
         )
 
     def close(self) -> None:

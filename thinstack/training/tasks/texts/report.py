@@ -46,8 +46,8 @@ def _what_to_try(own: Figures, rival: tuple[str, Figures], recipe: Recipe) -> It
     if ahead <= 0:
         return
     start, tries = recipe.init.bundle if recipe.init else "none", ["more rows"]
-    tries += ["--init sst"] if start == "none" else []
-    tries += ["--init sst-context"] if start in ("none", "sst") else []
+    tries += ["--init sentiment"] if start == "none" else []
+    tries += ["--init sentiment-context"] if start in ("none", "sentiment") else []
     tries += [f"--epochs {2 * recipe.training.epochs} or {max(1, recipe.training.epochs // 2)}"]
     yield (
         f"the plain rival, {name}, is ahead by {ahead:.1f} points: try {', '.join(tries)}; or take "

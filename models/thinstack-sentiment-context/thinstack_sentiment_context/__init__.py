@@ -1,4 +1,4 @@
-"""The bundle `sst-context`, for `thinstack.load("sst-context")`."""
+"""The bundle `sentiment-context`, for `thinstack.load("sentiment-context")`."""
 
 from pathlib import Path
 
@@ -8,4 +8,4 @@ from thinstack.plugins import hookimpl
 @hookimpl
 def thinstack_bundles() -> dict[str, Path]:
     """Its folder, by its name."""
-    return {"sst-context": Path(__file__).parent / "model"}
+    return {"sentiment-context": Path(__file__).parent / "model"}
