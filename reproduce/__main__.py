@@ -19,12 +19,15 @@ from reproduce.search import search as run_search
 from reproduce.table import Table
 from thinstack.cli import main
 from thinstack.data.files.signals import stoppable
+from thinstack.training.lessons.composed import Composed
 
 Data = Annotated[
     Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that the recipes' files are in.")
 ]
 Out = Annotated[Path, typer.Option(help="Folder to write the report to.")]
 Work = Annotated[Path, typer.Option(help="Folder for what is done of it, to go on from.")]
+
+GRAMMARS = [Path("recipes", name) for name in Composed().grammars]
 
 STOPPED = "stopped; start the same command again, and it goes on"
 
@@ -118,7 +121,7 @@ def compose(
     number: Annotated[int, typer.Argument(min=1, help="How many texts.")],
     grammar: Annotated[
         list[Path], typer.Option(exists=True, help="A file of templates; may be repeated.")
-    ] = [Path(f"recipes/grammar/composed-{name}.json") for name in ("english", "words", "people")],  # noqa: B006
+    ] = GRAMMARS,
     family: Annotated[
         list[str] | None, typer.Option(help="A family of them; may be repeated.")
     ] = None,

@@ -15,6 +15,7 @@ from thinstack.core.transitions import balanced, over
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
+from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.measuring import own_trees, take_own_trees
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import Taught, taught_examples
@@ -121,6 +122,15 @@ def test_composed_texts_know_their_sentences(data):
     assert example.gold.forest.breaks.tolist() == [1, 0]
     _, history = run(recipe, data, data.parent / "run")
     assert np.isfinite(history[0]["parsing_loss"])
+
+
+def test_the_last_epochs_of_a_parser_read_composed_texts_too(data, monkeypatch):
+    recipe, read = recipe_of(COMPOSED, epochs=1, sources=("self",), parser_epochs=1), []
+    monkeypatch.setattr(loop, "fit_parser", lambda model, examples, *_: read.extend(examples))
+    run(recipe, data, data.parent / "run")
+    # One for each of the 12 training sentences, by the lesson's default share.
+    assert (len(read), sum(each.parsed for each in read)) == (24, 24)
+    assert sum(len(each.gold.forest.breaks) > 1 for each in read[12:]) > 3
 
 
 def test_a_teacher_reads_each_sentence_by_itself():

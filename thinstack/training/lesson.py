@@ -63,7 +63,6 @@ class Lesson(Named):
             the first epoch.
         taught: whether a teacher labels its trees. Labels that the lesson itself gives are mixed
             with the teacher's, as those of the training file are. Only for lessons made once.
-        parsed: whether a parser learns from its trees.
         soft: whether its trees have soft labels, or sets of classes. A lesson that is `taught` and
             has them needs no teacher.
     """
@@ -71,7 +70,6 @@ class Lesson(Named):
     plugin_kind: ClassVar[str] = "lesson"
     anew: ClassVar[bool] = False
     taught: ClassVar[bool] = False
-    parsed: ClassVar[bool] = False
     soft: ClassVar[bool] = False
 
     weight: float = Field(
@@ -79,6 +77,7 @@ class Lesson(Named):
         gt=0,
         description="How much its sentences count in the loss; one of the training file counts 1.",
     )
+    parsed: bool = Field(default=False, description="Whether a parser learns from its trees.")
 
     @property
     def files(self) -> tuple[str, ...]:

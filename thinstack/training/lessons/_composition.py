@@ -17,7 +17,8 @@ UNLABELLED: Final = "none"
 """The label of a phrase whose class is unknown."""
 SAME: Final = "same"
 """The rule of a node that names none."""
-GRAMMARS: Final = tuple(f"grammar/composed-{part}.json" for part in ("english", "words", "people"))
+PARTS: Final = ("english", "words", "people", "deeds", "events", "idioms", "reports")
+GRAMMARS: Final = tuple(f"grammar/composed-{part}.json" for part in PARTS)
 """The files of `recipes/grammar`."""
 LEAN: Final = 0.25
 """By how much one side of a label's probabilities must exceed the other."""

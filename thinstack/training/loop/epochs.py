@@ -90,7 +90,9 @@ def train(
                 on_epoch(records[-1])
             history.append(team.shared(records[-1]))  # it is on the disk
         if config.parser_epochs > 0:
-            fit_parser(best, datasets.train, config, seed, on_batch, team)
+            draw = np.random.default_rng([seed, config.epochs + 1])
+            examples = [*datasets.train, *_drawn_examples(best, datasets, recipe, draw)]
+            fit_parser(best, examples, config, seed, on_batch, team)
     return best, history
 
 
@@ -155,12 +157,8 @@ def _draw_epoch(
     dropout = int(draw.integers(2**31)) + team.rank
     kinds = config.trees
     sources = [kinds[number] for number in draw.integers(len(kinds), size=given)]
-    drawn = [*examples]
-    if datasets.treebank is not None:
-        trees = drawn_trees(recipe, datasets.treebank, draw)
-        reads = model.head.reads
-        drawn += taught_examples(trees, datasets.vocabulary, recipe.model, reads)
-        sources += ["gold"] * len(trees)
+    drawn = [*examples, *_drawn_examples(model, datasets, recipe, draw)]
+    sources += ["gold"] * (len(drawn) - given)
     order, lengths = together(draw.permutation(len(drawn)), drawn)
     wide = config.model_copy(update={"batch_size": team.size * config.batch_size})
     batches = list(minibatch_places(order, lengths, wide, draw))
@@ -169,6 +167,16 @@ def _draw_epoch(
         first = epoch if recipe.task.brings_trees else None
         take_own_trees(model, [examples[place] for place in mine], first)
     return _Epoch(epoch, drawn, sources, batches, dropout)
+
+
+def _drawn_examples(
+    model: Model, datasets: Datasets, recipe: Recipe, draw: np.random.Generator
+) -> list[Example]:
+    """The examples of the lessons that are drawn anew for each epoch."""
+    if datasets.treebank is None:
+        return []
+    trees = drawn_trees(recipe, datasets.treebank, draw)
+    return taught_examples(trees, datasets.vocabulary, recipe.model, model.head.reads)
 
 
 def _one_epoch(
