@@ -15,17 +15,18 @@ from thinstack.core.transitions import balanced, over
 from thinstack.data.trees.subtrees import LabelledTree
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
+from thinstack.training.lessons._composition import GRAMMARS
 from thinstack.training.loop import epochs as loop
 from thinstack.training.loop.measuring import own_trees, take_own_trees
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import Taught, taught_examples
 from thinstack.training.recipe import TeacherConfig
 
-GRAMMAR = Path(__file__).parents[2] / "recipes" / "grammar"
+RECIPES = Path(__file__).parents[2] / "recipes"
 COMPOSED = {
     "name": "composed.v1",
     "families": {"question": 1.0},
-    "grammars": [str(GRAMMAR / f"composed-{part}.json") for part in ("english", "words", "people")],
+    "grammars": [str(RECIPES / name) for name in GRAMMARS],
 }
 SENTENCES = [
     labelled("(3 (2 Is) (3 (2 it) (3 (2 a) (3 (3 good) (2 film)))))"),
