@@ -3,7 +3,7 @@ onnxruntime."""
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.bundle.origin import is_isolated
 from thinstack.core import Forest
 from thinstack.core.config import Aggregation, Device, TreeSource
+from thinstack.core.forest import text_sizes
 from thinstack.errors import BundleError, InputError
 from thinstack.runtime.documents import ScoredText, aggregation_of
 from thinstack.runtime.ending import watch_end
@@ -198,32 +199,37 @@ class Scorer:
         most: dict[str, Any] = {"nodes": BATCH_NODES[self.device]}
         most |= {"pieces": BATCH_PIECES[self.device]} | costs
         most |= {"characters": BATCH_WORDS[self.device], "threads": self.pool.threads}
-        cut = batches(lengths, given, **most)
-
-        def run(places: list[int], transitions: NDArray[np.int64]) -> list[Scored]:
-            chosen = [] if trees is None else [trees[place] for place in places]
-            inside = [part for tree in chosen for part in tree.parts] or places
-            names = [parts.owners[part] for part in inside]
-            fields = self._word_fields([parts.words[part] for part in inside], names)
-            words = np.array([parts.lengths[part] for part in inside])
-            sizes = 2 * words - 1
-            tops: list[NDArray[np.int8]] = []
-            if len(inside) > len(places):
-                fields["breaks"] = np.concatenate([tree.shape.breaks for tree in chosen])
-                sizes = 2 * np.array([lengths[place] for place in places]) - 1
-                tops = [tree.shape.top for tree in chosen]
-            forest = Forest(sizes=sizes, lengths=words, transitions=transitions, **fields)
-            return self._apart(self._run(forest, names, tops), sizes)
-
-        jobs = list(cut)
+        jobs = list(batches(lengths, given, **most))
         results: list[Scored] = []
-        for scored in self.pool.map(run, jobs):
+        for scored in self.pool.map(partial(self._run_batch, parts, trees), jobs):
             results.extend(scored)
         if len(results) < 2:
             return results
         order = chain.from_iterable(positions for positions, _ in jobs)
         ordered = dict(zip(order, results, strict=True))
         return [ordered[place] for place in range(len(ordered))]
+
+    def _run_batch(
+        self,
+        parts: Parts,
+        trees: Sequence[Tree] | None,
+        places: list[int],
+        transitions: NDArray[np.int64],
+    ) -> list[Scored]:
+        """The scores of a batch: of the trees, or without these of the parts, at `places`."""
+        chosen = [] if trees is None else [trees[place] for place in places]
+        inside = [part for tree in chosen for part in tree.parts] or places
+        names = [parts.owners[part] for part in inside]
+        fields = self._word_fields([parts.words[part] for part in inside], names)
+        words = np.array([parts.lengths[part] for part in inside])
+        sizes = 2 * words - 1
+        tops: list[NDArray[np.int8]] = []
+        if len(inside) > len(places):
+            fields["breaks"] = np.concatenate([tree.shape.breaks for tree in chosen])
+            sizes = text_sizes(words, fields["breaks"])
+            tops = [tree.shape.top for tree in chosen]
+        forest = Forest(sizes=sizes, lengths=words, transitions=transitions, **fields)
+        return self._apart(self._run(forest, names, tops), sizes)
 
     def _apart(self, batch: Scored, sizes: NDArray[np.int64]) -> list[Scored]:
         """The results of a batch by sentence."""
