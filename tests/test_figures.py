@@ -160,7 +160,7 @@ def test_the_suites_are_those_that_the_bundles_state(name, folder):
 
 def test_figures_of_raw_text_agree():
     """Pages that say how good the bundled model is from raw text say what its card says."""
-    card = (ROOT / "thinstack" / "bundle" / "bundled" / "sst" / "README.md").read_text(
+    card = (ROOT / "thinstack" / "bundle" / "bundled" / "sentiment" / "README.md").read_text(
         encoding="utf-8"
     )
     shown = re.search(r"^\| auto, raw text \| this file \| ([\d.]+) \| ([\d.]+) \|", card, re.M)
