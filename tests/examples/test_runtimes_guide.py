@@ -20,7 +20,7 @@ GUIDE = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")
 # That of pairs needs a model of pairs: `training/test_pair_tables.py` runs one.
 ALL = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 BLOCKS = [block for block in ALL if "runs/pairs" not in block and "class_sets" not in block]
-MODEL = ROOT / "thinstack" / "bundle" / "bundled" / "sst" / "onnx" / "model.onnx"
+MODEL = ROOT / "thinstack" / "bundle" / "bundled" / "sentiment" / "onnx" / "model.onnx"
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.load` is:DeprecationWarning")
