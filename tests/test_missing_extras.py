@@ -108,7 +108,7 @@ def test_doctor_tells_what_is_missing():
     assert err == "exit code 0\n"
     assert re.search(r"^missing +export +training and export: onnx is not inst", out, re.MULTILINE)
     assert re.search(r'^  export +pip install .*"torch>=2.6"', out, re.MULTILINE)
-    assert re.search(r"^ok +prediction +6 reference cases", out, re.MULTILINE)
+    assert re.search(r"^ok +prediction +7 reference cases", out, re.MULTILINE)
     out, err = run(["doctor"], blocked=("onnxruntime", *TRAINING, "spacy", "thinc", "transformers"))
     assert err == "exit code 1\n"
     assert re.search(r"^missing +runtime +onnxruntime is not installed", out, re.MULTILINE)

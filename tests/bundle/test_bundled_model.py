@@ -35,6 +35,7 @@ def test_it_adds_eight_megabytes_at_most():
 
 def test_it_is_for_inference_only_and_has_no_pickle(bundle):
     described = {"config.json", "vocabulary.txt", "verification.json", "cases.json", "README.md"}
+    described.add("tokenizer.json")
     assert set(bundle.manifest.files) == described | {"onnx/model.onnx", "model.safetensors"}
     # Only what the ONNX file does not hold.
     assert bundle.manifest.files["model.safetensors"].size < 0.5e6
@@ -48,7 +49,7 @@ def test_the_card_names_its_sources_and_their_terms(bundle):
 
 
 def test_it_is_the_model_of_the_recipe_in_the_repository(bundle):
-    recipe = Recipe.read(ROOT / "recipes" / "sst.toml")
+    recipe = Recipe.read(ROOT / "recipes" / "sentiment.toml")
     assert bundle.config == recipe.model
     assert bundle.manifest.metrics["recipe"] == recipe.name
     assert list(bundle.config.labels) == LABELS

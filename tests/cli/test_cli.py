@@ -210,12 +210,12 @@ def test_the_agreement_of_own_parses_is_shown(cli, parsing, trees):
 def bundled(tmp_path, monkeypatch):
     """A package that brings one model along, named sentiment."""
     folder = tmp_path / "bundled"
-    write_last_word_bundle(folder / "sst")
+    write_last_word_bundle(folder / "sentiment")
     monkeypatch.setattr("thinstack.bundle.opening.BUNDLED", folder)
     return folder
 
 
-def test_the_model_is_sst_unless_another_is_named(cli, bundled):
+def test_the_model_is_sentiment_unless_another_is_named(cli, bundled):
     assert cli("predict", "awful", "--json").json[0]["label"] == "bad"
 
 
@@ -247,7 +247,7 @@ def test_figures_of_a_model_on_a_file(cli, bundle, trees, tmp_path):
     assert all(part in shown for part in ("100.00", "88.89", "sentences, binary", "phrases"))
 
 
-def test_a_file_alone_is_measured_with_sst(cli, bundled, trees):
+def test_a_file_alone_is_measured_with_sentiment(cli, bundled, trees):
     assert cli("evaluate", trees, "--json") == cli(
         "evaluate", bundled / "sentiment", trees, "--json"
     )

@@ -9,6 +9,7 @@ import thinstack
 from thinstack.evaluate.text_evaluation import evaluate_table
 
 TEXTS = Path(__file__).parents[1] / "golden" / "schema-1" / "texts"
+SENTENCES = TEXTS.parent / "words"
 LINES = ["The good film. Odd cafe films! Good.", "Odd.", "Films. The the good cafe."]
 MODEL = ("--model", TEXTS, "--no-isolated")
 
@@ -57,6 +58,6 @@ def test_a_table_is_evaluated_as_texts_are_read(cli, tmp_path):
 
 @pytest.mark.parametrize("value", ["tree", "best"])
 def test_what_a_model_has_not_is_refused(cli, value):
-    answer = cli("predict", "Good.", "--aggregation", value)
+    answer = cli("predict", "Good.", "--aggregation", value, "--model", SENTENCES)
     assert (answer.code, answer.out) == (2, "")
     assert value in answer.err

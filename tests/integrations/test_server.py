@@ -216,5 +216,5 @@ def test_the_command_serves_until_it_is_interrupted():
             assert (response.status, json.loads(response.read())["name"]) == (200, "sentiment")
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=PATIENCE)
-    assert said.startswith("sst at http://127.0.0.1:")
+    assert said.startswith("sentiment at http://127.0.0.1:")
     assert (process.returncode, errors) == (0, "")

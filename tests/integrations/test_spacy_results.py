@@ -195,7 +195,8 @@ def shown(**settings):
 @pytest.mark.parametrize("most", [400, 4])
 @pytest.mark.parametrize(("classes", "places"), [(3, (0, 0, 1, 2, 2)), (2, (0, 0, None, 1, 1))])
 def test_a_view_shows_phrases_and_documents_by_sums(classes, places, most):
-    own, doc = shown(max_words=most), shown(max_words=most, classes=classes)
+    settings = {"max_words": most, "aggregation": "words"}
+    own, doc = shown(**settings), shown(**settings, classes=classes)
     names = ["negative", "neutral", "positive"] if classes == 3 else ["negative", "positive"]
 
     def sums(scores):

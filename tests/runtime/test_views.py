@@ -55,10 +55,11 @@ def test_every_phrase_is_shown_by_the_sums(five, classes):
 
 
 @pytest.mark.parametrize("classes", [3, 2])
-def test_a_text_is_shown_by_the_sums_of_its_mean(five, classes):
+def test_a_text_is_shown_by_the_sums_of_its_mean(classes):
     """So a sentence without sentiment says little in a view without a neutral class."""
-    view = thinstack.load("sentiment", threads=1, classes=classes)
-    own, shown = five(TEXT), view(TEXT)
+    view = thinstack.load("sentiment", threads=1, classes=classes, aggregation="mean")
+    own = thinstack.load("sentiment", threads=1, aggregation="mean")(TEXT)
+    shown = view(TEXT)
     found, expected = [*shown.scores.values()], SUMS[classes]([*own.scores.values()])
     np.testing.assert_allclose(found, expected, atol=1e-6)
     roots = [sentence.node_scores[-1] for sentence in shown.sentences]
@@ -67,16 +68,22 @@ def test_a_text_is_shown_by_the_sums_of_its_mean(five, classes):
 
 
 @pytest.mark.parametrize("classes", [3, 2])
-def test_a_sentence_in_parts_is_shown_by_the_sums_of_their_mean(five, classes):
+def test_a_text_of_one_tree_is_shown_by_the_sums_of_its_root(five, classes):
+    shown = thinstack.load("sentiment", threads=1, classes=classes)(TEXT)
+    expected = SUMS[classes]([*five(TEXT).scores.values()])
+    np.testing.assert_allclose([*shown.scores.values()], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [3, 2])
+def test_a_sentence_in_parts_is_shown_by_the_sums_of_their_tree(five, classes):
     ((sentence, *_),) = sentences_of(five, [TEXT.replace(". ", ", and ")])
     view = thinstack.load("sentiment", threads=1, classes=classes, abstain=0.5, max_words=8)
     (shown,) = pickle.loads(pickle.dumps(view)).predict([sentence.words])
-    pieces = five.predict([sentence.words[start:end] for start, end in shown.parts])
-    lengths = [len(piece.words) for piece in pieces]
-    assert len(lengths) > 2
-    mean = np.average([piece.node_scores[-1] for piece in pieces], axis=0, weights=lengths)
-    np.testing.assert_allclose(shown.node_scores[-1], SUMS[classes](mean.tolist()), atol=1e-6)
-    assert shown.weight == pytest.approx(1 - mean[2] if classes == 2 else 1, abs=1e-6)
+    assert len(shown.parts) > 2
+    (own,) = thinstack.load("sentiment", threads=1, max_words=8).predict([sentence.words])
+    root = own.node_scores[-1].tolist()
+    np.testing.assert_allclose(shown.node_scores[-1], SUMS[classes](root), atol=1e-6)
+    assert shown.weight == pytest.approx(1 - root[2] if classes == 2 else 1, abs=1e-6)
     assert shown.abstain == 0.5
 
 

@@ -109,7 +109,7 @@ def test_it_can_be_refused(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error", LanguageWarning)
         stream, told = model.stream(TEXTS), []
-        assert next(stream).label == "very positive"
+        assert next(stream).polarity > 0.4
         with pytest.raises(LanguageWarning, match="text 1: "):
             next(stream)
         results = model(TEXTS, on_error=lambda place, error: told.append((place, type(error))))

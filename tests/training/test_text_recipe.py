@@ -93,7 +93,7 @@ def test_an_embedding_says_how_it_learns_on(tmp_path):
 def test_the_bundle_to_start_from_is_told_and_an_address_whole(monkeypatch):
     monkeypatch.setattr(opening, "fetch", lambda address: opening.BUNDLED / "sentiment")
     names = {
-        "sst": "sentiment",
+        "sentiment": "sentiment",
         str(opening.BUNDLED / "sentiment"): "sentiment",
         "hf://a/b@v1": "hf://a/b@v1",
     }
