@@ -75,7 +75,11 @@ def told(recipe, data):
 
 def test_sources_weights_and_parsers_lessons(texts):
     weights = {"exchanged": 0.5, "negated": 0.25, "texts": 2.0}
-    shares = {"exchanged": {"share": 0.5}, "negated": {"share": 2.0}, "texts": {}}
+    shares = {
+        "exchanged": {"share": 0.5, "for_parser": True},
+        "negated": {"share": 2.0},
+        "texts": {},
+    }
     lessons = [
         lesson | shares[title] | {"weight": weights[title]}
         for lesson, title in zip(ALL, weights, strict=True)
@@ -86,7 +90,7 @@ def test_sources_weights_and_parsers_lessons(texts):
     assert counts == {"trees": 12, "exchanged": 6, "negated": 24, "texts": 2}
     for source, part in found.items():
         for example in part:
-            assert example.parsed == (source == "trees")
+            assert example.parsed == (source in ("trees", "exchanged"))
             assert (example.gold.targets >= 0).all() == (source == "trees")
             sums = example.gold.soft.sum(1, dtype=float)
             np.testing.assert_allclose(sums, weights.get(source, 1.0), rtol=2e-3)

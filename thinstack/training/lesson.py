@@ -63,6 +63,7 @@ class Lesson(Named):
             the first epoch.
         taught: whether a teacher labels its trees. Labels that the lesson itself gives are mixed
             with the teacher's, as those of the training file are. Only for lessons made once.
+        parsed: whether a parser learns from its trees, unless a recipe says so (`for_parser`).
         soft: whether its trees have soft labels, or sets of classes. A lesson that is `taught` and
             has them needs no teacher.
     """
@@ -70,6 +71,7 @@ class Lesson(Named):
     plugin_kind: ClassVar[str] = "lesson"
     anew: ClassVar[bool] = False
     taught: ClassVar[bool] = False
+    parsed: ClassVar[bool] = False
     soft: ClassVar[bool] = False
 
     weight: float = Field(
@@ -77,7 +79,16 @@ class Lesson(Named):
         gt=0,
         description="How much its sentences count in the loss; one of the training file counts 1.",
     )
-    parsed: bool = Field(default=False, description="Whether a parser learns from its trees.")
+    for_parser: bool | None = Field(
+        default=None,
+        description="Whether a parser learns from its trees. By default each lesson decides: with "
+        "`alone.v1`, `composed.v1` and `turning.v1` it does, with no other of ours.",
+    )
+
+    @property
+    def teaches_parser(self) -> bool:
+        """Whether a parser learns from its trees: what the recipe says, or else `parsed`."""
+        return self.parsed if self.for_parser is None else self.for_parser
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -22,8 +22,8 @@ class Alone(Lesson):
     name: ClassVar[str] = "alone.v1"
     summary: ClassVar[str] = "phrases that are read outside of their sentences"
     anew: ClassVar[bool] = True
+    parsed: ClassVar[bool] = True
 
-    parsed: bool = Field(default=True, description="Whether a parser learns from its trees.")
     share: float = Field(
         default=1.0, gt=0, description="How many phrases are drawn for each sentence and epoch."
     )

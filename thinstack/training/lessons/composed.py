@@ -24,9 +24,9 @@ class Composed(Lesson):
     name: ClassVar[str] = "composed.v1"
     summary: ClassVar[str] = "sentences from templates, with labels by rules"
     anew: ClassVar[bool] = True
+    parsed: ClassVar[bool] = True
     soft: ClassVar[bool] = True
 
-    parsed: bool = Field(default=True, description="Whether a parser learns from its trees.")
     share: float = Field(
         default=1.0, gt=0, description="How many are drawn for each sentence and epoch."
     )

@@ -59,8 +59,8 @@ class Turning(Lesson):
     name: ClassVar[str] = "turning.v1"
     summary: ClassVar[str] = "phrases whose polarity turns, such as 'not bad'"
     anew: ClassVar[bool] = True
+    parsed: ClassVar[bool] = True
 
-    parsed: bool = Field(default=True, description="Whether a parser learns from its trees.")
     share: float = Field(
         default=0.5, gt=0, description="How many phrases are drawn for each sentence and epoch."
     )

@@ -231,8 +231,8 @@ def fit_parser(
     on_batch: Progress,
     team: Team = ALONE,
 ) -> None:
-    """Train only the parser of a model, for `parser_epochs` epochs, on the treebank's trees.
-    Examples that are not `parsed` are left out.
+    """Train only the parser of a model, for `parser_epochs` epochs, on the gold trees of the
+    examples that are `parsed`.
 
     `on_batch` and `team` are as in `training.loop.train`; the epochs count on from the model's
     last. While the vectors of words change, a parser lags behind them. On SST these epochs are

@@ -83,7 +83,7 @@ def taught_trees(
     taught = [Taught(TREEBANK, each, True) for each in _softened(recipe, known, None, teacher)]
     for lesson, trees in made:
         softened = _softened(recipe, trees, lesson, teacher if lesson.taught else None)
-        taught += [Taught(lesson.title, each, lesson.parsed) for each in softened]
+        taught += [Taught(lesson.title, each, lesson.teaches_parser) for each in softened]
     if teacher is not None:
         teacher.close()
     return taught
@@ -92,7 +92,7 @@ def taught_trees(
 def drawn_trees(recipe: Recipe, treebank: Treebank, draw: np.random.Generator) -> list[Taught]:
     """The trees of the lessons that are drawn anew for each epoch."""
     return [
-        Taught(lesson.title, each, lesson.parsed)
+        Taught(lesson.title, each, lesson.teaches_parser)
         for lesson in recipe.lessons
         if lesson.anew
         for each in _softened(recipe, lesson.trees(treebank, draw), lesson, None)
