@@ -215,7 +215,7 @@ class _File:
 
         reference = ReferenceEvaluator(self.proto, new_ops=[MatMulInteger])
 
-        def evaluated(*given: Any) -> list[Any]:
+        def evaluated(*given: Any) -> Any:
             with np.errstate(over="ignore"):  # of a sigmoid, which is 0 then, as it should be
                 return reference.run(*given)
 
