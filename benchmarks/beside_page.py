@@ -12,9 +12,10 @@ Rows = Mapping[str, Mapping[str, Mapping[str, float]]]
 """The figures of each model, by set."""
 
 ABOUT: Final = """
-Which texts are positive and which negative, from raw text? No model has seen texts like these,
-except that *film* is like what thinstack and MiniLM have learnt from. Texts whose own label is
-neutral are left out. Figures are percent:
+Which texts are positive and which negative, from raw text? No model has seen these texts. *Film* is
+like what thinstack and MiniLM have learnt from. `sentiment` has also learnt from other rows of the
+product sentences, and `sentiment-context` from other rows of every set; their recipes say which.
+Texts whose own label is neutral are left out. Figures are percent:
 
 - **best cut**: texts on the right side of one number, the one that suits the model best on this
   set. That flatters every model, and hides nothing that it knows.
@@ -34,10 +35,11 @@ of each, as in [sentiment-rivals.md](sentiment-rivals.md), from seed 1.
 """
 SOURCES: Final = {
     "film": "SST dev.txt (Socher et al. 2013), sentences",
-    "product reviews": "half of the customer reviews of Hu & Liu (2004), sentences",
-    "rated product sentences": "half of the Amazon sentences of Hutto & Gilbert (2014), with which "
-    "VADER was tested",
-    "restaurants": "SemEval-2014 task 4, training part, sentences whose terms are all of one side",
+    "product reviews": "customer reviews of Hu & Liu (2004), sentences, held-out rows of a half",
+    "rated product sentences": "Amazon sentences of Hutto & Gilbert (2014), with which VADER was "
+    "tested, held-out rows of a half",
+    "restaurants": "SemEval-2014 task 4, training part, held-out sentences whose terms are all of "
+    "one side",
 }
 COLUMNS: Final = {"cut": "best cut", "sign": "sign", "own": "own rule", "undecided": "undecided"}
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import typer
@@ -12,6 +12,10 @@ from thinstack.core.scale import Scale
 from thinstack.data.tables.table import Table
 from thinstack.errors import DataError
 from thinstack.text.raw_text import detokenize
+from thinstack.training.examples.set_aside import is_held_out
+
+HELD_OUT: Final = 10
+"""The setting `held_out` of the lessons in recipes/sentiment*.toml."""
 
 
 class Texts(NamedTuple):
@@ -31,21 +35,22 @@ def film(path: Path) -> Texts:
 
 
 def reviews(path: Path) -> Texts:
-    """The sentences of a table of treebank words, as raw text."""
-    texts, labels = cells(path, "text", "label")
+    """The sentences of a table of treebank words that no model has learnt from, as raw text."""
+    texts, labels = unlearnt(path, "label")
     return Texts("product reviews", list(map(raw, texts)), numbers_of(labels))
 
 
 def rated(path: Path) -> Texts:
-    """Sentences with ratings from -4 to 4."""
-    texts, ratings = cells(path, "text", "rating")
+    """The sentences that no model has learnt from, with ratings from -4 to 4."""
+    texts, ratings = unlearnt(path, "rating")
     return Texts("rated product sentences", texts, numbers_of(ratings))
 
 
 def restaurants(path: Path) -> Texts:
-    """The sentences of a table of terms whose terms are all positive, or all negative."""
+    """The sentences of a table of terms whose terms are all positive, or all negative, without
+    those that a model has learnt from."""
     sides: dict[str, set[str]] = {}
-    for text, label in zip(*cells(path, "text", "label"), strict=True):
+    for text, label in zip(*unlearnt(path, "label"), strict=True):
         sides.setdefault(text, set()).add(label)
     clear = {text: labels for text, labels in sides.items() if len(labels) == 1}
     labels = [label for (label,) in clear.values() if label in ("positive", "negative")]
@@ -70,6 +75,13 @@ def cells(path: Path, text: str, label: str) -> tuple[list[str], list[str]]:
     if bad:
         typer.echo(f"left out {len(bad)} rows, such as: {bad[0]}", err=True)
     return [row[text] for row in rows], [row[label] for row in rows]
+
+
+def unlearnt(path: Path, label: str) -> tuple[list[str], list[str]]:
+    """Texts and labels of the rows that no recipe shows a model, though it names the table."""
+    rows = zip(*cells(path, "text", label), strict=True)
+    held_out = [(text, label) for text, label in rows if is_held_out(text, HELD_OUT)]
+    return [text for text, _ in held_out], [label for _, label in held_out]
 
 
 def raw(text: str) -> str:
