@@ -87,6 +87,8 @@ EXPECTED = {
     "word_senses": "(1 (2 We) (1 (1 (2 had) (1 (? no) (3 (? fresh) (? air)))) (2 .)))",
     "idioms": "(1 (2 (2 The) (2 menu)) (1 (1 (? (2 did) (? not)) (3 (? help) (? (? at) "
     "(? all)))) (2 .)))",
+    "extremes": "(4 (2 There) (4 (4 (? (2 could) (? not)) (3 (2 be) (3 (2 a) (3 (3 better) "
+    "(2 hotel))))) (2 .)))",
     "reports": "(2 (2 (2 The) (2 blurb)) (2 (2 (2 says) (2 (2 that) (2 (2 (2 the) (2 score)) "
     "(2 (2 (2 was) (2 written)) (2 (2 by) (2 (2 the) (2 director))))))) (2 .)))",
     "balance": "(2 (2 (3 (3 (? Fresh) (? air)) (2 and)) (1 (? wet) (? feet))) (2 .))",
