@@ -30,7 +30,7 @@ def predictor():
 
 
 def test_it_is_the_model_of_its_recipe(bundle):
-    recipe = Recipe.read(ROOT / "recipes" / "sst-context.toml")
+    recipe = Recipe.read(ROOT / "recipes" / "sentiment-context.toml")
     assert bundle.config == recipe.model
     assert bundle.manifest.metrics["recipe"] == recipe.name
 
@@ -42,7 +42,7 @@ def test_the_graph_and_the_vocabulary_have_thirty_megabytes_at_most(bundle):
 
 def test_the_card_names_its_sources_and_their_terms(bundle):
     card = bundle.read("README.md").decode("utf-8")
-    names = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank")
+    names = ("MiniLM", "Apache-2.0", "Socher", "Stanford Sentiment Treebank", "Hu and Liu")
     for text in (card, bundle.manifest.data):
         assert [name for name in names if name not in text] == []
 

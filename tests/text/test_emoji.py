@@ -84,7 +84,10 @@ def sst():
 @pytest.mark.parametrize("form", ["{0}", "{0}{0}", "{0} {0}", "The parcel came today {0}"])
 @pytest.mark.parametrize(
     ("words", "low", "high"),
-    [*((GOOD, 0.1, 1), (GLAD, 0.1, 1), (BAD, -1, -0.1), (UNHAPPY, -1, -0.1)), (NEITHER, -0.2, 0.2)],
+    [
+        *((GOOD, 0.1, 1), (GLAD, 0.1, 1), (BAD, -1, -0.1), (UNHAPPY, -1, -0.1)),
+        (NEITHER, -0.35, 0.35),
+    ],
     ids=["good", "glad", "bad", "unhappy", "neither"],
 )
 def test_they_say_what_they_show(sst, form, words, low, high):
