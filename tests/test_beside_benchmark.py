@@ -64,10 +64,11 @@ def test_a_table(modules, tmp_path, labels, numbers):
     np.testing.assert_allclose(found.numbers, numbers)
 
 
-def test_restaurants_are_sentences_of_one_opinion(modules, tmp_path):
+def test_restaurants_are_sentences_of_one_opinion(modules, tmp_path, monkeypatch):
+    monkeypatch.setattr(modules[1], "is_held_out", lambda text, one_in: "D" not in text)
     path = tmp_path / "terms.jsonl"
     terms = [("It is n't bad .", "positive"), ("A .", "positive"), ("A .", "negative")]
-    terms += [("B .", "neutral"), ("C .", "negative"), ("C .", "negative")]
+    terms += [("B .", "neutral"), ("C .", "negative"), ("C .", "negative"), ("D .", "positive")]
     lines = (f'{{"text": "{text}", "label": "{label}"}}\n' for text, label in terms)
     path.write_text("".join(lines), encoding="utf-8")
     found = modules[1].restaurants(path)
