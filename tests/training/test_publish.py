@@ -12,6 +12,7 @@ import torch
 from huggingface_hub import ModelCard
 from rich.console import Console
 from safetensors.torch import load
+from tokenizers import Tokenizer
 from trained import check_scores, train
 
 import thinstack
@@ -144,7 +145,10 @@ def test_an_inference_only_bundle_has_no_weights_twice(words, pieces):
     common = {"config.json", "vocabulary.txt", "onnx/model.onnx"}
     common |= {"verification.json", "cases.json", "README.md"}
     assert set(words.bundle.manifest.files) == common | TORCH_FILES
-    assert set(pieces.bundle.manifest.files) == common | {"model.safetensors"}
+    assert set(pieces.bundle.manifest.files) == common | {"model.safetensors", "tokenizer.json"}
+    tokenizer = Tokenizer.from_str(pieces.bundle.read("tokenizer.json").decode())
+    vocabulary = pieces.bundle.vocabulary()
+    assert tuple(map(tokenizer.id_to_token, range(len(vocabulary)))) == vocabulary.entries
     stored = load(pieces.bundle.read("model.safetensors")).keys()
     assert not {"embedding.table", "head.linear.weight"} & stored
 
