@@ -57,8 +57,7 @@ def bundle_files(
 
     `quantize`, `index_type`, `development`: as `export_verified_onnx` has them. `inference_only`:
     store the weights as the ONNX file has them, and only what that file lacks. Without it, the
-    model's own weights are stored, a TorchScript file too if the model can be scripted, and for
-    word pieces a file of the library `tokenizers`.
+    model's own weights are stored, and a TorchScript file too if the model can be scripted.
 
     Raises ExportError if the ONNX file does not answer as the model does.
     """
@@ -76,7 +75,7 @@ def bundle_files(
         ONNX_FILE: exported,
         CASES_FILE: json_file(reference_cases(model, config, quantize=quantize)),
     }
-    if isinstance(vocabulary, WordpieceVocabulary) and not inference_only:
+    if isinstance(vocabulary, WordpieceVocabulary):
         files[TOKENIZER_FILE] = tokenizer_json(vocabulary)
     if inference_only:
         files[WEIGHTS_FILE] = weights_of(dequantised(model, quantize), beside=exported)

@@ -168,8 +168,8 @@ class ExportConfig(Strict):
 
     inference_only: bool = Field(
         default=False,
-        description="Leave out of the bundle the TorchScript file, `tokenizer.json`, and of the torch "
-        "weights those that the ONNX file holds.",
+        description="Leave out of the bundle the TorchScript file, and of the torch weights those "
+        "that the ONNX file holds.",
     )
     quantize: Literal["none", "fp16", "int8-tables", "int8"] = Field(
         default="none",
