@@ -84,7 +84,7 @@ def main(kind):
         bundle.read("onnx/model.onnx"), options, providers=["CPUExecutionProvider"]
     )
     classes = len(bundle.config.labels)
-    given = {"pieces": kind != "words", "texts": kind == "texts"}
+    given = {"pieces": kind != "words", "texts": kind in ("texts", "bundled")}
     assert all(ends_defined(session, good(n, rng, **given), classes) for n in (1, 2, 9))
     scored = sum(
         ends_defined(session, spoilt(good(rng.randint(1, 9), rng, **given), rng), classes)
