@@ -33,10 +33,9 @@ class Model:
     def run(self, inputs: Arrays) -> Arrays:
         # Older files, and those of some parsers, have no `breaks`.
         known = {name: values for name, values in inputs.items() if name in self.types}
-        found = self.evaluator.run(
-            self.outputs,
-            {name: np.array(values, self.types[name]) for name, values in known.items()},
-        )
+        feeds = {name: np.array(values, self.types[name]) for name, values in known.items()}
+        with np.errstate(over="ignore"):  # of a sigmoid, which is 0 then, as it should be
+            found = self.evaluator.run(self.outputs, feeds)
         return dict(zip(self.outputs, found, strict=True))
 
 

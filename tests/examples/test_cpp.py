@@ -40,7 +40,7 @@ def built(tmp_path_factory):
     with torch.no_grad():
         for weight in model.parameters():
             weight.normal_()
-    (folder / "sst.pt").write_bytes(export_torchscript(model)[0])
+    (folder / "sentiment.pt").write_bytes(export_torchscript(model)[0])
     (line,) = re.findall(
         r"^```sh\n(.+)\n```$", (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE
     )
@@ -50,7 +50,7 @@ def built(tmp_path_factory):
     return folder, model, done.stdout
 
 
-def predict(folder, text, model="sst.pt"):
+def predict(folder, text, model="sentiment.pt"):
     return command(["build/predict", model], folder, input=text)
 
 
@@ -99,9 +99,9 @@ def test_several_sentences(built, transitions):
     ("model", "text", "message"),
     [
         ("none.pt", "", "predict: .*none.pt"),
-        ("sst.pt", "lengths 1 x\n", "predict: expected a name and integers, found: lengths 1 x"),
+        ("sentiment.pt", "lengths 1 x\n", "predict: expected a name and integers, found: lengths 1 x"),
         (
-            "sst.pt",
+            "sentiment.pt",
             "piece_ids 1 2\npieces_per_word 1 1\nlengths 3\n",
             r"(?s)predict: .*expected 3 words, .* found 2",
         ),

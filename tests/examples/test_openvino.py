@@ -24,7 +24,8 @@ def test_batches_of_any_size():
         )
         for transitions in (right, right[:0]):
             inputs = {"piece_ids": pieces, "pieces_per_word": counts}
-            inputs |= {"lengths": lengths, "transitions": transitions}
+            inputs |= {"lengths": lengths, "breaks": [0] * len(lengths)}
+            inputs["transitions"] = transitions
             feeds = {name: np.array(values, np.int32) for name, values in inputs.items()}
             expected = session.run(None, feeds)
             found = model.run(inputs)
