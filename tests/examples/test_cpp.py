@@ -99,7 +99,11 @@ def test_several_sentences(built, transitions):
     ("model", "text", "message"),
     [
         ("none.pt", "", "predict: .*none.pt"),
-        ("sentiment.pt", "lengths 1 x\n", "predict: expected a name and integers, found: lengths 1 x"),
+        (
+            "sentiment.pt",
+            "lengths 1 x\n",
+            "predict: expected a name and integers, found: lengths 1 x",
+        ),
         (
             "sentiment.pt",
             "piece_ids 1 2\npieces_per_word 1 1\nlengths 3\n",
