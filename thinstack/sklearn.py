@@ -25,9 +25,10 @@ class SentimentFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer of texts to the probabilities of the classes and the polarity.
 
     It learns nothing, so `fit` only loads the model, and `transform` works without it. The features
-    are (n, C + 1) float64: the probability of each of the C classes, then the polarity from -1 to
-    1. If the classes are not a scale of sentiment, they are (n, C), without polarity. A missing
-    text (None, NaN) and a text without words have NaN, which `sklearn.impute.SimpleImputer` fills.
+    are (n, C + 1) float64: the probability of each of the C classes, then the polarity, which is
+    from -1 to 1. If the classes are not a scale of sentiment, they are (n, C), without polarity. A
+    missing text (None, NaN) and a text without words have NaN, which
+    `sklearn.impute.SimpleImputer` fills.
 
     `model`: a loaded model, or what `thinstack.load` takes. Clones share a loaded model, and load
     another one each for itself. A pickle holds the name or path of the model, and not its weights.
