@@ -28,7 +28,10 @@ out). The second is the reported half of the suite `polarity` ([docs/suite.md](.
 all of it, and two of its kinds. Bundles make their own trees; each sentence of SST is one text.
 Rivals learnt from {seeds}.
 
-Nothing was chosen by these figures. Every tenth training sentence decides when `textcat` stops (by
+No rival was chosen by these figures. Of trials of the bundles, they were known when the recipes
+were settled ([suite.md](../docs/suite.md#the-two-halves)).
+
+Every tenth training sentence decides when `textcat` stops (by
 spaCy's own defaults, at most {epochs} epochs), and which setting the encoder has. The encoder then
 learns from all training sentences, `textcat` from the other nine tenths. Without a tree, the
 encoder's outputs are averaged over a text's pieces and go to a linear layer. Its phrases have 3 to

@@ -5,7 +5,7 @@ pretrained encoder without a tree.
     [--model BUNDLE ...]
 
 All are measured on SST's development sentences as raw text, of five classes and of two (the mass of
-the five, neutral sentences left out), and on the reported half of the suite `polarity`. Nothing is
+the five, neutral sentences left out), and on the reported half of the suite `polarity`. No rival is
 chosen by either: spaCy stops, and the settings of the encoder are chosen, by every tenth training
 sentence. The page grows row by row; rivals that are in the folder of runs are not learnt again, and
 bundles are always measured.

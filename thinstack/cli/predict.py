@@ -93,7 +93,7 @@ def predict(
 ) -> None:
     """Score English texts: each sentence, and every phrase in it.
 
-    The bundled model, sentiment, finds sentiment. Other models have classes of their own.
+    The bundled model says how positive or negative. Other models have classes of their own.
     """
     from thinstack import load
 
