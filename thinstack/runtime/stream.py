@@ -98,12 +98,8 @@ class Reader(NamedTuple):
     ) -> tuple[Prediction, ...]:
         predictor, view = self.predictor, self.predictor.view
         return tuple(
-            Prediction(
-                text, tuple(words), offsets, steps, scores, view, weight, parts, start, predictor
-            )
-            for (text, words, offsets, start), (steps, scores, weight, parts) in zip(
-                sentences, scored, strict=True
-            )
+            Prediction.of_sentence(sentence, found, view, predictor)
+            for sentence, found in zip(sentences, scored, strict=True)
         )
 
 
