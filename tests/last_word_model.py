@@ -106,10 +106,12 @@ def write_last_word_bundle(
     parser=None,
     onnx=None,
     labels=LABELS,
+    words=WORDS,
     more=None,
 ):
     """`parser`: the model parses, as `OUTPUTS` says, and that is its tree source unless another is
-    named. `onnx`: another model in place of the one that fits. `more`: other files."""
+    named. `onnx`: another model in place of the one that fits. `words`: its vocabulary, if that is
+    of words. `more`: other files."""
     config = {
         "labels": labels,
         "embedding": {"kind": kind, "size": 3},
@@ -118,7 +120,7 @@ def write_last_word_bundle(
         "tree_source": tree_source or ("self" if parser else "balanced"),
         "encoder": {"tracker": {"size": 1}} if parser else {},
     }
-    entries = WORDS if kind == "words" else PIECES
+    entries = words if kind == "words" else PIECES
     files = {
         "vocabulary.txt": "".join(f"{entry}\n" for entry in entries).encode(),
         "onnx/model.onnx": last_word_model(kind, table=table, parser=parser)
@@ -186,13 +188,13 @@ _SCORES = """
 
 
 def last_word_model(
-    kind="words", index=TensorProto.INT32, *, table=TABLE, metadata=None, parser=None
+    kind="words", index=TensorProto.INT32, *, table=TABLE, phrase=PHRASE, metadata=None, parser=None
 ):
     """The model: softmax of the last word's row of the table (the sum of its pieces' rows), to
-    which PHRASE is added where there are several words. Its inputs are of type `index`."""
+    which `phrase` is added where there are several words. Its inputs are of type `index`."""
     name = {TensorProto.INT32: "int32", TensorProto.INT64: "int64"}[index]
     inputs = ["token_ids"] if kind == "words" else ["piece_ids", "pieces_per_word"]
-    outputs = [f"float[N, {len(LABELS)}] node_scores"]
+    outputs = [f"float[N, {len(phrase)}] node_scores"]
     nodes = [_WORDS if kind == "words" else _PIECES]
     if parser:
         inputs.append("lengths")
@@ -201,16 +203,18 @@ def last_word_model(
         nodes.append(_PARSER.format(index=index, kind=name, output=output))
     nodes.append(_SCORES.format(steps="taken" if parser else "transitions"))
     declared = ", ".join(f"{name}[n{i}] {x}" for i, x in enumerate([*inputs, "transitions"]))
-    return _made(f"g ({declared}) => ({', '.join(outputs)}) {{{''.join(nodes)}}}", table, metadata)
+    return _made(
+        f"g ({declared}) => ({', '.join(outputs)}) {{{''.join(nodes)}}}", table, phrase, metadata
+    )
 
 
-def _made(graph, table, metadata):
+def _made(graph, table, phrase, metadata):
     proto = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {graph}')
     whole = np.int64 if "int64[n0]" in graph else np.int32
     constants = {
         "table": table,
-        "phrase": PHRASE[None],
-        "no_row": np.zeros((1, len(LABELS)), np.float32),
+        "phrase": phrase[None],
+        "no_row": np.zeros((1, len(phrase)), np.float32),
         "zero": np.array(0),
         "one": np.array(1),
         "columns": np.array([1]),

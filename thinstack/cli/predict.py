@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thinstack.cli import options, predict_corpus, print_results
+from thinstack.cli import options, predict_corpus, print_aspects, print_results
 from thinstack.cli.print_results import Numbered
 from thinstack.core.config import TreeSource
 from thinstack.data.tables.text_streams import lines_of, paragraphs_of
 from thinstack.errors import InputError
 
 if TYPE_CHECKING:
+    from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.result import Result
 
 _KINDS = ("as_json", "as_json_lines", "as_csv", "brief", "full")
@@ -62,6 +63,20 @@ def predict(
     why: Annotated[
         bool, typer.Option("--why", help="Show how much each phrase contributes to the label.")
     ] = False,
+    aspects: Annotated[
+        bool,
+        typer.Option(
+            "--aspects",
+            help="Show what is said of what: the terms of each text, by the model aspects.",
+        ),
+    ] = False,
+    about: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Show what is said of a term, such as battery, or price|cost for two names of "
+            "one. Give it again for another term."
+        ),
+    ] = None,
     encoding: Annotated[
         str,
         typer.Option(
@@ -97,6 +112,7 @@ def predict(
     """
     from thinstack import load
 
+    context.params["model"] = model = _model_of(context)
     if input is not None:
         predict_corpus.predict_corpus(context.params)
     predict_corpus.refuse_without_input(context.params)
@@ -116,7 +132,9 @@ def predict(
     predictor = load(model, device=device, threads=threads, isolated=isolated, **view)
     scored = _noted(predictor.stream(inputs, source=source))
     most = max_words if why else None
-    if as_json_lines:
+    if aspects or about:
+        _print_aspects(scored, predictor, context.params)
+    elif as_json_lines:
         print_results.print_lines(scored, most)
     elif as_csv:
         print_results.print_csv(scored, predictor.view)
@@ -133,6 +151,33 @@ def predict(
             print("note: this model scores whole sentences, not their phrases", file=sys.stderr)
 
 
+def _model_of(context: typer.Context) -> str:
+    """The name of the model, by default of one that can do what is asked."""
+    model: str = context.params["model"]
+    source = context.get_parameter_source("model")
+    by_default = source is not None and source.name == "DEFAULT"
+    asked = context.params["aspects"] or context.params["output"] == "aspects"
+    return "aspects" if asked and by_default else model
+
+
+def _print_aspects(
+    scored: Iterator[Numbered], predictor: "Predictor", asked: Mapping[str, Any]
+) -> None:
+    """Print what the texts say of what."""
+    found = print_aspects.Found(asked["about"] or ())
+    found(predictor(""))  # which raises what is wrong with the model and the terms
+    if asked["as_json_lines"]:
+        print_aspects.print_aspect_lines(scored, found)
+    elif asked["as_csv"]:
+        print_aspects.print_csv_aspects(scored, predictor.view, found)
+    elif asked["brief"]:
+        print_aspects.print_brief_aspects(scored, predictor.view, found)
+    elif asked["as_json"]:
+        print_aspects.print_aspect_list(scored, found)
+    else:
+        print_aspects.draw_aspects(scored, found)
+
+
 def _check_one_kind(asked: Mapping[str, Any]) -> None:
     """Raise InputError for options that ask for several kinds of output. A page and a picture may
     be written beside JSON."""
@@ -141,6 +186,11 @@ def _check_one_kind(asked: Mapping[str, Any]) -> None:
     ]
     pages = [name for name in ("html", "svg") if asked[name]]
     unexplained = {"as_csv", "brief"}.intersection(kinds) if asked["why"] else ()
+    aspects = [name for name in ("aspects", "about") if asked[name]]
+    whole = [name for name in ("full", *pages, "why") if asked[name]] if aspects else []
+    if len(aspects) > 1 or whole:
+        both = options.listed([*aspects, *whole])
+        raise InputError(f"{both}: do not go together: choose one of them")
     if len(kinds) > 1 or unexplained or (pages and kinds not in ([], ["as_json"])):
         all_of_them = options.listed([*kinds, *pages, *(["why"] if unexplained else [])])
         raise InputError(f"{all_of_them}: do not go together: choose one kind of output")

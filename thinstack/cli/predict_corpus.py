@@ -79,7 +79,10 @@ _OF_INPUT = (
     "jobs",
 )
 _OF_TABLES = ("text", "id", "separator", "header")
-_OF_TEXTS = ("texts", "as_json", "as_json_lines", "as_csv", "brief", "full", "html", "svg", "why")
+_OF_TEXTS = (
+    *("texts", "as_json", "as_json_lines", "as_csv", "brief", "full", "html", "svg", "why"),
+    *("aspects", "about"),
+)
 _GO_ON = "run the same command again to continue"
 
 

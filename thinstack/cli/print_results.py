@@ -32,7 +32,7 @@ def draw_texts(texts: Iterable[Numbered], explained: int | None, *, full: bool) 
     from thinstack.integrations.show.terminal_text import TextAnswer
 
     console, trees = Console(), full or explained is not None
-    with _until_the_reader_stops():
+    with until_the_reader_stops():
         between = False
         for _, result in texts:
             several = len(result.sentences) > 1
@@ -54,7 +54,7 @@ def print_brief(texts: Iterable[Numbered], view: "View") -> None:
 
     console = Console()
     pen = Pen(view, console.options)
-    with _until_the_reader_stops():
+    with until_the_reader_stops():
         for _, result in texts:
             line = brief(pen, result, cut=console.is_terminal)
             console.print(line, soft_wrap=True, highlight=False)
@@ -69,7 +69,7 @@ def print_csv(texts: Iterable[Numbered], view: "View") -> None:
     check_classes("--csv", view.labels, names, "choose --jsonl")
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     writer = csv_writer(sys.stdout)
-    with _until_the_reader_stops():
+    with until_the_reader_stops():
         writer.writerow([*names, *view.labels])
         for _, result in texts:
             numbers = [result.polarity, *map(result.scores.get, view.labels)]
@@ -79,7 +79,7 @@ def print_csv(texts: Iterable[Numbered], view: "View") -> None:
 
 def print_lines(texts: Iterable[Numbered], explained: int | None) -> None:
     """Print a record of JSON for each sentence as it comes."""
-    with _until_the_reader_stops():
+    with until_the_reader_stops():
         for text_index, result in texts:
             data = _data(result, explained)
             document = {name: data[name] for name in ("label", "polarity", "scores")}
@@ -110,7 +110,7 @@ def write_pages(
 
 
 @contextmanager
-def _until_the_reader_stops() -> Iterator[None]:
+def until_the_reader_stops() -> Iterator[None]:
     """Printing in the block ends where the reader of a pipe stops, as `head` does."""
     try:
         yield

@@ -9,6 +9,9 @@ FIVE: Final = ("very negative", "negative", "neutral", "positive", "very positiv
 """The classes of the Stanford Sentiment Treebank."""
 NUMBERS: Final = ("0", "1", "2", "3", "4")
 """Their numbers in its files, which name them too."""
+NO_TERM: Final = "no term"
+"""The class of the nodes that are no term, of a model of aspects. Its other classes are those of
+sentiment; divided by their sum, they say what is said of a node."""
 
 _SIDES = {"negative": -1, "neg": -1, "neutral": 0, "neu": 0, "mixed": 0, "positive": 1, "pos": 1}
 _NOT = {"not", "non", "no"}

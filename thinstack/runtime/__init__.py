@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from thinstack.bundle import Bundle, bundled_names, is_installed, open_bundle, write_bundle
     from thinstack.core.scale import Scale
     from thinstack.core.transitions import balanced, parents_of, spans_of
+    from thinstack.runtime.aspects import Aspect
     from thinstack.runtime.phrase import Phrase
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.predictor import Predictor
@@ -26,6 +27,7 @@ else:
             "bundle": "Bundle bundled_names is_installed open_bundle write_bundle",
             "core.scale": "Scale",
             "core.transitions": "balanced parents_of spans_of",
+            "runtime.aspects": "Aspect",
             "runtime.phrase": "Phrase",
             "runtime.prediction": "Prediction",
             "runtime.predictor": "Predictor",
@@ -41,6 +43,7 @@ else:
     )
 
 __all__ = [
+    "Aspect",
     "Bundle",
     "Contribution",
     "OnError",

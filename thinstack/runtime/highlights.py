@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from thinstack.data.words.ptb import plain
 from thinstack.errors import InputError, shown
-from thinstack.runtime.phrase import Nodes, Phrase
+from thinstack.runtime.phrase import NEUTRAL, Nodes, Phrase
 from thinstack.text.english import rules
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ only turns that one round, as `not` does."""
 
 WIDEST: Final = 10
 """Words of what a phrase is shown with, at most, itself included."""
-
-NEUTRAL: Final = 0
 
 
 def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
@@ -44,26 +42,18 @@ def highlights(sentences: Sequence["Prediction"], n: int) -> list[Phrase]:
 
 
 class _Ranked(Nodes):
-    """The nodes of a prediction, with their sides and strengths.
+    """The nodes of a prediction, with their strengths.
 
     Attributes:
-        sides: of each node, -1 or 1 if its label is negative or positive, and NEUTRAL if it is
-            neutral or has no label. Where classes are not a scale, it is the number of the label,
-            from 1.
         strength: of each node, how far its polarity is from 0; or the probability of its label.
     """
 
     def __init__(self, sentence: "Prediction"):
         super().__init__(sentence)
-        view = sentence.view
-        if view.polarity is None:
-            sides = {label: side for side, label in enumerate(view.labels, 1)}
+        if sentence.view.polarity is None:
             self.strength: list[float] = sentence.node_scores.max(axis=1).tolist()
         else:
-            pairs = zip(view.labels, view.polarity, strict=True)
-            sides = {label: (place > 0) - (place < 0) for label, place in pairs}
             self.strength = [abs(place or 0.0) for place in self.polarity]
-        self.sides = [NEUTRAL if label is None else sides[label] for label in self.labels]
 
     def best(self, most: int) -> list[int]:
         """The nodes that say most, the strongest first, at most `most`; none overlaps another."""
@@ -89,7 +79,7 @@ class _Ranked(Nodes):
         and end with a whole word and hold a content word. `n't` is typed as the end of a word, and
         `and` is no end."""
         spelt = [plain(word).lower() for word in self.sentence.words]
-        words = [word.isalnum() or any(map(_is_letter, word)) for word in spelt]
+        words = [*map(is_word, spelt)]
         english = rules()
 
         def but(excepted: Collection[str]) -> list[bool]:
@@ -126,7 +116,7 @@ class _Ranked(Nodes):
         child, parent = node, self.parents[node]
         while parent >= 0:
             if self.sides[parent] not in (NEUTRAL, self.sides[node]):
-                return not self._contrasts(self._beside(child, parent), parent)
+                return not self._contrasts(self.sibling(child), parent)
             child, parent = parent, self.parents[parent]
         return False
 
@@ -143,7 +133,7 @@ class _Ranked(Nodes):
         side, least, best = self.sides[node], CLIMB * self.strength[node], node
         child, parent = node, self.parents[node]
         while parent >= 0 and self.sides[parent] == side and self.strength[parent] >= least:
-            beside = self._beside(child, parent)
+            beside = self.sibling(child)
             if not self._is_free(parent, chosen) or self._has_other_side(beside, side):
                 break
             start, end = self.spans[parent]
@@ -152,10 +142,6 @@ class _Ranked(Nodes):
             child, parent = parent, self.parents[parent]
         return best
 
-    def _beside(self, child: int, parent: int) -> int:
-        left, right = self.children(parent) or (child, child)
-        return left if child == right else right
-
     def _has_other_side(self, node: int, side: int) -> bool:
         """Whether a phrase at or below a node speaks for another side."""
         start, end = self.spans[node]
@@ -163,6 +149,6 @@ class _Ranked(Nodes):
         return any(self._shown[each] and self.sides[each] != side for each in below)
 
 
-def _is_letter(character: str) -> bool:
-    """Whether a character is no mark of punctuation."""
-    return character.isalnum() or not character.isascii()
+def is_word(spelt: str) -> bool:
+    """Whether a word, as running text has it, is no mark of punctuation."""
+    return spelt.isalnum() or any(one.isalnum() or not one.isascii() for one in spelt)

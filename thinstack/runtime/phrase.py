@@ -8,11 +8,15 @@ import numpy as np
 from thinstack.core.transitions import SHIFT
 
 if TYPE_CHECKING:
+    from thinstack.runtime.aspects import Aspect
     from thinstack.runtime.prediction import Prediction
     from thinstack.runtime.result import Result
 
 _WIDEST: Final = 60
 """Characters of a text that are printed."""
+
+NEUTRAL: Final = 0
+"""The side of a node that is neutral or has no label."""
 
 
 class Nodes:
@@ -92,6 +96,22 @@ class Nodes:
         for column, place in zip(scores.astype(np.float64).T, places, strict=True):
             means += column * place
         return [*means.tolist()]
+
+    @cached_property
+    def sides(self) -> list[int]:
+        """Of each node, -1 or 1 if its label is negative or positive, and NEUTRAL if it is neutral
+        or has no label. Where classes are not a scale, it is the number of the label, from 1."""
+        view = self.sentence.view
+        sides = dict[str, int]()
+        for number, label in enumerate(view.labels):
+            place = None if view.polarity is None else view.polarity[number]
+            sides[label] = number + 1 if place is None else (place > 0) - (place < 0)
+        return [NEUTRAL if label is None else sides[label] for label in self.labels]
+
+    def sibling(self, node: int) -> int:
+        """The node beside one that is not the sentence."""
+        left, right = self.children(self.parents[node]) or (node, node)
+        return left if node == right else right
 
     def children(self, node: int) -> tuple[int, int] | None:
         """The two nodes that a node is made of; None for a word."""
@@ -177,8 +197,8 @@ class Phrase:
         return shown(self)
 
 
-def shown(each: "Result | Prediction | Phrase") -> str:
-    """What is printed of a result, a sentence or a phrase: its label, polarity and text."""
+def shown(each: "Result | Prediction | Phrase | Aspect") -> str:
+    """What is printed of each of these: its label, polarity and text."""
     polarity = "" if each.polarity is None else f" {each.polarity:+.2f}"
     text = each.text if len(each.text) <= _WIDEST else f"{each.text[: _WIDEST - 3]}..."
     return f"<{type(each).__name__} {each.label}{polarity}: {text!r}>"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from thinstack.core import Tree
 from thinstack.data.trees.brackets import to_brackets
 from thinstack.errors import InputError
+from thinstack.runtime.aspects import Aspect, about, aspect_data, aspects
 from thinstack.runtime.highlights import highlights
 from thinstack.runtime.phrase import Nodes, Phrase, shown
 from thinstack.runtime.scored import Scored, Spans, scored_spans
@@ -44,6 +45,8 @@ class Prediction:
         parts: words [start, end) of each part, if the sentence was too long and was read in parts,
             joined by a balanced tree. A sentence that was not cut is one part.
         start: the character of the whole text that the sentence starts at.
+        terms: (N,) float32, how probably each phrase is a term. None unless the model is one of
+            aspects.
         predictor: the predictor that made this, for `why`. None in a pickle or a copy.
     """
 
@@ -56,6 +59,7 @@ class Prediction:
     weight: float = 1.0
     parts: Spans = ()
     start: int = 0
+    terms: NDArray[np.float32] | None = None
     predictor: "Predictor | None" = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +82,7 @@ class Prediction:
         ends = np.cumsum(sizes + 1) - 1
         offsets = np.stack([ends - sizes, ends], axis=1)
         read, whole = (" ".join(words), tuple(words), offsets), (scored.transitions, scored.scores)
-        return cls(*read, *whole, view, scored.weight, scored.parts, predictor=predictor)
+        return cls(*read, *whole, view, scored.weight, scored.parts, 0, scored.terms, predictor)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -116,6 +120,15 @@ class Prediction:
     def highlights(self, n: int = 3) -> list[Phrase]:
         """The phrases that say most (`Result.highlights`), at most `n`."""
         return highlights([self], n)
+
+    @property
+    def aspects(self) -> tuple[Aspect, ...]:
+        """The terms that the model finds, and what is said of them (`Result.aspects`)."""
+        return aspects([self], finds=self.terms is not None)
+
+    def about(self, *terms: str) -> list[Aspect]:
+        """What is said of terms that you name (`Result.about`)."""
+        return about([self], self.view, terms, finds=self.terms is not None)
 
     @property
     def spans(self) -> NDArray[np.int64]:
@@ -211,7 +224,8 @@ class Prediction:
         `tree` (brackets) and `transitions`, and `nodes`: the phrases with scores, in transition
         order. Each node has `start` and `end` (characters of this `text`), `text`, `label` (None if
         it is uncertain), `polarity` and `scores`. A sentence that was cut also has `parts`, words
-        [start, end).
+        [start, end). From a model of aspects it has `aspects`, each as `Aspect.to_dict` has it, but
+        with characters of this `text`.
         """
         nodes, labels = Nodes(self), self.labels
         rows = self.node_scores.astype(float).round(6).tolist()
@@ -231,7 +245,11 @@ class Prediction:
                 places, nodes.labels, polarity, rows, strict=True
             )
         ]
-        cut = {"parts": [list(part) for part in self.parts]} if len(self.parts) > 1 else {}
+        more = dict[str, Any]()
+        if len(self.parts) > 1:
+            more["parts"] = [list(part) for part in self.parts]
+        if self.terms is not None:
+            more["aspects"] = [aspect_data(each, self.start) for each in self.aspects]
         return {
             "text": self.text,
             "start": self.start,
@@ -241,7 +259,7 @@ class Prediction:
             "tree": self.brackets,
             "transitions": self.transitions.tolist(),
             "nodes": data,
-        } | cut
+        } | more
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as JSON."""

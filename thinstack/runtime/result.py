@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from thinstack.runtime.aspects import Aspect, about, aspects
 from thinstack.runtime.documents import mean_scores
 from thinstack.runtime.highlights import highlights
 from thinstack.runtime.phrase import Phrase, shown
@@ -97,6 +98,26 @@ class Result:
         """
         return highlights(self.sentences, n)
 
+    @property
+    def aspects(self) -> tuple[Aspect, ...]:
+        """The terms that the model finds in the text, and what is said of each, in the order of the
+        text. Raises InputError if the model is none of aspects, as `thinstack.load("aspects")`."""
+        return aspects(self.sentences, finds=self.view.no_term is not None)
+
+    def about(self, *terms: str) -> list[Aspect]:
+        """What the text says of terms that you name: an aspect for each mention, in the order of
+        the text.
+
+        `terms`: such as "battery", or "price|cost", which are two names of one. They are found as
+        whole words, in any case, also in the plural. A model of aspects judges a mention in what is
+        around it. With another model of sentiment, it is judged by the smallest phrase around it
+        that is not neutral, or else by its sentence.
+
+        Raises InputError for a term that is no text or has a name without a letter or digit. Also
+        if the model's classes are no scale of sentiment, and if it scores only sentences.
+        """
+        return about(self.sentences, self.view, terms, finds=self.view.no_term is not None)
+
     def why(self) -> "list[Contribution]":
         """How much each phrase contributes to the label of its sentence, sentence by sentence.
         Raises InputError as `Prediction.why` does."""
@@ -121,15 +142,18 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as data ready for JSON: `text`, `label`, `polarity`, `scores`, and
-        `sentences`, each as `Prediction.to_dict` has it."""
-        polarity = self.polarity
+        `sentences`, each as `Prediction.to_dict` has it. From a model of aspects, it also has
+        `aspects`, each as `Aspect.to_dict` has it."""
+        polarity, more = self.polarity, dict[str, Any]()
+        if self.view.no_term is not None:
+            more["aspects"] = [each.to_dict() for each in self.aspects]
         return {
             "text": self.text,
             "label": self.label,
             "polarity": None if polarity is None else round(polarity, 6),
             "scores": {label: round(score, 6) for label, score in self.scores.items()},
             "sentences": [sentence.to_dict() for sentence in self.sentences],
-        }
+        } | more
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as JSON."""

@@ -16,13 +16,14 @@ class Scored(NamedTuple):
 
     The tree is transitions (2n-1,) int8, or empty if the model reads plain sentences. Scores are
     (2n-1, C), or (1, C) if the model scores only whole sentences. `weight` is described at
-    `Prediction`. Only a sentence that was cut has parts.
+    `Prediction`. Only a sentence that was cut has parts. `terms` is described at `Prediction`.
     """
 
     transitions: NDArray[np.int8]
     scores: NDArray[np.float32]
     weight: float = 1.0
     parts: Spans = ()
+    terms: NDArray[np.float32] | None = None
 
 
 def scored_spans(

@@ -99,11 +99,19 @@ class Reader(NamedTuple):
         predictor, view = self.predictor, self.predictor.view
         return tuple(
             Prediction(
-                text, tuple(words), offsets, steps, scores, view, weight, parts, start, predictor
+                sentence.text,
+                tuple(sentence.words),
+                sentence.offsets,
+                found.transitions,
+                found.scores,
+                view,
+                found.weight,
+                found.parts,
+                sentence.start,
+                found.terms,
+                predictor,
             )
-            for (text, words, offsets, start), (steps, scores, weight, parts) in zip(
-                sentences, scored, strict=True
-            )
+            for sentence, found in zip(sentences, scored, strict=True)
         )
 
 

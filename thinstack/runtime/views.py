@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from thinstack.core.class_sets import ClassSets, set_matrix
 from thinstack.core.scale import FIVE as FIVE
-from thinstack.core.scale import Scale
+from thinstack.core.scale import NO_TERM, Scale
 from thinstack.errors import InputError, shown
 from thinstack.runtime.scored import Scored
 
@@ -30,6 +30,8 @@ class View(NamedTuple):
             `Scale` has it; of a label that stands for several classes, their mean. None if they are
             not a scale of sentiment.
         weights: what the sum of each shown class is multiplied with; empty if they are all 1.
+        no_term: the place of `NO_TERM` among the model's classes. It is not shown, but tells which
+            nodes are terms. None if the model is none of aspects.
     """
 
     labels: tuple[str, ...]
@@ -37,6 +39,7 @@ class View(NamedTuple):
     places: tuple[int, ...] | None = None
     polarity: tuple[float, ...] | None = None
     weights: tuple[float, ...] = ()
+    no_term: int | None = None
 
     @classmethod
     def of(
@@ -55,7 +58,8 @@ class View(NamedTuple):
         class_weights: tuple[float, ...] = (),
     ) -> Self:
         """The view of a model with these labels. Unless so many `classes` are asked for, the labels
-        of its `class_sets` are shown, if it has such, by their `class_weights`.
+        of its `class_sets` are shown, if it has such, by their `class_weights`. Of a model of
+        aspects, the classes but `NO_TERM` are shown.
 
         Raises InputError unless `classes` is 2, 3, 5 or None, and 0 < `abstain` < 1. Also if the
         model's classes are not a scale of sentiment (`Scale`) that has so many.
@@ -65,6 +69,8 @@ class View(NamedTuple):
             value = shown(abstain)
             raise InputError(f"abstain: expected a probability between 0 and 1, found {value}")
         share = 0.0 if abstain is None else float(abstain)
+        if NO_TERM in labels:
+            return cls._of_aspects(labels, classes, abstain)
         if classes is None and class_sets:
             return cls._of_sets(labels, share, class_sets, class_weights)
         if classes is None:
@@ -98,6 +104,16 @@ class View(NamedTuple):
             polarity = tuple((sets @ np.array(scale.polarity) / sets.sum(1)).tolist())
         return cls(tuple(class_sets), abstain, places, polarity, class_weights)
 
+    @classmethod
+    def _of_aspects(
+        cls, labels: tuple[str, ...], classes: int | None, abstain: float | None
+    ) -> Self:
+        no_term, rest = labels.index(NO_TERM), tuple(each for each in labels if each != NO_TERM)
+        view = cls.choose(rest, classes, abstain)
+        places = list(range(len(rest)) if view.places is None else view.places)
+        places.insert(no_term, -1)
+        return view._replace(places=tuple(places), no_term=no_term)
+
     @property
     def scale(self) -> Scale | None:
         """Where the shown classes stand, whatever they are called; None if they are no scale of
@@ -123,7 +139,8 @@ class View(NamedTuple):
         """The probabilities (N, V) of the shown classes, from the model's (N, C).
 
         Also gives how much of the probability of the last row, the sentence, they stand for. It is
-        1, unless a class is left out or the shown classes have weights.
+        1, unless a class is left out or the shown classes have weights. For a model of aspects it
+        is 1: that the sentence is no term takes nothing from what it says.
         """
         if self.places is None:
             return scores, 1.0
@@ -135,12 +152,13 @@ class View(NamedTuple):
             return masses, 1.0
         masses += _LEAST
         totals = masses.sum(axis=1, keepdims=True)
-        return masses / totals, float(totals[-1, 0])
+        return masses / totals, float(totals[-1, 0]) if self.no_term is None else 1.0
 
     def shown(self, scored: Scored) -> Scored:
-        """A sentence with the scores of the shown classes."""
+        """A sentence with the scores of the shown classes, and how probably its nodes are terms."""
         scores, weight = self.scores(scored.scores)
-        return scored._replace(scores=scores, weight=weight)
+        terms = None if self.no_term is None else 1 - scored.scores[:, self.no_term]
+        return scored._replace(scores=scores, weight=weight, terms=terms)
 
     def classes(self, known: NDArray[np.int64]) -> NDArray[np.int64]:
         """The shown class for each of the model's classes (K,); -1 for a class that is left out."""

@@ -14,8 +14,9 @@ from thinstack.core.transitions import validate
 from thinstack.errors import DataError, TreeError
 from thinstack.integrations.spacy.places import characters_of, places_of
 
-ARRAYS: Final = {"characters": "<i4", "transitions": "i1", "scores": "<f4"}
-"""The arrays of a sentence, and how their bytes are to be read."""
+ARRAYS: Final = {"characters": "<i4", "transitions": "i1", "scores": "<f4", "terms": "<f4"}
+"""The arrays of a sentence, and how their bytes are to be read. Only a model of aspects leaves
+`terms`."""
 
 _TOKENS: Final = frozenset({"start", "end", "tokens"})  # of an earlier version
 _UNUSABLE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
@@ -123,7 +124,10 @@ def _check_sentence(record: dict[str, Any], classes: int, length: int) -> None:
     steps = np.frombuffer(record["transitions"], np.int8)
     if steps.size:
         validate(steps, words=len(words))
-    _check_rows(np.frombuffer(record["scores"], "<f4").reshape(-1, classes), 1, steps.size)
+    scores = np.frombuffer(record["scores"], "<f4").reshape(-1, classes)
+    _check_rows(scores, 1, steps.size)
+    if "terms" in record:
+        _check_rows(np.frombuffer(record["terms"], "<f4"), len(scores))
     _check_number("weight", record.get("weight", 1.0), least=1e-9)
     _check_parts(record.get("parts", ()), len(words))
 

@@ -59,6 +59,14 @@ class Phrase(NamedTuple):
         return _characters(record)[self.first : self.behind], steps, scores[nodes]
 
     @property
+    def terms(self) -> NDArray[np.float32] | None:
+        """How probably each of these nodes is a term, from a model of aspects; else None."""
+        if "terms" not in self.record:
+            return None
+        terms = np.frombuffer(self.record["terms"], "<f4")
+        return terms[self.node + 1 - _nodes(self.first, self.behind) : self.node + 1]
+
+    @property
     def parts(self) -> Spans:
         """The words [start, end) of its parts, if it is a sentence that was cut; else empty."""
         whole = self.behind - self.first == len(self.record["words"])
@@ -88,7 +96,7 @@ class Phrase(NamedTuple):
         words = tuple(self.record["words"][self.first : self.behind])
         view = view_of(self.stored)
         read, scored = (text, words, offsets), (transitions, scores)
-        return Prediction(*read, *scored, view, self.weight, self.parts, start)
+        return Prediction(*read, *scored, view, self.weight, self.parts, start, self.terms)
 
     @property
     def listed(self) -> list[dict[str, Any]]:

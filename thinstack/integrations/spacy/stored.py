@@ -15,7 +15,9 @@ They are plain data that survives `to_bytes`, DocBin (`store_user_data=True`) an
                         "scores": (2L - 1, C) float32, the probabilities of each phrase, or (1, C)
                         for the sentence only, from a model without phrases,
                         "parts": words [start, end) of the parts of a sentence that was read in
-                        parts, a list of pairs; other sentences have no such key}, ...]}}
+                        parts, a list of pairs; other sentences have no such key,
+                        "terms": (2L - 1,) or (1,) float32, how probably each phrase is a term,
+                        from a model of aspects; others leave no such key}, ...]}}
 
 Arrays are stored as little-endian bytes. If the component abstains, `"abstain"` stands beside the
 labels; so does `"polarity"`, the place of each class from -1 to 1, where their names do not say
@@ -63,6 +65,7 @@ class Annotated(NamedTuple):
     scores: NDArray[np.float32]
     weight: float = 1.0
     parts: Spans = ()
+    terms: NDArray[np.float32] | None = None
 
 
 class AnnotatedDoc(NamedTuple):
@@ -88,7 +91,7 @@ def store(
     `polarity`: the place of each class on a scale of sentiment, None if there is none
     (`View.polarity`)."""
     records = []
-    for sentence, transitions, scores, weight, parts in found:
+    for sentence, transitions, scores, weight, parts, terms in found:
         record = {
             "start_char": sentence.start_char,
             "end_char": sentence.end_char,
@@ -101,6 +104,8 @@ def store(
             record["parts"] = [list(part) for part in parts]
         if weight != 1:
             record["weight"] = weight
+        if terms is not None:
+            record["terms"] = terms.astype("<f4", copy=False).tobytes()
         records.append(record)
     value = {"labels": list(labels), "aggregation": aggregation, "sentences": records}
     more: dict[str, Any] = {} if abstain is None else {"abstain": abstain}
@@ -137,11 +142,13 @@ def as_plain(doc: Doc) -> dict[str, Any] | None:
     stored = stored_of(doc)
     if stored is None:
         return None
-    shapes = {"characters": (-1, 2), "transitions": (-1,), "scores": (-1, len(stored["labels"]))}
+    shapes = {"characters": (-1, 2), "transitions": (-1,), "terms": (-1,)}
+    shapes["scores"] = (-1, len(stored["labels"]))
     sentences = []
     for record in stored["sentences"]:
-        arrays = {key: np.frombuffer(record[key], kind) for key, kind in ARRAYS.items()}
-        lists = {key: arrays[key].reshape(shape).tolist() for key, shape in shapes.items()}
+        kinds = {key: kind for key, kind in ARRAYS.items() if key in record}
+        arrays = {key: np.frombuffer(record[key], kind) for key, kind in kinds.items()}
+        lists = {key: array.reshape(shapes[key]).tolist() for key, array in arrays.items()}
         characters = [(record["start_char"], record["end_char"]), *lists["characters"]]
         (start, end), *tokens = tokens_at(doc, characters).tolist()
         sentences.append({**record, **lists, "start": start, "end": end, "tokens": tokens})

@@ -1,0 +1,145 @@
+"""`thinstack predict --aspects` and `--about`: what texts say of what."""
+
+import csv
+import io
+import json
+import re
+from itertools import chain
+
+import pytest
+from aspect_models import LABELS, write_aspect_bundle
+from last_word_model import write_last_word_bundle
+from rich.cells import cell_len
+from rich.console import Console
+
+import thinstack
+
+TEXTS = ["A good battery! The staff is awful.", "", "so good", "a screen, good staff"]
+SIGNS = {"negative": "-", "neutral": "0", "positive": "+"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_aspect_bundle(tmp_path_factory.mktemp("model") / "aspects").path
+
+
+@pytest.fixture(params=[("--aspects",), ("--about", "staff", "--about", "screen|display")])
+def ask(request, cli, folder):
+    """Calls the command for TEXTS, and gives what Python says too."""
+    about = request.param[1::2]
+
+    def call(*options):
+        answer = cli("predict", *TEXTS, *request.param, *options, "--model", folder)
+        assert answer.code == 0
+        assert answer.err == "warning: text 1 has no words\n"
+        results = thinstack.load(folder)(TEXTS)
+        return answer, [[*each.about(*about)] if about else each.aspects for each in results]
+
+    return call
+
+
+def test_each_text_is_drawn_with_its_aspects(ask, folder):
+    answer, found = ask()
+    blocks = answer.out.rstrip("\n").split("\n\n")
+    heads, lines = blocks[::2], [block.splitlines() for block in blocks[1::2]]
+    results = [each for each in thinstack.load(folder)(TEXTS) if each.sentences]
+    assert heads == [f"{each.label} {each.polarity:+.2f}: {each.text}" for each in results]
+    assert lines[1] == ["no aspects"]
+    for shown, aspects in zip((lines[0], lines[2]), (found[0], found[3]), strict=True):
+        assert len(shown) == len(aspects) > 0
+        for line, each in zip(shown, aspects, strict=True):
+            because = f" {each.because}" if each.because else ""
+            expected = f"{SIGNS[each.label]} {each.text} {each.polarity:+.2f}{because}"
+            assert " ".join(line.split()) == expected
+
+
+def test_brief_is_a_line_for_each_aspect(ask):
+    answer, found = ask("--brief")
+    for line, each in zip(answer.out.splitlines(), chain.from_iterable(found), strict=True):
+        because = f": {each.because}" if each.because else ""
+        assert line == f"{each.label:9}  {each.polarity:+.2f}  {each}{because}"
+
+
+def test_json_has_the_aspects_of_each_text(ask):
+    answer, found = ask("--json")
+    for data, text, aspects in zip(answer.json, TEXTS, found, strict=True):
+        assert list(data) == ["text", "label", "polarity", "scores", "aspects"]
+        assert data["text"] == text
+        assert data["aspects"] == [each.to_dict() for each in aspects]
+
+
+def test_lines_of_json_and_rows_of_csv_are_for_each_aspect(ask):
+    answer, found = ask("--jsonl")
+    numbered = [(number, each) for number, some in enumerate(found) for each in some]
+    lines = [json.loads(line) for line in answer.out.splitlines()]
+    assert lines == [{"text_index": number} | each.to_dict() for number, each in numbered]
+    answer, _ = ask("--csv")
+    rows = [*csv.DictReader(io.StringIO(answer.out, newline=""))]
+    asked = ["asked"] if numbered[0][1].asked else []
+    names = ["text", "aspect", *asked, "start", "end", "label", "polarity", "because"]
+    assert list(rows[0]) == [*names, *LABELS[1:]]
+    for row, (number, each) in zip(rows, numbered, strict=True):
+        assert (row["text"], row["aspect"], row["label"]) == (TEXTS[number], each.text, each.label)
+        assert TEXTS[number][int(row["start"]) : int(row["end"])] == each.text
+        assert row.get("asked") == each.asked
+        assert row["because"] == str(each.because or "")
+        polarity = float(row["positive"]) - float(row["negative"])
+        assert float(row["polarity"]) == pytest.approx(polarity, abs=2e-6)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_aspects_fit_a_terminal(cli, folder, monkeypatch, width):
+    monkeypatch.setattr(Console, "is_terminal", True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = f"{'wörd ' * 50}good battery awful {'staff ' * 3}"
+    for option in ("--brief", "--full"):
+        more = [option] if option == "--brief" else []
+        answer = cli("predict", "--about", "battery", text, *more, "--model", folder)
+        lines = re.sub(r"\x1b\[[\d;]*m", "", answer.out).splitlines()
+        assert all(cell_len(line) <= width for line in lines)
+
+
+def test_where_no_class_is_probable_it_says_so(cli, folder):
+    asked = ("predict", "--aspects", "--abstain", "0.95", "--model", folder, "good battery")
+    assert re.search(r"^ +\? +battery +\+0\.86$", cli(*asked).out, re.MULTILINE)
+    assert cli(*asked, "--brief").out.split() == ["uncertain", "+0.86", "battery"]
+
+
+def test_the_model_of_aspects_is_the_default_of_aspects_alone(cli):
+    answer = cli("predict", "--aspects", "a battery")
+    assert (answer.code, answer.out) == (2, "")
+    assert "unknown model 'aspects'" in answer.err
+    assert "pip install ./models/thinstack-aspects" in answer.err
+    answer = cli("predict", "--about", "battery", "a great battery", "--json")
+    assert answer.json[0]["aspects"][0]["label"] == "very positive"
+    answer = cli("predict", "--aspects", "a battery", "--model", "sentiment")
+    assert (answer.code, answer.out) == (2, "")
+    assert "does not find terms" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--about", "?"], "a letter or digit"),
+        (["--about", "price|"], "a letter or digit"),
+        (["--about", ""], "a letter or digit"),
+        (["--aspects", "--about", "staff"], "--aspects, --about: do not go together"),
+        (["--aspects", "--full"], "--aspects, --full: do not go together"),
+        (["--about", "a", "--why"], "--about, --why: do not go together"),
+        (["--about", "a", "--html", "a.html"], "--about, --html: do not go together"),
+        (["--aspects", "--json", "--csv"], "--json, --csv: do not go together"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(cli, folder, options, problem):
+    answer = cli("predict", "a battery", *options, "--model", folder)
+    assert (answer.code, answer.out) == (2, "")
+    assert problem in answer.err
+
+
+def test_a_class_with_the_name_of_a_column_is_refused(cli, tmp_path):
+    labels = ("no term", "because", "good")
+    folder = write_last_word_bundle(tmp_path / "own", labels=labels).path
+    answer = cli("predict", "--aspects", "good", "--csv", "--model", folder)
+    assert (answer.code, answer.out) == (2, "")
+    assert "'because'" in answer.err

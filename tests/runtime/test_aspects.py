@@ -1,0 +1,304 @@
+"""What is said of what: terms that a model finds, and terms that are named. Trees and scores are
+written by hand."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from aspect_models import LABELS, expected, write_aspect_bundle
+from predictions import prediction_of
+from sentence_models import write_sentence_bundle
+
+import thinstack
+from thinstack.core.scale import FIVE
+from thinstack.data.trees.brackets import from_brackets
+from thinstack.errors import InputError
+from thinstack.runtime.prediction import Prediction
+from thinstack.runtime.scored import Scored
+from thinstack.runtime.views import View
+
+CLASS = {"-": 1, "o": 2, "+": 3}
+TEXT = "A good battery! The staff is awful. And a screen."
+
+
+def of_aspects(brackets, **view):
+    """`brackets`: the label of a node is the sign of what is said; then how probably, in percent,
+    it is a term."""
+    tree, rows = from_brackets(brackets), []
+    for label in tree.labels:
+        term = int(label[1:] or 0) / 100
+        row = np.array([1 - term, *[0.1 * term] * 3]) if term else np.array([0.7, *[0.03] * 3])
+        row[CLASS[label[0]]] += 1 - row.sum()
+        rows.append(row)
+    shown = View.choose(LABELS, view.get("classes"), view.get("abstain"))
+    scored = shown.shown(Scored(tree.transitions, np.array(rows, np.float32)))
+    return Prediction.of_words(tree.words, scored, shown)
+
+
+def of_five(brackets, abstain=0.0):
+    """`brackets`: labels are the numbers of the treebank."""
+    tree = from_brackets(brackets)
+    scores = np.full((len(tree.labels), 5), 0.05)
+    scores[range(len(scores)), [*map(int, tree.labels)]] = 0.8
+    return prediction_of(
+        tree.words, tree.transitions, scores.astype(np.float32), FIVE, abstain=abstain
+    )
+
+
+def told(aspects):
+    """Their texts, signs, and reasons."""
+    sign = {"negative": "-", "neutral": "o", "positive": "+", None: "?"}
+    return [(each.text, sign[each.label], each.because and each.because.text) for each in aspects]
+
+
+@pytest.mark.parametrize(
+    ("brackets", "expected"),
+    [
+        # What decides is the other part of the first phrase of that side.
+        (
+            "(- (+ (+ great) (+90 battery)) (- (o but) (- (-80 staff) (- (o is) (- bad)))))",
+            [("battery", "+", "great"), ("staff", "-", "is bad")],
+        ),
+        # It is the phrase itself, where no part says it ...
+        ("(- (o (o a) (o long)) (-60 wait))", [("wait", "-", "a long wait")]),
+        # ... and of a neutral term nothing; nor where nothing around the term says the same.
+        ("(+ (o60 menu) (+ great))", [("menu", "o", None)]),
+        ("(+ (-60 menu) (+ great))", [("menu", "-", None)]),
+        ("(- (o x) (+ (-60 menu) (- bad)))", [("menu", "-", "x menu bad")]),
+        # None is inside another: the more probable one is taken.
+        ("(o (o the) (+70 (+60 battery) (+65 life)))", [("battery life", "+", None)]),
+        (
+            "(+ (+ the) (+60 (+70 battery) (+65 life)))",
+            [("battery", "+", "life"), ("life", "+", "battery")],
+        ),
+        # No term ends in or begins with a mark.
+        ("(+ (+90 (+80 (+ the) (+70 menu)) (+99 .)) (+ !))", [("the menu", "+", ".")]),
+        ("(+ (o90 -LRB-) (+60 menu))", [("menu", "+", "-LRB- menu")]),
+        # Half is enough, and less is not.
+        ("(+ (+50 menu) (+49 list))", [("menu", "+", "list")]),
+        ("(o good)", []),
+    ],
+)
+def test_terms_that_a_model_finds(brackets, expected):
+    sentence = of_aspects(brackets)
+    assert told(sentence.aspects) == expected
+    starts = [each.start for each in sentence.aspects]
+    assert starts == sorted(starts)
+    for each in sentence.aspects:
+        assert each.sentence is sentence
+        assert each.asked is None
+        (node,) = [
+            one.node for one in sentence.phrases if (one.start, one.end) == (each.start, each.end)
+        ]
+        assert each.probability == sentence.terms[node] >= 0.5
+        assert each.scores == sentence.phrases[node].scores
+
+
+@pytest.mark.parametrize(
+    ("terms", "brackets", "expected"),
+    [
+        # The mention itself, if it says something; else the first phrase around it that does.
+        (["crap"], "(1 (1 crap) (2 here))", [("crap", "-", "crap")]),
+        (
+            ["screen"],
+            "(1 (3 (2 screen) (3 (2 is) (3 fine))) (1 bad))",
+            [("screen", "+", "is fine")],
+        ),
+        (["wait"], "(1 (2 (2 a) (2 long)) (2 wait))", [("wait", "-", "a long wait")]),
+        (["menu"], "(2 (2 a) (2 menu))", [("menu", "o", None)]),
+        # Words that are no phrase: the smallest around them.
+        (["a b"], "(3 (1 (2 x) (2 a)) (2 (2 b) (2 y)))", [("a b", "+", "x a b y")]),
+        # Case, plurals, other names, order of the text, whole words.
+        (
+            ["Price|cost", "menu"],
+            "(3 (2 Menus) (3 (2 COSTS) (3 (2 prices) (2 Pricey))))",
+            [
+                ("Menus", "+", "COSTS prices Pricey"),
+                ("COSTS", "+", "prices Pricey"),
+                ("prices", "+", "prices Pricey"),
+            ],
+        ),
+        (
+            ["battery"],
+            "(3 (2 batteries) (2 battery's))",
+            [("batteries", "+", "batteries battery's"), ("battery", "+", "batteries battery's")],
+        ),
+        (
+            ["dish"],
+            "(3 (2 dishes) (2 fish-dish))",
+            [("dishes", "+", "dishes fish-dish"), ("dish", "+", "dishes fish-dish")],
+        ),
+        (
+            ["battery|battery  life"],
+            "(3 (2 battery) (2 life))",
+            [("battery life", "+", "battery life")],
+        ),
+        (["life battery"], "(3 (2 battery) (2 life))", []),
+        ([], "(3 (2 battery) (2 life))", []),
+    ],
+)
+def test_terms_that_are_named_are_judged_by_the_climb(terms, brackets, expected):
+    sentence = of_five(brackets)
+    found = sentence.about(*terms)
+    assert told(found) == expected
+    assert {each.probability for each in found} <= {1.0}
+    assert {each.asked for each in found} <= {*terms}
+
+
+def test_without_a_label_a_phrase_decides_nothing():
+    assert told(of_five("(3 (1 bad) (2 menu))", abstain=0.9).about("menu")) == [("menu", "?", None)]
+
+
+@pytest.mark.parametrize(
+    ("term", "brackets", "expected"),
+    [
+        ("menu", "(+ (-60 menu) (+ great))", ("menu", "-", None)),
+        ("menu", "(- (- bad) (-1 menu))", ("menu", "-", "bad")),
+        ("the menu", "(- (- bad) (o (o the) (+ menu)))", ("the menu", "o", None)),
+        # No phrase: the smallest around it, which decides by itself.
+        ("bad menu", "(o (- (o a) (+ bad)) (+ menu))", ("bad menu", "o", None)),
+        ("bad menu", "(o (- (- (o a) (+ bad)) (+ menu)) (o .))", ("bad menu", "-", "a bad menu")),
+        ("menu", "(+ (- so) (- (- bad) (+ non-menu)))", ("menu", "+", "so bad non-menu")),
+    ],
+)
+def test_terms_that_are_named_are_judged_by_a_model_of_aspects(term, brackets, expected):
+    (found,) = of_aspects(brackets).about(term)
+    assert told([found]) == [expected]
+    assert (found.probability, found.asked) == (1.0, term)
+
+
+def test_without_a_label_nothing_is_said():
+    assert told(of_five("(3 (1 bad) (2 menu))", abstain=0.9).about("menu")) == [("menu", "?", None)]
+    sentence = of_aspects("(+ (+ good) (+70 menu))", abstain=0.9)
+    assert told(sentence.aspects) == told(sentence.about("menu")) == [("menu", "?", None)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_aspect_bundle(tmp_path_factory.mktemp("aspects") / "model").path
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return thinstack.load(folder, threads=1)
+
+
+def test_the_classes_of_sentiment_are_shown(model, folder):
+    assert model.labels == LABELS[1:]
+    assert model.view.polarity == (-1, 0, 1)
+    (sentence,) = model("awful battery").sentences
+    words = [("awful", 1), ("battery", 1), ("battery", 2)]
+    terms, scores = zip(*(expected(*each) for each in words), strict=True)
+    np.testing.assert_allclose(sentence.terms, terms, atol=1e-6)
+    assert sentence.terms.dtype == np.float32
+    for phrase, wanted in zip(sentence.phrases, scores, strict=True):
+        assert phrase.scores == pytest.approx(wanted, abs=1e-6)
+    assert sentence.weight == 1
+    two = thinstack.load(folder, threads=1, classes=2)("awful battery").sentences[0]
+    shares = {key: scores[2][key] / (1 - scores[2]["neutral"]) for key in ("negative", "positive")}
+    assert two.scores == pytest.approx(shares, abs=1e-6)
+    assert np.array_equal(two.terms, sentence.terms)
+    assert two.weight == 1
+    assert thinstack.load(folder, threads=1, classes=3).view == model.view
+    with pytest.raises(InputError, match=r"classes: .*very negative.*negative, neutral, positive"):
+        thinstack.load(folder, classes=5)
+
+
+def test_a_text_is_the_mean_of_its_sentences_whether_they_are_terms_or_not(model):
+    result = model("battery awful. battery. so awful")
+    rows = np.array([list(one.scores.values()) for one in result.sentences])
+    mean = np.average(rows, axis=0, weights=[len(one.words) for one in result.sentences])
+    assert [*result.scores.values()] == pytest.approx(mean.tolist(), abs=1e-6)
+
+
+def test_aspects_of_a_text(model):
+    result = model(TEXT)
+    assert told(result.aspects) == [
+        ("battery", "+", None),
+        ("staff", "-", "The staff"),
+        ("screen", "o", None),
+    ]
+    for each in result.aspects:
+        term, scores = expected(each.text)
+        assert TEXT[each.start : each.end] == each.text == str(each)
+        assert each.scores == pytest.approx(scores, abs=1e-6)
+        polarity = scores["positive"] - scores["negative"]
+        assert each.polarity == pytest.approx(polarity, abs=1e-6)
+        assert each.probability == pytest.approx(term, abs=1e-6)
+    assert [each for one in result.sentences for each in one.aspects] == [*result.aspects]
+    staff = result.aspects[1]
+    assert repr(staff) == f"<Aspect negative {staff.polarity:+.2f}: 'staff'>"
+    assert len({*result.aspects, *result.aspects, *result.about("staff")}) == 4
+    assert staff != "staff"
+    assert model("").aspects == ()
+
+
+def test_data_of_aspects(model):
+    result = model(TEXT)
+    data = json.loads(result.to_json())
+    assert data["aspects"] == [each.to_dict() for each in result.aspects]
+    for each in data["aspects"]:
+        keys = ["text", "start", "end", "label", "polarity", "scores", "because"]
+        assert list(each) == keys
+        for place in filter(None, (each, each["because"])):
+            assert TEXT[place["start"] : place["end"]] == place["text"]
+    inside = [(one["text"], each) for one in data["sentences"] for each in one["aspects"]]
+    assert len(inside) == 3
+    for (text, each), whole in zip(inside, data["aspects"], strict=True):
+        for place in filter(None, (each, each["because"])):
+            assert text[place["start"] : place["end"]] == place["text"]
+        assert {**each, "start": 0, "end": 0, "because": 0} == {
+            **whole,
+            "start": 0,
+            "end": 0,
+            "because": 0,
+        }
+    (asked,) = result.about("screen|display")
+    assert asked.to_dict() == {**data["aspects"][2], "asked": "screen|display"}
+
+
+def test_aspects_outlive_a_pickle(model):
+    result = model(TEXT)
+    again = pickle.loads(pickle.dumps(result))
+    assert again.to_dict() == result.to_dict()
+    (one, *_) = pickle.loads(pickle.dumps(result.aspects))
+    assert one.to_dict() == result.aspects[0].to_dict()
+
+
+def test_a_model_that_finds_no_terms_says_what_to_do():
+    result = thinstack.load(threads=1)("The staff is awful.")
+    for one in (result, *result.sentences):
+        with pytest.raises(InputError, match=r'load\("aspects"\).*about\("battery"\)'):
+            _ = one.aspects
+        assert "aspects" not in one.to_dict()
+        assert [each.label for each in one.about("staff")] == ["very negative"]
+
+
+@pytest.mark.parametrize(
+    ("term", "problem"),
+    [
+        (3, "expected each term as a text.*found 3"),
+        (["battery"], r"expected each term as a text.*found \['battery'\]"),
+        (None, "expected each term as a text.*found None"),
+        ("", "expected a letter or digit.*found ''"),
+        (" ", "expected a letter or digit"),
+        ("price|", r"expected a letter or digit.*found 'price\|'"),
+        ("?!", "expected a letter or digit"),
+    ],
+)
+@pytest.mark.parametrize("text", ["", "a menu"])
+def test_terms_that_are_none_are_refused(model, text, term, problem):
+    with pytest.raises(InputError, match=f"about: {problem}"):
+        model(text).about("menu", term)
+
+
+def test_other_models_are_refused(last_word, tmp_path):
+    for text in ("", "a menu"):
+        with pytest.raises(InputError, match=r'about: .*bad, so-so, good: use .*"sentiment"'):
+            thinstack.load(last_word.path, threads=1)(text).about("menu")
+    roots = write_sentence_bundle(tmp_path / "roots", labels=LABELS[1:]).bundle
+    result = thinstack.load(roots.path, threads=1)("a menu")
+    with pytest.raises(InputError, match=r'about: .*scores only sentences: use .*"sentiment"'):
+        result.about("menu")
+    assert result.about("film") == []

@@ -1,0 +1,261 @@
+"""What is said of what: the terms of a text that a model finds or a user names, and how each is
+judged."""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from thinstack.core.scale import NO_TERM
+from thinstack.data.words.ptb import plain
+from thinstack.errors import InputError
+from thinstack.runtime.highlights import is_word
+from thinstack.runtime.mentions import Mention, Terms
+from thinstack.runtime.phrase import NEUTRAL, Nodes, Phrase, shown
+
+if TYPE_CHECKING:
+    from thinstack.runtime.prediction import Prediction
+    from thinstack.runtime.views import View
+
+LEAST: Final = 0.5
+"""A node is a term if that is at least so probable."""
+
+LOAD: Final = 'thinstack.load("aspects") (pip install ./models/thinstack-aspects in a clone)'
+"""How to get a model that finds terms."""
+
+
+class Aspect:
+    """A term of a text, and what is said of it.
+
+    It is a view of the prediction of its sentence, and copies nothing. Aspects are equal if they
+    are the same characters of the same prediction, asked for by the same words.
+
+    Attributes:
+        start, end: the characters [start, end) of the whole text that are the term.
+        asked: the term of `about` that this is a mention of, as the user wrote it. None if the
+            model found it.
+        probability: how probably it is a term; 1.0 if a user named it.
+    """
+
+    __slots__ = ("_because", "_node", "_nodes", "asked", "end", "probability", "start")
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        node: int,
+        because: int | None,
+        start: int,
+        end: int,
+        *,
+        asked: str | None = None,
+        probability: float = 1.0,
+    ):
+        self._nodes, self._node, self._because = nodes, node, because
+        self.start, self.end, self.asked, self.probability = start, end, asked, probability
+
+    @property
+    def sentence(self) -> "Prediction":
+        """The sentence that it stands in."""
+        return self._nodes.sentence
+
+    @property
+    def text(self) -> str:
+        """The term as it was typed."""
+        shift = self.sentence.start
+        return self.sentence.text[self.start - shift : self.end - shift]
+
+    @property
+    def label(self) -> str | None:
+        """The most probable class of what is said of it, or None if that is less probable than
+        `abstain`."""
+        return self._nodes.labels[self._node]
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The probability of each class, {label: probability}."""
+        return dict(zip(self.sentence.labels, self._nodes.rows[self._node], strict=True))
+
+    @property
+    def polarity(self) -> float | None:
+        """From -1 (negative) to 1 (positive), as `Prediction.polarity`."""
+        return self._nodes.polarity[self._node]
+
+    @property
+    def because(self) -> Phrase | None:
+        """The phrase that decides. None if what is said is neutral, or if no phrase around the term
+        says the same."""
+        return None if self._because is None else Phrase(self._nodes, self._because)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The aspect as data ready for JSON: `text`, `start` and `end` (characters of the whole
+        text), `label`, `polarity`, `scores` and `because`, which is None or has `text`, `start` and
+        `end`. One that a user named also has `asked`."""
+        return aspect_data(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Aspect):
+            return NotImplemented
+        return self._key == other._key and self.sentence is other.sentence
+
+    def __hash__(self) -> int:
+        return hash((id(self.sentence), *self._key))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return shown(self)
+
+    @property
+    def _key(self) -> tuple[int, int, str | None]:
+        return self.start, self.end, self.asked
+
+
+def aspect_data(aspect: Aspect, shift: int = 0) -> dict[str, Any]:
+    """`Aspect.to_dict`, with characters of the text that begins at the character `shift`."""
+
+    def place(each: Aspect | Phrase) -> dict[str, Any]:
+        return {"text": each.text, "start": each.start - shift, "end": each.end - shift}
+
+    because, polarity = aspect.because, aspect.polarity
+    said = {
+        "label": aspect.label,
+        "polarity": None if polarity is None else round(polarity, 6),
+        "scores": {label: round(score, 6) for label, score in aspect.scores.items()},
+        "because": None if because is None else place(because),
+    }
+    named = {} if aspect.asked is None else {"asked": aspect.asked}
+    return place(aspect) | said | named
+
+
+def aspects(sentences: Sequence["Prediction"], *, finds: bool) -> tuple[Aspect, ...]:
+    """The aspects of some sentences, in the order of the text.
+
+    The terms of a sentence are the nodes that are a term with a probability of at least 0.5. None
+    is inside another (the more probable one is taken), and none begins or ends with a mark of
+    punctuation. Raises InputError if the model does not find terms (`finds`).
+    """
+    if not finds:
+        raise InputError(
+            f"aspects: this model does not find terms (it has no class {NO_TERM!r}): load one that "
+            f'does, {LOAD}, or name the terms, about("battery")'
+        )
+    return tuple(chain.from_iterable(map(_found, sentences)))
+
+
+def about(
+    sentences: Sequence["Prediction"], view: "View", terms: Sequence[str], *, finds: bool
+) -> list[Aspect]:
+    """What some sentences say of terms that a user names, an aspect for each mention, in the order
+    of the text. `thinstack.runtime.mentions` says what is a mention.
+
+    A model of aspects (`finds`) judges the smallest phrase with all words of the mention. With
+    another one, what decides is the smallest phrase around the mention that is not neutral. Raises
+    InputError as `Terms` does, for classes that are no scale of sentiment, and for a model that
+    scores only sentences.
+    """
+    asked = Terms(terms)
+    if not (finds or view.polarity):
+        raise _unusable(f"this one has the classes {', '.join(view.labels):.200}")
+    found = list[Aspect]()
+    for sentence in sentences:
+        mentions = sorted(asked.mentions(sentence.text), key=lambda one: (one.start, one.end))
+        if mentions and not sentence.phrases:
+            raise _unusable("this one scores only sentences")
+        nodes, judged = Nodes(sentence), _judged if finds else _climbed
+        each = (judged(nodes, mention) for mention in mentions)
+        found += [aspect for aspect in each if aspect is not None]
+    return found
+
+
+def _unusable(problem: str) -> InputError:
+    models = f'thinstack.load("sentiment") or {LOAD}'
+    return InputError(
+        f"about: expected a model of sentiment that scores phrases; {problem}: use {models}"
+    )
+
+
+def _found(sentence: "Prediction") -> list[Aspect]:
+    """The aspects that a model finds in a sentence."""
+    nodes, terms = Nodes(sentence), [] if sentence.terms is None else sentence.terms.tolist()
+    found = list[Aspect]()
+    for node in _chosen(nodes, terms):
+        because, place = _around(nodes, node), (nodes.starts[node], nodes.ends[node])
+        found.append(Aspect(nodes, node, because, *place, probability=terms[node]))
+    return sorted(found, key=lambda aspect: aspect.start)
+
+
+def _chosen(nodes: Nodes, terms: Sequence[float]) -> list[int]:
+    """The nodes that are terms, the most probable first. `terms`: how probably each is one."""
+    likely = [node for node, term in enumerate(terms) if term >= LEAST]
+    words = [is_word(plain(word)) for word in nodes.sentence.words] if likely else []
+    free, chosen = [True] * len(words), list[int]()
+    for node in sorted(likely, key=lambda node: -terms[node]):
+        start, end = nodes.spans[node]
+        if words[start] and words[end - 1] and all(free[start:end]):
+            chosen.append(node)
+            free[start:end] = [False] * (end - start)
+    return chosen
+
+
+def _judged(nodes: Nodes, mention: Mention) -> Aspect | None:
+    """A mention as a model of aspects judges it; None if it holds no word."""
+    words = _words_of(nodes.sentence, mention)
+    if words is None:
+        return None
+    node = _smallest(nodes, *words)
+    because = _around(nodes, node)
+    if nodes.spans[node] != words:  # the term is a part of the phrase, whose rest may decide
+        because = None if nodes.sides[node] == NEUTRAL else node
+    return _aspect(nodes, node, because, mention)
+
+
+def _climbed(nodes: Nodes, mention: Mention) -> Aspect | None:
+    """A mention as the first phrase around it that is not neutral judges it, or else the sentence;
+    None if it holds no word."""
+    words = _words_of(nodes.sentence, mention)
+    if words is None:
+        return None
+    child, node = None, _smallest(nodes, *words)
+    while nodes.sides[node] == NEUTRAL and nodes.parents[node] >= 0:
+        child, node = node, nodes.parents[node]
+    because = None if nodes.sides[node] == NEUTRAL else _decisive(nodes, child, node)
+    return _aspect(nodes, node, because, mention)
+
+
+def _aspect(nodes: Nodes, node: int, because: int | None, mention: Mention) -> Aspect:
+    shift = nodes.sentence.start
+    place = mention.start + shift, mention.end + shift
+    return Aspect(nodes, node, because, *place, asked=mention.asked)
+
+
+def _around(nodes: Nodes, node: int) -> int | None:
+    """What decides about a term that is a node, in the first phrase around it of the same side.
+    None if it is neutral, or if there is no such phrase."""
+    side, child, parent = nodes.sides[node], node, nodes.parents[node]
+    if side == NEUTRAL:
+        return None
+    while parent >= 0 and nodes.sides[parent] != side:
+        child, parent = parent, nodes.parents[parent]
+    return None if parent < 0 else _decisive(nodes, child, parent)
+
+
+def _decisive(nodes: Nodes, child: int | None, node: int) -> int:
+    """What makes a phrase say what it says of a term in its part `child`: the other part, if it is
+    of the same side, and else the phrase."""
+    beside = None if child is None else nodes.sibling(child)
+    return node if beside is None or nodes.sides[beside] != nodes.sides[node] else beside
+
+
+def _words_of(sentence: "Prediction", mention: Mention) -> tuple[int, int] | None:
+    """The words [first, behind) of a mention; None if it holds no word that the model read."""
+    first = int(np.searchsorted(sentence.offsets[:, 1], mention.start, "right"))
+    behind = int(np.searchsorted(sentence.offsets[:, 0], mention.end, "left"))
+    return (first, behind) if first < behind else None
+
+
+def _smallest(nodes: Nodes, first: int, behind: int) -> int:
+    """The smallest node around some words: of the nodes around them, it comes first."""
+    around = (start <= first and behind <= end for start, end in nodes.spans)
+    return next(node for node, holds in enumerate(around) if holds)
