@@ -1,0 +1,97 @@
+"""How well a model finds the terms of sentences, and says what is said of them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from thinstack.evaluate.figures import Figures
+
+NAMES: Final[Mapping[str, str]] = {
+    "polarity_accuracy": "polarity of terms",
+    "polarity_f1": "macro-F1",
+    "mixed_accuracy": "in sentences of both sides",
+    "term_f1": "F1 of terms",
+    "aspect_f1": "F1 of terms with polarity",
+    "phrase_terms": "terms that are phrases",
+}
+"""The names of the figures, by key. All are in percent."""
+
+SIDES: Final = (-1, 0, 1)
+
+Term = tuple[int, int, int]
+"""The words [start, end) of a term, and its side: -1 negative, 0 neutral, 1 positive."""
+
+
+class Judged(NamedTuple):
+    """A sentence with its k terms.
+
+    Attributes:
+        gold: its terms with their sides.
+        sides: (k,) the sides that the model gives to these terms.
+        phrases: (k,) whether each is a phrase of the model's tree.
+        found: the terms that the model finds; None if it finds none by itself.
+    """
+
+    gold: list[Term]
+    sides: list[int]
+    phrases: list[bool]
+    found: list[Term] | None = None
+
+
+def aspect_figures(sentences: Iterable[Judged]) -> Figures:
+    """The figures of `NAMES`, None where nothing counts. The macro-F1 is the mean over the three
+    sides. Sentences of both sides have a positive and a negative term, and all their terms
+    count. F1 of terms asks for exactly the same words."""
+    judged = list(sentences)
+    pairs = [
+        (term[2], side) for one in judged for term, side in zip(one.gold, one.sides, strict=True)
+    ]
+    mixed = [
+        (term[2], side)
+        for one in judged
+        if {-1, 1} <= {term[2] for term in one.gold}
+        for term, side in zip(one.gold, one.sides, strict=True)
+    ]
+    finding = [one for one in judged if one.found is not None]
+    known = [is_phrase for one in judged for is_phrase in one.phrases]
+    return {
+        "polarity_accuracy": _accuracy(pairs),
+        "polarity_f1": _macro_f1(pairs),
+        "mixed_accuracy": _accuracy(mixed),
+        "term_f1": _f1(
+            [({t[:2] for t in one.gold}, {t[:2] for t in one.found or ()}) for one in finding]
+        ),
+        "aspect_f1": _f1([({*one.gold}, {*(one.found or ())}) for one in finding]),
+        "phrase_terms": 100.0 * sum(known) / len(known) if known else None,
+    }
+
+
+def _accuracy(pairs: list[tuple[int, int]]) -> float | None:
+    return 100.0 * sum(gold == found for gold, found in pairs) / len(pairs) if pairs else None
+
+
+def _macro_f1(pairs: list[tuple[int, int]]) -> float | None:
+    if not pairs:
+        return None
+    return sum(
+        _harmonic(
+            sum(gold == found == side for gold, found in pairs),
+            sum(gold == side for gold, _ in pairs),
+            sum(found == side for _, found in pairs),
+        )
+        for side in SIDES
+    ) / len(SIDES)
+
+
+def _f1(sets: list[tuple[set[object], set[object]]]) -> float | None:
+    if not any(gold or found for gold, found in sets):
+        return None
+    return _harmonic(
+        sum(len(gold & found) for gold, found in sets),
+        sum(len(gold) for gold, _ in sets),
+        sum(len(found) for _, found in sets),
+    )
+
+
+def _harmonic(right: int, gold: int, found: int) -> float:
+    """F1 in percent."""
+    return 200.0 * right / (gold + found) if gold + found else 0.0
