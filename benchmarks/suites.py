@@ -19,7 +19,8 @@ from suites_page import page_of, renewed
 
 import thinstack
 from thinstack.core.scale import FIVE
-from thinstack.evaluate.suite import Case, Half, halves, read_suite, suite_names
+from thinstack.evaluate.suite import AspectCase, Case, Half, halves, read_suite, suite_names
+from thinstack.evaluate.suite_aspects import aspect_suite_figures
 from thinstack.evaluate.suite_evaluation import (
     Readings,
     SuiteFigures,
@@ -34,7 +35,7 @@ MODELS: Final = (
 )
 console = Console(stderr=True)
 
-Measure = Callable[[Sequence[Case]], SuiteFigures]
+Measure = Callable[[Sequence[Any]], SuiteFigures]
 
 
 def of_bundle(path: str) -> Measure:
@@ -55,6 +56,17 @@ def of_rival(rival: Rival) -> Measure:
 def of_minilm(encoder: Path, train: Path, runs: Path) -> Measure:
     score = minilm_scores(encoder, train, runs)
     return lambda cases: polarity_figures(cases, score([case.text for case in cases]), FIVE)
+
+
+def without_aspects(measure: Measure) -> Measure:
+    """The same for a model that says nothing of terms."""
+
+    def measured(cases: Sequence[Case] | Sequence[AspectCase]) -> SuiteFigures:
+        if aspects := [case for case in cases if isinstance(case, AspectCase)]:
+            return SuiteFigures(*aspect_suite_figures(aspects, None))
+        return measure(cases)
+
+    return measured
 
 
 def figures_of(measure: Measure, half: Half) -> dict[str, dict[str, Any]]:
@@ -78,9 +90,10 @@ def main(
     measures = {}
     for name, path in (named.split("=", 1) for named in model or MODELS):
         measures[f"`{name}`"] = of_bundle(path)
-    measures |= {rival.name: of_rival(rival) for rival in (vader(), textblob())}
+    for rival in (vader(), textblob()):
+        measures[rival.name] = without_aspects(of_rival(rival))
     if encoder and train and runs:
-        measures[MINILM] = of_minilm(encoder, train, runs)
+        measures[MINILM] = without_aspects(of_minilm(encoder, train, runs))
     figures = {}
     for name, measure in measures.items():
         figures[name] = figures_of(measure, "reported")

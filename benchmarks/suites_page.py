@@ -8,12 +8,15 @@ from typing import Any, Final
 
 from beside_page import table
 
+from thinstack.evaluate.aspect_figures import NAMES
+
 Figures = Mapping[str, Mapping[str, Any]]
 """The figures of a model, by suite."""
 
 ABOUT: Final = """
 What do models of sentiment understand of the suites' reported halves, from raw text? The kinds and
-the rules are in [docs/suite.md](../docs/suite.md). VADER's `compound` and TextBlob's `polarity`
+the rules are in [docs/suite.md](../docs/suite.md). Of `aspects`, terms are counted; a dash stands
+for a model that says nothing of terms. VADER's `compound` and TextBlob's `polarity`
 stand for both the margin and the polarity. Their labels are neutral by their own rules
 ([beside.md](beside.md)). In brackets stands the spread, the mean over sets of the greatest polarity
 minus the least.
@@ -45,6 +48,9 @@ def page_of(figures: Mapping[str, Figures]) -> str:
         "In percent, by kind (spread):",
         table(["suite", "kind", "sets", *figures], list(sets(figures))),
     ]
+    if found := list(aspects(figures)):
+        parts += ["## Terms", "In percent, of suites of aspects:"]
+        parts.append(table(["suite", "figure", *figures], found))
     return "\n\n".join(parts) + "\n"
 
 
@@ -67,7 +73,8 @@ def renewed(page: str, figures: Mapping[str, Figures]) -> str:
 
 def short(figures: Mapping[str, Figures]) -> Iterator[list[str]]:
     for suite, first in suites(figures):
-        yield [f"`{suite}`", f"{first['total']:,} sentences", *cells(figures, suite)]
+        what = "terms" if "aspects" in first else "sentences"
+        yield [f"`{suite}`", f"{first['total']:,} {what}", *cells(figures, suite)]
         if first["sets"]["total"]:
             shares = cells(figures, suite, "sets")
             yield [f"`{suite}`, one side", f"{first['sets']['total']:,} sets", *shares]
@@ -92,16 +99,27 @@ def sets(figures: Mapping[str, Figures]) -> Iterator[list[str]]:
             yield [f"`{suite}`", kind.replace("_", " "), f"{found['total']:,}", *shares]
 
 
+def aspects(figures: Mapping[str, Figures]) -> Iterator[list[str]]:
+    """What suites of aspects have beside the terms that are right, if a model has it."""
+    for suite, first in suites(figures):
+        for key in [key for key in first.get("aspects", ()) if key != "polarity_accuracy"]:
+            values = [of_model[suite]["aspects"][key] for of_model in figures.values()]
+            shown = ["-" if value is None else f"{value:.1f}" for value in values]
+            if {*shown} != {"-"}:
+                yield [f"`{suite}`", NAMES[key], *shown]
+
+
 def suites(figures: Mapping[str, Figures]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The suites, with the figures of the first model."""
     yield from next(iter(figures.values())).items()
 
 
 def cells(figures: Mapping[str, Figures], suite: str, *keys: str) -> Iterator[str]:
-    """For each model, the percentage under these keys of a suite and, of sets, the spread."""
+    """For each model, the percentage under these keys of a suite and, of sets, the spread; "-" if
+    it has none."""
     for of_model in figures.values():
         found = of_model[suite]
         for key in keys:
             found = found[key]
         spread = f" ({found['spread']:.2f})" if "spread" in found else ""
-        yield f"{found['accuracy']:.1f}{spread}"
+        yield "-" if found["accuracy"] is None else f"{found['accuracy']:.1f}{spread}"

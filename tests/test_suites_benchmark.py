@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 import typer
 
-from thinstack.evaluate.suite import Case
+from thinstack.evaluate.aspect_figures import Judged
+from thinstack.evaluate.suite import AspectCase, Case
+from thinstack.evaluate.suite_aspects import aspect_suite_figures
+from thinstack.evaluate.suite_terms import CaseTerm
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 CASES = [
@@ -69,6 +72,27 @@ def test_the_page(modules, measure, monkeypatch):
     assert new.endswith("100.0 (0.10) |\n\nMore.\n")
     with pytest.raises(ValueError, match="found 0"):
         modules[1].renewed("# Suites\n", figures)
+
+
+def test_a_model_that_says_nothing_of_terms_has_dashes(modules, measure, monkeypatch):
+    monkeypatch.setattr(modules[1], "version", lambda name: f"of {name}")
+    terms = (CaseTerm(0, 3, "positive"), CaseTerm(4, 7, "negative"))
+    cases = [AspectCase("a", "open", "two", terms, "one two")]
+    rival = modules[0].without_aspects(measure(0.5, 0.6, 0, 0))
+    judged = [Judged([(0, 3, 1), (4, 7, -1)], [1, 1], [True, False], [(0, 3, 1)])]
+    ours = {"aspects": aspect_suite_figures(cases, judged)[0]}
+    figures = {"A": {"aspects": rival(cases).figures}, "B": ours}
+    page = modules[1].page_of(figures)
+    for row in (
+        "| `aspects` | 2 terms | - | 50.0 |",
+        "| `aspects` | two | 2 | - | 50.0 |",
+        "| `aspects` | F1 of terms | - | 66.7 |",
+        "| `aspects` | terms that are phrases | - | 50.0 |",
+    ):
+        assert f"\n{row}\n" in page
+    assert rival(CASES) == measure(0.5, 0.6, 0, 0)(CASES)
+    assert "## Terms" not in modules[1].page_of({"A": {"mine": rival(CASES).figures}})
+    assert "F1" not in modules[1].page_of({"A": figures["A"]})
 
 
 def test_half_of_what_an_encoder_needs_is_refused(modules, tmp_path):

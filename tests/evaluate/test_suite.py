@@ -9,11 +9,13 @@ import pytest
 from pages import ROOT
 
 from thinstack.errors import DataError, UnknownNameError
-from thinstack.evaluate.suite import Case, halves, read_suite, suite_names
+from thinstack.evaluate.suite import AspectCase, Case, halves, read_suite, suite_names
 from thinstack.evaluate.suite_sets import case_sets
 
 SUITES = {name: read_suite(name) for name in suite_names()}
 CASES = SUITES["polarity"]
+ASPECTS = SUITES["aspects"]
+POLARITIES = [name for name in suite_names() if name != "aspects"]
 FAIR = case_sets(SUITES["fairness"])
 SIZES = {"nationalities": 14, "ethnicities": 8, "orientations": 8, "ages": 6, "abilities": 7}
 FAMILIES = {"then_and_now", "others_and_oneself", "question_and_answer", "expectation", "reducers"}
@@ -26,7 +28,7 @@ OTHERS = {"concessions", "comparatives", "could_have_been", "irony"}
 
 
 def test_it_has_these_kinds_in_halves_of_one_size():
-    assert suite_names() == ["composition", "domains", "fairness", "polarity", "robustness"]
+    assert POLARITIES == ["composition", "domains", "fairness", "polarity", "robustness"]
     assert {case.kind for case in CASES} == BY_OTHER_NEGATORS | DOMAINS | OTHERS | set(ONE_SIDED)
     assert len([case for case in CASES if case.kind != "irony"]) == 512
     parts = [halves(CASES, half) for half in ("open", "reported")]
@@ -53,13 +55,36 @@ def sides(cases, kind):
     return tuple(found[polarity] for polarity in ("positive", "negative", "neutral"))
 
 
-@pytest.mark.parametrize("name", suite_names())
+@pytest.mark.parametrize("name", POLARITIES)
 def test_halves_are_alike(name):
     open_half, reported = (
         Counter((case.kind, case.polarity) for case in halves(SUITES[name], half))
         for half in ("open", "reported")
     )
     assert open_half == reported
+
+
+def test_aspects_are_whole_words_of_300_sentences_in_halves_that_are_alike():
+    kinds = {"two_sides": 60, "negation": 50, "comparison": 30, "questions": 30}
+    kinds |= {"conditionals": 30, "concessions": 40, "neutral_mentions": 30, "no_terms": 30}
+    assert Counter(case.kind for case in ASPECTS) == kinds
+    texts, terms = [], []
+    for half in ("open", "reported"):
+        part = halves(ASPECTS, half)
+        texts.append(Counter(case.kind for case in part))
+        terms.append(Counter((case.kind, term.polarity) for case in part for term in case.terms))
+    assert texts[0] == texts[1]
+    assert terms[0] == terms[1]
+    for case in ASPECTS:
+        polarities = {term.polarity for term in case.terms}
+        assert bool(case.terms) == (case.kind != "no_terms"), case
+        assert case.kind != "two_sides" or polarities == {"positive", "negative"}, case
+        assert case.kind != "neutral_mentions" or polarities == {"neutral"}, case
+        for term in case.terms:
+            start = r"(?<!\w)" + re.escape(case.text[term.start : term.end]) + r"(?!\w)"
+            assert re.compile(start).match(case.text, term.start), case
+    words = [case.text[term.start : term.end] for case in ASPECTS for term in case.terms]
+    assert sum(" " in word for word in words) > len(words) / 3
 
 
 def test_kinds_of_composition_and_domains():
@@ -102,7 +127,7 @@ def runs(case, length):
     return {tuple(words[place : place + length]) for place in range(len(words) - length + 1)}
 
 
-@pytest.mark.parametrize("name", ["composition", "domains", "polarity", "robustness"])
+@pytest.mark.parametrize("name", ["aspects", "composition", "domains", "polarity", "robustness"])
 def test_halves_have_no_three_words_in_a_row_in_common(name):
     open_half, reported = (
         {run for case in halves(SUITES[name], half) for run in runs(case, 3)}
@@ -171,6 +196,59 @@ def test_what_is_no_suite_is_placed(write, name, changed, message):
         read_suite(write(name, **changed))
 
 
+ROWS = [
+    AspectCase("a", "open", "two", "0-3 negative; 8-13 positive", "Bad old times."),
+    AspectCase("b", "reported", "none", "-", "We left."),
+]
+
+
+@pytest.fixture
+def write_aspects(tmp_path):
+    """Writes a suite of aspects: `ROWS`, with other terms of the first."""
+
+    def call(terms):
+        rows = [AspectCase._fields, ROWS[0]._replace(terms=terms), ROWS[1]]
+        path = tmp_path / "mine.tsv"
+        path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+        return path
+
+    return call
+
+
+def test_a_table_with_terms_is_a_suite_of_aspects(write_aspects):
+    first, second = read_suite(write_aspects("0-3 negative;8-13 positive"))
+    assert first.terms == ((0, 3, "negative"), (8, 13, "positive"))
+    assert (first.expected, second.expected) == ("Bad negative, times positive", "no term")
+    assert (second.terms, second.half, second.text) == ((), "reported", "We left.")
+
+
+@pytest.mark.parametrize(
+    ("terms", "message"),
+    [
+        ("0-3", r"expected terms such as '4-11 positive; .* in the column 'terms', found '0-3'"),
+        ("0-3 good", "found '0-3 good'"),
+        ("0-3 negative;", "found ''"),
+        ("8-15 neutral", "expected characters of a text of 14 in the column 'terms', found 8-15 n"),
+        ("3-3 neutral", "expected characters of a text of 14"),
+        ("8-13 neutral; 0-3 neutral", "expected terms in the order of the text, .* found 0-3 neu"),
+        ("0-7 neutral; 4-7 neutral", "none inside another, .* found 4-7 neutral"),
+        ("0-2 neutral", "expected whole words in the column 'terms', found 0-2 neutral"),
+        ("5-7 neutral", "expected whole words"),
+        ("0-4 neutral", "expected whole words"),
+    ],
+)
+def test_terms_that_do_not_fit_are_placed(write_aspects, terms, message):
+    with pytest.raises(DataError, match=rf"mine\.tsv:2: .*{message}"):
+        read_suite(write_aspects(terms))
+
+
+def test_a_half_of_aspects_must_be_known(write_aspects):
+    path = write_aspects("-")
+    path.write_text(path.read_text(encoding="utf-8").replace("reported", "closed"))
+    with pytest.raises(DataError, match=r":3: expected open or reported .* found 'closed'"):
+        read_suite(path)
+
+
 def test_a_score_may_move_within_a_polarity(write):
     assert read_suite(write("c", polarity="positive"))[2].moves == "down"
 
@@ -179,5 +257,5 @@ def test_columns_and_known_names_are_told(tmp_path):
     (tmp_path / "mine.csv").write_text("text,label\na,b\n")
     with pytest.raises(DataError, match=r"'id'.*id, half, kind, polarity"):
         read_suite(tmp_path / "mine.csv")
-    with pytest.raises(UnknownNameError, match=r"'polar'; known: composition, .*polarity"):
+    with pytest.raises(UnknownNameError, match=r"'polar'; known: aspects, .*polarity"):
         read_suite("polar")

@@ -11,7 +11,7 @@ from rich.text import Text
 from thinstack.cli.options import print_json
 from thinstack.core.config import EvaluationSource
 from thinstack.errors import InputError, escaped
-from thinstack.evaluate.suite import Case, Half, halves, read_suite, suite_names
+from thinstack.evaluate.suite import AspectCase, Case, Half, halves, read_suite, suite_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,8 +24,9 @@ ALL: Final = "all"
 SuiteOption = Annotated[
     str | None,
     typer.Option(
-        help="Instead of a file: sentences of known polarity. Give all for every suite, the name "
-        f"of one ({', '.join(suite_names())}), or a table of such sentences."
+        help="Instead of a file: sentences of known polarity, or with terms of known polarity. Give "
+        f"all for every suite, the name of one ({', '.join(suite_names())}), or a table of such "
+        "sentences."
     ),
 ]
 HalfOption = Annotated[
@@ -70,7 +71,7 @@ def evaluate_on_suite(
             "--source auto"
         )
     figures: dict[str, dict[str, Any]] = {}
-    wrong: dict[str, list[Case]] = {}
+    wrong: dict[str, Sequence[Case | AspectCase]] = {}
     for name, cases in _cases(suite, half).items():
         figures[name], wrong[name] = evaluate_suite(predictor, cases, source=source)
     if as_json:
@@ -88,7 +89,7 @@ def evaluate_on_suite(
         _list(cases, f"{name}, " if suite == ALL else "", console)
 
 
-def _cases(suite: str, half: Half) -> dict[str, list[Case]]:
+def _cases(suite: str, half: Half) -> Mapping[str, Sequence[Case | AspectCase]]:
     """The texts of a half, by suite. Raises InputError for a half without texts."""
     names = suite_names() if suite == ALL else [suite]
     found = {name: halves(read_suite(name), half) for name in names}
@@ -98,9 +99,9 @@ def _cases(suite: str, half: Half) -> dict[str, list[Case]]:
     return found
 
 
-def _list(cases: Sequence[Case], where: str, console: Console) -> None:
+def _list(cases: Sequence[Case | AspectCase], where: str, console: Console) -> None:
     for case in cases:
-        line = Text(escaped(f"{where}{case.id}, expected {case.polarity}: {case.text}"))
+        line = Text(escaped(f"{where}{case.id}, expected {case.expected}: {case.text}"))
         console.print(line, soft_wrap=True)
 
 

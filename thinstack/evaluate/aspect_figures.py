@@ -42,12 +42,14 @@ def aspect_figures(sentences: Iterable[Judged]) -> Figures:
     sides. Sentences of both sides have a positive and a negative term, and all their terms
     count. F1 of terms asks for exactly the same words."""
     judged = list(sentences)
-    pairs = [(term[2], side) for one in judged for term, side in zip(one.gold, one.sides)]
+    pairs = [
+        (term[2], side) for one in judged for term, side in zip(one.gold, one.sides, strict=True)
+    ]
     mixed = [
         (term[2], side)
         for one in judged
         if {-1, 1} <= {term[2] for term in one.gold}
-        for term, side in zip(one.gold, one.sides)
+        for term, side in zip(one.gold, one.sides, strict=True)
     ]
     finding = [one for one in judged if one.found is not None]
     known = [is_phrase for one in judged for is_phrase in one.phrases]
@@ -55,7 +57,9 @@ def aspect_figures(sentences: Iterable[Judged]) -> Figures:
         "polarity_accuracy": _accuracy(pairs),
         "polarity_f1": _macro_f1(pairs),
         "mixed_accuracy": _accuracy(mixed),
-        "term_f1": _f1([({t[:2] for t in one.gold}, {t[:2] for t in one.found or ()}) for one in finding]),
+        "term_f1": _f1(
+            [({t[:2] for t in one.gold}, {t[:2] for t in one.found or ()}) for one in finding]
+        ),
         "aspect_f1": _f1([({*one.gold}, {*(one.found or ())}) for one in finding]),
         "phrase_terms": 100.0 * sum(known) / len(known) if known else None,
     }

@@ -1,6 +1,7 @@
 """Figures: what was measured, by name, and how it is printed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,14 @@ def figure_names(names: Mapping[str, str], labels: Sequence[str]) -> dict[str, s
 def percentage(right: NDArray[np.bool_]) -> float | None:
     """The share in percent of the cases (K,) that are right; None without cases."""
     return 100.0 * float(right.mean()) if right.size else None
+
+
+def counts(right: Iterable[bool]) -> dict[str, Any]:
+    """How many cases are `right`, how many there are (`total`), and the `accuracy` in percent, None
+    without cases."""
+    cases = list(right)
+    accuracy = 100.0 * sum(cases) / len(cases) if cases else None
+    return {"right": sum(cases), "total": len(cases), "accuracy": accuracy}
 
 
 def wilson(share: float, cases: int) -> tuple[float, float]:

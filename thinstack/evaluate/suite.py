@@ -1,11 +1,15 @@
-"""Reads suites: sentences of known polarity, with minimal pairs (CheckList, Ribeiro et al.
-2020)."""
+"""Reads suites: sentences of known polarity, with minimal pairs (CheckList, Ribeiro et al. 2020),
+and sentences whose terms have a known polarity."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, cast, get_args
 
 from thinstack.errors import DataError, UnknownNameError
+from thinstack.evaluate.suite_terms import CaseTerm, terms_of
+
+if TYPE_CHECKING:
+    from thinstack.data.tables.table import Table
 
 SUITES = Path(__file__).parent / "suites"
 
@@ -41,6 +45,34 @@ class Case(NamedTuple):
     moves: str
     text: str
 
+    @property
+    def expected(self) -> str:
+        """The answer in words."""
+        return self.polarity
+
+
+class AspectCase(NamedTuple):
+    """A text of a suite of aspects, and what it says of its terms.
+
+    Attributes:
+        id, half, kind, text: as in `Case`.
+        terms: its terms in the order of the text; none is inside another.
+    """
+
+    id: str
+    half: str
+    kind: str
+    terms: tuple[CaseTerm, ...]
+    text: str
+
+    @property
+    def expected(self) -> str:
+        """The answer in words."""
+        said = (f"{self.text[term.start : term.end]} {term.polarity}" for term in self.terms)
+        return ", ".join(said) or "no term"
+
+
+AnyCase = TypeVar("AnyCase", bound=Case | AspectCase)
 
 _VALUES: Mapping[str, tuple[str, ...]] = {
     "half": HALVES,
@@ -48,6 +80,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     "test": ("MFT", "INV", "DIR"),
 }
 _ADVICE = f"a suite has the columns {', '.join(Case._fields)}"
+_ADVICE += f", and one of aspects {', '.join(AspectCase._fields)}"
 
 
 def suite_names() -> list[str]:
@@ -55,9 +88,10 @@ def suite_names() -> list[str]:
     return sorted(path.stem for path in SUITES.glob("*.tsv"))
 
 
-def read_suite(name_or_path: str | Path) -> list[Case]:
+def read_suite(name_or_path: str | Path) -> list[Case] | list[AspectCase]:
     """The texts of a suite. `name_or_path`: the name of a suite that thinstack brings along, or the
-    path of a table (`thinstack.data.tables`) whose columns are the fields of `Case`.
+    path of a table (`thinstack.data.tables`) whose columns are the fields of `Case` or of
+    `AspectCase`. There, `terms` is as `terms_of` reads it.
 
     Raises UnknownNameError for an unknown name. Raises DataError, with file and line, for a row
     that is no case. Also for an id or a text that occurs twice, and a partner that does not fit.
@@ -71,34 +105,55 @@ def read_suite(name_or_path: str | Path) -> list[Case]:
         if str(name_or_path) not in suite_names():
             raise UnknownNameError("suite", str(name_or_path), suite_names())
         path = SUITES / f"{name_or_path}.tsv"
-    lines: dict[str, int] = {}
-    cases: dict[str, Case] = {}
-    texts: set[str] = set()
-    for row in Table(path).rows(Case._fields, advice=_ADVICE):
-        case, place = Case(**cast(dict[str, Any], row.values)), f"{path}:{row.line}"
-        _check_values(case, place)
-        for column, value, known in (("id", case.id, cases), ("text", case.text, texts)):
-            if value in known:
-                raise DataError(f"{place}: expected each {column} once, found {value!r:.60} again")
-        texts.add(case.text)
-        cases[case.id], lines[case.id] = case, row.line
-    for case in cases.values():
-        _check_pair(case, cases, f"{path}:{lines[case.id]}")
-    return list(cases.values())
+    table = Table(path)
+    if "terms" in table.columns and "polarity" not in table.columns:
+        return [
+            AspectCase(**values | {"terms": terms_of(values["terms"], values["text"], place)})
+            for place, values in _rows(table, AspectCase._fields)
+        ]
+    return _cases(table)
 
 
-def halves(cases: list[Case], half: Half) -> list[Case]:
+def halves(cases: Sequence[AnyCase], half: Half) -> list[AnyCase]:
     """The cases of one half, or of both ("all")."""
     return [case for case in cases if half in ("all", case.half)]
 
 
-def _check_values(case: Case, place: str) -> None:
-    moves = ("up", "down") if case.test == "DIR" else ("-",)
-    for column, known in {**_VALUES, "moves": moves}.items():
-        if (value := getattr(case, column)) not in known:
-            expected = f"expected {' or '.join(known)} in the column {column!r}"
-            found = f"{value!r:.60}" + (f" of a {case.test}" if column == "moves" else "")
-            raise DataError(f"{place}: {expected}, found {found}")
+def _cases(table: "Table") -> list[Case]:
+    places: dict[str, str] = {}
+    cases: dict[str, Case] = {}
+    for place, values in _rows(table, Case._fields):
+        case = Case(**values)
+        moves = ("up", "down") if case.test == "DIR" else ("-",)
+        _check_value(values, "moves", moves, place, f" of a {case.test}")
+        cases[case.id], places[case.id] = case, place
+    for case in cases.values():
+        _check_pair(case, cases, places[case.id])
+    return list(cases.values())
+
+
+def _rows(table: "Table", columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a suite with their places. Raises DataError for a value that a column does not
+    have, and for an id or a text that occurs twice."""
+    known: dict[str, set[str]] = {"id": set(), "text": set()}
+    for row in table.rows(columns, advice=_ADVICE):
+        place, values = f"{table.path}:{row.line}", cast(dict[str, Any], row.values)
+        for column, allowed in _VALUES.items():
+            if column in columns:
+                _check_value(values, column, allowed, place)
+        for column, before in known.items():
+            if (value := values[column]) in before:
+                raise DataError(f"{place}: expected each {column} once, found {value!r:.60} again")
+            before.add(value)
+        yield place, values
+
+
+def _check_value(
+    values: Mapping[str, str], column: str, allowed: Sequence[str], place: str, more: str = ""
+) -> None:
+    if (value := values[column]) not in allowed:
+        expected = f"expected {' or '.join(allowed)} in the column {column!r}"
+        raise DataError(f"{place}: {expected}, found {value!r:.60}{more}")
 
 
 def _check_pair(case: Case, cases: Mapping[str, Case], place: str) -> None:

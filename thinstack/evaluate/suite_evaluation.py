@@ -1,7 +1,7 @@
 """How much of a suite of polarities (`thinstack.evaluate.suite`) a model of sentiment
 understands."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from thinstack.core.config import TreeSource
 from thinstack.core.scale import Scale
 from thinstack.errors import InputError
-from thinstack.evaluate.suite import Case
+from thinstack.evaluate.figures import counts
+from thinstack.evaluate.suite import AspectCase, Case
+from thinstack.evaluate.suite_aspects import aspect_suite_figures, judged_cases
 from thinstack.evaluate.suite_sets import set_figures
 from thinstack.evaluate.text_evaluation import text_scores
 from thinstack.runtime.predictor import Predictor
@@ -28,12 +30,13 @@ class SuiteFigures(NamedTuple):
         figures: data ready for JSON. `right`, `total` and `accuracy` (percent) are over all texts
             but irony. `negated_negatives` is their accuracy, if there are any. `kinds`, `irony` and
             `tests` have the same three figures by kind, for irony, and by sort of pair (INV, DIR).
-            `sets` has the figures of `set_figures`.
+            `sets` has the figures of `set_figures`. Of a suite of aspects they are those of
+            `aspect_suite_figures`.
         wrong: the texts that the model gets wrong, in their order.
     """
 
     figures: dict[str, Any]
-    wrong: list[Case]
+    wrong: Sequence[Case | AspectCase]
 
 
 class Readings(NamedTuple):
@@ -52,16 +55,22 @@ class Readings(NamedTuple):
 
 
 def evaluate_suite(
-    predictor: Predictor, cases: Sequence[Case], *, source: TreeSource = "auto"
+    predictor: Predictor, cases: Sequence[Case | AspectCase], *, source: TreeSource = "auto"
 ) -> SuiteFigures:
-    """`polarity_figures` of a model's scores for the texts, which it reads as a user's texts.
+    """`polarity_figures` of a model's scores for the texts, which it reads as a user's texts; of a
+    suite of aspects, `aspect_suite_figures`.
 
     Raises InputError for a model that does not score sentiment, and for a source that the model
     does not have; DataError for a text without words.
     """
+    if aspects := [case for case in cases if isinstance(case, AspectCase)]:
+        sides = _needed(predictor.labels, predictor.view.scale).sides
+        judged = judged_cases(predictor, aspects, sides, source=source)
+        return SuiteFigures(*aspect_suite_figures(aspects, judged))
     texts = (case.text for case in cases)
     scores = text_scores(predictor, texts, source=source, where="the suite")
-    return polarity_figures(cases, scores, predictor.labels, predictor.view.scale)
+    whole = [case for case in cases if isinstance(case, Case)]
+    return polarity_figures(whole, scores, predictor.labels, predictor.view.scale)
 
 
 def polarity_figures(
@@ -96,11 +105,11 @@ def suite_figures(cases: Sequence[Case], readings: Readings) -> SuiteFigures:
     for case, is_right in zip(cases, right, strict=True):
         kinds.setdefault(case.kind, []).append(is_right)
     apart = kinds.pop(APART, [])
-    counts = {kind: _counts(found) for kind, found in kinds.items()}
-    figures = _counts(found for part in kinds.values() for found in part)
-    if "negated_negatives" in counts:
-        figures["negated_negatives"] = counts["negated_negatives"]["accuracy"]
-    figures |= {"kinds": counts, "irony": _counts(apart)}
+    by_kind = {kind: counts(found) for kind, found in kinds.items()}
+    figures = counts(found for part in kinds.values() for found in part)
+    if "negated_negatives" in by_kind:
+        figures["negated_negatives"] = by_kind["negated_negatives"]["accuracy"]
+    figures |= {"kinds": by_kind, "irony": counts(apart)}
     figures["tests"] = _pairs(cases, right, margins)
     figures["sets"] = set_figures(cases, readings.sides, readings.polarity)
     return SuiteFigures(
@@ -122,14 +131,7 @@ def _pairs(
         else:
             rise = float(margins[place] - margins[partner])
             passed["DIR"].append(rise > 0 if case.moves == "up" else rise < 0)
-    return {test: _counts(held) for test, held in passed.items()}
-
-
-def _counts(right: Iterable[bool]) -> dict[str, Any]:
-    all_right = list(right)
-    total = len(all_right)
-    percent = 100.0 * sum(all_right) / total if total else None
-    return {"right": sum(all_right), "total": total, "accuracy": percent}
+    return {test: counts(held) for test, held in passed.items()}
 
 
 def _needed(labels: Sequence[str], scale: Scale | None) -> Scale:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from thinstack.evaluate.aspect_figures import NAMES
 from thinstack.evaluate.figures import percent
 
 COLUMNS: Final = ("right", "of", "percent", "sets", "one side", "spread")
@@ -21,7 +22,7 @@ class SuiteRow(NamedTuple):
 
 def suite_rows(suites: Mapping[str, Mapping[str, Any]]) -> Iterator[SuiteRow]:
     """The rows of suites, given by their names: the total, the kinds, and the figures outside the
-    total that have a case. A cell without cases is "-"."""
+    total that have a case or, of aspects, a value. A cell without cases is "-"."""
     for suite, figures in suites.items():
         sets = figures["sets"]
         yield SuiteRow(suite, TOTAL, _cells(figures) + _set_cells(sets))
@@ -35,6 +36,8 @@ def suite_rows(suites: Mapping[str, Mapping[str, Any]]) -> Iterator[SuiteRow]:
         ):
             if found["total"]:
                 yield SuiteRow(suite, name, _cells(found) + _set_cells(None))
+        if "aspects" in figures:
+            yield from _aspect_rows(suite, figures)
 
 
 def markdown(suites: Mapping[str, Mapping[str, Any]]) -> str:
@@ -45,8 +48,18 @@ def markdown(suites: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join(f"| {line} |" for line in lines)
 
 
+def _aspect_rows(suite: str, figures: Mapping[str, Any]) -> Iterator[SuiteRow]:
+    """What a suite of aspects has beside the terms that are right."""
+    if (found := figures["no_terms"])["total"]:
+        yield SuiteRow(suite, "no term, none found", _cells(found) + _set_cells(None))
+    for key, value in figures["aspects"].items():
+        if key != "polarity_accuracy" and value is not None:
+            yield SuiteRow(suite, NAMES[key], ("-", "-", percent(value), *_set_cells(None)))
+
+
 def _cells(counts: Mapping[str, Any]) -> tuple[str, ...]:
-    return f"{counts['right']:,}", f"{counts['total']:,}", percent(counts["accuracy"])
+    right = "-" if counts["right"] is None else f"{counts['right']:,}"
+    return right, f"{counts['total']:,}", percent(counts["accuracy"])
 
 
 def _set_cells(sets: Mapping[str, Any] | None) -> tuple[str, ...]:
