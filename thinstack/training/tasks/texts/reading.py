@@ -75,9 +75,7 @@ def span_words(text: str, sentence: Sentence, start: str, end: str) -> list[str]
     return list(sentence.words[first:last])
 
 
-def word_span(
-    text: str, sentence: Sentence, shift: int, start: str, end: str
-) -> tuple[int, int]:
+def word_span(text: str, sentence: Sentence, shift: int, start: str, end: str) -> tuple[int, int]:
     """Which words [first, last) of a sentence the characters [start, end) of its text are. The
     sentence starts at the character `shift`. Raises DataError for what is no whole words of it."""
     try:
