@@ -176,13 +176,14 @@ def train_texts(
     text: str = "text",
     label: str = "label",
     dev: "Iterable[Mapping[str, object]] | None" = None,
-    init: str = "sentiment",
+    init: str | None = None,
     out: str | Path,
     labels: "Sequence[str]" = (),
     scale: bool | None = None,
     spans: bool | None = None,
     epochs: int | None = None,
     test: "Iterable[Mapping[str, object]] | None" = None,
+    task: Literal["texts", "spans", "aspects"] | None = None,
 ) -> "Predictor":
     """Train a model on texts and their classes, as `thinstack train TABLE` does, and load it.
 
@@ -191,14 +192,17 @@ def train_texts(
     of the rows of each class is set aside. With 200 such rows or more they also choose the epoch;
     `test` are rows that choose nothing, and are measured on at the end. `epochs`: passes over the
     rows, at most; by default their number decides. `init`: name or folder of the bundle to start
-    from, or "none" to start from word vectors only. `out`: the folder for the bundle, `model-best`,
+    from, or "none" to start from word vectors only; by default "sentiment", of aspects "aspects".
+    `out`: the folder for the bundle, `model-best`,
     and for the recipe, which docs/recipes.md explains.
 
     `labels`: all classes in their order; by default they come from the rows. `scale`: whether the
     classes are a scale in this order; by default their names and the column's tell. From a model of
-    sentiment, a scale of sentiment is learnt by its five classes, and phrases keep scores. `spans`:
-    whether each row labels a phrase, from column "start" to column "end"; it must be said if there
-    are such columns.
+    sentiment, a scale of sentiment is learnt by its five classes, and phrases keep scores. `task`:
+    what the rows label. It must be said if there are columns "start" and "end". "texts": whole
+    texts. "spans": phrases, from "start" to "end". "aspects": terms, from "start" to "end", by what
+    is said of them; a row without these and without a label is a text without terms. `spans=True`
+    is `task="spans"`.
 
     Raises DataError for rows that cannot be used. Raises InputError for a scale whose order is not
     known, for spans that nobody asked for, and for what does not iterate over rows, such as a
@@ -218,7 +222,7 @@ def train_texts(
         out=Path(out),
         labels=tuple(labels),
         scale=scale,
-        spans=spans,
+        task=task or (None if spans is None else "spans" if spans else "texts"),
         epochs=epochs,
         test=test,
     )

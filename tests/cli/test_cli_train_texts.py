@@ -30,7 +30,7 @@ def rows_of(path):
         ("text,label\nA.,2\nB.,2.0\n", (), "one number"),
         ("text,label\nA.,b\nB.,a\nC.,c\n", ("--scale",), "--scale: .*a, b, c.*--labels"),
         ("text,label\nA.,x\nB.,y\n", ("--scale",), "--scale: expected three classes"),
-        ("text,start,end,label\nA.,0,1,x\nB.,0,1,y\n", (), "'start' and 'end'.*--no-spans"),
+        ("text,start,end,label\nA.,0,1,x\nB.,0,1,y\n", (), "'start' and 'end'.*--task texts"),
         ("text_a,text_b,label\nA.,B.,x\nB.,C.,y\n", ("--scale",), "--scale: .*pairs"),
         ("", (), "t.csv: "),
     ],
@@ -132,5 +132,5 @@ def test_a_scale_of_names_can_be_switched_off_and_marks_can_be_classes(cli, tmp_
 
 def test_spans_are_asked_about_in_python(tmp_path):
     rows = [{"text": "A film.", "start": 0, "end": 6, "label": n % 2} for n in range(4)]
-    with pytest.raises(InputError, match=r"'start' and 'end'.*spans="):
+    with pytest.raises(InputError, match=r"'start' and 'end'.*task="):
         thinstack.train_texts(rows, out=tmp_path / "a")

@@ -131,7 +131,7 @@ def test_the_scale_of_scores_is_found(scores, scale):
         ("text_a text_b stars", (), {}, r"found 'text_a', 'text_b', 'stars'; "),
         ("a b c", ("a", "b", "c"), {}, "found 3"),
         ("text score", (), {"score_column": "score"}, "scores are of pairs"),
-        ("text_a text_b label", (), {"spans": True}, "--spans: spans are of texts"),
+        ("text_a text_b label", (), {"task": "spans"}, "--task: texts and phrases"),
     ],
 )
 def test_columns_say_what_is_learnt(tmp_path, columns, texts, settings, task):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -23,6 +23,7 @@ SeedsOption = Annotated[
     ),
 ]
 TABLES = (*TABLE_SUFFIXES, ".spacy")
+TextTask = Literal["texts", "spans", "aspects"]
 
 
 def train(
@@ -73,7 +74,7 @@ def train(
         str | None,
         typer.Option(
             help="For a table: the model to start from, by name or folder. none starts from word "
-            "vectors only.  [default: sentiment]"
+            "vectors only.  [default: sentiment; of aspects, aspects]"
         ),
     ] = None,
     labels: Annotated[
@@ -92,12 +93,16 @@ def train(
             "stars.  [default: their names and the column's tell]",
         ),
     ] = None,
-    spans: Annotated[
-        bool | None,
+    task: Annotated[
+        TextTask | None,
         typer.Option(
-            "--spans/--no-spans",
-            help="For a table: whether each row labels a phrase, from its start to its end.",
+            help="For a table of texts: what its rows label. texts: whole texts. spans: phrases, "
+            "from start to end. aspects: terms, from start to end, by what is said of them.  "
+            "[default: texts]"
         ),
+    ] = None,
+    spans: Annotated[
+        bool | None, typer.Option("--spans/--no-spans", help="--task spans.", hidden=True)
     ] = None,
     span_group: Annotated[
         str | None, typer.Option(help="For a .spacy file: learn the spans of this group.")
@@ -135,7 +140,7 @@ def train(
         "encoding": encoding,
         "separator": separator,
         "header": header,
-        "spans": spans if span_group is None else True,
+        "task": task or _task_of(spans if span_group is None else True),
         "span_group": span_group,
         "skip_bad": skip_bad or None,
     }
@@ -147,7 +152,7 @@ def train(
                 out,
                 of_table,
                 text_columns=text_column or (),
-                init=init or "sentiment",
+                init=init,
                 labels=tuple(name.strip() for name in labels.split(",")) if labels else (),
                 scale=scale,
                 epochs=epochs,
@@ -162,6 +167,11 @@ def train(
         folder = Path() if data is None else data
         settings = {"data": folder, "threads": threads, "console": console}
         _run_recipe(file, out, seed, team, settings)
+
+
+def _task_of(spans: bool | None) -> TextTask | None:
+    """What `--spans` and `--no-spans` stand for, which came before `--task`."""
+    return None if spans is None else "spans" if spans else "texts"
 
 
 def _is_table(file: Path, *, told: bool) -> bool:

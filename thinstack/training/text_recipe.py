@@ -102,7 +102,7 @@ def text_recipe(
         "task": task.settled(labels, scale, own=own).model_dump(exclude_defaults=True),
         "model": model,
         "training": {"learning_rate": defaults.learning_rate, "seeds": tuple(seeds)}
-        | _training(tuning, texts, parses=parses, own=own)
+        | _training(tuning, texts, own_trees=parses and not task.teaches_parser, own=own)
         | ({} if epochs is None else {"epochs": epochs})
         | (WATCHED if watched >= FEWEST_WATCHED else {}),
         "export": {
@@ -111,7 +111,7 @@ def text_recipe(
         },
     }
     if start is not None:
-        frozen = ["parser"] if "parser" in parts else []
+        frozen = ["parser"] if "parser" in parts and not task.teaches_parser else []
         whole["init"] = {"bundle": init, "parts": parts, "frozen": frozen}
     return Recipe.parse(whole, source="the recipe of the table")
 
@@ -124,13 +124,13 @@ def _tuning(model: Mapping[str, Any]) -> FineTuning:
     return own or TEXTS
 
 
-def _training(tuning: FineTuning, texts: int, *, parses: bool, own: bool) -> dict[str, Any]:
+def _training(tuning: FineTuning, texts: int, *, own_trees: bool, own: bool) -> dict[str, Any]:
     least, most = tuning.epochs
     differing = dict(tuning.own_classes) if own else {}
     most = differing.pop("epochs", most)
     epochs = min(most, max(least, round(tuning.texts / max(texts, 1))))
     training: dict[str, Any] = {"epochs": epochs, "stop_on": "nothing", **tuning.training}
-    training |= {"gold": False, "sources": ["self"]} if parses else {}
+    training |= {"gold": False, "sources": ["self"]} if own_trees else {}
     return training | differing
 
 
@@ -172,8 +172,8 @@ def table_data(
     of None counts as not given. `text_columns`: one column of texts, or two columns of pairs. By
     default it is "text", or "text_a" and "text_b" if the table has these and no "text".
 
-    A table of texts with the columns "start" and "end" is asked about: `settings` must say whether
-    its rows label `spans`.
+    A table of texts with the columns "start" and "end" is asked about: `settings` must name the
+    `task`: "texts", "spans" or "aspects".
 
     Pairs have scores if `score_column` is given, or if the table has a column "score" and no
     "label". Raises DataError if it has both or neither, and if the table cannot be read. Raises
@@ -200,10 +200,10 @@ def table_data(
             "--text-column"
         )
     else:
-        if "spans" not in given:
+        if "task" not in given:
             with suppress(DataError):
                 ask_about_spans(str(path), table.columns)
-        name = "spans.v1" if given.pop("spans", False) else "texts.v1"
+        name = f"{given.pop('task', 'texts')}.v1"
         given |= {"text_column": columns[0]}
     kind: type[TableTask] = manager().find("task", name).plugin
     settings = {key: value for key, value in given.items() if key in kind.model_fields}
@@ -234,7 +234,8 @@ def ask_about_spans(source: str, columns: Iterable[str]) -> None:
         names = f"{found['start']!r} and {found['end']!r}"
         raise InputError(
             f"{source}: its columns {names} may say which phrase of the text each row labels; say "
-            "--spans if they do, or --no-spans to learn labels of whole texts (in Python spans=)"
+            "what is learnt (in Python task=): --task spans, the labels of phrases; --task aspects,"
+            " terms and what is said of them; or --task texts, the labels of whole texts"
         )
 
 
@@ -267,9 +268,9 @@ def _separator(files: DataConfig, task: TableTask, inputs: Inputs) -> str | None
 
 
 def _pair_task(table: Table, given: Mapping[str, Any]) -> str:
-    if odd := [name for name in ("spans", "span_group") if given.get(name)]:
+    if odd := [name for name in ("task", "span_group") if given.get(name)]:
         option = odd[0].replace("_", "-")
-        raise InputError(f"--{option}: spans are of texts, found pairs; leave it out")
+        raise InputError(f"--{option}: texts and phrases of texts, found pairs; leave it out")
     known = table.columns
     label, score = (f"{name}_column" in given for name in BOTH)
     if not (label or score):

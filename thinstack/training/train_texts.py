@@ -14,7 +14,7 @@ from thinstack.data.files.paths import FileContent, in_resolved_folder
 from thinstack.data.files.writing import write_atomically
 from thinstack.data.tables.containers import check_rows
 from thinstack.data.tables.table import read_mappings
-from thinstack.data.tables.table_rows import Classes
+from thinstack.data.tables.table_rows import Classes, RowChecks
 from thinstack.errors import ConfigError, DataError
 from thinstack.training.examples.datasets import read_items
 from thinstack.training.examples.inputs import Inputs
@@ -42,7 +42,7 @@ def train_table(
     files: Mapping[str, Any],
     *,
     text_columns: Sequence[str] = (),
-    init: str = "sentiment",
+    init: str | None = None,
     labels: Sequence[str] = (),
     scale: bool | None = None,
     epochs: int | None = None,
@@ -68,6 +68,7 @@ def train_table(
     if team.main:
         data, task = table_data(table, files, text_columns=text_columns, inputs=inputs)
         file = inputs.table(table.name).named(table)
+        init = init or task.init
         names, count = _classes(file, task, labels, scale)
         watched = _watched(data, task, inputs, names, count)
         start = None if init == "none" else inputs.bundle(init)
@@ -123,11 +124,11 @@ def train_rows(
     text: str,
     label: str,
     dev: Iterable[object] | None,
-    init: str,
+    init: str | None,
     out: Path,
     labels: Sequence[str] = (),
     scale: bool | None = None,
-    spans: bool | None = None,
+    task: str | None = None,
     epochs: int | None = None,
     test: Iterable[object] | None = None,
 ) -> None:
@@ -136,11 +137,13 @@ def train_rows(
 
     `text`, `label`: the columns. `dev`: rows to report on; without them a share of `rows` is set
     aside. `test`: rows that are only measured on at the end. `init`, `labels`, `scale`, `epochs`:
-    as in `train_table`. `spans`: whether rows label phrases, from
-    column "start" to column "end".
+    as in `train_table`. `task`: what is learnt, "texts", "spans" or "aspects". The last two read
+    the columns "start" and "end" too.
     """
-    files: dict[str, Any] = {"label_column": label, "spans": bool(spans)}
-    columns, classes = [text, label, *(("start", "end") if spans else ())], Classes(label, labels)
+    files: dict[str, Any] = {"label_column": label, "task": task or "texts"}
+    places = [] if files["task"] == "texts" else ["start", "end"]
+    columns, classes = [text, label, *places], Classes(label, labels)
+    optional = columns[1:] if task == "aspects" else ()
     others = {part: table for part, table in (("dev", dev), ("test", test)) if table is not None}
     tables = {"train.jsonl": rows} | {f"{part}.jsonl": table for part, table in others.items()}
     for table in tables.values():
@@ -149,8 +152,9 @@ def train_rows(
         folder = out / "data"
         inputs = Inputs(folder.resolve())
         for name, table in tables.items():
-            asked = _asked(table) if spans is None else table
-            found = read_mappings(asked, columns, advice=ADVICE, classes=classes)
+            asked = _asked(table) if task is None else table
+            checks: RowChecks = {"advice": ADVICE, "classes": classes, "optional": optional}
+            found = read_mappings(asked, columns, **checks)
             content = "".join(f"{json.dumps(row.values)}\n" for row in found).encode()
             write_atomically(folder / name, content)
             inputs.hold(name, content)

@@ -55,12 +55,16 @@ class TableTask(Task):
         defaults: the settings that `thinstack train TABLE` takes.
         advice: what to do about a missing column.
         repeats: whether several rows usually have the same text.
+        init: the bundle where learning starts, unless a user names one.
+        teaches_parser: whether a parser learns from the rows too.
     """
 
     items: ClassVar[str] = "texts"
     defaults: ClassVar[Defaults]
     advice: ClassVar[str] = COLUMN_ADVICE
     repeats: ClassVar[bool] = False
+    init: ClassVar[str] = "sentiment"
+    teaches_parser: ClassVar[bool] = False
 
     encoding: str = Field(default="utf-8", description="The encoding of a table.")
     separator: Separator | None = Field(
@@ -86,6 +90,11 @@ class TableTask(Task):
         """The columns that are read."""
 
     @property
+    def optional_columns(self) -> list[str]:
+        """Those in which nothing may stand."""
+        return []
+
+    @property
     @abstractmethod
     def target_column(self) -> str:
         """The column that holds what is learnt."""
@@ -106,6 +115,7 @@ class TableTask(Task):
         table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
         classes = self.classes(labels)
         checks: RowChecks = {"skipped": skipped, "advice": self.advice, "classes": classes}
+        checks["optional"] = self.optional_columns
         return table.rows(self.columns_read, **checks)
 
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:

@@ -1,7 +1,7 @@
 """The task of aspects: which phrases are terms, and what is said of them."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -9,16 +9,13 @@ from pydantic import Field
 from rich.console import Console
 from rich.text import Text
 
-from thinstack.bundle import open_bundle
 from thinstack.core.config import ModelConfig
 from thinstack.core.model.model import Model
 from thinstack.core.scale import NO_TERM, Scale
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import likeness
-from thinstack.data.tables.table import Table
-from thinstack.data.tables.table_rows import TableRow
 from thinstack.data.words.vocabulary import Vocabulary
-from thinstack.errors import ConfigError, DataError, InputError, escaped
+from thinstack.errors import DataError, InputError, escaped
 from thinstack.evaluate.aspect_figures import NAMES, aspect_figures
 from thinstack.evaluate.figures import Figures
 from thinstack.runtime.predictor import Predictor
@@ -83,17 +80,14 @@ class Aspects(TableTask):
         return [self.text_column, self.label_column, *ENDS]
 
     @property
+    def optional_columns(self) -> list[str]:
+        return [self.label_column, *ENDS]
+
+    @property
     def target_column(self) -> str:
         return self.label_column
 
     # -- data
-
-    def rows(
-        self, path: FilePath, skipped: list[DataError] | None = None, labels: Collection[str] = ()
-    ) -> Iterator[TableRow]:
-        table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
-        optional = [self.label_column, *ENDS]
-        return table.rows(self.columns_read, skipped=skipped, advice=self.advice, optional=optional)
 
     def splitter(self) -> Splitter:
         """The function that cuts texts into sentences."""

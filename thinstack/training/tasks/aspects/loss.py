@@ -1,7 +1,6 @@
 """The loss of terms and of the sentiment of every phrase."""
 
 import torch
-from torch import Tensor
 
 from thinstack.core.model.model import Model
 from thinstack.training.examples.example import Minibatch

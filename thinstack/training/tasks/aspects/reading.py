@@ -92,7 +92,7 @@ def _add(
         raise DataError(
             f"expected {expected} in {task.label_column}, {unknown_label(label, labels)}"
         )
-    # A place behind the first sentence is looked for in the last one that begins before it.
+    # The last sentence that begins before the term.
     before = [
         place for place, each in enumerate(cut) if first.isdigit() and each.start <= int(first)
     ]
