@@ -24,9 +24,9 @@ ALL: Final = "all"
 SuiteOption = Annotated[
     str | None,
     typer.Option(
-        help="Instead of a file: sentences of known polarity, or with terms of known polarity. Give "
-        f"all for every suite, the name of one ({', '.join(suite_names())}), or a table of such "
-        "sentences."
+        help="Instead of a file: sentences of known polarity, or with terms of known polarity. "
+        f"Give all for every suite, the name of one ({', '.join(suite_names())}), or a table of "
+        "such sentences."
     ),
 ]
 HalfOption = Annotated[
