@@ -197,11 +197,24 @@ def _found(sentence: "Prediction") -> list[Aspect]:
 
 def _chosen(nodes: Nodes, terms: Sequence[float]) -> list[int]:
     """The nodes that are terms, the most probable first. `terms`: how probably each is one."""
+    if max(terms, default=0.0) < LEAST:
+        return []
+    words = [is_word(plain(word)) for word in nodes.sentence.words]
+    return chosen_terms(nodes.spans, terms, words)
+
+
+def chosen_terms(
+    spans: Sequence[tuple[int, int]], terms: Sequence[float], words: Sequence[bool]
+) -> list[int]:
+    """The nodes of a tree that are terms, the most probable first.
+
+    `spans`: the words [start, end) of each node. `terms`: how probably each node is a term.
+    `words`: whether each word may begin and end a term, as marks of punctuation may not.
+    """
     likely = [node for node, term in enumerate(terms) if term >= LEAST]
-    words = [is_word(plain(word)) for word in nodes.sentence.words] if likely else []
     free, chosen = [True] * len(words), list[int]()
     for node in sorted(likely, key=lambda node: -terms[node]):
-        start, end = nodes.spans[node]
+        start, end = spans[node]
         if words[start] and words[end - 1] and all(free[start:end]):
             chosen.append(node)
             free[start:end] = [False] * (end - start)

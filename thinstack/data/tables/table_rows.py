@@ -82,11 +82,13 @@ class RowChecks(TypedDict, total=False):
             one is raised.
         advice: how to name another column; the end of the message where a column is missing.
         classes: the column that holds classes.
+        optional: columns in which nothing may stand; an empty cell is then the text "".
     """
 
     skipped: list[DataError] | None
     advice: str
     classes: Classes | None
+    optional: Collection[str]
 
 
 Found = list[str] | Record
@@ -123,7 +125,7 @@ def checked_rows(
             known = one
             continue
         problem = one.problem or repeats_header(source, known, one)
-        row = problem or _row(source, one, columns, classes)
+        row = problem or _row(source, one, columns, classes, checks.get("optional", ()))
         if isinstance(row, TableRow):
             good = True
             yield row
@@ -215,12 +217,19 @@ def _number(value: float | Decimal) -> str:
 
 
 def _row(
-    source: str, record: Record, columns: Sequence[str], classes: Classes | None
+    source: str,
+    record: Record,
+    columns: Sequence[str],
+    classes: Classes | None,
+    optional: Collection[str],
 ) -> TableRow | DataError:
     values = {}
     for column in columns:
         of_classes = classes if classes is not None and classes.column == column else None
         value = record.cells.get(column)
+        if column in optional and (value is None or (isinstance(value, str) and not value.strip())):
+            values[column] = ""
+            continue
         try:
             values[column] = cell_text(value, of_classes)
         except DataError as error:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from pydantic import Field
 
@@ -14,7 +14,8 @@ from thinstack.training.tasks.texts.reading import span_words
 
 __all__ = ["Spans"]
 
-ENDS = "start", "end"
+ENDS: Final = "start", "end"
+SPAN_ADVICE: Final = f"{COLUMN_ADVICE}; the columns of spans must be named 'start' and 'end'"
 
 
 class Spans(Texts):
@@ -26,7 +27,7 @@ class Spans(Texts):
     defaults: ClassVar = Texts.defaults._replace(
         head={"name": "node_classifier.v1", "options": {"hidden": 0, "dropout": 0.6}}
     )
-    advice: ClassVar[str] = f"{COLUMN_ADVICE}; the columns of spans must be named 'start' and 'end'"
+    advice: ClassVar[str] = SPAN_ADVICE
     repeats: ClassVar[bool] = True
 
     span_group: str | None = Field(

@@ -71,12 +71,19 @@ def _text(row: TableRow, sentences: list[Sentence], task: "Texts", labels: Seque
 
 def span_words(text: str, sentence: Sentence, start: str, end: str) -> list[str]:
     """The words of the characters [start, end) of a text that is one sentence."""
+    first, last = word_span(text, sentence, text.find(sentence.text), start, end)
+    return list(sentence.words[first:last])
+
+
+def word_span(text: str, sentence: Sentence, shift: int, start: str, end: str) -> tuple[int, int]:
+    """Which words [first, last) of a sentence the characters [start, end) of its text are. The
+    sentence starts at the character `shift`. Raises DataError for what is no whole words of it."""
     try:
         ends = int(start), int(end)
     except ValueError:
         found = f"{start!r:.20} and {end!r:.20}"
         raise DataError(f"expected numbers of characters in start and end, found {found}") from None
-    offsets = sentence.offsets + text.find(sentence.text)
+    offsets = sentence.offsets + shift
     first, last = np.searchsorted(offsets[:, 0], ends[0]), np.searchsorted(offsets[:, 1], ends[1])
     fits = first < len(offsets) and last < len(offsets) and first <= last
     if not fits or (offsets[first, 0], offsets[last, 1]) != ends:
@@ -84,4 +91,4 @@ def span_words(text: str, sentence: Sentence, start: str, end: str) -> list[str]
             f"expected start and end of a phrase of whole words, found {ends[0]} to {ends[1]}: "
             f"{text[max(ends[0], 0) : max(ends[1], 0)]!r:.60}"
         )
-    return list(sentence.words[first : last + 1])
+    return int(first), int(last) + 1

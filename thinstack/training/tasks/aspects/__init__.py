@@ -1,0 +1,231 @@
+"""The task of aspects: which phrases are terms, and what is said of them."""
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+from rich.console import Console
+from rich.text import Text
+
+from thinstack.bundle import open_bundle
+from thinstack.core.config import ModelConfig
+from thinstack.core.model.model import Model
+from thinstack.core.scale import NO_TERM, Scale
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.alike import likeness
+from thinstack.data.tables.table import Table
+from thinstack.data.tables.table_rows import TableRow
+from thinstack.data.words.vocabulary import Vocabulary
+from thinstack.errors import ConfigError, DataError, InputError, escaped
+from thinstack.evaluate.aspect_figures import NAMES, aspect_figures
+from thinstack.evaluate.figures import Figures
+from thinstack.runtime.predictor import Predictor
+from thinstack.text.sentences import Splitter, splitter
+from thinstack.training.examples.datasets import Datasets
+from thinstack.training.examples.example import Example, Minibatch
+from thinstack.training.examples.labels import find_labels
+from thinstack.training.loop.measuring import Answers
+from thinstack.training.publish.calibrate import Cases
+from thinstack.training.recipe import Recipe, TrainingConfig
+from thinstack.training.task import Losses
+from thinstack.training.tasks._table import Defaults, TableTask, say_what_is_odd
+from thinstack.training.tasks.aspects.guide import Guide
+from thinstack.training.tasks.aspects.loss import aspect_losses
+from thinstack.training.tasks.aspects.measuring import judged_bundle, judged_examples, node_cases
+from thinstack.training.tasks.aspects.reading import LabelledSentence, read_sentences
+from thinstack.training.tasks.spans import ENDS, SPAN_ADVICE
+
+__all__ = ["Aspects"]
+
+
+class Aspects(TableTask):
+    """Learns which phrases are terms, and what is said of each. Each row of a table names a term,
+    the characters from column `start` to column `end` of its text, and labels it. A row without
+    start, end and label brings a text that may have no term."""
+
+    name: ClassVar[str] = "aspects.v1"
+    summary: ClassVar[str] = "terms of texts, and what is said of each"
+    heads: ClassVar = ("nodes",)
+    figures: ClassVar = NAMES
+    watched: ClassVar = ("polarity_accuracy", "aspect_f1")
+    items: ClassVar[str] = "sentences"
+    repeats: ClassVar[bool] = True
+    advice: ClassVar[str] = SPAN_ADVICE
+    defaults: ClassVar = Defaults(
+        head={"name": "node_classifier.v1", "options": {"hidden": 0, "dropout": 0.4}},
+        dropout=0.25,
+        description="Terms, and what is said of each: {}.",
+    )
+    init: ClassVar[str] = "aspects"
+    teaches_parser: ClassVar[bool] = True
+
+    text_column: str = Field(default="text", description="The column of the texts.")
+    label_column: str = Field(default="label", description="The column of what is said of terms.")
+    guide: str | None = Field(
+        default=None,
+        description="Name or folder of a bundle of sentiment with trees of its own. It makes the "
+        "trees of the sentences, and says how phrases sound that are no terms. By default it is "
+        "the bundle where learning starts.",
+    )
+    polarity_weight: float = Field(
+        default=12.0, ge=0, description="How much the label of a term counts in the loss."
+    )
+    phrase_weight: float = Field(
+        default=0.3,
+        ge=0,
+        description="How much the sentiment of any other phrase counts in the loss.",
+    )
+
+    @property
+    def columns_read(self) -> list[str]:
+        return [self.text_column, self.label_column, *ENDS]
+
+    @property
+    def target_column(self) -> str:
+        return self.label_column
+
+    # -- data
+
+    def rows(
+        self, path: FilePath, skipped: list[DataError] | None = None, labels: Collection[str] = ()
+    ) -> Iterator[TableRow]:
+        table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
+        optional = [self.label_column, *ENDS]
+        return table.rows(self.columns_read, skipped=skipped, advice=self.advice, optional=optional)
+
+    def splitter(self) -> Splitter:
+        """The function that cuts texts into sentences."""
+        return splitter()
+
+    def read(
+        self, path: FilePath, model: ModelConfig, skipped: list[DataError]
+    ) -> list[LabelledSentence]:
+        return read_sentences(path, self, model.labels[1:], skipped if self.skip_bad else None)
+
+    def sentences(self, item: LabelledSentence) -> Iterable[Sequence[str]]:
+        return [item.words]
+
+    def class_of(self, item: LabelledSentence) -> str:
+        """Its labels, so that sentences with terms of both sides are set aside in proportion."""
+        return ", ".join(sorted({label for _, _, label in item.terms}))
+
+    def group_of(self, item: LabelledSentence) -> Hashable:
+        return likeness(item.text)
+
+    def check(self, recipe: Recipe) -> None:
+        labels, model = recipe.model.labels, recipe.model
+        scale = Scale.of(labels[1:])
+        if labels[0] != NO_TERM or scale is None or len({*scale.sides}) < len(scale.sides):
+            raise ValueError(
+                f"model.labels: expected {NO_TERM!r} and then a negative, a neutral and a positive "
+                f"class, or a negative and a positive one, found {', '.join(labels):.200}"
+            )
+        if not model.parses or model.trees != "binary":
+            raise ValueError(
+                "model.parser: terms are phrases of the model's own trees; expected a parser of "
+                "binary trees, such as distances.v1"
+            )
+        if recipe.training.trees != ("gold",):
+            raise ValueError(
+                "training: aspects are learnt on the guide's trees; expected gold alone"
+            )
+        if self.guide is None and recipe.init is None:
+            raise ValueError(
+                "task.guide: expected a bundle that makes the trees, found none; name one, such as "
+                'guide = "sentiment", or start from one ([init])'
+            )
+
+    def examples(
+        self,
+        items: Sequence[LabelledSentence],
+        vocabulary: Vocabulary,
+        recipe: Recipe,
+        *,
+        reads: str,
+        file: Path,
+    ) -> list[Example]:
+        if not items:
+            return []
+        name = self.guide or (recipe.init and recipe.init.bundle)
+        assert name is not None, "`check` has looked"
+        guide = Guide(name, recipe.model.labels)
+        return guide.examples(
+            items,
+            vocabulary,
+            recipe.model,
+            polarity_weight=self.polarity_weight,
+            phrase_weight=self.phrase_weight,
+        )
+
+    def check_items(self, recipe: Recipe, train: Sequence[LabelledSentence]) -> None:
+        if not any(item.terms for item in train):
+            raise DataError(
+                f"{recipe.data.train}: expected rows with start, end and label of terms, found "
+                "none among those to train on"
+            )
+
+    # -- learning and measuring
+
+    def loss(
+        self,
+        model: Model,
+        batch: Minibatch,
+        whole: Sequence[Example],
+        training: TrainingConfig,
+        initial: Model | None,
+    ) -> Losses:
+        return aspect_losses(model, batch, training)
+
+    def measured_trees(self, recipe: Recipe) -> tuple[str, ...]:
+        return ("gold", "self")
+
+    def measure(
+        self, model: Model, examples: Sequence[Example], source: str, labels: Sequence[str]
+    ) -> tuple[Figures, Answers | None]:
+        scores = self.scores(model, examples, source)
+        return aspect_figures(judged_examples(examples, scores, source, labels)), None
+
+    def cases(self, model: Model, examples: Sequence[Example], source: str) -> dict[str, Cases]:
+        scores = self.scores(model, examples, source)
+        return {"phrase_calibration_error": node_cases(examples, scores, source)}
+
+    def measure_bundle(
+        self, predictor: Predictor, recipe: Recipe, datasets: Datasets
+    ) -> dict[str, Figures]:
+        judged = judged_bundle(predictor, datasets.items[1], recipe.model.labels)
+        return {"text": aspect_figures(judged)}
+
+    # -- reports
+
+    def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
+        train, dev = (
+            Counter(label for item in part for *_, label in item.terms) for part in datasets.items
+        )
+        listed = [f"{name} {train[name]:,} + {dev[name]:,}" for name in recipe.model.labels[1:]]
+        line = f"terms (to train on + to report on): {', '.join(listed)}"
+        console.print(Text(escaped(line)), soft_wrap=True)
+        say_what_is_odd(self, recipe, datasets, out, console)
+
+    # -- what `thinstack train TABLE` asks
+
+    def find_labels(
+        self, values: Sequence[str], source: str, scale: bool | None = None
+    ) -> tuple[str, ...]:
+        named = [value for value in values if value]
+        if not named:
+            raise DataError(
+                f"{source}: expected rows with start, end and label of terms, found only texts"
+            )
+        labels = find_labels(named, f"{source}, {self.label_column}")
+        found = Scale.of(labels)
+        if found is None or len({*found.sides}) < len(found.sides):
+            raise InputError(
+                f"{source}: expected the labels negative, neutral and positive (or two of them) in "
+                f"{self.label_column}, found {', '.join(labels):.200}; rename them"
+            )
+        return (NO_TERM, *labels)
+
+    def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
+        yield f'try it: thinstack predict --model {bundle} --aspects "Any text of yours."'

@@ -1,0 +1,116 @@
+"""Reads sentences and their terms from a table."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack.data.files.paths import FilePath
+from thinstack.data.tables.alike import unknown_label
+from thinstack.data.tables.table_rows import TableRow
+from thinstack.errors import DataError
+from thinstack.text.sentences import Sentence
+from thinstack.training.tasks._table import located
+from thinstack.training.tasks.spans import ENDS
+from thinstack.training.tasks.texts.reading import word_span
+
+if TYPE_CHECKING:
+    from thinstack.training.tasks.aspects import Aspects
+
+
+class LabelledSentence(NamedTuple):
+    """A sentence with its terms.
+
+    Attributes:
+        text: the text that it stands in.
+        words: its L words.
+        offsets: (L, 2) the characters [start, end) of each word in the text.
+        terms: the words [start, end) of each term, and its label.
+        line: the line of the first row of the text in the table, from 1.
+    """
+
+    text: str
+    words: list[str]
+    offsets: NDArray[np.int64]
+    terms: list[tuple[int, int, str]]
+    line: int
+
+    def characters(self, start: int, end: int) -> tuple[int, int]:
+        """The characters of the text that the words [start, end) are."""
+        return int(self.offsets[start, 0]), int(self.offsets[end - 1, 1])
+
+    def term(self, start: int, end: int) -> str:
+        """The words [start, end), as a message shows them."""
+        first, last = self.characters(start, end)
+        return f"{self.text[first:last]!r:.60}"
+
+
+def read_sentences(
+    path: FilePath, task: "Aspects", labels: Sequence[str], skipped: list[DataError] | None
+) -> list[LabelledSentence]:
+    """The sentences of the texts of a table, in order, with the terms of all rows of each text.
+
+    A row is bad if its label is not one of `labels`, or if its term is not whole words of one
+    sentence, crosses another term of the text, or has another label in another row. A row that
+    repeats another says nothing new. Bad rows go to `skipped` or raise, as in `TableTask.rows`.
+    """
+    texts: dict[str, list[TableRow]] = {}
+    for row in task.rows(path, skipped, labels):
+        texts.setdefault(row.values[task.text_column], []).append(row)
+    found: list[LabelledSentence] = []
+    for (text, rows), cut in zip(texts.items(), task.splitter()(list(texts)), strict=True):
+        own = [_sentence(text, each, rows[0].line) for each in cut]
+        for row in rows:
+            with located(path, row, skipped):
+                _add(row, cut, own, task, labels)
+        found.extend(own)
+    return found
+
+
+def _sentence(text: str, sentence: Sentence, line: int) -> LabelledSentence:
+    offsets = sentence.offsets + sentence.start
+    return LabelledSentence(text, sentence.words, offsets, [], line)
+
+
+def _add(
+    row: TableRow,
+    cut: Sequence[Sentence],
+    sentences: Sequence[LabelledSentence],
+    task: "Aspects",
+    labels: Sequence[str],
+) -> None:
+    """Put the term of a row into its sentence."""
+    text, label = row.values[task.text_column], row.values[task.label_column]
+    first, last = (row.values[name] for name in ENDS)
+    if not cut:
+        raise DataError(f"expected a text with words in {task.text_column}, found {text!r:.60}")
+    if not (label or first or last):
+        return
+    if label not in labels:
+        expected = f"one of {', '.join(labels)}"
+        raise DataError(
+            f"expected {expected} in {task.label_column}, {unknown_label(label, labels)}"
+        )
+    # A place behind the first sentence is looked for in the last one that begins before it.
+    before = [
+        place for place, each in enumerate(cut) if first.isdigit() and each.start <= int(first)
+    ]
+    place = before[-1] if before else 0
+    start, end = word_span(text, cut[place], cut[place].start, first, last)
+    sentence = sentences[place]
+    for other_start, other_end, other in sentence.terms:
+        same = (start, end) == (other_start, other_end)
+        if same and label == other:
+            return
+        if same:
+            raise DataError(
+                f"expected one label of each term, found {other} and {label} for "
+                f"{sentence.term(start, end)}; leave one row out"
+            )
+        if start < other_start < end < other_end or other_start < start < other_end < end:
+            raise DataError(
+                f"expected terms that do not cross, found {sentence.term(start, end)} and "
+                f"{sentence.term(other_start, other_end)}; leave one row out"
+            )
+    sentence.terms.append((start, end, label))
