@@ -53,6 +53,11 @@ SUITE = (
     b"b\topen\tk\tpositive\tINV\ta\t-\tvery good\n"
     b"c\topen\tk\tnegative\tDIR\ta\tdown\tbad\n"
 )
+OF_ASPECTS = (
+    b"id\thalf\tkind\tterms\ttext\n"
+    b"a\topen\tk\t0-4 positive; 9-13 negative\tgood but poor\n"
+    b"b\topen\tk\t-\tvery good\n"
+)
 VECTORS = b"3 2\nthe 0.5 -1\nfilm 1e-3 2\n. . 0 0.25\n"
 MANIFESTED = RunManifest(
     input={"a.csv": InputFile(bytes=3, sha256="00")},
@@ -198,7 +203,7 @@ TARGETS = {
     ),
     "folder of a corpus": Target(lambda: [_OUT], _NAMES, out_folder, 300),
     "suite": of_file(
-        "s.tsv", lambda path: len(halves(read_suite(path), "all")), _CELLS, 400, SUITE
+        "s.tsv", lambda path: len(halves(read_suite(path), "all")), _CELLS, 400, SUITE, OF_ASPECTS
     ),
     "vectors as text": of_file("v.txt", vectors, _CELLS, 1000, VECTORS),
     "vectors as arrays": of_file("v.npz", vectors, mutated_bytes, 400, *_ARRAYS),

@@ -16,7 +16,7 @@ ASKS = re.compile(
     r"from_table|PAIR_TASKS|data\.task|task(\.name)? (==|!=|in|not in) |isinstance\(.*task"
 )
 OWN = ROOT / "thinstack" / "training" / "tasks"
-TASKS = ("entailment", "phrases", "relatedness", "sentences", "spans", "texts")
+TASKS = ("aspects", "entailment", "phrases", "relatedness", "sentences", "spans", "texts")
 
 
 def test_nobody_asks_which_task_it_is():

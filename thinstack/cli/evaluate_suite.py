@@ -25,8 +25,8 @@ SuiteOption = Annotated[
     str | None,
     typer.Option(
         help="Instead of a file: sentences of known polarity, or with terms of known polarity. "
-        f"Give all for every suite, the name of one ({', '.join(suite_names())}), or a table of such "
-        "sentences."
+        f"Give all for every suite, the name of one ({', '.join(suite_names())}), or a table of "
+        "such sentences."
     ),
 ]
 HalfOption = Annotated[

@@ -273,7 +273,7 @@ class Texts(TableTask):
         if recipe.init is None or "head" not in recipe.init.parts:
             yield (
                 "this model scores whole sentences, not their phrases; a model has both if its "
-                "labels are a scale of sentiment (from --init sentiment), or are of phrases (--task "
-                "spans)"
+                "labels are a scale of sentiment (from --init sentiment), or those of phrases "
+                "(--task spans)"
             )
         yield f'try it: thinstack predict --model {bundle} "Any text of yours."'
