@@ -16,6 +16,7 @@ from thinstack.data.tables.containers import check_rows
 from thinstack.data.tables.table import read_mappings
 from thinstack.data.tables.table_rows import Classes, RowChecks
 from thinstack.errors import ConfigError, DataError
+from thinstack.plugins.manager import manager
 from thinstack.training.examples.datasets import read_items
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.loop.team import ALONE, Team
@@ -141,9 +142,10 @@ def train_rows(
     the columns "start" and "end" too.
     """
     files: dict[str, Any] = {"label_column": label, "task": task or "texts"}
-    places = [] if files["task"] == "texts" else ["start", "end"]
-    columns, classes = [text, label, *places], Classes(label, labels)
-    optional = columns[1:] if task == "aspects" else ()
+    kind: type[TableTask] = manager().find("task", f"{files['task']}.v1").plugin
+    read = kind.parse({"text_column": text, "label_column": label}, source="the columns")
+    columns, optional = read.columns_read, read.optional_columns
+    classes = Classes(label, labels)
     others = {part: table for part, table in (("dev", dev), ("test", test)) if table is not None}
     tables = {"train.jsonl": rows} | {f"{part}.jsonl": table for part, table in others.items()}
     for table in tables.values():

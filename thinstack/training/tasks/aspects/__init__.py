@@ -142,8 +142,7 @@ class Aspects(TableTask):
     ) -> list[Example]:
         if not items:
             return []
-        name = self.guide or (recipe.init and recipe.init.bundle)
-        assert name is not None, "`check` has looked"
+        name = self.guide or ("" if recipe.init is None else recipe.init.bundle)
         guide = Guide(name, recipe.model.labels)
         return guide.examples(
             items,
