@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import unknown_label
+from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence
@@ -28,6 +29,7 @@ class LabelledSentence(NamedTuple):
         offsets: (L, 2) the characters [start, end) of each word in the text.
         terms: the words [start, end) of each term, and its label.
         line: the line of the first row of the text in the table, from 1.
+        labelled: whether it is known which terms there are.
     """
 
     text: str
@@ -35,6 +37,7 @@ class LabelledSentence(NamedTuple):
     offsets: NDArray[np.int64]
     terms: list[tuple[int, int, str]]
     line: int
+    labelled: bool = True
 
     def characters(self, start: int, end: int) -> tuple[int, int]:
         """The characters of the text that the words [start, end) are."""
@@ -66,6 +69,20 @@ def read_sentences(
                 _add(row, cut, own, task, labels)
         found.extend(own)
     return found
+
+
+def read_texts(
+    path: FilePath, task: "Aspects", skipped: list[DataError] | None
+) -> list[LabelledSentence]:
+    """The sentences of a table of texts whose terms nobody has labelled."""
+    rows = Table(path).rows([task.text_column], skipped=skipped, advice=task.advice)
+    lines = {row.values[task.text_column]: row.line for row in rows}
+    cut = zip(lines.items(), task.splitter()(list(lines)), strict=True)
+    return [
+        _sentence(text, sentence, line)._replace(labelled=False)
+        for (text, line), sentences in cut
+        for sentence in sentences
+    ]
 
 
 def _sentence(text: str, sentence: Sentence, line: int) -> LabelledSentence:
