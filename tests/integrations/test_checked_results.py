@@ -50,6 +50,8 @@ def test_what_a_component_left_is_read_back(nlp):
         (first(weight=-1.0), "weight"),
         (first(parts=[[0, 2]]), "parts of 3 words"),
         (first(parts=[[1, 3]]), "parts of 3 words"),
+        (first(terms=bytes(8)), "scores of each phrase, found those of 2"),
+        (first(terms=b"\xff" * 20), "scores of each phrase"),
     ],
 )
 def test_what_none_can_have_left_is_refused(nlp, change, problem):

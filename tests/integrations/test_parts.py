@@ -32,6 +32,8 @@ ROWS = ScoredRows(
     polarity=np.array([0.5, 0.0, NAN, -1 / 3]),
     node=np.array([0, 2, NOTHING, 0]),
     parent=np.array([2, NOTHING, NOTHING, 2]),
+    because_start=np.array([0, NOTHING, NOTHING, 2]),
+    because_end=np.array([1, NOTHING, NOTHING, 4]),
 )
 RECORDS = [
     {"id": "a", "sentence": 0, "start": 0, "end": 2, "node": 0, "parent": 2}
@@ -46,6 +48,21 @@ RECORDS = [
     | {"text": LONG[1:70_000], "label": "bad", "polarity": -0.333333}
     | {"scores": {"bad": 1.0, LABELS[1]: 0.0}},
 ]
+BECAUSE = [(0, 1, "a"), (None, None, None), (None, None, None), (2, 4, "\ré")]
+
+
+def wanted(output):
+    """The records with the fields that rows of this output have, in their order."""
+    for record, (start, end, because) in zip(RECORDS, BECAUSE, strict=True):
+        items = []
+        for name, value in record.items():
+            if output == "phrases" or name not in ("node", "parent"):
+                items.append((name, value))
+            if output == "aspects" and name == "end":
+                items += [("because_start", start), ("because_end", end)]
+            if output == "aspects" and name == "text":
+                items.append(("because", because))
+        yield dict(items)
 
 
 def records(path, format):
@@ -66,7 +83,8 @@ def of_csv(cells):
     """The record of a row of CSV, in which nothing is empty text."""
     scores = {name: cells.pop(name) for name in LABELS}
     record = {name: cell or None for name, cell in cells.items()}
-    for name in {"sentence", "start", "end", "node", "parent"} & record.keys():
+    numbers = {"sentence", "start", "end", "node", "parent", "because_start", "because_end"}
+    for name in numbers & record.keys():
         record[name] = record[name] and int(record[name])
     polarity = record["polarity"] and float(record["polarity"])
     scores = (
@@ -76,25 +94,21 @@ def of_csv(cells):
 
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet", "csv"])
-@pytest.mark.parametrize("phrases", [True, False])
-def test_a_file_holds_the_rows(tmp_path, format, phrases):
+@pytest.mark.parametrize("output", ["phrases", "sentences", "documents", "aspects"])
+def test_a_file_holds_the_rows(tmp_path, format, output):
     path = tmp_path / "part"
-    with open_part(path, format, LABELS, phrases=phrases) as write:
+    with open_part(path, format, LABELS, output=output) as write:
         write(GIVEN, ROWS)
         write(GIVEN[:1], ScoredRows(*(column[:1] for column in ROWS)))
-    left_out = () if phrases else ("node", "parent")
-    wanted = [
-        {name: value for name, value in record.items() if name not in left_out}
-        for record in [*RECORDS, RECORDS[0]]
-    ]
+    expected = [*wanted(output), next(wanted(output))]
     found = records(path, format)
-    assert found == wanted
-    assert [list(record) for record in found] == [list(record) for record in wanted]
+    assert found == expected
+    assert [list(record) for record in found] == [list(record) for record in expected]
 
 
 def test_groups_of_parquet_are_large(tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "_GROUP", 3)
-    with open_part(tmp_path / "part", "parquet", LABELS, phrases=True) as write:
+    with open_part(tmp_path / "part", "parquet", LABELS, output="phrases") as write:
         for _ in range(2):
             write(GIVEN, ROWS)
     file = parquet.ParquetFile(tmp_path / "part")
@@ -105,13 +119,13 @@ def test_groups_of_parquet_are_large(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet", "csv"])
 def test_a_file_without_rows_is_one(tmp_path, format):
-    with open_part(tmp_path / "part", format, LABELS, phrases=False):
+    with open_part(tmp_path / "part", format, LABELS, output="sentences"):
         pass
     if format == "jsonl":
         assert (tmp_path / "part").read_bytes() == b""
     elif format == "csv":
         with (tmp_path / "part").open(encoding="utf-8", newline="") as stream:
-            assert list(csv.reader(stream)) == [csv_columns(LABELS, phrases=False)]
+            assert list(csv.reader(stream)) == [csv_columns(LABELS, output="sentences")]
     else:
         assert parquet.read_table(tmp_path / "part").num_rows == 0
 
@@ -119,10 +133,10 @@ def test_a_file_without_rows_is_one(tmp_path, format):
 @pytest.mark.parametrize("label", ["text", "polarity", "parent"])
 def test_a_class_with_the_name_of_a_column_has_no_column(label):
     for format in ("jsonl", "parquet"):
-        check_format(format, ["good", label], phrases=True)
+        check_format(format, ["good", label], output="phrases")
     with pytest.raises(InputError, match=f"'{label}'.*--format jsonl"):
-        check_format("csv", ["good", label], phrases=True)
-    assert csv_columns(["node"], phrases=False)[-2:] == ["polarity", "node"]
+        check_format("csv", ["good", label], output="phrases")
+    assert csv_columns(["node"], output="sentences")[-2:] == ["polarity", "node"]
 
 
 def test_rows_that_failed_are_lines():

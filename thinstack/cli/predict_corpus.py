@@ -35,7 +35,7 @@ IdOption = Annotated[
     typer.Option(help="With --input: the column of the ids.  [default: the line number]"),
 ]
 OutputOption = Annotated[
-    Literal["phrases", "sentences", "documents"] | None,
+    Literal["phrases", "sentences", "documents", "aspects"] | None,
     typer.Option(help="With --input: what to write a row for.  [default: sentences]"),
 ]
 FormatOption = Annotated[

@@ -1,6 +1,7 @@
 """Scores a column of texts of a DataFrame: `thinstack.score_frame`."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -30,6 +31,7 @@ def score_frame(
     *,
     model: Predictor | str | Path = "sentiment",
     scores: bool = False,
+    about: Sequence[str] = (),
     prefix: str = "",
 ) -> Frame:
     """Score a column of English texts, and give the frame with new columns behind its own.
@@ -43,13 +45,19 @@ def score_frame(
     each class also has a column with its probability and of its name. `prefix` stands before all
     new names.
 
-    A missing text has missing values in all of them, and so has a text without words. A label is
-    missing below `abstain`, and a phrase if none takes that side. If the classes are not a scale of
-    sentiment, polarity and phrases are missing. Memory stays bounded, but for the new columns.
+    `about`: terms, such as `["battery", "price|cost"]`, as `Result.about` takes them. Each has two
+    columns: the mean polarity of its mentions in the text, `battery_polarity`, and the number of
+    these, `battery_mentions`. Of several names, the first is that of the columns.
+
+    A missing text has missing values in all of them, and so has a text without words; both have 0
+    mentions. A label is missing below `abstain`, a phrase if none takes that side, and a polarity
+    of a term without a mention. If the classes are not a scale of sentiment, polarity and phrases
+    are missing. Memory stays bounded, but for the new columns.
 
     Raises InputError for what is no frame in memory, for new columns that the frame has already,
-    and for a cell that is no text, with its row from 0. Raises DataError for a column that is not
-    there and for two of one name, and what `thinstack.load` raises.
+    and for a cell that is no text, with its row from 0. For terms, it is raised as `Result.about`
+    does. Raises DataError for a column that is not there and for two of one name, and what
+    `thinstack.load` raises.
     """
     eager = opened_frame(frame)
     check_columns("the frame", eager.columns, [text], _ADVICE)
@@ -57,11 +65,15 @@ def score_frame(
         model = Predictor(open_bundle(model))
     names = [f"{prefix}{name}" for name in ("label", "polarity", "most_positive", "most_negative")]
     names += [prefix + label for label in model.labels] if scores else []
+    terms = _Terms.of(about, model, len(eager))
+    names += [prefix + name for name in terms.names]
     _check_new(names, eager.columns)
     columns = _Columns.empty(len(eager), model.view, scores=scores)
     for row, result in enumerate(model.stream(_texts(eager, text))):
         columns.add(row, result)
-    scored: Frame = _joined(eager, dict(zip(names, columns.values(), strict=True)))
+        terms.add(row, result)
+    values = [*columns.values(), *terms.values()]
+    scored: Frame = _joined(eager, dict(zip(names, values, strict=True)))
     return scored
 
 
@@ -183,12 +195,64 @@ class _Columns(NamedTuple):
         return [self.labels, polarity, self.phrases[1], self.phrases[-1], *scores]
 
 
+class _Terms(NamedTuple):
+    """The columns of some terms: by row and term, the mean polarity of the mentions, NaN if there
+    is none, and how many there are."""
+
+    asked: tuple[str, ...]
+    polarity: NDArray[np.float64]
+    mentions: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, about: Sequence[str], model: Predictor, rows: int) -> "_Terms":
+        """Of so many rows. Raises InputError as `Result.about` does."""
+        if isinstance(about, str) or not isinstance(about, Sequence):
+            expected = "expected a list of terms, such as ['battery', 'price|cost']"
+            raise InputError(f"about: {expected}, found {shown(about, 60)}")
+        if about:
+            model("").about(*about)
+        shape = len(about), rows
+        made = cls(tuple(about), np.full(shape, np.nan), np.zeros(shape, np.int64))
+        if twice := [name for name in made.names if made.names.count(name) > 1]:
+            raise InputError(
+                f"about: two terms would have a column {twice[0]!r}: leave one out, or make them "
+                "names of one, such as 'price|cost'"
+            )
+        return made
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        first = [term.split("|")[0].strip() for term in self.asked]
+        return [f"{name}_{what}" for name in first for what in ("polarity", "mentions")]
+
+    def add(self, row: int, result: Result) -> None:
+        """Fill a row."""
+        found: dict[str, list[float]] = {term: [] for term in self.asked}
+        for aspect in result.about(*self.asked) if self.asked else ():
+            found[aspect.asked or ""].append(np.nan if aspect.polarity is None else aspect.polarity)
+        for number, polarity in enumerate(found.values()):
+            self.mentions[number, row] = len(polarity)
+            if polarity:
+                self.polarity[number, row] = np.mean(polarity)
+
+    def values(self) -> list[Any]:
+        """The columns in order."""
+        return [*chain.from_iterable(zip(self.polarity, self.mentions, strict=True))]
+
+
 def _joined(frame: "nw.DataFrame[Any]", columns: Mapping[str, Any]) -> Any:
     """The frame with more columns, as it was given."""
     backend, new = frame.implementation, list[Any]()
     for name, values in columns.items():
-        kind = nw.String if isinstance(values, list) else nw.Float64
-        known = values if isinstance(values, list) else _without_nan(values)
+        kind: Any
+        known: list[Any]
+        if isinstance(values, list):
+            kind, known = nw.String, values
+        elif values.dtype == np.int64:
+            kind, known = nw.Int64, values.tolist()
+        else:
+            kind, known = nw.Float64, _without_nan(values)
         new.append(nw.new_series(name, known, kind, backend=backend))
     return frame.with_columns(*new).to_native()
 

@@ -33,12 +33,13 @@ class Aspect:
 
     Attributes:
         start, end: the characters [start, end) of the whole text that are the term.
+        node: the node of the tree of the sentence, in transition order, that says it.
         asked: the term of `about` that this is a mention of, as the user wrote it. None if the
             model found it.
         probability: how probably it is a term; 1.0 if a user named it.
     """
 
-    __slots__ = ("_because", "_node", "_nodes", "asked", "end", "probability", "start")
+    __slots__ = ("_because", "_nodes", "asked", "end", "node", "probability", "start")
 
     def __init__(
         self,
@@ -51,7 +52,7 @@ class Aspect:
         asked: str | None = None,
         probability: float = 1.0,
     ):
-        self._nodes, self._node, self._because = nodes, node, because
+        self._nodes, self.node, self._because = nodes, node, because
         self.start, self.end, self.asked, self.probability = start, end, asked, probability
 
     @property
@@ -69,17 +70,17 @@ class Aspect:
     def label(self) -> str | None:
         """The most probable class of what is said of it, or None if that is less probable than
         `abstain`."""
-        return self._nodes.labels[self._node]
+        return self._nodes.labels[self.node]
 
     @property
     def scores(self) -> dict[str, float]:
         """The probability of each class, {label: probability}."""
-        return dict(zip(self.sentence.labels, self._nodes.rows[self._node], strict=True))
+        return dict(zip(self.sentence.labels, self._nodes.rows[self.node], strict=True))
 
     @property
     def polarity(self) -> float | None:
         """From -1 (negative) to 1 (positive), as `Prediction.polarity`."""
-        return self._nodes.polarity[self._node]
+        return self._nodes.polarity[self.node]
 
     @property
     def because(self) -> Phrase | None:

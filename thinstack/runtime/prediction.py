@@ -16,6 +16,7 @@ from thinstack.runtime.highlights import highlights
 from thinstack.runtime.phrase import Nodes, Phrase, shown
 from thinstack.runtime.scored import Scored, Spans, scored_spans
 from thinstack.runtime.views import View
+from thinstack.text.sentences import Sentence
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
@@ -72,6 +73,16 @@ class Prediction:
 
     def __repr__(self) -> str:
         return shown(self)
+
+    @classmethod
+    def of_sentence(
+        cls, sentence: Sentence, scored: Scored, view: View, predictor: "Predictor | None" = None
+    ) -> Self:
+        """A prediction of a sentence of a text."""
+        text, words, offsets, start = sentence
+        steps, scores, weight, parts, terms = scored
+        read = (text, tuple(words), offsets)
+        return cls(*read, steps, scores, view, weight, parts, start, terms, predictor)
 
     @classmethod
     def of_words(

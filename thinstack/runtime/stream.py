@@ -98,19 +98,7 @@ class Reader(NamedTuple):
     ) -> tuple[Prediction, ...]:
         predictor, view = self.predictor, self.predictor.view
         return tuple(
-            Prediction(
-                sentence.text,
-                tuple(sentence.words),
-                sentence.offsets,
-                found.transitions,
-                found.scores,
-                view,
-                found.weight,
-                found.parts,
-                sentence.start,
-                found.terms,
-                predictor,
-            )
+            Prediction.of_sentence(sentence, found, view, predictor)
             for sentence, found in zip(sentences, scored, strict=True)
         )
 

@@ -34,11 +34,12 @@ def scored_schema(labels: Sequence[str], output: Output = "sentences") -> "pa.Sc
     """The columns of `score_batches`, by the labels of the model (`Predictor.labels`).
 
     They are: `id` string; `sentence`, `start`, `end` int32; for phrases also `node`, `parent`
-    int32; `text`, `label` string; `polarity` double; `scores`, a struct with a float32 for each
-    class; `error`, a struct of the strings `kind` and `message`. All may be null. Raises
+    int32, and for aspects `because_start`, `because_end`; `text`, `label` string, and for aspects
+    `because`; `polarity` double; `scores`, a struct with a float32 for each class; `error`, a
+    struct of the strings `kind` and `message`. All may be null. Raises
     MissingExtraError without pyarrow.
     """
-    return rows_schema(labels, phrases=output == "phrases", problems=True)
+    return rows_schema(labels, output=output, problems=True)
 
 
 def score_batches(

@@ -10,6 +10,7 @@ from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.folder import OutFolder
 from thinstack.integrations.corpora.part_files import PartFormat, csv_columns, merge_parquet
+from thinstack.integrations.corpora.scoring import Output
 
 _FORMATS: Final[dict[str, PartFormat]] = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
 
@@ -43,7 +44,7 @@ def check_new_file(file: Path) -> None:
 
 
 def join_parts(
-    folder: OutFolder, shards: int, file: Path, labels: Sequence[str], *, phrases: bool
+    folder: OutFolder, shards: int, file: Path, labels: Sequence[str], *, output: Output
 ) -> None:
     """Write the rows of all shards as one file, and the failed rows as another one. Each is whole,
     wherever this is stopped. Raises OSError."""
@@ -53,7 +54,7 @@ def join_parts(
             merge_parquet(parts, temporary)
         else:
             csv = folder.format == "csv"
-            names = csv_line(csv_columns(labels, phrases=phrases)) if csv else ""
+            names = csv_line(csv_columns(labels, output=output)) if csv else ""
             _concatenate(parts, temporary, len(names.encode()))
     failed = [folder.failed_part(number) for number in range(shards)]
     if there := [path for path in failed if path.exists()]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from thinstack.data.tables.csv_rows import check_classes, csv_line, csv_writer
 from thinstack.errors import needs_extra
 from thinstack.integrations.corpora.rows import Problem, Row
-from thinstack.integrations.corpora.scoring import NOTHING, ScoredRows
+from thinstack.integrations.corpora.scoring import NOTHING, Output, ScoredRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,37 +24,41 @@ PartFormat = Literal["parquet", "jsonl", "csv"]
 Write = Callable[[Sequence[Row], ScoredRows], None]
 """Writes scored rows; those of the input are by place."""
 
+_PLACED: Final[dict[Output, tuple[str, str]]] = {
+    "phrases": ("node", "parent"),
+    "aspects": ("because_start", "because_end"),
+}
+"""Columns of numbers that only rows of this output have."""
+_BECAUSE: Final = "because"
 _PROBLEM: Final = "error"
 _GROUP: Final = 1 << 15  # rows of a parquet row group at least, but in the last one
 _PLACES: Final = 6  # digits of a probability behind the point, in JSON
 
 
-def check_format(format: PartFormat, labels: Sequence[str], *, phrases: bool) -> None:
+def check_format(format: PartFormat, labels: Sequence[str], *, output: Output) -> None:
     """Raise MissingExtraError if a package for this format is missing, and InputError for classes
     that cannot have columns of their own."""
     if format == "parquet":
         with needs_extra("data", "pyarrow"):
             import pyarrow.parquet  # noqa: F401
     elif format == "csv":
-        csv_columns(labels, phrases=phrases)
+        csv_columns(labels, output=output)
 
 
-def csv_columns(labels: Sequence[str], *, phrases: bool) -> list[str]:
+def csv_columns(labels: Sequence[str], *, output: Output) -> list[str]:
     """The names of the columns of CSV: a class has a column of its name. Raises InputError for a
     class that has the name of another column."""
-    tree = ["node", "parent"] if phrases else []
-    names = ["id", "sentence", "start", "end", *tree, "text", "label", "polarity"]
+    names = [*_numbered(output), *_texts(output), "polarity"]
     check_classes("--format csv", labels, names, "choose --format jsonl or --format parquet")
     return [*names, *labels]
 
 
 def open_part(
-    path: Path, format: PartFormat, labels: Sequence[str], *, phrases: bool
+    path: Path, format: PartFormat, labels: Sequence[str], *, output: Output
 ) -> AbstractContextManager[Write]:
-    """A writer of rows for these classes to a file. `phrases`: whether the rows are phrases, with a
-    place in a tree."""
+    """A writer of rows for these classes to a file. `output`: what has a row."""
     opened = {"jsonl": _jsonl_part, "csv": _csv_part, "parquet": _parquet_part}[format]
-    return opened(path, labels, phrases=phrases)
+    return opened(path, labels, output=output)
 
 
 def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
@@ -65,37 +69,58 @@ def failed_lines(failed: Sequence[tuple[Row, Problem]]) -> str:
 
 
 @contextmanager
-def _jsonl_part(path: Path, labels: Sequence[str], *, phrases: bool) -> Iterator[Write]:
+def _jsonl_part(path: Path, labels: Sequence[str], *, output: Output) -> Iterator[Write]:
     def write(given: Sequence[Row], rows: ScoredRows) -> None:
-        stream.writelines(_lines(given, rows, labels, phrases=phrases))
+        stream.writelines(_lines(given, rows, labels, output=output))
 
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         yield write
 
 
 def _lines(
-    given: Sequence[Row], rows: ScoredRows, labels: Sequence[str], *, phrases: bool
+    given: Sequence[Row], rows: ScoredRows, labels: Sequence[str], *, output: Output
 ) -> Iterator[str]:
     """Filled into a line by hand: as fast as json.dumps is, it would take as long as the model."""
     names = [json.dumps(label, ensure_ascii=False) for label in labels]
     inner = ", ".join(f"{name.replace('%', '%%')}: %r" for name in names)
-    tree = '"node": %s, "parent": %s, ' if phrases else ""
-    form = f'{{"id": %s, "sentence": %s, "start": %d, "end": %d, {tree}"text": %s, '
-    form += '"label": %s, "polarity": %s, "scores": '
+    columns = [*_numbered(output), *_texts(output), "polarity"]
+    form = "".join(f'"{name}": %s, ' for name in columns)
+    form = f'{{{form}"scores": '
     scored, unscored = f"{form}{{{inner}}}}}\n", f"{form}null}}\n"
     known = np.array([json.dumps(row.id, ensure_ascii=False) for row in given], object)
-    columns = [known[rows.text], _numbers(rows.sentence), rows.start, rows.end]
-    columns += [_numbers(rows.node), _numbers(rows.parent)] if phrases else []
+    numbers = [_numbers(getattr(rows, name)) for name in _numbered(output)[1:]]
     labelled = np.array([*names, "null"], object)[rows.label]  # NOTHING is the last
     probabilities, missing = _rounded(rows.scores).tolist(), np.isnan(rows.scores[:, 0]).tolist()
     places = zip(
-        *(column.tolist() for column in columns),
-        (json.dumps(text, ensure_ascii=False) for text in rows.texts_of(given)),
+        *(column.tolist() for column in (known[rows.text], *numbers)),
+        *(
+            (json.dumps(text, ensure_ascii=False) for text in texts)
+            for texts in _given_texts(given, rows, output)
+        ),
         *(labelled.tolist(), _polarity(rows, "null")),
         strict=True,
     )
     for place, scores, absent in zip(places, probabilities, missing, strict=True):
         yield unscored % place if absent else scored % (*place, *scores)
+
+
+def _numbered(output: Output) -> list[str]:
+    """The first columns: the id, and numbers."""
+    return ["id", "sentence", "start", "end", *_PLACED.get(output, ())]
+
+
+def _texts(output: Output) -> list[str]:
+    """The columns of texts that stand behind these."""
+    return ["text", *([_BECAUSE] if output == "aspects" else []), "label"]
+
+
+def _given_texts(
+    given: Sequence[Row], rows: ScoredRows, output: Output
+) -> list[Iterator[str | None]]:
+    """The columns of characters of the given texts."""
+    pairs = [(rows.start, rows.end)]
+    pairs += [(rows.because_start, rows.because_end)] if output == "aspects" else []
+    return [rows.texts_of(given, *pair) for pair in pairs]
 
 
 def _numbers(column: NDArray[np.int64], nothing: str = "null") -> NDArray[np.object_]:
@@ -117,28 +142,27 @@ def _polarity(rows: ScoredRows, nothing: str) -> list[Any]:
 
 
 @contextmanager
-def _csv_part(path: Path, labels: Sequence[str], *, phrases: bool) -> Iterator[Write]:
+def _csv_part(path: Path, labels: Sequence[str], *, output: Output) -> Iterator[Write]:
     def write(given: Sequence[Row], rows: ScoredRows) -> None:
-        writer.writerows(_cells(given, rows, labels, phrases=phrases))
+        writer.writerows(_cells(given, rows, labels, output=output))
 
     with path.open("w", encoding="utf-8", newline="") as stream:
-        stream.write(csv_line(csv_columns(labels, phrases=phrases)))
+        stream.write(csv_line(csv_columns(labels, output=output)))
         writer = csv_writer(stream)
         yield write
 
 
 def _cells(
-    given: Sequence[Row], rows: ScoredRows, labels: Sequence[str], *, phrases: bool
+    given: Sequence[Row], rows: ScoredRows, labels: Sequence[str], *, output: Output
 ) -> Iterator[tuple[Any, ...]]:
     """The cells of each row; what is missing is empty."""
     ids, names = np.array([row.id for row in given], object), np.array([*labels, ""], object)
-    columns = [ids[rows.text], _numbers(rows.sentence, ""), rows.start, rows.end]
-    columns += [_numbers(rows.node, ""), _numbers(rows.parent, "")] if phrases else []
+    numbers = [_numbers(getattr(rows, name), "") for name in _numbered(output)[1:]]
     scores = _rounded(rows.scores).astype(object)
     scores[np.isnan(rows.scores)] = ""
     return zip(
-        *(column.tolist() for column in columns),
-        rows.texts_of(given),
+        *(column.tolist() for column in (ids[rows.text], *numbers)),
+        *_given_texts(given, rows, output),
         *(names[rows.label].tolist(), _polarity(rows, "")),
         *scores.T.tolist(),
         strict=True,
@@ -146,8 +170,8 @@ def _cells(
 
 
 @contextmanager
-def _parquet_part(path: Path, labels: Sequence[str], *, phrases: bool) -> Iterator[Write]:
-    schema = rows_schema(labels, phrases=phrases)
+def _parquet_part(path: Path, labels: Sequence[str], *, output: Output) -> Iterator[Write]:
+    schema = rows_schema(labels, output=output)
     with _in_groups(path, schema) as add:
 
         def write(given: Sequence[Row], rows: ScoredRows) -> None:
@@ -191,23 +215,20 @@ def merge_parquet(parts: Sequence[Path], path: Path) -> None:
                     add(batch)
 
 
-def rows_schema(labels: Sequence[str], *, phrases: bool, problems: bool = False) -> "pa.Schema":
+def rows_schema(labels: Sequence[str], *, output: Output, problems: bool = False) -> "pa.Schema":
     """The columns of scored rows for these classes.
 
-    `phrases`: whether the rows are phrases, with a place in a tree. `problems`: whether failed rows
-    are included.
+    `output`: what has a row. `problems`: whether failed rows are included.
     """
     with needs_extra("data", "pyarrow"):
         import pyarrow as pa
-    tree = ["node", "parent"] if phrases else []
     scores = pa.struct([pa.field(label, pa.float32()) for label in labels])
     problem = pa.struct([pa.field(name, pa.string()) for name in Problem._fields])
     return pa.schema(
         [
             pa.field("id", pa.string()),
-            *(pa.field(name, pa.int32()) for name in ("sentence", "start", "end", *tree)),
-            pa.field("text", pa.string()),
-            pa.field("label", pa.string()),
+            *(pa.field(name, pa.int32()) for name in _numbered(output)[1:]),
+            *(pa.field(name, pa.string()) for name in _texts(output)),
             pa.field("polarity", pa.float64()),
             pa.field("scores", scores),
             *([pa.field(_PROBLEM, problem)] if problems else []),
@@ -234,16 +255,17 @@ def rows_batch(
     names = pa.array([field.name for field in kind], pa.string())
     columns = {
         "id": pa.array([row.id for row in given], pa.string()).take(pa.array(rows.text)),
-        "sentence": numbers(rows.sentence),
-        "start": numbers(rows.start),
-        "end": numbers(rows.end),
-        "node": numbers(rows.node),
-        "parent": numbers(rows.parent),
-        "text": pa.array(rows.texts_of(given), pa.string()),
+        "text": pa.array(rows.texts_of(given, rows.start, rows.end), pa.string()),
         "label": names.take(pa.array(rows.label, mask=rows.label == NOTHING)),
         "polarity": pa.array(rows.polarity, mask=np.isnan(rows.polarity)),
         "scores": pa.StructArray.from_arrays(by_class, fields=list(kind), mask=pa.array(missing)),
     }
+    for field in schema:
+        if pa.types.is_int32(field.type):
+            columns[field.name] = numbers(getattr(rows, field.name))
+    if _BECAUSE in schema.names:
+        because = rows.texts_of(given, rows.because_start, rows.because_end)
+        columns[_BECAUSE] = pa.array(because, pa.string())
     if _PROBLEM in schema.names:
         by_text = [
             problems[text]._asdict() if text in problems else None for text in range(len(given))

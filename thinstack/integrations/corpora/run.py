@@ -84,7 +84,7 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     if request.file:
         check_new_file(request.file)
     scorer = request.model.scorer(request.settings)
-    classes: dict[str, Any] = {"labels": scorer.labels, "phrases": scorer.output == "phrases"}
+    classes: dict[str, Any] = {"labels": scorer.labels, "output": scorer.output}
     check_format(folder.format, **classes)
     folder.prepare()
     with locked(folder.path), _tidied(folder):

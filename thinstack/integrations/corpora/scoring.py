@@ -1,4 +1,4 @@
-"""Scores texts into rows, one for each phrase, sentence or text. The rows are held as columns."""
+"""Scores texts into rows, one for each phrase, sentence, text or aspect, held as columns."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -11,15 +11,17 @@ from thinstack.core.config import TreeSource
 from thinstack.core.transitions import parents_of, spans_of
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.rows import Problem, Row
+from thinstack.runtime.aspects import aspects
 from thinstack.runtime.culprit import each_part
 from thinstack.runtime.documents import ScoredText, text_scores
+from thinstack.runtime.prediction import Prediction
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.scored import Scored
 from thinstack.text.sentences import Sentence, splitter
 
 IntArray = NDArray[np.int64]
 
-Output = Literal["phrases", "sentences", "documents"]
+Output = Literal["phrases", "sentences", "documents", "aspects"]
 """What has a row."""
 
 NOTHING: Final = -1
@@ -34,13 +36,14 @@ class ScoredRows(NamedTuple):
     Attributes:
         text: (N,) the place of the text.
         sentence: (N,) the number of the sentence in the text, or NOTHING for a whole text.
-        start, end: (N,) characters [start, end) of the text.
+        start, end: (N,) characters [start, end) of the text. NOTHING for a text without aspects.
         label: (N,) the number of the class, or NOTHING if no class is probable enough.
         scores: (N, V) the probabilities of the classes, NaN for a text without words.
         polarity: (N,) the mean of the classes' places from -1 to 1, weighted by their
             probabilities; NaN without scores, and where the classes are no scale of sentiment.
         node, parent: (N,) for phrases, the number of the node in its tree, in transition order, and
             the number of its parent. The parent of a whole sentence is NOTHING.
+        because_start, because_end: (N,) for aspects, the characters of what decides, or NOTHING.
     """
 
     text: IntArray
@@ -52,6 +55,8 @@ class ScoredRows(NamedTuple):
     polarity: NDArray[np.float64]
     node: IntArray
     parent: IntArray
+    because_start: IntArray
+    because_end: IntArray
 
     @classmethod
     def merged(cls, parts: "Sequence[Self]") -> Self:
@@ -64,10 +69,12 @@ class ScoredRows(NamedTuple):
         """The rows at some places."""
         return type(self)._make(column[places] for column in self)
 
-    def texts_of(self, given: Sequence[Row]) -> Iterator[str | None]:
-        """The characters of each row, of the `given` texts at their places; None for a row without
-        characters. Phrases lie within each other, so all at once would be long."""
-        places = zip(self.text.tolist(), self.start.tolist(), self.end.tolist(), strict=True)
+    def texts_of(
+        self, given: Sequence[Row], starts: IntArray, ends: IntArray
+    ) -> Iterator[str | None]:
+        """The characters [start, end) of each row, of the `given` texts at their places; None where
+        there are none. Phrases lie within each other, so all at once would be long."""
+        places = zip(self.text.tolist(), starts.tolist(), ends.tolist(), strict=True)
         for text, start, end in places:
             yield None if start == NOTHING else given[text].text[start:end]
 
@@ -75,8 +82,8 @@ class ScoredRows(NamedTuple):
 class TextScorer:
     """Scores texts with a model. `source`: where trees come from. `output`: what has a row.
 
-    Raises InputError for a source that the model does not have, and for phrases if the model scores
-    only whole sentences.
+    Raises InputError for a source that the model does not have, for phrases if the model scores
+    only whole sentences, and for aspects if it does not find terms.
     """
 
     def __init__(self, predictor: Predictor, output: Output, source: TreeSource = "auto"):
@@ -85,6 +92,8 @@ class TextScorer:
                 "this model scores only whole sentences, not phrases: choose --output sentences or "
                 "--output documents"
             )
+        if output == "aspects":
+            aspects([], finds=predictor.view.no_term is not None)
         self.predictor, self.output, self.source = predictor, output, source
         self.labels = predictor.labels
         self._cut = splitter()
@@ -110,7 +119,8 @@ class TextScorer:
         return ScoredRows.merged(scored), problems
 
     def score(self, texts: Sequence[str]) -> ScoredRows:
-        """The scored rows of texts. A text without words has one row, without label and scores."""
+        """The scored rows of texts. A text without words has one row, without label and scores, and
+        so has one without aspects."""
         cut = list(self._cut(texts))
         flat = list(chain.from_iterable(cut))
         words = [[each.words for each in sentences] for sentences in cut]
@@ -120,6 +130,8 @@ class TextScorer:
         if self.output == "documents":
             return self._placed(self._documents(found, flat, counts, sizes))
         scored = [sentence for text in found for sentence in text.sentences]
+        if self.output == "aspects":
+            return self._placed(self._aspects(scored, flat, counts))
         make = self._phrases if self.output == "phrases" else self._sentences
         wordless = np.flatnonzero(counts == 0)
         empty = self._whole(wordless, sizes[wordless])
@@ -131,7 +143,7 @@ class TextScorer:
         nothing = np.full(len(texts), NOTHING, np.int64)
         scores = np.full((len(texts), len(self.labels)), np.nan, np.float32)
         place, polarity = (texts, nothing, nothing, nothing), np.full(len(texts), np.nan)
-        return ScoredRows(*place, nothing, scores, polarity, nothing, nothing)
+        return ScoredRows(*place, nothing, scores, polarity, *[nothing] * 4)
 
     def _whole(self, texts: IntArray, ends: IntArray) -> ScoredRows:
         """Rows of whole texts, without scores."""
@@ -174,6 +186,25 @@ class TextScorer:
         rows = rows._replace(sentence=sentence[owner], start=starts, end=ends)
         scores = np.concatenate([each.scores for each in scored])
         return rows._replace(label=self._labels(scores), scores=scores)
+
+    def _aspects(self, scored: list[Scored], flat: list[Sentence], counts: IntArray) -> ScoredRows:
+        texts, sentences = _numbered(counts)
+        places, scores = list[tuple[int, ...]](), list[NDArray[np.float32]]()
+        each = zip(texts.tolist(), sentences.tolist(), flat, scored, strict=True)
+        for text, number, sentence, found in each:
+            prediction = Prediction.of_sentence(sentence, found, self.predictor.view)
+            for aspect in prediction.aspects:
+                because = aspect.because
+                why = (NOTHING, NOTHING) if because is None else (because.start, because.end)
+                places.append((text, number, aspect.start, aspect.end, *why))
+                scores.append(prediction.node_scores[aspect.node])
+        columns = np.array(places, np.int64).reshape(-1, 6).T
+        rows = self.blank(columns[0])._replace(sentence=columns[1], start=columns[2])
+        rows = rows._replace(end=columns[3], because_start=columns[4], because_end=columns[5])
+        if scores:
+            rows = rows._replace(scores=np.stack(scores), label=self._labels(np.stack(scores)))
+        empty = np.setdiff1d(np.arange(len(counts)), columns[0])
+        return ScoredRows.merged([rows, self.blank(empty)])
 
     def _placed(self, rows: ScoredRows) -> ScoredRows:
         """The rows with their polarity."""

@@ -54,9 +54,8 @@ class ModelSource:
 def score_shard(scorer: TextScorer, shard: Shard, folder: OutFolder) -> WrittenShard:
     """Score the rows of a shard and write them."""
     failed: list[tuple[Row, Problem]] = []
-    phrases = scorer.output == "phrases"
     with replacing(folder.part(shard.number)) as path:
-        with open_part(path, folder.format, scorer.labels, phrases=phrases) as write:
+        with open_part(path, folder.format, scorer.labels, output=scorer.output) as write:
             for rows in batches_of(shard.rows):
                 scored, problems = scorer(rows)
                 _check_complete(len(rows), scored, problems)

@@ -1,0 +1,182 @@
+"""Rows of aspects: of corpora, of record batches, and columns of frames."""
+
+import csv
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from aspect_models import LABELS, write_aspect_bundle
+from pyarrow import parquet
+
+import thinstack
+from thinstack.errors import InputError
+from thinstack.integrations.corpora import score_batches, scored_schema, shards
+
+TEXTS = ["A good battery! The staff is awful.", "", "so good", "a screen, good staff", "nothing"]
+FIELDS = ["id", "sentence", "start", "end", "because_start", "because_end"]
+FIELDS += ["text", "because", "label", "polarity", "scores"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_aspect_bundle(tmp_path_factory.mktemp("model") / "aspects").path
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return thinstack.load(folder, threads=1)
+
+
+def expected(model):
+    """A row for each aspect, and an empty one for a text without any."""
+    for number, result in enumerate(model(TEXTS)):
+        if not result.aspects:
+            yield {"id": str(number)} | dict.fromkeys(FIELDS[1:])
+        for each in result.aspects:
+            data, why = each.to_dict(), each.because
+            yield {
+                "id": str(number),
+                "sentence": result.sentences.index(each.sentence),
+                "start": data["start"],
+                "end": data["end"],
+                "because_start": why and why.start,
+                "because_end": why and why.end,
+                "text": data["text"],
+                "because": why and why.text,
+                "label": data["label"],
+                "polarity": pytest.approx(data["polarity"], abs=2e-6),
+                "scores": pytest.approx(data["scores"], abs=2e-6),
+            }
+
+
+def of_csv(cells):
+    row = {name: cells[name] or None for name in FIELDS[:-1]}
+    for name in ("sentence", "start", "end", "because_start", "because_end"):
+        row[name] = row[name] and int(row[name])
+    row["polarity"] = row["polarity"] and float(row["polarity"])
+    scores = {label: float(cells[label]) for label in LABELS[1:] if cells[label]}
+    return row | {"scores": scores or None}
+
+
+def read(path):
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    if path.suffix == ".parquet":
+        return parquet.read_table(path).to_pylist()
+    with path.open(encoding="utf-8", newline="") as stream:
+        return [of_csv(cells) for cells in csv.DictReader(stream)]
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+def test_a_corpus_has_a_row_for_each_aspect(cli, folder, model, tmp_path, monkeypatch, format):
+    monkeypatch.setattr(shards, "SHARD_ROWS", 2)
+    lines = (json.dumps({"id": str(number), "text": text}) for number, text in enumerate(TEXTS))
+    given, out = tmp_path / "texts.jsonl", tmp_path / f"scored.{format}"
+    given.write_text("\n".join(lines))
+    asked = ("predict", "--input", given, "--id", "id", "--out", out, "--output", "aspects")
+    answer = cli(*asked, "--jobs", "0", "--model", folder)
+    assert (answer.code, answer.err) == (0, f"5 rows; the scores are in {out}\n")
+    found = read(out)
+    assert found == list(expected(model))
+    assert all(list(row) == FIELDS for row in found)
+
+
+def test_batches_have_a_row_for_each_aspect(model):
+    batch = pa.record_batch({"id": [*"01234"], "text": TEXTS})
+    found = list(score_batches([batch], model, output="aspects"))
+    assert {one.schema for one in found} == {scored_schema(model.labels, "aspects")}
+    assert found[0].schema.names == [*FIELDS, "error"]
+    rows = list(itertools.chain.from_iterable(one.to_pylist() for one in found))
+    assert {row["error"] for row in rows} == {None}
+    assert [{name: row[name] for name in FIELDS} for row in rows] == list(expected(model))
+    batch = pa.record_batch({"id": [*"012"], "text": [None, "a staff", "nothing"]})
+    rows = next(iter(score_batches([batch], model, output="aspects"))).to_pylist()
+    kinds = [(row["text"], row["error"] and row["error"]["kind"]) for row in rows]
+    assert kinds == [(None, "missing"), ("staff", None), (None, None)]
+
+
+def test_the_default_of_aspects_is_their_model_and_others_are_refused(cli, tmp_path):
+    given = tmp_path / "texts.txt"
+    given.write_text("a good battery\n")
+    asked = ("predict", "--input", given, "--out", tmp_path / "out", "--output", "aspects")
+    answer = cli(*asked, "--jobs", "0")
+    assert answer.code == 2
+    assert "unknown model 'aspects'" in answer.err
+    answer = cli(*asked, "--jobs", "0", "--model", "sentiment")
+    assert answer.code == 2
+    assert "aspects: this model does not find terms" in answer.err
+    answer = cli(*asked[:-2], "--about", "battery")
+    assert answer.code == 2
+    assert "--about: does not work with --input" in answer.err
+    assert not (tmp_path / "out").exists()
+
+
+CELLS = ["The staff is awful. Good staff!", None, "Nothing here", "a screen"]
+MAKE = {
+    "pandas": lambda: pd.DataFrame({"text": CELLS}, index=[3, 1, 4, 5]),
+    "polars": lambda: pl.DataFrame({"text": CELLS}),
+    "pyarrow": lambda: pa.table({"text": CELLS}),
+}
+NEW = ["staff_polarity", "staff_mentions", "screen_polarity", "screen_mentions"]
+
+
+@pytest.mark.parametrize("kind", MAKE)
+@pytest.mark.parametrize("own", [False, True])
+def test_frames_have_columns_for_each_term(folder, kind, own):
+    model = thinstack.load(folder if own else "sentiment", threads=1)
+    frame = thinstack.score_frame(
+        MAKE[kind](), model=model, about=["staff", "screen|display"], prefix="x_"
+    )
+    names = [*(frame.columns if kind != "pyarrow" else frame.column_names)]
+    assert names[-4:] == [f"x_{name}" for name in NEW]
+    if kind == "pandas":
+        assert frame.index.tolist() == [3, 1, 4, 5]
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    else:
+        rows = frame.to_dicts() if kind == "polars" else frame.to_pylist()
+    staff, screen = (
+        [[each.polarity for each in model(cell or "").about(term)] for cell in CELLS]
+        for term in ("staff", "screen|display")
+    )
+    assert [[len(one) for one in each] for each in (staff, screen)] == [[2, 0, 0, 0], [0, 0, 0, 1]]
+    for term, found in (("staff", staff), ("screen", screen)):
+        assert [row[f"x_{term}_mentions"] for row in rows] == [*map(len, found)]
+        for row, some in zip(rows, found, strict=True):
+            wanted = pytest.approx(np.mean(some), abs=1e-12) if some else None
+            assert row[f"x_{term}_polarity"] == wanted
+
+
+def test_a_frame_without_terms_has_no_such_columns(model):
+    frame = pl.DataFrame({"text": CELLS})
+    assert thinstack.score_frame(frame, model=model, about=[]).columns[1:] == [
+        *("label", "polarity", "most_positive", "most_negative")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("about", "problem"),
+    [
+        ("battery", "about: expected a list of terms, .*found 'battery'"),
+        (3, "about: expected a list of terms, .*found 3"),
+        ([3], "expected each term as a text.*found 3"),
+        (["?"], "a letter or digit"),
+        (["staff", "staff|waiter"], "two terms would have a column 'staff_polarity'"),
+        (["staff", "staff"], "two terms would have a column 'staff_polarity'"),
+    ],
+)
+def test_terms_of_a_frame_that_are_none_are_refused(model, about, problem):
+    frame = pl.DataFrame({"text": ["a"]})
+    with pytest.raises(InputError, match=problem):
+        thinstack.score_frame(frame, model=model, about=about)
+
+
+def test_a_frame_that_has_a_column_of_a_term_is_refused(model, last_word):
+    frame = pl.DataFrame({"text": ["a"], "staff_polarity": [1]})
+    with pytest.raises(InputError, match="'staff_polarity' already"):
+        thinstack.score_frame(frame, model=model, about=["staff"])
+    with pytest.raises(InputError, match=r"about: .*bad, so-so, good"):
+        thinstack.score_frame(frame.select("text"), model=last_word.path, about=["staff"])
