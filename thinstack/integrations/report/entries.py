@@ -46,17 +46,21 @@ _ADVICE: Final = (
 
 
 class Columns(NamedTuple):
-    """The columns of the texts, of their groups, and of their dates, of the format `dates`."""
+    """The columns of the texts, of their groups, and of their dates, of the format `dates`; and of
+    their ids, where texts are looked for by them."""
 
     text: str = "text"
     by: str | None = None
     over: str | None = None
     dates: str | None = None
+    id: str | None = None
 
     @property
     def names(self) -> list[str]:
         """The columns that are read, each once."""
-        return list(dict.fromkeys(name for name in (self.text, self.by, self.over) if name))
+        return list(
+            dict.fromkeys(name for name in (self.text, self.by, self.over, self.id) if name)
+        )
 
 
 class Fault(NamedTuple):
@@ -74,6 +78,8 @@ class Entry(NamedTuple):
         text: its text; "" if it cannot be read.
         group, day: what stands in the columns of groups and dates, if that can be read.
         faults: what could not be read.
+        id: the content of the column of ids; without one, the line, behind the name of its file if
+            there are several.
     """
 
     place: str
@@ -81,6 +87,12 @@ class Entry(NamedTuple):
     group: str | None = None
     day: date | None = None
     faults: tuple[Fault, ...] = ()
+    id: str = ""
+
+    @property
+    def unreadable(self) -> Fault | None:
+        """Why it has no text, or None if it has one."""
+        return next((fault for fault in self.faults if fault.kind in ("row", "empty")), None)
 
 
 Source = Callable[[], Iterator[Entry]]
@@ -92,12 +104,11 @@ def corpus_entries(corpus: Corpus, columns: Columns) -> Iterator[Entry]:
     one without the columns."""
     for name, path in corpus.files.items():
         records = corpus.records(path, columns.names)
-        yield from _entries(path, records, columns, f"{name}, " if corpus.named else "")
+        yield from _entries(path, records, columns, name if corpus.named else "")
 
 
-def _entries(
-    path: Path, records: Iterable[Found], columns: Columns, prefix: str
-) -> Iterator[Entry]:
+def _entries(path: Path, records: Iterable[Found], columns: Columns, name: str) -> Iterator[Entry]:
+    """The rows of a file. `name`: its name, if there are several."""
     known: list[str] | None = None
     for one in records:
         if isinstance(one, list):
@@ -105,11 +116,20 @@ def _entries(
             known = one
             continue
         problem = one.problem or repeats_header(str(path), known, one)
-        place = f"{prefix}line {one.line}"
+        place = f"{name}, line {one.line}" if name else f"line {one.line}"
         if problem and (one.problem is None or not one.cells):
             yield Entry(place, "", faults=(Fault("row", _reason(problem)),))
-        else:
-            yield _entry(place, one, columns)
+            continue
+        own = f"{name}:{one.line}" if name else f"{one.line}"
+        yield _entry(place, one, columns)._replace(id=_id(one, columns.id) if columns.id else own)
+
+
+def _id(record: Record, column: str) -> str:
+    """The id of a row; "" if it cannot be read, and the row was not scored."""
+    try:
+        return cell_text(record.cells.get(column))
+    except DataError:
+        return ""
 
 
 def frame_entries(frame: "nw.DataFrame[Any]", columns: Columns) -> Iterator[Entry]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.opening import is_installed
+from thinstack.bundle.opening import SEPARATE, is_installed
 from thinstack.errors import InputError, shown
 from thinstack.integrations.frames import opened_frame
 from thinstack.integrations.report.entries import Columns, frame_entries
@@ -54,8 +54,17 @@ def report(
 
 
 def default_model(about: Sequence[str]) -> str:
-    """The model that finds terms; where they are named, the bundled one if that is not there."""
-    return "sentiment" if about and not is_installed(_FINDS_TERMS) else _FINDS_TERMS
+    """The model that finds terms; where they are named, the bundled one if that is not there.
+    Raises InputError where neither helps."""
+    if is_installed(_FINDS_TERMS):
+        return _FINDS_TERMS
+    if not about:
+        raise InputError(
+            f"expected the model {_FINDS_TERMS!r}, which finds terms, found that it is not "
+            f"installed: {SEPARATE[_FINDS_TERMS]}; or name the terms, such as --about battery (in "
+            'Python about=["battery"])'
+        )
+    return "sentiment"
 
 
 def model_name(model: Predictor) -> str:

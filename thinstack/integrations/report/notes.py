@@ -39,6 +39,11 @@ def _lines(report: Report) -> Iterator[str]:
         least = f"{report.min_mentions:,} text{'s' * (report.min_mentions != 1)} or more"
         yield f"The aspects are the terms that the model found in {least}. {rare}"
     yield from _always()
+    if report.of_mentions:
+        yield (
+            "The texts were scored before, term by term: a whole text is of the side of most of "
+            "its mentions, and neutral without any."
+        )
     if report.by is not None:
         yield (
             "Differences: the z test of two shares; of more than two groups, each is compared with "

@@ -74,7 +74,8 @@ def _about(report: Report) -> Iterator[str]:
         parts.append(f"{period(first, report.over.unit)} to {period(last, report.over.unit)}")
     if report.by is not None:
         parts.append(f"by {safe(report.by.column)}")
-    parts.append(f"read by the model {safe(report.model)}")
+    if report.model:
+        parts.append(f"read by the model {safe(report.model)}")
     yield f'<p class="about">{" · ".join(parts)}</p>\n'
 
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from thinstack.errors import InputError
 from thinstack.integrations.report.tally import Span
+from thinstack.runtime.result import Result
 
 if TYPE_CHECKING:
     from thinstack.runtime.aspects import Aspect
     from thinstack.runtime.predictor import Predictor
-    from thinstack.runtime.result import Result
     from thinstack.runtime.views import View
 
 
@@ -55,14 +55,19 @@ class ResultReader:
     def __init__(self, model: "Predictor", about: Sequence[str] = ()):
         self._about = tuple(about)
         self.sides = sides_of(model.view)
-        self._aspects(model("It is good."))
+        if self._about and not model.phrases:
+            raise InputError(
+                "expected a model that scores phrases, found one that scores only sentences: "
+                "choose another with --model (in Python model=), such as sentiment"
+            )
+        self._aspects(Result("", (), model.view))
 
-    def __call__(self, result: "Result") -> Reading:
+    def __call__(self, result: Result) -> Reading:
         """The reading of a result that has words."""
         mentions = [self._mention(aspect) for aspect in self._aspects(result)]
         return Reading(self.sides.get(result.label, 0), result.polarity or 0.0, mentions)
 
-    def _aspects(self, result: "Result") -> "Iterable[Aspect]":
+    def _aspects(self, result: Result) -> "Iterable[Aspect]":
         return result.about(*self._about) if self._about else result.aspects
 
     def _mention(self, aspect: "Aspect") -> Mention:

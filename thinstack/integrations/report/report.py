@@ -42,6 +42,8 @@ class Report:
         by: the texts by the values of a column, if one was named.
         over: the texts over time, if a column of dates was named.
         unread: what could not be read.
+        of_mentions: whether the side of a text is that of most of its mentions of terms, as over
+            rows that were scored before; else it is what the model says of the text.
     """
 
     source: str
@@ -57,6 +59,7 @@ class Report:
     by: Comparison | None
     over: Course | None
     unread: tuple[Unread, ...]
+    of_mentions: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The report as data ready for JSON."""
@@ -70,6 +73,7 @@ class Report:
             "level": LEVEL,
             "false_discovery_rate": FALSE,
             "min_mentions": self.min_mentions,
+            "sides_of_mentions": self.of_mentions,
             **self.figures.to_dict(),
             "aspects": [aspect.to_dict() for aspect in self.aspects],
             "rare_terms": self.rare,

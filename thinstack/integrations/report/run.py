@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 Tell = Callable[[Progress], None]
 
-_TOLD: Final = 256  # rows after which the progress is told
+TOLD: Final = 256
+"""Rows after which the progress is told."""
 
 
 def nobody(now: Progress) -> None:
@@ -41,7 +42,7 @@ def run_report(source: Source, model: "Predictor", asked: Asked, tell: Tell = no
         for done, (entry, result) in enumerate(_scored(source(), model, found), 1):
             if result is not None:
                 found.add(entry, reader(result))
-            if done % _TOLD == 0:
+            if done % TOLD == 0:
                 tell(Progress(done, rows=plan.rows))
     if not found.all.texts:
         raise InputError(_nothing(found, plan))
@@ -72,9 +73,8 @@ def _problem(
     entry: Entry, result: "Result", error: ThinstackError | None, model: "Predictor"
 ) -> Fault | None:
     """Why a text is not counted, or None if it is."""
-    of_text = [fault for fault in entry.faults if fault.kind in ("row", "empty")]
-    if of_text:
-        return of_text[0]
+    if unreadable := entry.unreadable:
+        return unreadable
     if error is not None:
         return Fault("failed", str(error).partition(": ")[2] or str(error))
     words = [word for sentence in result.sentences for word in sentence.words]

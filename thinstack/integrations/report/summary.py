@@ -39,8 +39,9 @@ class Asked(NamedTuple):
     min_mentions: int = 5
 
 
-def report_of(asked: Asked, plan: Plan, found: Collector) -> Report:
-    """The report of what was collected, which is used up."""
+def report_of(asked: Asked, plan: Plan, found: Collector, *, of_mentions: bool = False) -> Report:
+    """The report of what was collected, which is used up. `of_mentions`: whether the side of a text
+    is that of its mentions."""
     terms = found.joined()
     order = sorted(terms, key=lambda term: (-terms[term].texts, term))
     if asked.about:
@@ -61,6 +62,7 @@ def report_of(asked: Asked, plan: Plan, found: Collector) -> Report:
         by=_comparison(asked.columns.by, plan, found.all, {term: terms[term] for term in kept}),
         over=_course(asked.columns.over, plan, found.all),
         unread=found.all_unread(),
+        of_mentions=of_mentions,
     )
 
 
