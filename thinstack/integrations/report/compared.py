@@ -141,7 +141,7 @@ def _spoken(periods: Sequence[Period], names: Sequence[str]) -> str:
         for name, each in zip(names, periods, strict=True)
         if each.figures.texts
     ]
-    return there[0] if len(there) == 1 else f"from {there[0]} to {there[-1]}"
+    return f"from {there[0]} to {there[-1]}" if len(there) > 1 else "".join(there) or "no texts"
 
 
 def small_course(aspect: AspectFigures, among: Course) -> Iterator[str]:

@@ -11,7 +11,7 @@ def unread(report: Report) -> Iterator[str]:
     """What could not be read, by kind."""
     yield heading(2, "What could not be read", "unread")
     if not report.unread:
-        yield f"<p>All {report.rows:,} rows could be read.</p>\n"
+        yield "<p>Every row could be read.</p>\n"
         return
     yield "<table>\n<caption>Rows that are not counted, or not by their group or date.</caption>\n"
     yield '<thead><tr><th scope="col" class="number">Rows</th><th scope="col">Why</th>'

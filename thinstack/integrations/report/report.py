@@ -98,7 +98,7 @@ class Report:
             counts = [figures.count(side) for side in NAMES.values()]
             intervals = [*map(figures.share, NAMES.values()), figures.polarity]
             ends = [end for found in intervals for end in found or (None, None, None)]
-            numbers = ["" if end is None else f"{end:.6g}" for end in ends]
+            numbers = ["" if end is None else f"{round(end, 6) + 0:.6g}" for end in ends]
             names = [_cell(name) for name in (aspect, group, period)]
             writer.writerow([*names, mentions, figures.texts, *counts, *numbers])
         return file.getvalue()
