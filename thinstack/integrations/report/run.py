@@ -12,6 +12,7 @@ from thinstack.integrations.report.entries import REASONS, Entry, Fault, Plan, S
 from thinstack.integrations.report.readings import ResultReader
 from thinstack.integrations.report.report import Report
 from thinstack.integrations.report.summary import Asked, report_of
+from thinstack.text.language import is_word
 
 if TYPE_CHECKING:
     from thinstack.runtime.predictor import Predictor
@@ -78,7 +79,7 @@ def _problem(
     if error is not None:
         return Fault("failed", str(error).partition(": ")[2] or str(error))
     words = [word for sentence in result.sentences for word in sentence.words]
-    if not words:
+    if not any(map(is_word, words)):
         return Fault("empty", f"no words: {shown(entry.text, 40)}" if entry.text.strip() else "")
     doubt = model.language.doubt(words)
     return Fault("language", f"{doubt}: {shown(entry.text, 60)}") if doubt else None

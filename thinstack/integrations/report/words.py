@@ -76,7 +76,8 @@ def table(caption: str, first: str, rows: Iterable[tuple[str, Figures]]) -> Iter
     """A table of figures. `first`: the head of the first column; `rows`: the first cell of each
     row, as markup, and its figures."""
     heads = [*zip(_HEADS, _CLASSES, strict=True)]
-    yield f'<table>\n<caption>{caption}</caption>\n<thead><tr><th scope="col">{first}</th>'
+    yield f'<table class="figures">\n<caption>{caption}</caption>\n<thead><tr>'
+    yield f'<th scope="col">{first}</th>'
     yield from (f'<th scope="col" class="{kind}">{head}</th>' for head, kind in heads)
     yield "</tr></thead>\n<tbody>\n"
     for name, figures in rows:
