@@ -47,9 +47,9 @@ class Reading(NamedTuple):
 class ResultReader:
     """Reads the results of a model. `about`: the terms of a user; by default the model finds them.
 
-    Raises InputError for a model whose classes are no scale of sentiment, for one that scores no
-    phrases, for one that finds no terms where none are named, and for terms that cannot be looked
-    for.
+    Raises InputError for a model whose classes are no scale of sentiment, and for one that scores
+    no phrases. Raises it also for one that finds no terms where none are named, and for terms that
+    cannot be looked for.
     """
 
     def __init__(self, model: "Predictor", about: Sequence[str] = ()):

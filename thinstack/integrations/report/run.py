@@ -31,8 +31,9 @@ def nobody(now: Progress) -> None:
 def run_report(source: Source, model: "Predictor", asked: Asked, tell: Tell = nobody) -> Report:
     """The report of a table, whose rows `source` gives twice. `tell` is told the progress.
 
-    Raises InputError for a model that a report cannot be made with (`ResultReader`), for a table
-    without rows, groups or dates (`plan_of`), and for one without any text that can be read.
+    Raises InputError for a model that a report cannot be made with (`ResultReader`), and for a
+    table without rows, groups or dates (`plan_of`). Raises it also for a table without any text
+    that can be read.
     """
     reader = ResultReader(model, asked.about)
     plan = plan_of(source, asked.columns, lambda rows: tell(Progress(rows)))
