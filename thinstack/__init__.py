@@ -6,6 +6,7 @@
     result = model("The acting is superb, but the plot never comes alive. Still, I liked it.")
     result.label, result.polarity            # 'negative', -0.07: from -1 to 1
     result.highlights(3)                     # the phrases that say most
+    result.about("acting", "plot|story")     # what is said of what
     for phrase in result.phrases:            # every phrase of every tree
         phrase.text, phrase.label, phrase.polarity, phrase.start, phrase.end
     result.sentences[0].why()                # what each phrase contributes

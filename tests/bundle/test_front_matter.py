@@ -41,6 +41,12 @@ def test_figures_are_shares_of_what_they_were_measured_on():
     assert places == {("sst/dev.txt", "sst/dev.txt")}
 
 
+def test_a_model_of_aspects_is_one_of_sentiment():
+    labels = ("no term", "negative", "neutral", "positive")
+    data = read(CONFIG.model_copy(update={"labels": labels}))
+    assert data.tags == ["thinstack", "onnx", "sentiment-analysis"]
+
+
 def test_of_other_classes_there_is_no_binary_figure():
     data = read(shipped=SHIPPED)
     assert data.tags == ["thinstack", "onnx"]

@@ -1,6 +1,7 @@
 """Which class of a model each label of a table means."""
 
 import pytest
+from aspect_models import write_aspect_bundle
 
 import thinstack
 from thinstack.data.tables.table_rows import TableRow
@@ -19,6 +20,14 @@ def meaning_of(predictor, labels, **relabel):
     names = enumerate(labels.split(","), start=2)
     rows = [TableRow(line, {"label": name}) for line, name in names]
     return gold_labels(rows, "label", predictor, relabel, "t.csv")
+
+
+def test_labels_are_read_for_a_model_of_aspects_too(tmp_path):
+    folder = write_aspect_bundle(tmp_path / "aspects").path
+    three, two = (thinstack.load(folder, threads=1, classes=classes) for classes in (None, 2))
+    assert [*meaning_of(three, "pos,neg,neu").classes.values()] == [2, 0, 1]
+    assert [*meaning_of(three, "positive,no term").classes.values()] == [2, -1]
+    assert [*meaning_of(two, "pos,neg,neu").classes.values()] == [1, 0, -1]
 
 
 @pytest.mark.parametrize(

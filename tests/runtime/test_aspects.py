@@ -75,6 +75,9 @@ def told(aspects):
         # No term ends in or begins with a mark.
         ("(+ (+90 (+80 (+ the) (+70 menu)) (+99 .)) (+ !))", [("the menu", "+", ".")]),
         ("(+ (o90 -LRB-) (+60 menu))", [("menu", "+", "-LRB- menu")]),
+        ("(+ (+ x) (+90 (o -LRB-) (+70 menu)))", [("menu", "+", "-LRB- menu")]),
+        # They stand in the order of the text.
+        ("(o (o60 menu) (o80 list))", [("menu", "o", None), ("list", "o", None)]),
         # Half is enough, and less is not.
         ("(+ (+50 menu) (+49 list))", [("menu", "+", "list")]),
         ("(o good)", []),
@@ -134,6 +137,7 @@ def test_terms_that_a_model_finds(brackets, expected):
             "(3 (2 battery) (2 life))",
             [("battery life", "+", "battery life")],
         ),
+        (["top"], "(3 (2 laptop) (2 tops))", [("tops", "+", "laptop tops")]),
         (["life battery"], "(3 (2 battery) (2 life))", []),
         ([], "(3 (2 battery) (2 life))", []),
     ],
@@ -203,6 +207,22 @@ def test_the_classes_of_sentiment_are_shown(model, folder):
     assert thinstack.load(folder, threads=1, classes=3).view == model.view
     with pytest.raises(InputError, match=r"classes: .*very negative.*negative, neutral, positive"):
         thinstack.load(folder, classes=5)
+
+
+def test_the_class_of_what_is_no_term_may_stand_anywhere():
+    view = View.choose(("negative", "no term", "positive"), None, None)
+    assert (view.labels, view.no_term) == (("negative", "positive"), 1)
+    row = np.array([[0.1, 0.6, 0.3]], np.float32)
+    shown = view.shown(Scored(np.zeros(1, np.int8), row))
+    np.testing.assert_allclose(shown.scores, [[0.25, 0.75]], atol=1e-6)
+    np.testing.assert_allclose(shown.terms, [0.4], atol=1e-6)
+    assert view.classes(np.array([0, 1, 2, -1])).tolist() == [0, -1, 1, -1]
+
+
+def test_a_mark_beside_a_mention_is_none_of_it(model):
+    (found,) = model("so good (screen) awful").about("screen")
+    assert (found.text, found.label) == ("screen", "neutral")
+    assert found.scores == pytest.approx(expected("screen")[1], abs=1e-6)
 
 
 def test_a_text_is_the_mean_of_its_sentences_whether_they_are_terms_or_not(model):

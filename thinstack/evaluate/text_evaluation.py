@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.core.config import TreeSource
-from thinstack.core.scale import Scale, are_numbers, ordered
+from thinstack.core.scale import NO_TERM, Scale, are_numbers, ordered
 from thinstack.data.tables.alike import meaning
 from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import Classes, TableRow
@@ -162,14 +162,16 @@ def _shown(place: int, predictor: Predictor) -> int:
 def _by_side(named: Mapping[str, str], predictor: Predictor) -> dict[str, int | None]:
     """The classes of labels that are another scale of sentiment; empty if they are not."""
     names = [target for target in named.values() if target]
-    scale, own = Scale.of(names), Scale.of(predictor.config.labels)
+    known = predictor.config.labels
+    sentiment = [place for place, label in enumerate(known) if label != NO_TERM]
+    scale, own = Scale.of(names), Scale.of([known[place] for place in sentiment])
     if scale is None or own is None or any(name.isdecimal() for name in names):
         return {}
     places: dict[str, int | None] = {}
     for name, tone, side in zip(names, scale.tones, scale.sides, strict=True):
         for column, wanted in ((own.tones, tone), (own.sides, side)):
             if column.count(wanted) == 1:
-                places[name] = _shown(column.index(wanted), predictor)
+                places[name] = _shown(sentiment[column.index(wanted)], predictor)
                 break
         else:
             places[name] = None

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from thinstack.core.config import ModelConfig
 from thinstack.core.config.base import Strict
-from thinstack.core.scale import Scale
+from thinstack.core.scale import NO_TERM, Scale
 
 LIBRARY: Final = "thinstack"
 PIPELINE_TAGS: Final = {"similarity.v1": "sentence-similarity"}
@@ -69,7 +69,8 @@ def front_matter(
     `reported`: what the figures were measured on, in words.
     """
     task = PIPELINE_TAGS.get(config.head.name, "text-classification")
-    sentiment = ["sentiment-analysis"] if Scale.of(config.labels) else []
+    scale = Scale.of([label for label in config.labels if label != NO_TERM])
+    sentiment = [] if scale is None else ["sentiment-analysis"]
     fields = {
         "library_name": LIBRARY,
         "pipeline_tag": task,
