@@ -156,4 +156,6 @@ def _aspects(report: Report, aspects: Sequence[AspectFigures]) -> Iterator[str]:
         for number, aspect in enumerate(aspects, 1)
     ]
     yield from table(caption, "Aspect", rows)
-    yield f'<p class="note">{texts(report.without)} speak of none of the terms.</p>\n'
+    if report.without:
+        verb = "speaks" if report.without == 1 else "speak"
+        yield f'<p class="note">{texts(report.without)} {verb} of no term.</p>\n'
