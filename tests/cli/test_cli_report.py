@@ -15,6 +15,7 @@ import thinstack
 from thinstack.bundle import opening
 from thinstack.errors import DataError, InputError
 from thinstack.integrations.report import frames
+from thinstack.integrations.report.entries import MOST_GROUPS
 
 ROWS = [
     ("A good battery! The staff is awful.", "North", "2024-01-09"),
@@ -219,6 +220,32 @@ def test_ids_join_scored_rows_to_their_texts(made, cli, folder, tmp_path):
     frame.assign(review="other text of a length").to_csv(table, index=False)
     answer = cli("report", out, "--texts", table, "--out", tmp_path / "x.html")
     assert (answer.code, "expected the text that was scored" in answer.err) == (2, True)
+
+
+def test_texts_of_one_id_stay_apart(made, cli, folder, tmp_path):
+    table, out = tmp_path / "ids.csv", tmp_path / "scored"
+    texts = ["good battery", "awful staff", "so good", "good battery and battery", "battery good"]
+    pd.DataFrame({"text": texts, "key": "same"}).to_csv(table, index=False)
+    run = ("predict", "--input", table, "--id", "key", "--output", "aspects", "--jobs", "0")
+    assert cli(*run, "--allow-repeated-ids", "--out", out, "--model", folder).code == 0
+    data = made("--min-mentions", "1", source=out, model=())
+    plain = made("--min-mentions", "1", source=table)
+    assert (data["texts"], sides_of(data)) == (5, sides_of(plain))
+    assert made("--texts", table, source=out, model=())["texts"] == 5
+
+
+def test_groups_of_few_rows_are_counted_together(made, cli, folder, tmp_path):
+    table = tmp_path / "many.csv"
+    stores = [f"store {number:02d}" for number in range(MOST_GROUPS + 5)]
+    stores += stores[5:]
+    pd.DataFrame({"text": "good battery", "store": stores}).to_csv(table, index=False)
+    data = made("--by", "store", source=table)["by"]
+    assert [each["group"] for each in data["groups"]] == stores[5 : MOST_GROUPS + 5]
+    assert data["others"] == 5
+    out = tmp_path / "many.html"
+    assert cli("report", table, "--by", "store", "--out", out, "--model", folder).code == 0
+    page = out.read_text(encoding="utf-8")
+    assert f"{MOST_GROUPS + 5 - 12} more are not shown" in page
 
 
 WRONG = {

@@ -119,6 +119,15 @@ def test_both_sides_alike_are_neutral():
     assert found.aspects[0].mentions == 2
 
 
+def test_a_phrase_counts_once_in_a_text_and_a_sentence_is_quoted_once():
+    same = mention("price", 1, "so cheap")
+    pairs = [(Entry(f"line {n}", "x"), Reading(1, 1.0, [same, same])) for n in range(3)]
+    (aspect,) = report(pairs, min_mentions=1).aspects
+    assert aspect.positive == (("cheap", 3),)
+    assert aspect.mentions == 6
+    assert [quote.text for quote in aspect.quotes] == [same.sentence]
+
+
 def test_quotes_are_of_the_sides_and_hold_what_decides():
     found = report(PAIRS)
     for aspect in found.aspects:

@@ -135,7 +135,7 @@ class TermTally(Tallies):
     def wants(self, side: int, rank: tuple[int, int]) -> bool:
         """Whether a quote of this rank would be kept: the lowest are, and one of each rank."""
         kept = self._quotes.get(side, {})
-        return rank not in kept and (len(kept) < QUOTES or rank < max(kept))
+        return len(kept) < QUOTES or rank < max(kept)
 
     def quote(self, rank: tuple[int, int], quote: Quote) -> None:
         """Keep a quote that `wants` has asked for."""
