@@ -77,6 +77,11 @@ class Task(Named):
         """Whether the files have trees. Otherwise trees are made from the words."""
         return False
 
+    @property
+    def teaches_parser(self) -> bool:
+        """Whether a parser learns from the trees of the examples."""
+        return self.brings_trees
+
     @abstractmethod
     def read(self, path: FilePath, model: "ModelConfig", skipped: list[DataError]) -> list[Any]:
         """The items of a file. The list `skipped` takes the errors of items that settings leave

@@ -196,7 +196,7 @@ def _one_epoch(
             batch = minibatch(
                 [drawn.examples[place] for place in mine],
                 [drawn.sources[place] for place in mine],
-                model.oracle if task.brings_trees else None,
+                model.oracle if task.teaches_parser else None,
             )
             whole = [drawn.examples[place] for place in chosen]
             losses, counts = task.loss(model, batch, whole, config, learner.initial)

@@ -58,7 +58,6 @@ class Aspects(TableTask):
         description="Terms, and what is said of each: {}.",
     )
     init: ClassVar[str] = "aspects"
-    teaches_parser: ClassVar[bool] = True
 
     text_column: str = Field(default="text", description="The column of the texts.")
     label_column: str = Field(default="label", description="The column of what is said of terms.")
@@ -117,6 +116,10 @@ class Aspects(TableTask):
         self, path: FilePath, model: ModelConfig, skipped: list[DataError]
     ) -> list[LabelledSentence]:
         return read_sentences(path, self, model.labels[1:], skipped if self.skip_bad else None)
+
+    @property
+    def teaches_parser(self) -> bool:
+        return True
 
     @property
     def files(self) -> tuple[str, ...]:
