@@ -208,7 +208,7 @@ def _one_epoch(
     sums, cases = team.total(totals)
     loss, parsing_loss = (sums / np.maximum(cases, 1)).tolist()
     _check_finite(loss, model, drawn.number)
-    parsing = {"parsing_loss": parsing_loss} if model.parses and task.brings_trees else {}
+    parsing = {"parsing_loss": parsing_loss} if model.parses and task.teaches_parser else {}
     return {"loss": loss, **parsing, "seconds": time.perf_counter() - started}
 
 
