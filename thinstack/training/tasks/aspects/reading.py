@@ -54,9 +54,9 @@ def read_sentences(
 ) -> list[LabelledSentence]:
     """The sentences of the texts of a table, in order, with the terms of all rows of each text.
 
-    A row is bad if its label is not one of `labels`, or if its term is not whole words of one
-    sentence, crosses another term of the text, or has another label in another row. A row that
-    repeats another says nothing new. Bad rows go to `skipped` or raise, as in `TableTask.rows`.
+    A row is bad if its label is not one of `labels`. So is one whose term is not whole words of one
+    sentence, crosses another term, or has another label in another row. A row that repeats another
+    says nothing new. Bad rows go to `skipped` or raise, as in `TableTask.rows`.
     """
     texts: dict[str, list[TableRow]] = {}
     for row in task.rows(path, skipped, labels):
