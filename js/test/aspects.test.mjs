@@ -13,7 +13,7 @@ const LABELS = ["no term", "negative", "neutral", "positive"];
 const ASPECTS = chooseView({ labels: LABELS });
 const FIVE = chooseView({ labels: ["0", "1", "2", "3", "4"] });
 
-/** The words, transitions and labels of a tree in brackets. */
+/** The words, transitions and labels of a tree in brackets; a word with a ~ before it touches the one before. */
 function treeOf(brackets) {
   const [words, transitions, labels, open] = [[], [], [], []];
   for (const [, label, word, inner] of brackets.matchAll(/\((\S+) ([^() ]+)\)|\((\S+) |\)/g)) {
@@ -25,10 +25,14 @@ function treeOf(brackets) {
 }
 
 function sentenceOf({ words, transitions }, rows, view, start = 0) {
-  let end = -1;
-  const offsets = words.map((word) => [end + 1, (end += word.length + 1)]);
+  let text = "";
+  const offsets = words.map((word) => {
+    text += word.startsWith("~") || !text ? "" : " ";
+    return [text.length, (text += word.replace("~", "")).length];
+  });
+  const read = { text, words: words.map((word) => word.replace("~", "")), offsets, start };
   const scored = shown(view, { transitions, scores: rows.map((row) => Float32Array.from(row)), weight: 1, parts: [] });
-  return new Prediction({ text: words.join(" "), words, offsets, start }, scored, view);
+  return new Prediction(read, scored, view);
 }
 
 /** A node's label: the sign of what is said, then how probably, in percent, it is a term. */
@@ -105,6 +109,10 @@ test("terms that are named are judged by the climb", () => {
     [["c++|(x)"], "(3 (2 C++) (2 x))", [["C++", "+", "C++ x"]]],
     [["istanbul"], "(3 (2 İSTANBUL) (2 \u0131stanbul\u0301))", [["İSTANBUL", "+", "İSTANBUL \u0131stanbul\u0301"], ["\u0131stanbul", "+", "İSTANBUL \u0131stanbul\u0301"]]],
     [["menu"], "(3 (2 menu\u0345) (2 menu_x))", [["menu", "+", "menu\u0345 menu_x"]]],
+    // Words that touch a mention are no part of it.
+    [["battery"], "(1 (3 battery) (1 ~'s))", [["battery", "+", "battery"]]],
+    [["battery"], "(1 (1 -) (3 ~battery))", [["battery", "+", "battery"]]],
+    [["life", "battery life great"], "(3 (2 (2 battery) (2 life)) (3 great))", [["battery life great", "+", "battery life great"], ["life", "+", "great"]]],
     [["life battery"], "(3 (2 battery) (2 life))", []],
     [[], "(3 (2 battery) (2 life))", []],
   ];
