@@ -170,6 +170,14 @@ def about(
     return found
 
 
+def about_place(sentence: "Prediction", start: int, end: int, *, finds: bool) -> Aspect | None:
+    """What a sentence with scored phrases says of the characters [start, end) of the whole text, by
+    the rule of `about`. None if they hold no word of the sentence."""
+    first, behind = start - sentence.start, end - sentence.start
+    mention = Mention(first, behind, sentence.text[max(first, 0) : max(behind, 0)])
+    return (_judged if finds else _climbed)(Nodes(sentence), mention)
+
+
 def _unusable(problem: str) -> InputError:
     models = f'thinstack.load("sentiment") or {LOAD}'
     return InputError(
