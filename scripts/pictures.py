@@ -62,13 +62,6 @@ STAYS: Final = {
 }
 """Made-up reviews of a hotel: a term, a sentence, and what is said in it."""
 COLUMNS: Final = {340: "label", 560: "polarity"}
-COLOURS: Final = {
-    "very negative": "#f0955a",
-    "negative": "#fbc999",
-    "positive": "#b3d6f7",
-    "very positive": "#7fb4e6",
-}
-"""Of spans in displaCy, whose text is always dark; docs/spacy.md has them too."""
 
 
 @cache
@@ -137,7 +130,7 @@ def spans() -> str:
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("tree_sentiment", config={"spans_key": "sentiment"})
-    options = {"spans_key": "sentiment", "colors": COLOURS}
+    options = {"spans_key": "sentiment"}
     markup = displacy.render(nlp(SPANS), style="span", options=options, jupyter=False)
     return framed(markup, 760, 120)
 
