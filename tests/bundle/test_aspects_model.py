@@ -6,7 +6,6 @@ import pytest
 
 import thinstack
 from thinstack.bundle import open_bundle
-from thinstack.evaluate.suite_evaluation import evaluate_suite
 from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
