@@ -67,6 +67,11 @@ class Task(Named):
         """Whether the files have trees. Otherwise trees are made from the words."""
         return False
 
+    @property
+    def bundles(self) -> Sequence[str]:
+        """The bundles that the settings name."""
+        return ()
+
     @abstractmethod
     def read(self, path: FilePath, model: "ModelConfig", skipped: list[DataError]) -> list[Any]:
         """The items of a file. The list `skipped` takes the errors of items that settings leave
@@ -261,8 +266,8 @@ class Task(Named):
         return ()
 
     @property
-    def evaluate_options(self) -> str:
-        """The options with which `thinstack evaluate` reads the same files."""
+    def evaluate_options(self) -> str | None:
+        """The options with which `thinstack evaluate` reads the same files; None if it does not."""
         return ""
 
     def bundle_files(self) -> dict[str, bytes]:
