@@ -11,14 +11,15 @@ from thinstack.bundle.weights import weights_of
 from thinstack.core.config import ModelConfig
 from thinstack.data.words.wordpiece import WordpieceVocabulary
 from thinstack.plugins.build import build_model
+from thinstack.training.publish.bundle_files import bundle_files
 from thinstack.training.recipe import Recipe
 
 PIECES = ("[UNK]", "good", "fine", "bad", "dull", "the", "film", "plot", "is", ".", "it", "who")
 PARSER = {"name": "distances.v1", "options": {"width": 6, "lstm": 5, "hidden": 7}}
 
 
-def start(folder, *, labels=("bad", "so-so", "good"), **more):
-    """A bundle of a model that parses, with weights at random."""
+def start(folder, *, labels=("bad", "so-so", "good"), runs=False, **more):
+    """A bundle of a model that parses, with weights at random; `runs`: with an ONNX file."""
     config = ModelConfig.parse(
         {
             "labels": labels,
@@ -31,8 +32,10 @@ def start(folder, *, labels=("bad", "so-so", "good"), **more):
         source="test",
     )
     model = _drawn(config, seed=5)
-    vocabulary = WordpieceVocabulary(PIECES).to_bytes()
-    write(folder, {VOCABULARY_FILE: vocabulary, WEIGHTS_FILE: weights_of(model)}, config=config)
+    vocabulary = WordpieceVocabulary(PIECES)
+    files = {VOCABULARY_FILE: vocabulary.to_bytes(), WEIGHTS_FILE: weights_of(model)}
+    files |= bundle_files(model, config, vocabulary).files if runs else {}
+    write(folder, files, config=config)
     return folder
 
 

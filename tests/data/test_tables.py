@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from thinstack.data.tables.table import Table, read_mappings
 from thinstack.data.tables.table_kinds import is_table
+from thinstack.data.tables.table_rows import Classes
 from thinstack.errors import DataError, MissingExtraError
 
 WANTED = ["text", "label"]
@@ -93,6 +94,29 @@ def test_files_as_programs_write_them(tmp_path, data, encoding, expected):
 def test_cells_become_text_as_a_person_writes_it(value, text):
     (row,) = read_mappings([{"label": value}], ["label"])
     assert row.values == {"label": text}
+
+
+class NAType:
+    """As that of pandas is called."""
+
+
+MARKS = (None, float("nan"), np.float32("nan"), Decimal("nan"), NAType(), "", " ", "NA", "nan")
+
+
+def test_in_an_optional_column_nothing_may_stand():
+    optional = {"optional": ["label"]}
+    given = [{"text": "a"}, *({"text": "a", "label": mark} for mark in (*MARKS, 3.0))]
+    rows = [*read_mappings(given, WANTED, **optional)]
+    assert [row.values["label"] for row in rows] == [""] * (1 + len(MARKS)) + ["3"]
+    named = [*read_mappings(given[-2:], WANTED, classes=Classes("label", ["nan"]), **optional)]
+    assert [row.values["label"] for row in named] == ["nan", "3"]
+    for bad in ({"text": "a", "label": []}, {"text": None, "label": "b"}):
+        with pytest.raises(
+            DataError, match=r"rows:1: .*column '(text|label)', found (a list|nothing)"
+        ):
+            list(read_mappings([bad], WANTED, **optional))
+    with pytest.raises(DataError, match=r"column 'label', found 'text', 'labels' .*did you mean"):
+        list(read_mappings([{"text": "a", "labels": "b"}], WANTED, **optional))
 
 
 def test_parquet_columns_of_other_types(tmp_path):

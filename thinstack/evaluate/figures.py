@@ -69,4 +69,8 @@ def mean_and_std(key: str, spread: Mapping[str, float | None], plus_minus: str) 
 
 def shown(key: str, value: float | None) -> str:
     """A figure as it is printed: percent with two decimals, any other with four."""
-    return percent(value) if value is None or key.endswith(("accuracy", "f1")) else f"{value:.4f}"
+    return (
+        percent(value)
+        if value is None or key.endswith(("accuracy", "f1", "terms"))
+        else f"{value:.4f}"
+    )

@@ -282,8 +282,8 @@ class Task(Named):
         return ()
 
     @property
-    def evaluate_options(self) -> str:
-        """The options with which `thinstack evaluate` reads the same files."""
+    def evaluate_options(self) -> str | None:
+        """The options with which `thinstack evaluate` reads the same files; None if it does not."""
         return ""
 
     def bundle_files(self) -> dict[str, bytes]:

@@ -94,7 +94,8 @@ def _classes(
     `labels`: the classes if the user has named them."""
     skipped: list[DataError] | None = [] if task.skip_bad else None
     values = [row.values[task.target_column] for row in task.rows(file, skipped, labels)]
-    return tuple(labels) or task.find_labels(values, str(file), scale), len(values)
+    named = task.named_labels(labels) if labels else task.find_labels(values, str(file), scale)
+    return named, len(values)
 
 
 def _watched(

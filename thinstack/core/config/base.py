@@ -44,6 +44,9 @@ def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
     for item in errors[:most]:
         field = ".".join(map(str, item["loc"])) or "it"
         what = item["msg"].removeprefix("Value error, ")
+        if not item["loc"] and item["type"] == "value_error":  # a check that names its fields
+            listed.append(f"{what:.{_MOST_SHOWN}}")
+            continue
         said = f"{field:.{_MOST_SHOWN}}: {what:.{_MOST_SHOWN}}"
         listed.append(f"{said} (found {shown(item['input'])})")
     more = [f"and {len(errors) - most:,} more"] if len(errors) > most else []

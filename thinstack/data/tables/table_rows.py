@@ -82,7 +82,8 @@ class RowChecks(TypedDict, total=False):
             one is raised.
         advice: how to name another column; the end of the message where a column is missing.
         classes: the column that holds classes.
-        optional: columns in which nothing may stand; an empty cell is then the text "".
+        optional: columns in which nothing may stand. A cell that is missing, as `cell_text` says,
+            is then the text "". One row at least must have each of these columns.
     """
 
     skipped: list[DataError] | None
@@ -117,15 +118,19 @@ def checked_rows(
     any row that can be used.
     """
     skipped, classes = checks.get("skipped"), checks.get("classes")
+    optional, advice = checks.get("optional", ()), checks.get("advice", COLUMN_ADVICE)
     known: list[str] | None = None
+    absent = {*optional}
     good, bad = False, None
     for one in found:
         if isinstance(one, list):
-            check_columns(source, one, columns, checks.get("advice", COLUMN_ADVICE))
+            check_columns(source, one, [each for each in columns if each not in optional], advice)
             known = one
+            absent -= {*one}
             continue
+        absent -= one.cells.keys()
         problem = one.problem or repeats_header(source, known, one)
-        row = problem or _row(source, one, columns, classes, checks.get("optional", ()))
+        row = problem or _row(source, one, columns, classes, optional)
         if isinstance(row, TableRow):
             good = True
             yield row
@@ -134,6 +139,8 @@ def checked_rows(
         else:
             skipped.append(row)
             bad = bad or row
+    if known is not None and absent:
+        check_columns(source, known, columns, advice)
     if good:
         return
     if bad:
@@ -172,18 +179,25 @@ def cell_text(value: object, classes: Classes | None = None) -> str:
     if isinstance(value, float | Decimal):
         return _number(value)
     if not isinstance(value, str):
-        raise DataError(f"found {_KINDS.get(type(value)) or f'a {type(value).__name__}'}")
+        kind = type(value).__name__
+        error = _MissingError if kind in _NOTHING else DataError
+        raise error(f"found {_KINDS.get(type(value)) or f'a {kind}'}")
     if not value.strip():
-        raise DataError("found an empty cell")
+        raise _MissingError("found an empty cell")
     marks_nothing = is_missing(value) if classes is None else is_no_class(value)
     if marks_nothing and (classes is None or value not in classes.names):
-        raise DataError(f"found {value!r}, which stands for a missing value")
+        raise _MissingError(f"found {value!r}, which stands for a missing value")
     if odd := _NO_TEXT.search(value):
         raise DataError(f"found the character {odd[0]!r}, which is in no text")
     return value
 
 
 _KINDS = {type(None): "nothing", list: "a list", dict: "an object"}
+_NOTHING: Final = ("NoneType", "NAType", "NaTType")  # the last two are of pandas
+
+
+class _MissingError(DataError):
+    """What is wrong with a cell that is missing."""
 
 
 def is_missing(text: str) -> bool:
@@ -208,7 +222,7 @@ def _whole(value: int) -> str:
 
 def _number(value: float | Decimal) -> str:
     if value.is_nan() if isinstance(value, Decimal) else math.isnan(value):
-        raise DataError("found NaN")
+        raise _MissingError("found NaN")
     if not math.isfinite(value):
         raise DataError(f"found {value}")
     if value == int(value) and -_WHOLE_FLOATS < value < _WHOLE_FLOATS:
@@ -227,12 +241,12 @@ def _row(
     for column in columns:
         of_classes = classes if classes is not None and classes.column == column else None
         value = record.cells.get(column)
-        if column in optional and (value is None or (isinstance(value, str) and not value.strip())):
-            values[column] = ""
-            continue
         try:
             values[column] = cell_text(value, of_classes)
         except DataError as error:
+            if column in optional and isinstance(error, _MissingError):
+                values[column] = ""
+                continue
             expected = f"expected a text or a number in the column {column!r}"
             mark = of_classes is not None and isinstance(value, str) and is_no_class(value)
             mend = classes.advice if classes and mark else "mend the row or leave it out"

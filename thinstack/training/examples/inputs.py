@@ -55,7 +55,7 @@ def data_digests(recipe: Recipe, data: Path | Inputs, *more: str) -> dict[str, s
     """The SHA-256 of every file that a recipe names, and of `more`, by name. The files are in the
     folder `data`. The digest of a table of `Inputs` is that of the bytes that are learnt from.
 
-    A bundle, where learning starts, of a teacher or of a lesson, is told by its manifest, which
+    A bundle, where learning starts or of a task, teacher or lesson, is told by its manifest, which
     holds the digests of its files. Encoders of the hub have none. The digest of a folder covers the
     names and digests of its files, and the table of SICK that stands beside it.
 

@@ -153,11 +153,12 @@ def _taught(recipe: Recipe) -> str:
 
 def _command(recipe: Recipe, shipped: dict[str, dict[str, Any]]) -> str:
     """The command that gives the figures of the file. There is no such command for examples that
-    were set aside."""
-    if recipe.data.dev is None:
+    were set aside, or that `thinstack evaluate` does not read."""
+    options = recipe.task.evaluate_options
+    if recipe.data.dev is None or options is None:
         return ""
     text = "; for raw text, with `--source auto --text`" if "text" in shipped else ""
-    command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{recipe.task.evaluate_options}`"
+    command = f"`thinstack evaluate BUNDLE DATA/{recipe.data.dev}{options}`"
     auto = ", and with `--source auto`" if "auto" in shipped else ""
     return f"""
 The figures of this file come from
@@ -198,7 +199,7 @@ percentage points, trees `{found.trees}`, before quantisation"""
     return f"""The logits are divided by a temperature, {found.temperature:.3f}, that was fitted
 on {found.cases:,} cases of the same data; it is part of the weights. The most probable
 class of a sentence or phrase stays the same. Figures that use sums and means of scores (*binary*,
-texts of several sentences) may move a little.
+texts of several sentences, terms) may move a little.
 
 {what}. For "after", each half of the
 examples (every other one) has the temperature of the other half: {even:.3f} and

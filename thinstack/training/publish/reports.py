@@ -35,11 +35,12 @@ def show_seeds(
     seeds. For a model that parses, print how right its parses are."""
     plus_minus = "+-" if console.options.ascii_only else "±"
     names = recipe.task.names(recipe.model.shown_labels)
-    table = Table(title="on the development data, accuracies in percent", title_justify="left")
+    title = "on the development data, accuracies in percent"
+    table = Table(title=title, title_justify="left", collapse_padding=True)
     table.add_column("trees")
     table.add_column("seed")
     for name in names.values():
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", min_width=max(map(len, name.split())))
     for source, spread in over_seeds.items():
         for result in results:
             figures = result.dev[source]

@@ -135,6 +135,10 @@ class TableTask(Task):
         messages. `scale`: whether a user takes them for a scale. Raises InputError for a scale
         whose order is not known."""
 
+    def named_labels(self, labels: Sequence[str]) -> tuple[str, ...]:
+        """The labels of a model whose `labels` a user has named."""
+        return tuple(labels)
+
     def class_sets(
         self, labels: Sequence[str], scale: bool | None, start: ModelConfig
     ) -> ClassSets | None:

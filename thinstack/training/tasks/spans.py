@@ -48,6 +48,11 @@ class Spans(Texts):
         text, (start, end) = row.values[self.text_column], (row.values[name] for name in ENDS)
         return [span_words(text, sentences[0], start, end)]
 
+    @property
+    def evaluate_options(self) -> None:
+        """None: it measures whole texts."""
+        return None
+
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         *_, last = super().advice_after(bundle, recipe)
         yield last

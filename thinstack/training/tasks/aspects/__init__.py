@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final, Self
 
 from pydantic import Field
 from rich.console import Console
@@ -37,6 +37,11 @@ from thinstack.training.tasks.aspects.reading import LabelledSentence, read_sent
 from thinstack.training.tasks.spans import ENDS, SPAN_ADVICE
 
 __all__ = ["Aspects"]
+
+_EXPLAINED: Final = """Trees are *gold*: those of the guide,
+changed so that every term is a phrase; or *self* and *auto*: the model's own. A term that is no
+phrase is judged by the smallest one around it. *F1 of terms* counts those that the model finds with
+exactly the same words. """
 
 
 class Aspects(TableTask):
@@ -79,18 +84,19 @@ class Aspects(TableTask):
         "letters; `python -m reproduce held-out` prints it.",
     )
     alpha: float = Field(
-        default=0.5,
+        default=1.0,
         ge=0,
         le=1,
         description="Weight of the labels of the tables, if the guide is one of aspects; the rest "
-        "is the guide's.",
+        "is the guide's, as a teacher.",
     )
     polarity_weight: float = Field(
-        default=12.0, ge=0, description="How much the label of a term counts in the loss."
+        default=12.0, ge=0, le=1000, description="How much the label of a term counts in the loss."
     )
     phrase_weight: float = Field(
         default=0.3,
         ge=0,
+        le=1000,
         description="How much the sentiment of any other phrase counts in the loss.",
     )
 
@@ -163,7 +169,7 @@ class Aspects(TableTask):
         if not model.parses or model.trees != "binary":
             raise ValueError(
                 "model.parser: terms are phrases of the model's own trees; expected a parser of "
-                "binary trees, such as distances.v1"
+                "binary trees, found none: start from a bundle that has one, such as sentiment"
             )
         if recipe.training.trees != ("gold",):
             raise ValueError(
@@ -230,6 +236,14 @@ class Aspects(TableTask):
 
     # -- reports
 
+    def explained(self, labels: Sequence[str]) -> str:
+        return _EXPLAINED
+
+    @property
+    def evaluate_options(self) -> None:
+        """None: it measures whole texts, or suites."""
+        return None
+
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
         train, dev = (
             Counter(label for item in part for *_, label in item.terms) for part in datasets.items
@@ -254,9 +268,18 @@ class Aspects(TableTask):
         if found is None or len({*found.sides}) < len(found.sides):
             raise InputError(
                 f"{source}: expected the labels negative, neutral and positive (or two of them) in "
-                f"{self.label_column}, found {', '.join(labels):.200}; rename them"
+                f"{self.label_column}, found {', '.join(labels):.200}; rename them, or name those "
+                "that are meant (--labels) and leave out rows of others (--skip-bad)"
             )
         return (NO_TERM, *labels)
+
+    def named_labels(self, labels: Sequence[str]) -> tuple[str, ...]:
+        return (NO_TERM, *(label for label in labels if label != NO_TERM))
+
+    def settled(self, labels: Sequence[str], scale: bool | None, *, own: bool) -> Self:
+        if scale is not None:
+            raise InputError("--scale: it is about classes of texts, found aspects; leave it out")
+        return self
 
     def advice_after(self, bundle: Path, recipe: Recipe) -> Iterator[str]:
         yield f'try it: thinstack predict --model {bundle} --aspects "Any text of yours."'

@@ -55,8 +55,9 @@ class Guide:
         theirs = self._predictor.view.scale
         if not (self._predictor.config.parses and self._predictor.phrases and theirs):
             raise ConfigError(
-                f"task.guide: expected a bundle that makes trees and scores the sentiment of "
-                f"phrases, which {name} does not; name one, such as sentiment"
+                "task.guide, or else the bundle of [init]: expected one that makes trees and "
+                f"scores the sentiment of phrases, which {name} does not; take another, such as "
+                "sentiment"
             )
         self._adds = (np.array(theirs.sides)[:, None] == np.array(own.sides)).astype(np.float32)
         self.finds = self._predictor.view.no_term is not None

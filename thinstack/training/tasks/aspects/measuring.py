@@ -72,17 +72,31 @@ def node_cases(examples: Sequence[Example], scores: Scores, source: str) -> Case
 def judged_bundle(
     predictor: Predictor, sentences: Sequence[LabelledSentence], labels: Sequence[str]
 ) -> list[Judged]:
-    """What a bundle says of the texts that sentences stand in, which it reads as raw text."""
+    """What a bundle says of sentences, whose texts it reads as raw text. Places are characters."""
     names = {-1: "negative", 0: "neutral", 1: "positive"}
     side_of = dict(zip(labels[1:], sides_of(labels), strict=True))
-    cases = []
+    cases, cut = [], []
     for text, own in groupby(sentences, key=lambda each: each.text):
+        cut.append(list(own))
         terms = [
             CaseTerm(*each.characters(start, end), names[side_of[label]])
-            for each in own
+            for each in cut[-1]
             for start, end, label in each.terms
         ]
-        cases.append(AspectCase("", "open", "", tuple(sorted(terms)), text))
+        cases.append(AspectCase("", "open", "", tuple(terms), text))
     judged = judged_cases(predictor, cases, sides_of(labels))
     assert judged is not None, "the model scores phrases"
-    return judged
+    pairs = zip(judged, cut, strict=True)
+    return [_within(one, each) for one, own in pairs for each in own]
+
+
+def _within(judged: Judged, sentence: LabelledSentence) -> Judged:
+    """The part of a text that is one sentence."""
+    first, last = sentence.characters(0, len(sentence.words))
+    own = [place for place, (start, *_) in enumerate(judged.gold) if first <= start < last]
+    return Judged(
+        [judged.gold[place] for place in own],
+        [judged.sides[place] for place in own],
+        [judged.phrases[place] for place in own],
+        [term for term in judged.found or () if first <= term[0] < last],
+    )

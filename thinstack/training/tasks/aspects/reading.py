@@ -1,5 +1,6 @@
 """Reads sentences and their terms from a table."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,7 @@ from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence
 from thinstack.training.tasks._table import located
 from thinstack.training.tasks.spans import ENDS
-from thinstack.training.tasks.texts.reading import word_span
+from thinstack.training.tasks.texts.reading import characters, word_span
 
 if TYPE_CHECKING:
     from thinstack.training.tasks.aspects import Aspects
@@ -54,9 +55,10 @@ def read_sentences(
 ) -> list[LabelledSentence]:
     """The sentences of the texts of a table, in order, with the terms of all rows of each text.
 
-    A row is bad if its label is not one of `labels`. So is one whose term is not whole words of one
-    sentence, crosses another term, or has another label in another row. A row that repeats another
-    says nothing new. Bad rows go to `skipped` or raise, as in `TableTask.rows`.
+    A row is bad if its label is not one of `labels`, or if its term is not whole words of one
+    sentence. So is one whose term crosses another, or has another label in another row. A row that
+    repeats another says nothing new. Bad rows go to `skipped` or raise, as in `TableTask.rows`. Of
+    their texts nothing is learnt, because a term that is left out would be taken for none.
     """
     texts: dict[str, list[TableRow]] = {}
     for row in task.rows(path, skipped, labels):
@@ -64,10 +66,12 @@ def read_sentences(
     found: list[LabelledSentence] = []
     for (text, rows), cut in zip(texts.items(), task.splitter()(list(texts)), strict=True):
         own = [_sentence(text, each, rows[0].line) for each in cut]
+        bad = len(skipped or ())
         for row in rows:
             with located(path, row, skipped):
                 _add(row, cut, own, task, labels)
-        found.extend(own)
+        if len(skipped or ()) == bad:
+            found.extend(own)
     return found
 
 
@@ -104,23 +108,31 @@ def _add(
         raise DataError(f"expected a text with words in {task.text_column}, found {text!r:.60}")
     if not (label or first or last):
         return
+    if not (label and first and last):
+        empty = [name for name in (*ENDS, task.label_column) if not row.values[name]]
+        raise DataError(
+            f"expected {', '.join(ENDS)} and {task.label_column} of a term, or none of them, found "
+            f"nothing in {' and '.join(empty)}"
+        )
     if label not in labels:
         expected = f"one of {', '.join(labels)}"
         raise DataError(
             f"expected {expected} in {task.label_column}, {unknown_label(label, labels)}"
         )
-    # The last sentence that begins before the term.
-    before = [
-        place for place, each in enumerate(cut) if first.isdigit() and each.start <= int(first)
-    ]
-    place = before[-1] if before else 0
+    begin, _ = characters(first, last)
+    place = max(bisect_right([each.start for each in cut], begin) - 1, 0)
     start, end = word_span(text, cut[place], cut[place].start, first, last)
-    sentence = sentences[place]
+    if _is_new(sentences[place], start, end, label):
+        sentences[place].terms.append((start, end, label))
+
+
+def _is_new(sentence: LabelledSentence, start: int, end: int, label: str) -> bool:
+    """Whether a sentence has the words [start, end) not yet as a term. Raises DataError for what
+    does not fit its other terms."""
     for other_start, other_end, other in sentence.terms:
-        same = (start, end) == (other_start, other_end)
-        if same and label == other:
-            return
-        if same:
+        if (start, end) == (other_start, other_end):
+            if label == other:
+                return False
             raise DataError(
                 f"expected one label of each term, found {other} and {label} for "
                 f"{sentence.term(start, end)}; leave one row out"
@@ -130,4 +142,4 @@ def _add(
                 f"expected terms that do not cross, found {sentence.term(start, end)} and "
                 f"{sentence.term(other_start, other_end)}; leave one row out"
             )
-    sentence.terms.append((start, end, label))
+    return True

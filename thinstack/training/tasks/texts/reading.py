@@ -1,5 +1,6 @@
 """Reads texts and their classes from a table."""
 
+import re
 from collections.abc import Sequence
 from itertools import islice
 from sys import intern
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 AT_ONCE: Final = 1000
 """The number of texts that are cut into words at a time."""
+
+_WHOLE: Final = re.compile(r"\s*-?\d{1,15}(\.0*)?\s*", re.ASCII)
 
 
 class Text(NamedTuple):
@@ -78,17 +81,22 @@ def span_words(text: str, sentence: Sentence, start: str, end: str) -> list[str]
 def word_span(text: str, sentence: Sentence, shift: int, start: str, end: str) -> tuple[int, int]:
     """Which words [first, last) of a sentence the characters [start, end) of its text are. The
     sentence starts at the character `shift`. Raises DataError for what is no whole words of it."""
-    try:
-        ends = int(start), int(end)
-    except ValueError:
-        found = f"{start!r:.20} and {end!r:.20}"
-        raise DataError(f"expected numbers of characters in start and end, found {found}") from None
+    ends = characters(start, end)
     offsets = sentence.offsets + shift
     first, last = np.searchsorted(offsets[:, 0], ends[0]), np.searchsorted(offsets[:, 1], ends[1])
     fits = first < len(offsets) and last < len(offsets) and first <= last
     if not fits or (offsets[first, 0], offsets[last, 1]) != ends:
         raise DataError(
-            f"expected start and end of a phrase of whole words, found {ends[0]} to {ends[1]}: "
-            f"{text[max(ends[0], 0) : max(ends[1], 0)]!r:.60}"
+            "expected start and end of a phrase of whole words in one sentence, found "
+            f"{ends[0]} to {ends[1]}: {text[max(ends[0], 0) : max(ends[1], 0)]!r:.60}"
         )
     return int(first), int(last) + 1
+
+
+def characters(start: str, end: str) -> tuple[int, int]:
+    """The characters [start, end) that two cells name, also as floats, "4.0", as programs write
+    whole numbers of columns with gaps. Raises DataError for what are no such numbers."""
+    if not (_WHOLE.fullmatch(start) and _WHOLE.fullmatch(end)):
+        found = f"{start!r:.20} and {end!r:.20}"
+        raise DataError(f"expected numbers of characters in start and end, found {found}")
+    return int(start.partition(".")[0]), int(end.partition(".")[0])
