@@ -14,7 +14,8 @@ def aspect_losses(model: Model, batch: Minibatch, training: TrainingConfig) -> L
 
     "No term", class 0, is learnt apart from the other classes among themselves. So a node that is
     no term may have a sentiment too. The soft labels (t, C) of the minibatch have in column 0 how
-    probably a node is no term, and in the others how much each class of sentiment counts.
+    probably a node is no term, and in the others how much each class of sentiment counts. A row of
+    zeros says nothing.
     """
     joint = joint_of(model, model.inputs(batch.forest), training)
     assert batch.soft is not None, "a guide has made the examples"
@@ -22,7 +23,8 @@ def aspect_losses(model: Model, batch: Minibatch, training: TrainingConfig) -> L
     logs = joint.logits.log_softmax(1)
     no_term, term = logs[:, 0], logs[:, 1:].logsumexp(1)
     sentiment = logs[:, 1:] - term[:, None]
-    loss = -(soft[:, 0] * no_term + (1 - soft[:, 0]) * term).sum()
+    said = soft.any(1)
+    loss = -(soft[:, 0] * no_term + (1 - soft[:, 0]) * said * term).sum()
     loss = loss - (soft[:, 1:] * sentiment).sum()
     cases = len(batch.targets)
     if not batch.right.size:
