@@ -217,3 +217,64 @@ def test_each_part_of_the_loss_is_blind_to_the_other(learning, part):
         losses.append(loss + (part == "sentiment") * np.log(none).sum())
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
     assert losses[0] > 1
+
+
+def test_a_run_goes_on_and_tells_another_guide(folder, tmp_path):
+    more = {"guide": str(folder / "five")}
+    settings = recipe(folder, task=more, training={"epochs": 3, "stop_on": "dev"})
+    whole, resumed = (tmp_path / name for name in ("whole", "resumed"))
+    assert runs.same(runs.run(settings, folder, whole), runs.gone_on(settings, folder, resumed))
+    digests = [data_digests(recipe(folder, task=task), folder) for task in (more, {})]
+    assert len(digests[0].keys() - digests[1].keys()) == 1
+
+
+# -- measuring
+
+GOLD = [0, 0, 0, 1, 1, 0, 1]  # ((a (b c)) d)
+OWN = [0, 0, 1, 0, 0, 1, 1]  # ((a b) (c d))
+TERMS = {3: 1, 5: 3}  # in GOLD: b c, negative, and d, positive
+
+
+def example():
+    def over(steps, targets):
+        sizes, lengths = np.array([7]), np.array([4])
+        forest = Forest(sizes=sizes, lengths=lengths, transitions=np.array(steps))
+        return LabelledForest(forest, np.array(targets), 6, np.zeros(7), np.zeros(7))
+
+    gold = over(GOLD, [TERMS.get(node, 0) for node in range(7)])
+    return Example({"gold": gold, "self": gold.over(np.array(OWN))})
+
+
+def scores(said):
+    """A row for each node: how probably it is a term, and its side."""
+    table = [[1 - term, *(term * np.eye(3)[side + 1])] for term, side in said]
+    return [np.array(table, np.float32)]
+
+
+def test_terms_are_judged_on_any_tree():
+    # Of each node: a b (b c) or (a b) ... in transition order.
+    gold = scores([(0.1, 0), (0.6, 1), (0, 0), (0.9, -1), (0.4, 0), (0.7, 0), (0.2, 1)])
+    assert [*measuring.judged_examples([example()], gold, "gold", LABELS)] == [
+        Judged([(1, 3, -1), (3, 4, 1)], [-1, 0], [True, True], [(1, 3, -1), (3, 4, 0)])
+    ]
+    own = scores([(0.1, 0), (0.6, 1), (0.5, -1), (0, 0), (0.4, 1), (0.3, 0), (0.2, 1)])
+    assert [*measuring.judged_examples([example()], own, "self", LABELS)] == [
+        Judged([(1, 3, -1), (3, 4, 1)], [1, 1], [False, True], [(1, 2, 1)])
+    ]
+    cases = measuring.node_cases([example()] * 2, own * 2, "self")
+    assert cases.gold.tolist() == [0, 0, 0, 3, 0] * 2  # a, b, c, d and all
+    assert cases.half.tolist() == [0] * 5 + [1] * 5
+
+
+def test_a_bundle_is_judged_by_its_reading_of_whole_texts_sentence_by_sentence(tmp_path):
+    text = "The battery is good. A staff screen. We left the door."
+    terms = ((4, 11, 2), (23, 28, 2), (23, 35, 1), (49, 53, 0))
+    path = table(tmp_path / "t.jsonl", [(text, *terms), ("Awful staff",)])
+    sentences = read_sentences(path, Aspects(), THREE, None)
+    predictor = Predictor(write_aspect_bundle(tmp_path / "bundle"))
+    assert measuring.judged_bundle(predictor, sentences, LABELS) == [
+        Judged([(4, 11, 1)], [1], [True], [(4, 11, 1)]),
+        Judged([(23, 28, 1), (23, 35, 0)], [-1, 0], [True, False], [(23, 28, -1), (29, 35, 0)]),
+        Judged([(49, 53, -1)], [0], [True], []),
+        Judged([], [], [], [(6, 11, -1)]),
+    ]
