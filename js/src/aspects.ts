@@ -72,9 +72,10 @@ export function aspects(sentences: readonly Prediction[], finds: boolean): Aspec
 }
 
 /**
- * What these sentences say of terms, an aspect for each mention, in order. A model of aspects (`finds`) judges the smallest phrase
- * with all words of the mention; of another one the smallest phrase around it that is not neutral decides. Throws InputError for
- * terms that are none, for classes that are no scale of sentiment, and for a model that scores only sentences.
+ * What these sentences say of terms, an aspect for each mention, in order. A model of aspects judges a mention as the term that it
+ * finds there: the mention itself, or the most probable term that shares a word with it. With another model, and where no term is
+ * found, the smallest phrase around the mention that is not neutral decides. Throws InputError for terms that are none, for classes
+ * that are no scale of sentiment, and for a model that scores only sentences.
  */
 export function about(
   sentences: readonly Prediction[],
@@ -87,14 +88,8 @@ export function about(
   return sentences.flatMap((sentence) => {
     const mentioned = mentions(sentence.text);
     if (mentioned.length && !hasPhrases(sentence)) throw unusable("scores only sentences");
-    const { offsets, spans } = sentence;
-    return mentioned.flatMap((mention) => {
-      const first = offsets.filter(([, end]) => end <= mention.start).length;
-      const behind = offsets.filter(([start]) => start < mention.end).length;
-      const node = spans.findIndex(([start, end]) => start <= first && behind <= end);
-      const whole = spans[node][1] - spans[node][0] === behind - first;
-      return first < behind ? judged(sentence.phrases[node], mention, finds, whole) : [];
-    });
+    const terms = mentioned.length ? termsOf(sentence) : [];
+    return mentioned.flatMap((mention) => judged(sentence, mention, terms));
   });
 }
 
@@ -104,27 +99,46 @@ function unusable(problem: string): InputError {
 }
 
 function found(sentence: Prediction): Aspect[] {
-  const { terms, spans } = sentence;
-  const free = sentence.words.map(() => true);
-  const words = sentence.words.map((word) => isWord(plain(word)));
-  const likely = sentence.phrases.filter(({ node }) => terms![node] >= LEAST).sort((one, other) => terms![other.node] - terms![one.node]);
-  const chosen = likely.filter(({ node }) => {
+  const terms = termsOf(sentence).sort((one, other) => one.start - other.start);
+  return terms.map((phrase) => new Aspect(phrase, around(phrase), phrase.start, phrase.end, sentence.terms![phrase.node]));
+}
+
+/** The terms that a model finds in a sentence, the most probable first. */
+function termsOf({ phrases, words, spans, terms }: Prediction): Phrase[] {
+  const free = words.map(() => true);
+  const whole = words.map((word) => isWord(plain(word)));
+  const likely = phrases.filter(isTerm).sort((one, other) => terms![other.node] - terms![one.node]);
+  return likely.filter(({ node }) => {
     const [start, end] = spans[node];
-    const taken = !words[start] || !words[end - 1] || free.slice(start, end).includes(false);
+    const taken = !whole[start] || !whole[end - 1] || free.slice(start, end).includes(false);
     if (!taken) free.fill(false, start, end);
     return !taken;
   });
-  chosen.sort((one, other) => one.start - other.start);
-  return chosen.map((phrase) => new Aspect(phrase, around(phrase), phrase.start, phrase.end, terms![phrase.node]));
 }
 
-/** A mention by the smallest phrase with its words, or one around that; `whole`: the phrase has no other words. */
-function judged(phrase: Phrase, { start, end, asked }: Mention, finds: boolean, whole: boolean): Aspect {
+function isTerm({ node, sentence: { terms } }: Phrase): boolean {
+  return terms !== null && terms[node] >= LEAST;
+}
+
+/** A mention as the term at it, `terms` being those of its sentence, or else by the climb; none if it holds no word. */
+function judged(sentence: Prediction, { start, end, asked }: Mention, terms: readonly Phrase[]): Aspect[] {
+  const { offsets, spans, phrases, start: shift } = sentence;
+  const first = offsets.filter((word) => word[1] <= start).length;
+  const behind = offsets.filter((word) => word[0] < end).length;
+  if (first >= behind) return [];
+  const place = spans.findIndex((span) => span[0] <= first && behind <= span[1]);
+  const isWhole = spans[place][1] - spans[place][0] === behind - first;
+  const shares = ({ node }: Phrase) => spans[node][0] < behind && first < spans[node][1];
+  const term = isWhole && isTerm(phrases[place]) ? phrases[place] : terms.find(shares);
+  const [phrase, because] = term ? [term, around(term)] : climbed(phrases[place]);
+  return [new Aspect(phrase, because, start + shift, end + shift, 1, asked)];
+}
+
+/** The first phrase from one up to the sentence that is not neutral, and what decides in it. */
+function climbed(phrase: Phrase): [Phrase, Phrase | null] {
   let part: Phrase | undefined;
-  while (!finds && sideOf(phrase) === NEUTRAL && phrase.parent) [part, phrase] = [phrase, phrase.parent];
-  const because = finds && whole ? around(phrase) : decisive(phrase, part);
-  const shift = phrase.sentence.start;
-  return new Aspect(phrase, because, start + shift, end + shift, 1, asked);
+  while (sideOf(phrase) === NEUTRAL && phrase.parent) [part, phrase] = [phrase, phrase.parent];
+  return [phrase, decisive(phrase, part)];
 }
 
 /** What decides about a term that is a phrase, in the first phrase around it of the same side. */

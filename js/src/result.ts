@@ -60,8 +60,9 @@ export class Result {
 
   /**
    * What the text says of terms that you name, such as "battery" or "price|cost", which are two names of one: an aspect for each
-   * mention, in order. They are found as whole words, in any case, also in the plural. A model of aspects judges a mention in what is
-   * around it; with another model of sentiment the smallest phrase around it that is not neutral decides, or else its sentence.
+   * mention, in order. They are found as whole words, in any case, also in the plural. A model of aspects judges a mention as
+   * the term that it finds there. With another model of sentiment, and where no term is found, the smallest phrase around it that is
+   * not neutral decides, or else its sentence.
    * Throws InputError for terms that are none, for classes that are no scale, and for a model that scores only sentences.
    */
   about(...terms: string[]): Aspect[] {

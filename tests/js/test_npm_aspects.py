@@ -93,6 +93,15 @@ def test_a_model_of_sentiment(options):
     assert about > because > 2000
 
 
+def test_a_model_whose_terms_have_several_words(tmp_path):
+    """Phrases are terms rather than their words, so that mentions are parts of terms."""
+    phrase = np.array([-4, 0, 0, 0.5], np.float32)
+    bundle = write_aspect_bundle(tmp_path / "aspects", phrase=phrase).path
+    texts, rng = [*of_products(600, seed=5), *some(60)], random.Random(6)
+    terms = [terms_of(text, rng) for text in texts]
+    assert min(compare(bundle, texts, terms, finds=True)) > 500
+
+
 def test_letters_of_all_scripts(tmp_path):
     """In either case, and beside a term: whether a character ends a word."""
     bundle, rng = write_aspect_bundle(tmp_path / "aspects").path, random.Random(4)

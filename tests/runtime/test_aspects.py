@@ -165,11 +165,17 @@ def test_without_a_label_a_phrase_decides_nothing():
         ("a menu", "(- (o a) (+ (-60 (o menu) (o list)) (o .)))", ("a menu", "-", "a menu list .")),
         # The more probable term of two; the mention itself, if it is one.
         ("menu list", "(- (- bad) (o (-60 menu) (+70 list)))", ("menu list", "+", None)),
+        (
+            "menu list",
+            "(- (- bad) (+60 (o (o a) (-70 menu)) (o (o list) (o .))))",
+            ("menu list", "-", "bad"),
+        ),
         ("menu", "(- (- bad) (+90 (o lunch) (-50 menu)))", ("menu", "-", "bad")),
         # Where no term is, the climb says it.
         ("menu", "(- (- bad) (o (o the) (o49 menu)))", ("menu", "-", "bad")),
         ("menu", "(- (- bad) (-1 menu))", ("menu", "-", "menu")),
-        ("menu", "(- (-60 lunch) (o (o or) (o menu)))", ("menu", "-", "lunch")),
+        ("menu", "(+ (-60 lunch) (+ (o menu) (+ good)))", ("menu", "+", "good")),
+        ("menu", "(+ (+ (+ good) (o menu)) (-60 lunch))", ("menu", "+", "good")),
         ("bad menu", "(o (- (o a) (+ bad)) (+ menu))", ("bad menu", "o", None)),
         ("menu", "(+ (- so) (- (- bad) (+ non-menu)))", ("menu", "+", "non-menu")),
     ],
