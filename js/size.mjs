@@ -1,8 +1,8 @@
-/** What users download: exit code 1 where the JavaScript of the package, without onnxruntime, is larger than 97.5 kB. */
+/** What users download: exit code 1 where the JavaScript of the package, without onnxruntime, is larger than 101.5 kB. */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-const MOST = 97_500;
+const MOST = 101_500;
 
 const cwd = fileURLToPath(new URL(".", import.meta.url));
 const [{ files, size }] = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd, encoding: "utf8" }));

@@ -142,15 +142,15 @@ def compose(
 
 @app.command("held-out")
 def held_out(
-    file: Annotated[Path, typer.Argument(help="A table of texts.")],
+    files: Annotated[list[Path], typer.Argument(help="Tables of texts.")],
     text_column: Annotated[str, typer.Option(help="The column of the texts.")] = "text",
-    one_in: Annotated[
-        int, typer.Option(min=2, help="As the lesson's setting held_out has it.")
-    ] = 10,
+    one_in: Annotated[int, typer.Option(min=2, help="As the setting held_out has it.")] = 10,
+    rest: Annotated[bool, typer.Option("--rest", help="Print the other rows instead.")] = False,
 ) -> None:
-    """Print the rows that the lesson rated.v1 never shows with held_out = 10, as lines of JSON."""
-    for line in held_out_lines(file, text_column, one_in):
-        print(line)
+    """Print the rows that the setting held_out = 10 of a recipe never shows, as lines of JSON."""
+    for file in files:
+        for line in held_out_lines(file, text_column, one_in, rest=rest):
+            print(line)
 
 
 @app.command()

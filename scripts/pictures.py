@@ -1,7 +1,7 @@
 """The pictures of the documentation, in `docs/assets`.
 
     python scripts/pictures.py              # the drawings (SVG), by thinstack and spaCy themselves
-    python scripts/pictures.py --browser    # the photograph of the page too, by Chromium
+    python scripts/pictures.py --browser    # the photographs of pages too, by Chromium
 
 `tests/test_pictures.py` says whether they are current: it makes the drawings again. Of a photograph
 it compares the digest of what it shows, which `photographs.json` holds.
@@ -17,15 +17,20 @@ from dataclasses import replace
 from functools import cache
 from html import escape
 from pathlib import Path
+from random import Random
 from threading import Thread
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 from xml.etree import ElementTree
 
+import pyarrow
 import typer
 
 import thinstack
 from thinstack.core.scale import FIVE
 from thinstack.runtime import Predictor, View, splitter
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT: Final = Path(__file__).parents[1]
 ASSETS: Final = ROOT / "docs" / "assets"
@@ -49,14 +54,14 @@ ROWS: Final = (
     "The box has a cable and a manual.",
     "Friendly staff, great food, fair prices.",
 )
-COLUMNS: Final = {340: "label", 560: "polarity"}
-COLOURS: Final = {
-    "very negative": "#f0955a",
-    "negative": "#fbc999",
-    "positive": "#b3d6f7",
-    "very positive": "#7fb4e6",
+STAYS: Final = {
+    "room": ("The room was {}.", "clean", "spacious", "noisy", "dirty", "small but quiet"),
+    "staff|reception": ("The {} staff.", "lovely", "friendly", "helpful", "rude", "kind"),
+    "breakfast": ("Breakfast was {}.", "great", "delicious", "cold", "bland", "at eight"),
+    "price": ("I found the price {}.", "fair", "too high", "shocking", "on the door", "absurd"),
 }
-"""Of spans in displaCy, whose text is always dark; docs/spacy.md has them too."""
+"""Made-up reviews of a hotel: a term, a sentence, and what is said in it."""
+COLUMNS: Final = {340: "label", 560: "polarity"}
 
 
 @cache
@@ -125,7 +130,7 @@ def spans() -> str:
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("tree_sentiment", config={"spans_key": "sentiment"})
-    options = {"spans_key": "sentiment", "colors": COLOURS}
+    options = {"spans_key": "sentiment"}
     markup = displacy.render(nlp(SPANS), style="span", options=options, jupyter=False)
     return framed(markup, 760, 120)
 
@@ -189,43 +194,68 @@ DRAWINGS: Final[dict[str, Callable[[], str]]] = {
 }
 
 
-def page_digest() -> str:
-    """Of what the photograph of the page shows: its files, and the model."""
+def digests() -> dict[str, str]:
+    """Of what the photographs show: the files of the pages, the model and the texts."""
     folder = ROOT / "thinstack" / "integrations"
-    files = [*(folder / "serving/page").iterdir(), *(folder / "show").glob("*.css")]
-    files.append(ROOT / "thinstack/bundle/bundled/sentiment/manifest.json")
-    content = b"".join(path.read_bytes() for path in sorted(files))
-    return hashlib.sha256(content + TREE.encode()).hexdigest()
+    files = {
+        "page.png": [*(folder / "serving/page").iterdir(), *(folder / "show").glob("*.css")],
+        "report.png": [folder / "report" / name for name in ("page.css", "page.py", "words.py")],
+    }
+    shown, model = {"page.png": TREE, "report.png": repr(STAYS)}, "sentiment/manifest.json"
+    found = {}
+    for name, some in files.items():
+        some.append(ROOT / "thinstack/bundle/bundled" / model)
+        content = b"".join(path.read_bytes() for path in sorted(some))
+        found[name] = hashlib.sha256(content + shown[name].encode()).hexdigest()
+    return found
 
 
-def photograph_page(path: Path) -> None:
+def photograph_page(browser: "Browser", path: Path) -> None:
     """The page of `thinstack serve` with a text, as Chromium shows it."""
-    from playwright.sync_api import sync_playwright
-
     from thinstack.integrations.serving.server import PageServer
 
-    program = os.environ.get("THINSTACK_CHROMIUM") or shutil.which("chromium")
-    with PageServer(0) as server, sync_playwright() as playwright:
+    with PageServer(0) as server:
         server.predictor, server.name = model(), "sentiment"
         Thread(target=server.serve_forever, daemon=True).start()
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 860, "height": 700})
         page.goto(f"{server.url}?text={TREE}")
         page.locator(".thinstack-tree").wait_for()
         page.screenshot(path=path)
-        browser.close()
         server.shutdown()
 
 
+def photograph_report(browser: "Browser", path: Path) -> None:
+    """A part of a report over made-up reviews: the table of aspects, and what is said."""
+    rng = Random(1)
+    texts = []
+    for _ in range(400):
+        some = rng.sample([*STAYS.values()], 2)
+        texts.append(" ".join(form.format(rng.choice(said)) for form, *said in some))
+    frame = pyarrow.table({"text": texts})
+    page = browser.new_page(viewport={"width": 860, "height": 594})
+    page.set_content(thinstack.report(frame, about=[*STAYS], model=model()).html())
+    top = page.locator("#aspects").bounding_box()
+    assert top is not None, "it is drawn"
+    area = {"x": 0, "y": top["y"] - 8, "width": 860, "height": 594}
+    page.screenshot(path=path, full_page=True, clip=area)
+
+
 def main(
-    browser: Annotated[bool, typer.Option("--browser", help="The photograph too.")] = False,
+    browser: Annotated[bool, typer.Option("--browser", help="The photographs too.")] = False,
 ) -> None:
     """Make the pictures of the documentation."""
     for name, draw in DRAWINGS.items():
         (ASSETS / name).write_text(draw(), encoding="utf-8")
     if browser:
-        photograph_page(ASSETS / "page.png")
-        DIGESTS.write_text(json.dumps({"page.png": page_digest()}, indent=1) + "\n")
+        from playwright.sync_api import sync_playwright
+
+        program = os.environ.get("THINSTACK_CHROMIUM") or shutil.which("chromium")
+        with sync_playwright() as playwright:
+            opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            photograph_page(opened, ASSETS / "page.png")
+            photograph_report(opened, ASSETS / "report.png")
+            opened.close()
+        DIGESTS.write_text(json.dumps(digests(), indent=1) + "\n")
 
 
 if __name__ == "__main__":

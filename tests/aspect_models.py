@@ -21,10 +21,10 @@ PHRASE = np.array([9, 0, 0, 0.5], np.float32)
 """Added for a phrase of several words."""
 
 
-def write_aspect_bundle(path, **more):
+def write_aspect_bundle(path, *, phrase=PHRASE, **more):
     """The bundle; `more` as for `write_last_word_bundle`."""
     words, table = tuple(filter(None, LOGITS)), np.array([*LOGITS.values()], np.float32)
-    onnx = last_word_model(table=table, phrase=PHRASE)
+    onnx = last_word_model(table=table, phrase=phrase)
     return write_last_word_bundle(path, labels=LABELS, words=words, onnx=onnx, **more)
 
 

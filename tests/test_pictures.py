@@ -5,7 +5,7 @@ import re
 
 import pytest
 from pages import ROOT
-from pictures import ASSETS, DIGESTS, DRAWINGS, page_digest
+from pictures import ASSETS, DIGESTS, DRAWINGS, digests
 
 # Where rounding may turn a percentage.
 ROUNDED = re.compile(r"<title>.*?</title>|\btitle=\"[^\"]*\"", re.DOTALL)
@@ -17,15 +17,15 @@ def test_a_drawing_is_made_again_as_it_is(name):
     assert ROUNDED.sub("", drawn) == ROUNDED.sub("", shown)
 
 
-def test_a_photograph_shows_the_page_as_it_is():
+def test_photographs_show_the_pages_as_they_are():
     """Else: python scripts/pictures.py --browser."""
-    assert json.loads(DIGESTS.read_text(encoding="utf-8")) == {"page.png": page_digest()}
+    assert json.loads(DIGESTS.read_text(encoding="utf-8")) == digests()
 
 
 def test_every_picture_is_small_and_on_a_page():
     pages = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md"))
     pictures = {path.name for path in ASSETS.iterdir() if path.suffix in (".svg", ".png")}
-    assert pictures == {*DRAWINGS, "page.png"}
+    assert pictures == {*DRAWINGS, *digests()}
     for name in pictures:
         assert f"](assets/{name})" in pages
         assert (ASSETS / name).stat().st_size < 80_000

@@ -9,6 +9,7 @@ import torch
 from core.configured import config_of
 from pages import ROOT, blocks, execute, run
 
+import thinstack
 from thinstack.core.model.model import Model
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.export.onnx.verify import export_verified_onnx
@@ -104,6 +105,14 @@ def test_the_ten_lines(capsys):
     assert {"review", "polarity", "most_positive"} <= {*names["frame"].column_names}
 
 
+def test_what_is_said_of_the_battery(capsys):
+    (block,) = [each for each in blocks("README.md", "python") if "about(" in each]
+    execute(block, "<README.md>", {"model": thinstack.load()})
+    told = re.search(r"# (.+) (very negative|negative) (.+)", block).groups()
+    battery, label, because = told
+    assert capsys.readouterr().out == f"{battery} {label} {because}\n"
+
+
 def test_spacy(capsys):
     doc = run("README.md", "add_pipe")["doc"]
     assert sum(doc.cats.values()) == pytest.approx(1, abs=1e-5)
@@ -112,7 +121,7 @@ def test_spacy(capsys):
 
 
 def test_onnx(capsys):
-    nodes = run("README.md", "InferenceSession")["nodes"]
+    nodes = run("docs/runtimes.md", "nodes.shape")["nodes"]
     assert capsys.readouterr().out == "(5, 5) [0 0 0 1 1]\n"
     np.testing.assert_allclose(nodes.sum(axis=1), 1, atol=1e-5)
 

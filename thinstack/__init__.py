@@ -13,6 +13,7 @@
     result.svg(), result.to_dict()           # a notebook draws `result` by itself
     for result in model.stream(texts): ...   # any iterable, in bounded memory
     frame = thinstack.score_frame(reviews, text="review")  # pandas, polars or pyarrow
+    thinstack.report(reviews, text="review", by="store")   # a page: what they say about what
 
 `help(model)` and `help(result)` say more. `thinstack.train_texts(rows, out="runs/mine")` trains a
 model on texts of yours. The command `thinstack --help` does all of this in a shell, and
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from thinstack.data.trees.phrases import project_labels
     from thinstack.data.trees.treebank import read_trees
     from thinstack.integrations.frames import score_frame
+    from thinstack.integrations.report.frames import report
     from thinstack.integrations.show.render import Markup
     from thinstack.runtime.predictor import Predictor
     from thinstack.runtime.why import Contribution
@@ -62,6 +64,7 @@ else:
             "data.trees.phrases": "project_labels",
             "data.trees.treebank": "read_trees",
             "integrations.frames": "score_frame",
+            "integrations.report.frames": "report",
         },
         dict.fromkeys(
             ("predict", "pipeline", "sentiment", "predict_text"),
@@ -88,6 +91,7 @@ __all__ = [
     "read_dependency_trees",
     "read_trees",
     "render",
+    "report",
     "score_frame",
     "to_binary",
     "to_brackets",

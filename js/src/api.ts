@@ -1,4 +1,5 @@
 /** What node's and the web's entry have in common. */
+export { Aspect } from "./aspects.js";
 export { type Sentence, type Span, splitText } from "./english.js";
 export { BundleError, InputError, MissingExtraError, ThinstackError } from "./errors.js";
 export { type NestedPhrase, type NestedSentence, type NestedText } from "./plainData.js";

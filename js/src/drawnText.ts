@@ -1,4 +1,5 @@
 /** Text in pictures: what is safe to show, how wide it is, and what is shown of it where it is long. As `show/drawn_text.py`. */
+import { ENGLISH } from "./generated.js";
 import { type Prediction } from "./prediction.js";
 
 const DOTS = " … ";
@@ -18,8 +19,8 @@ const UNSAFE = new RegExp(
     "\\u{e0000}-\\u{e007f}]|\\p{Cs}|(?<![^\\u0000-\\u007f])[\\u200c\\u200d]|[\\u200c\\u200d](?![^\\u0000-\\u007f])",
   "gu",
 );
-// What Python takes for white space; `\s` has the byte order mark besides, and lacks some controls.
-const SPACE = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/gu;
+/** What Python takes for white space; `\s` has the byte order mark besides, and lacks some controls. */
+export const SPACE = new RegExp(`[${ENGLISH.classes.space}]+`, "gu");
 
 /** How wide a text of 14 pixels is taken to be: wider than common fonts are, and the same everywhere. */
 export function textWidth(text: string): number {

@@ -1,7 +1,7 @@
 /** The phrases that say most of a text, as `runtime/highlights.py` chooses them. */
 import { type Span } from "./english.js";
 import { InputError } from "./errors.js";
-import { Phrase } from "./phrase.js";
+import { NEUTRAL, Phrase, siblingOf, sideOf } from "./phrase.js";
 import { type Prediction } from "./prediction.js";
 import { rules } from "./rules.js";
 import { hasPhrases } from "./scored.js";
@@ -13,10 +13,12 @@ const CLIMB = 0.8;
 const CONTRAST = 0.5;
 /** Words of what a phrase is shown with, at most, itself included. */
 const WIDEST = 10;
-const NEUTRAL = 0;
 const SEVERAL = NaN;
-// A letter, a digit, or a character that is not ASCII.
-const WORD = /[a-z0-9]|[^\0-\x7f]/i;
+
+/** Whether a word, as running text has it, is no mark of punctuation: it has a letter, a digit, or a character that is not ASCII. */
+export function isWord(spelt: string): boolean {
+  return /[a-z0-9]|[^\0-\x7f]/i.test(spelt);
+}
 
 /** The phrases of these sentences that say most, at most `n`, the strongest first. Throws InputError for an `n` that is no number. */
 export function highlights(sentences: readonly Prediction[], n: number): Phrase[] {
@@ -74,7 +76,7 @@ class Ranked {
     const { sentence, content, sides } = this;
     const { functionWords, dangling } = rules();
     const spelt = sentence.words.map((word) => plain(word).toLowerCase());
-    const words = spelt.map((word) => WORD.test(word));
+    const words = spelt.map(isWord);
     spelt.forEach((word, place) => content.push(content[place] + Number(words[place] && !functionWords.has(word))));
     const inside = sentence.offsets.map(([start], place, all) => words[place] && words[place - 1] && all[place - 1][1] >= start);
     const shown = sentence.spans.map(([start, end], node) => {
@@ -97,7 +99,7 @@ class Ranked {
     for (let below = this.phrases[node], above = below.parent; above; [below, above] = [above, above.parent]) {
       const side = sides[above.node];
       if (side === NEUTRAL || side === sides[node]) continue;
-      const beside = besideOf(below);
+      const beside = siblingOf(below).node;
       return sides[beside] !== side || strengths[beside] < CONTRAST * strengths[above.node] || !this.hasContent(beside);
     }
     return false;
@@ -109,7 +111,7 @@ class Ranked {
     const alike = (above: number) => sides[above] === sides[node] && strengths[above] >= CLIMB * strengths[node];
     let best = node;
     for (let below = this.phrases[node], above = below.parent; above && alike(above.node); [below, above] = [above, above.parent]) {
-      const added = within[besideOf(below)];
+      const added = within[siblingOf(below).node];
       if (!free(above.node) || (added !== NEUTRAL && added !== sides[node])) break;
       const [start, end] = this.spans[above.node];
       if (this.shown[above.node] && end - start <= WIDEST) best = above.node;
@@ -124,22 +126,9 @@ function whole(sentence: Prediction): Phrase[] {
   return sideOf(phrase) === NEUTRAL ? [] : [phrase];
 }
 
-/** -1 or 1, NEUTRAL without a label too; the number of its class from 1 where classes are no scale. */
-function sideOf({ label, sentence: { labels, polarities } }: Phrase): number {
-  const place = label === null ? -1 : labels.indexOf(label);
-  if (place < 0) return NEUTRAL;
-  return polarities ? Math.sign(polarities[place]) : place + 1;
-}
-
 /** How far a phrase is from neutral, or how probable its class is where classes are no scale. */
 function strengthOf({ polarity, scores }: Phrase): number {
   return polarity === null ? Math.max(...Object.values(scores!)) : Math.abs(polarity);
-}
-
-/** The other part of the phrase around one. */
-function besideOf({ node, parent }: Phrase): number {
-  const [left, right] = parent!.children;
-  return node === left.node ? right.node : left.node;
 }
 
 function together(one: number, other: number): number {

@@ -69,6 +69,22 @@ export function phrasesOf(sentence: Prediction): Phrase[] {
   });
 }
 
+/** The side of a phrase that is neutral or has no label. */
+export const NEUTRAL = 0;
+
+/** -1 or 1, NEUTRAL without a label too; the number of its class from 1 where classes are no scale. */
+export function sideOf({ label, sentence: { labels, polarities } }: Phrase): number {
+  const place = label === null ? -1 : labels.indexOf(label);
+  if (place < 0) return NEUTRAL;
+  return polarities ? Math.sign(polarities[place]) : place + 1;
+}
+
+/** The other part of the phrase around one. */
+export function siblingOf({ node, parent }: Phrase): Phrase {
+  const [left, right] = parent!.children;
+  return node === left.node ? right : left;
+}
+
 /** The phrases that `make` gives for a result or a sentence, made once. */
 export function once(owner: { phrases: readonly Phrase[] }, make: () => readonly Phrase[]): readonly Phrase[] {
   const known = owner as { [MADE]?: readonly Phrase[] };
@@ -84,6 +100,6 @@ const MADE = Symbol("phrases");
  * Gives an object a property that is neither cloned nor printed. A private name would be out of reach through a `Proxy`, as Vue has,
  * and so would be what cannot be written. A `WeakMap` takes the collector of garbage twice the time of all else.
  */
-function hide(owner: object, name: PropertyKey, value: unknown): void {
+export function hide(owner: object, name: PropertyKey, value: unknown): void {
   Object.defineProperty(owner, name, { value, writable: true });
 }

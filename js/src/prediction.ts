@@ -1,4 +1,5 @@
 /** What a model says of a sentence and of every phrase in its tree. */
+import { type Aspect, about, aspectData, aspects } from "./aspects.js";
 import { type Sentence, type Span } from "./english.js";
 import { heat } from "./heat.js";
 import { highlights } from "./highlights.js";
@@ -42,6 +43,8 @@ export class Prediction {
   readonly weight: number;
   /** Words [start, end) of the parts that a long sentence was read in; one part where it was read as a whole. */
   readonly parts: readonly Span[];
+  /** How probably each phrase is a term; null unless the model is one of aspects. */
+  readonly terms: Float32Array | null;
 
   // Fields and no getters, because a structured clone, which workers are sent, keeps fields only.
   constructor({ text, start, words, offsets }: Sentence, scored: Scored, view: View) {
@@ -49,6 +52,7 @@ export class Prediction {
     ({ transitions: this.transitions, scores: this.nodeScores, weight: this.weight } = scored);
     ({ labels: this.labels, polarities: this.polarities, abstain: this.abstain } = view);
     this.parts = scored.parts.length ? scored.parts : [[0, words.length]];
+    this.terms = scored.terms ?? null;
     const whole = this.nodeScores[this.nodeScores.length - 1];
     this.label = this.labelOf(whole);
     this.polarity = polarityOf(whole, this.polarities);
@@ -66,6 +70,16 @@ export class Prediction {
    */
   highlights(n = 3): Phrase[] {
     return highlights([this], n);
+  }
+
+  /** The terms that the model finds, and what is said of them (`Result.aspects`). */
+  get aspects(): readonly Aspect[] {
+    return aspects([this], this.terms !== null);
+  }
+
+  /** What is said of terms that you name (`Result.about`). */
+  about(...terms: string[]): Aspect[] {
+    return about([this], this, this.terms !== null, terms);
   }
 
   /** Words [start, end) of each row of `nodeScores`. */
@@ -108,9 +122,10 @@ export class Prediction {
       return { start, end, text: this.text.slice(start, end), label: this.labelOf(scores), polarity, scores: rounded(named(scores, this.labels)) };
     });
     const cut = this.parts.length > 1 ? { parts: this.parts } : {};
+    const said = this.terms ? { aspects: this.aspects.map((each) => aspectData(each, this.start)) } : {};
     const { text, start, label, brackets, transitions } = this;
     const [polarity, scores] = [rounded(this.polarity), rounded(this.scores)];
-    return { text, start, label, polarity, scores, tree: brackets, transitions, nodes, ...cut };
+    return { text, start, label, polarity, scores, tree: brackets, transitions, nodes, ...cut, ...said };
   }
 
   /** The tree as an SVG image: a click or Enter closes and opens a phrase. */

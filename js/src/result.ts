@@ -1,8 +1,9 @@
 /** What a model says of a text. */
+import { type Aspect, about, aspects } from "./aspects.js";
 import { heat } from "./heat.js";
 import { highlights } from "./highlights.js";
 import { type NestedText, rounded } from "./plainData.js";
-import { type Phrase, once } from "./phrase.js";
+import { type Phrase, hide, once } from "./phrase.js";
 import { type Prediction, type Scores } from "./prediction.js";
 import { type Scored, argmax, meanScores, named, polarityOf } from "./scored.js";
 import { svg } from "./svg.js";
@@ -26,6 +27,7 @@ export class Result {
    * other languages below 0.5: their scores say little.
    */
   readonly known: number | null;
+  private declare readonly view: View;
 
   constructor(text: string, sentences: readonly Prediction[], view: View, known: number | null = null, root?: Scored) {
     [this.text, this.sentences, this.known] = [text, sentences, known];
@@ -35,6 +37,7 @@ export class Result {
     this.label = means.length && means[best] >= abstain ? labels[best] : null;
     this.polarity = means.length ? polarityOf(means, polarities) : null;
     this.scores = means.length ? named(means, labels) : {};
+    hide(this, "view", view);
   }
 
   /** The phrases of all sentences in turn, each before the one that it is a part of; none where phrases have no scores. */
@@ -50,6 +53,22 @@ export class Result {
     return highlights(this.sentences, n);
   }
 
+  /** The terms that the model finds, and what is said of each, in order. Throws InputError for a model that is none of aspects. */
+  get aspects(): readonly Aspect[] {
+    return aspects(this.sentences, this.view.noTerm !== undefined);
+  }
+
+  /**
+   * What the text says of terms that you name, such as "battery" or "price|cost", which are two names of one: an aspect for each
+   * mention, in order. They are found as whole words, in any case, also in the plural. A model of aspects judges a mention as
+   * the term that it finds there. With another model of sentiment, and where no term is found, the smallest phrase around it that is
+   * not neutral decides, or else its sentence.
+   * Throws InputError for terms that are none, for classes that are no scale, and for a model that scores only sentences.
+   */
+  about(...terms: string[]): Aspect[] {
+    return about(this.sentences, this.view, this.view.noTerm !== undefined, terms);
+  }
+
   /** The text, its sentences and their trees as plain data. */
   toNested(): NestedText {
     const { text, label, polarity, scores } = this;
@@ -59,7 +78,8 @@ export class Result {
   /** Data fit for JSON. */
   toJSON(): Record<string, unknown> {
     const { text, label, polarity, scores, sentences } = this;
-    return { text, label, polarity: rounded(polarity), scores: rounded(scores), sentences };
+    const said = this.view.noTerm === undefined ? {} : { aspects: this.aspects };
+    return { text, label, polarity: rounded(polarity), scores: rounded(scores), sentences, ...said };
   }
 
   /** The trees of the sentences, one below the other, as one SVG image. */

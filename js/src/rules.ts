@@ -5,7 +5,6 @@ import { Typed, type TypedData } from "./plainText.js";
 
 /** A kind of token: what it says of words and sentences (`Token` in Python's english.py). */
 export interface Token {
-  name: string;
   pattern: string;
   /** `plain`: stands as it is; `word`; `single`, `double`: a quotation mark; `stop`: may end a sentence; `break`: ends one. */
   role?: string;
@@ -25,7 +24,6 @@ interface AbbreviationData {
 
 /** What `english.json` holds; docs/text.md explains it. */
 export interface RulesData {
-  version: number;
   classes: Record<string, string>;
   tokens: Token[];
   spelled: Record<string, string>;
@@ -37,7 +35,7 @@ export interface RulesData {
   /** Words that no phrase is shown to begin with, and to end with. */
   dangling: { first: string[]; last: string[] };
   followed: string;
-  abbreviations: (AbbreviationData & { name: string })[];
+  abbreviations: AbbreviationData[];
   closers: string;
   text_ends: string;
   ends: Record<string, string>;

@@ -1,6 +1,8 @@
 /** What the names of classes say: whether they are a scale of sentiment, and where each class stands on it. As `core/scale.py`. */
 
 export const FIVE = ["very negative", "negative", "neutral", "positive", "very positive"];
+/** The class of phrases that are no term, of a model of aspects; its other classes are those of sentiment. */
+export const NO_TERM = "no term";
 const NUMBERS = "0,1,2,3,4";
 const SIDES = new Map([["negative", -1], ["neg", -1], ["neutral", 0], ["neu", 0], ["mixed", 0], ["positive", 1], ["pos", 1]]);
 const NOT = ["not", "non", "no"];

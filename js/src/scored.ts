@@ -10,6 +10,8 @@ export interface Scored {
   weight: number;
   /** Words [start, end) of the parts that it was read in; none where it was read as a whole. */
   parts: Span[];
+  /** How probably each node is a term; undefined unless the model is one of aspects. */
+  terms?: Float32Array;
 }
 
 /** The weighted mean of rows of scores. */

@@ -1,7 +1,7 @@
 /** Views of a model's classes: five classes of sentiment as three or two, and no label where no class is probable enough. */
 import { type ClassSets, type ModelConfig } from "./config.js";
 import { InputError } from "./errors.js";
-import { FIVE, type Scale, merged, scaleOf } from "./scale.js";
+import { FIVE, NO_TERM, type Scale, merged, scaleOf } from "./scale.js";
 import { type Scored } from "./scored.js";
 
 /** Added to the mass of both sides, so that a phrase that is wholly neutral has even scores. */
@@ -19,6 +19,8 @@ export interface View {
   places?: readonly number[];
   /** What the score of each of them counts times; undefined where all count alike. */
   weights?: readonly number[];
+  /** The place of NO_TERM among the model's classes. It is not shown, but tells which phrases are terms. Only of a model of aspects. */
+  noTerm?: number;
 }
 
 type Shown = Pick<ModelConfig, "labels" | "classSets" | "classWeights">;
@@ -27,6 +29,13 @@ type Shown = Pick<ModelConfig, "labels" | "classSets" | "classWeights">;
 export function chooseView({ labels, classSets, classWeights: weights }: Shown, classes?: number, abstain?: number): View {
   if (abstain !== undefined && !(abstain > 0 && abstain < 1)) {
     throw new InputError(`abstain: expected a probability between 0 and 1, found ${abstain}`);
+  }
+  const noTerm = labels.indexOf(NO_TERM);
+  if (noTerm >= 0) {
+    const view = chooseView({ labels: labels.filter((label) => label !== NO_TERM) }, classes, abstain);
+    const places = [...(view.places ?? view.labels.keys())];
+    places.splice(noTerm, 0, -1);
+    return { ...view, places, noTerm };
   }
   const scale = scaleOf(labels);
   const whole = { labels, polarities: scale?.polarity ?? null, abstain: abstain ?? 0 };
@@ -52,10 +61,11 @@ function ofSets(labels: readonly string[], sets: ClassSets, scale: Scale | undef
 }
 
 /** A sentence with the scores of the classes shown. */
-export function shown({ labels, places, weights }: View, scored: Scored): Scored {
+export function shown({ labels, places, weights, noTerm }: View, scored: Scored): Scored {
   if (!places) return scored;
   const leaves = places.includes(-1) || weights !== undefined;
   const least = leaves ? LEAST : 0;
+  const terms = noTerm === undefined ? undefined : Float32Array.from(scored.scores, (row) => 1 - row[noTerm]);
   let total = 1;
   const scores = scored.scores.map((row) => {
     const masses = Float32Array.from(labels, () => least);
@@ -67,5 +77,5 @@ export function shown({ labels, places, weights }: View, scored: Scored): Scored
     total = masses.reduce((sum, mass) => sum + mass, 0);
     return masses.map((mass) => mass / total);
   });
-  return { ...scored, scores, weight: leaves ? total : 1 };
+  return { ...scored, scores, weight: terms ? 1 : total, terms };
 }

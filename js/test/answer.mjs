@@ -5,7 +5,7 @@ import * as node from "../dist/node.js";
 import * as web from "../dist/web.js";
 import { served } from "./served.mjs";
 
-const calls = { split, pieces, ids, predict, data, drawn };
+const calls = { split, pieces, ids, predict, data, drawn, said };
 const { call, ...question } = JSON.parse(readFileSync(0, "utf8"));
 const answer = JSON.stringify(await calls[call](question));
 process.stdout.write(answer);
@@ -49,6 +49,17 @@ function sentenceOf({ words, transitions, nodeScores, label, polarity, weight, p
 /** The JSON form of one text. */
 async function data({ bundle, text }) {
   return (await node.load(bundle)).predict(text);
+}
+
+/** What each text says of terms, a list for each text, and of the terms that the model finds, if `finds`. */
+async function said({ bundle, options, texts, terms, finds }) {
+  const results = await (await node.load(bundle, options)).predict(texts);
+  const own = (found) => ({ ...found.toJSON(), probability: found.probability, sentence: found.sentence.text });
+  return results.map((found, place) => ({
+    about: found.about(...terms[place]).map(own),
+    sentences: found.sentences.map((each) => each.about(...terms[place]).length),
+    aspects: finds ? found.aspects.map(own) : null,
+  }));
 }
 
 /** Each text as a tree and as coloured text. */

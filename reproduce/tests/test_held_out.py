@@ -36,6 +36,9 @@ def test_the_lesson_and_the_command_share_the_texts_out(tmp_path):
     assert sorted([*taken, *[row["review"] for row in held]]) == sorted(text for text, *_ in rows)
     assert 30 < len(held) < 70
     assert {row["more"] for row in held} == {"a, b"}
+    both = [tmp_path / "rows.csv"] * 2
+    rest = held_out(*both, "--text-column", "review", "--one-in", 4, "--rest").output.splitlines()
+    assert sorted(json.loads(line)["review"] for line in rest) == sorted(taken * 2)
 
 
 @pytest.mark.parametrize(

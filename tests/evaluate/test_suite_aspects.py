@@ -20,8 +20,8 @@ def case(name, kind, terms, text):
 
 
 # In the model of aspects a battery is good, the staff bad, a screen neutral, and each is a term.
-# Any other word is neutral and none. In the model without terms, only what ends in "good" or
-# "awful" has a side.
+# Any other word is neutral and none, so that the phrase around "film" that ends in "good" judges
+# it. In the model without terms, only what ends in "good" or "awful" has a side.
 CASES = [
     case("a", "both", "0-7 positive; 8-13 negative", "Battery staff"),
     case("b", "both", "4-11 negative; 12-17 negative", "Our battery staff"),
@@ -40,16 +40,16 @@ def counted(right, total):
 def test_a_model_of_aspects_is_asked_for_polarity_and_for_terms(tmp_path):
     predictor = Predictor(write_aspect_bundle(tmp_path / "model"))
     figures, wrong = evaluate_suite(predictor, CASES)
-    assert {name: figures[name] for name in NO_CASE} == counted(5, 7)
-    kinds = {"both": counted(3, 4), "facts": counted(2, 2), "judged": counted(0, 1)}
+    assert {name: figures[name] for name in NO_CASE} == counted(6, 7)
+    kinds = {"both": counted(3, 4), "facts": counted(2, 2), "judged": counted(1, 1)}
     assert figures["kinds"] == kinds
     assert figures["no_terms"] == counted(1, 2)
     # Gold are 7 terms. Found are 6: in a and b two each, in c the screen, in e the staff. Of these
     # 5 are gold, and 4 have the right polarity.
     assert figures["aspects"] == {
-        "polarity_accuracy": pytest.approx(500 / 7),
-        # positive: 1 right, 2 gold, 2 said; neutral: 2, 2, 3; negative: 2, 3, 2
-        "polarity_f1": pytest.approx((200 / 4 + 400 / 5 + 400 / 5) / 3),
+        "polarity_accuracy": pytest.approx(600 / 7),
+        # positive: 2 right, 2 gold, 3 said; neutral: 2, 2, 2; negative: 2, 3, 2
+        "polarity_f1": pytest.approx((400 / 5 + 100 + 400 / 5) / 3),
         "mixed_accuracy": 100,
         "term_f1": pytest.approx(1000 / 13),
         "aspect_f1": pytest.approx(800 / 13),
@@ -60,12 +60,12 @@ def test_a_model_of_aspects_is_asked_for_polarity_and_for_terms(tmp_path):
     rows = {row.name: row.cells for row in suite_rows({"mine": figures})}
     dashes = ("-",) * 3
     assert rows == {
-        "total": ("5", "7", "71.43", *dashes),
+        "total": ("6", "7", "85.71", *dashes),
         "both": ("3", "4", "75.00", *dashes),
         "facts": ("2", "2", "100.00", *dashes),
-        "judged": ("0", "1", "0.00", *dashes),
+        "judged": ("1", "1", "100.00", *dashes),
         "no term, none found": ("1", "2", "50.00", *dashes),
-        "macro-F1": ("-", "-", "70.00", *dashes),
+        "macro-F1": ("-", "-", "86.67", *dashes),
         "in sentences of both sides": ("-", "-", "100.00", *dashes),
         "F1 of terms": ("-", "-", "76.92", *dashes),
         "F1 of terms with polarity": ("-", "-", "61.54", *dashes),

@@ -12,6 +12,7 @@ from fuzz.text_targets import GOLDEN
 from spacy.tokens import Doc, DocBin
 
 import thinstack
+from thinstack.integrations.spacy.doc_aspects import register_aspects
 from thinstack.integrations.spacy.doc_bins import doc_texts, read_doc_bin
 
 TEXT = "The film is not bad. I like it"
@@ -64,11 +65,18 @@ def asked(doc):
     for start, end in ((0, 2), (1, 6), (0, len(doc))):
         for name in ATTRIBUTES:
             getattr(doc[start:end]._, f"sentiment_{name}")
+    register_aspects()
+    _ = doc._.aspects, doc[1:3]._.about
     return str(len(thinstack.render(doc)) > 0)
 
 
 def results():
-    return [json.dumps(nlp()(text)._.tree_sentiment).encode() for text in (TEXT, "Good")]
+    found = [nlp()(text)._.tree_sentiment for text in (TEXT, "Good")]
+    # What `tree_aspects` leaves, also of a model that finds terms.
+    found += [{**value, "about": ["film", "like"]} for value in found]
+    sentences = [{**one, "terms": [0.5] * len(one["scores"])} for one in found[0]["sentences"]]
+    found.append({**found[0], "about": None, "sentences": sentences})
+    return [json.dumps(value).encode() for value in found]
 
 
 def doc_bins():

@@ -158,12 +158,26 @@ def test_without_a_label_a_phrase_decides_nothing():
     ("term", "brackets", "expected"),
     [
         ("menu", "(+ (-60 menu) (+ great))", ("menu", "-", None)),
-        ("menu", "(- (- bad) (-1 menu))", ("menu", "-", "bad")),
-        ("the menu", "(- (- bad) (o (o the) (+ menu)))", ("the menu", "o", None)),
-        # No phrase: the smallest around it, which decides by itself.
+        ("menu", "(- (- bad) (o50 menu))", ("menu", "o", None)),
+        # A part of a term, and words around one, are judged as the term is.
+        ("menu", "(- (- bad) (-70 (o lunch) (o49 menu)))", ("menu", "-", "bad")),
+        ("the menu", "(- (- bad) (o (o the) (-60 menu)))", ("the menu", "-", "bad")),
+        ("a menu", "(- (o a) (+ (-60 (o menu) (o list)) (o .)))", ("a menu", "-", "a menu list .")),
+        # The more probable term of two; the mention itself, if it is one.
+        ("menu list", "(- (- bad) (o (-60 menu) (+70 list)))", ("menu list", "+", None)),
+        (
+            "menu list",
+            "(- (- bad) (+60 (o (o a) (-70 menu)) (o (o list) (o .))))",
+            ("menu list", "-", "bad"),
+        ),
+        ("menu", "(- (- bad) (+90 (o lunch) (-50 menu)))", ("menu", "-", "bad")),
+        # Where no term is, the climb says it.
+        ("menu", "(- (- bad) (o (o the) (o49 menu)))", ("menu", "-", "bad")),
+        ("menu", "(- (- bad) (-1 menu))", ("menu", "-", "menu")),
+        ("menu", "(+ (-60 lunch) (+ (o menu) (+ good)))", ("menu", "+", "good")),
+        ("menu", "(+ (+ (+ good) (o menu)) (-60 lunch))", ("menu", "+", "good")),
         ("bad menu", "(o (- (o a) (+ bad)) (+ menu))", ("bad menu", "o", None)),
-        ("bad menu", "(o (- (- (o a) (+ bad)) (+ menu)) (o .))", ("bad menu", "-", "a bad menu")),
-        ("menu", "(+ (- so) (- (- bad) (+ non-menu)))", ("menu", "+", "so bad non-menu")),
+        ("menu", "(+ (- so) (- (- bad) (+ non-menu)))", ("menu", "+", "non-menu")),
     ],
 )
 def test_terms_that_are_named_are_judged_by_a_model_of_aspects(term, brackets, expected):

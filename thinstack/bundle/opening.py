@@ -14,7 +14,9 @@ from thinstack.errors import BundleError, UnknownNameError, shown
 BUNDLED = Path(__file__).parent / "bundled"
 MORE = "pip install a package that brings it along, or give the path of a bundle's folder"
 _IN_A_CLONE = "pip install ./models/thinstack-{} in a clone of thinstack's repository"
-SEPARATE = {name: _IN_A_CLONE.format(name) for name in ("sentiment-context", "aspects")}
+SEPARATE = {
+    name: _IN_A_CLONE.format(name) for name in ("sentiment-context", "aspects", "aspects-small")
+}
 """How to install the models that the repository has beside thinstack."""
 RENAMED = {"sst": "sentiment", "sst-context": "sentiment-context"}
 """The names that models had before they learnt more than the treebank."""

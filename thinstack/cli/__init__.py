@@ -1,5 +1,5 @@
-"""The command line, `thinstack predict | similar | serve | evaluate | train | finish | export |
-push | plugins | doctor`, one file each. An error prints a message and exits with code 2."""
+"""The command line, `thinstack predict | report | similar | serve | evaluate | train | finish |
+export | push | plugins | doctor`, one file each. An error prints a message; the exit code is 2."""
 
 import os
 import shlex
@@ -21,6 +21,7 @@ from thinstack.cli.finish import finish
 from thinstack.cli.plugins import plugins
 from thinstack.cli.predict import predict
 from thinstack.cli.push import push
+from thinstack.cli.report import report
 from thinstack.cli.serve import serve
 from thinstack.cli.similar import similar
 from thinstack.cli.train import train
@@ -71,7 +72,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_COMMANDS = (predict, similar, serve, evaluate, train, finish, export, push, plugins, doctor)
+_COMMANDS = (
+    predict,
+    report,
+    similar,
+    serve,
+    evaluate,
+    train,
+    finish,
+    export,
+    push,
+    plugins,
+    doctor,
+)
 for command in _COMMANDS:
     app.command(cls=TextCommand if command in (predict, similar) else None)(command)
 

@@ -59,7 +59,7 @@ def score_frame(
     does. Raises DataError for a column that is not there and for two of one name, and what
     `thinstack.load` raises.
     """
-    eager = _eager(frame)
+    eager = opened_frame(frame)
     check_columns("the frame", eager.columns, [text], _ADVICE)
     if not isinstance(model, Predictor):
         model = Predictor(open_bundle(model))
@@ -77,8 +77,9 @@ def score_frame(
     return scored
 
 
-def _eager(frame: Any) -> "nw.DataFrame[Any]":
-    """The frame, as narwhals has it."""
+def opened_frame(frame: Any) -> "nw.DataFrame[Any]":
+    """The frame, as narwhals has it. Raises InputError for what is no frame in memory, and
+    DataError for two columns of one name."""
     try:
         known: nw.DataFrame[Any] | nw.LazyFrame[Any] | nw.Series[Any]
         known = nw.from_native(frame, allow_series=True)

@@ -151,10 +151,11 @@ def about(
     """What some sentences say of terms that a user names, an aspect for each mention, in the order
     of the text. `thinstack.runtime.mentions` says what is a mention.
 
-    A model of aspects (`finds`) judges the smallest phrase with all words of the mention. With
-    another one, what decides is the smallest phrase around the mention that is not neutral. Raises
-    InputError as `Terms` does, for classes that are no scale of sentiment, and for a model that
-    scores only sentences.
+    A model of aspects (`finds`) judges a mention as the term that it finds there: the mention
+    itself, or the most probable term that shares a word with it. With another model, and where no
+    term is found, what decides is the smallest phrase around the mention that is not neutral.
+    Raises InputError as `Terms` does, for classes that are no scale of sentiment, and for a model
+    that scores only sentences.
     """
     asked = Terms(terms)
     if not (finds or view.polarity):
@@ -222,15 +223,13 @@ def chosen_terms(
 
 
 def _judged(nodes: Nodes, mention: Mention) -> Aspect | None:
-    """A mention as a model of aspects judges it; None if it holds no word."""
+    """A mention as a model of aspects judges it: as the term that it finds there, or else as
+    `_climbed`. None if it holds no word."""
     words = _words_of(nodes.sentence, mention)
-    if words is None:
-        return None
-    node = _smallest(nodes, *words)
-    because = _around(nodes, node)
-    if nodes.spans[node] != words:  # the term is a part of the phrase, whose rest may decide
-        because = None if nodes.sides[node] == NEUTRAL else node
-    return _aspect(nodes, node, because, mention)
+    node = None if words is None else _term_at(nodes, *words)
+    if node is None:
+        return _climbed(nodes, mention)
+    return _aspect(nodes, node, _around(nodes, node), mention)
 
 
 def _climbed(nodes: Nodes, mention: Mention) -> Aspect | None:
@@ -268,6 +267,23 @@ def _decisive(nodes: Nodes, child: int | None, node: int) -> int:
     of the same side, and else the phrase."""
     beside = None if child is None else nodes.sibling(child)
     return node if beside is None or nodes.sides[beside] != nodes.sides[node] else beside
+
+
+def _term_at(nodes: Nodes, first: int, behind: int) -> int | None:
+    """The term that a model finds at some words: the node of just these words, if it is one, or
+    else the most probable term that shares a word with them. What else is said of a node that is no
+    term is how it sounds by itself."""
+    terms, node = nodes.sentence.terms, _smallest(nodes, first, behind)
+    if terms is None:
+        return None
+    if nodes.spans[node] == (first, behind) and terms[node] >= LEAST:
+        return node
+    shares = (
+        node
+        for node in _chosen(nodes, terms.tolist())
+        if nodes.spans[node][0] < behind and first < nodes.spans[node][1]
+    )
+    return next(shares, None)
 
 
 def _words_of(sentence: "Prediction", mention: Mention) -> tuple[int, int] | None:

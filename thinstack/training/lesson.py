@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pydantic import Field, SerializeAsAny
 
 from thinstack.core import Tree
+from thinstack.data.files.paths import first_there
 from thinstack.data.trees.subtrees import LabelledTree as LabelledTree
 from thinstack.data.words.vocabulary import Vocabulary
-from thinstack.errors import DataError
 from thinstack.plugins.named import Named, named
 
 
@@ -103,14 +103,7 @@ class Lesson(Named):
     def path(self, name: str, folders: Sequence[Path]) -> Path:
         """The path of one of its `files`, in the first folder that has it. Raises DataError if none
         has it."""
-        paths = list(dict.fromkeys(folder / name for folder in folders))
-        if not (there := [path for path in paths if path.exists()]):
-            raise DataError(
-                f"lesson {self.name}: expected the file {' or '.join(map(str, paths))}, found "
-                "none; put it there (recipes/ of thinstack's repository has grammars of English), "
-                "or leave the lesson out"
-            )
-        return there[0]
+        return first_there(name, folders, f"lesson {self.name}")
 
     @abstractmethod
     def trees(self, treebank: Treebank, draw: np.random.Generator) -> list[LabelledTree]:

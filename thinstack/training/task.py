@@ -63,19 +63,35 @@ class Task(Named):
     # -- data
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """Further files to train on, in the folder of the data or beside the recipe."""
+        return ()
+
+    @property
+    def bundles(self) -> tuple[str, ...]:
+        """The names or folders of the bundles that it runs."""
+        return ()
+
+    @property
     def brings_trees(self) -> bool:
         """Whether the files have trees. Otherwise trees are made from the words."""
         return False
 
     @property
-    def bundles(self) -> Sequence[str]:
-        """The bundles that the settings name."""
-        return ()
+    def teaches_parser(self) -> bool:
+        """Whether a parser learns from the trees of the examples."""
+        return self.brings_trees
 
     @abstractmethod
     def read(self, path: FilePath, model: "ModelConfig", skipped: list[DataError]) -> list[Any]:
         """The items of a file. The list `skipped` takes the errors of items that settings leave
         out. Raises DataError or TreeError for a file that cannot be used."""
+
+    def read_more(
+        self, path: FilePath, model: "ModelConfig", skipped: list[DataError]
+    ) -> list[Any]:
+        """The items of one of the further `files`. Raises what `read` raises."""
+        return self.read(path, model, skipped)
 
     @abstractmethod
     def sentences(self, item: Any) -> Iterable[Sequence[str]]:

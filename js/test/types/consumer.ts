@@ -1,5 +1,5 @@
 /** What users write in TypeScript; compiled by `npm test`, never run. */
-import { BundleError, type NestedPhrase, Phrase, type PredictOptions, type Result, type Sentence, load, splitText } from "thinstack";
+import { type Aspect, BundleError, type NestedPhrase, Phrase, type PredictOptions, type Result, type Sentence, load, splitText } from "thinstack";
 
 export async function depth(place: string | URL): Promise<number> {
   const model = await load(place, { classes: 3, abstain: 0.5, maxWords: 100, aggregation: "mean" });
@@ -18,6 +18,12 @@ export async function depth(place: string | URL): Promise<number> {
     const around: string = phrase.parent?.text ?? phrase.sentence.text;
     if (polarity === around.length) return phrase.start;
   }
+  for (const aspect of [...one.aspects, ...one.about("film", "plot|story"), ...one.sentences[0].about()] satisfies Aspect[]) {
+    const [decides, asked]: [Phrase | null, string | null] = [aspect.because, aspect.asked];
+    if (decides?.label === asked) return aspect.probability + aspect.scores[aspect.label ?? "neutral"] + aspect.sentence.start;
+  }
+  // @ts-expect-error: terms are strings
+  one.about(["film"]);
   // @ts-expect-error: there is no such source
   await model.predict("A good film.", { source: "upwards" });
   return tree && nested ? levels(tree) + plainLevels(nested) : share + row[0];

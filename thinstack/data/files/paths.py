@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
@@ -124,3 +124,16 @@ class FileContent(os.PathLike[str]):
         return str(self.path)
 
     __str__ = __fspath__
+
+
+def first_there(name: str, folders: Iterable[Path], what: str) -> Path:
+    """The path of the file `name` in the first of `folders` that has it. Raises DataError, which
+    says `what` asks for it, if none has."""
+    paths = list(dict.fromkeys(folder / name for folder in folders))
+    if not (there := [path for path in paths if path.exists()]):
+        raise DataError(
+            f"{what}: expected the file {' or '.join(map(str, paths))}, found none; put it there "
+            "(recipes/ of thinstack's repository has grammars and sentences of English), or leave "
+            "it out"
+        )
+    return there[0]

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -49,10 +49,11 @@ class Corpus(NamedTuple):
         """The rows of all files, in the order of the files."""
         for name, path in self.files.items():
             prefix = f"{name}:" if self.named else ""
-            records = self._records(path)
+            records = self.records(path, self.columns.names)
             yield from rows_of(str(path), records, self.columns, prefix=prefix, advice=_ADVICE)
 
-    def _records(self, path: Path) -> Iterator[Found]:
+    def records(self, path: Path, wanted: Sequence[str]) -> Iterator[Found]:
+        """The columns and the records of one of the files, as `Table.records` gives them."""
         kind = self.kind or _suffix(path)
         if kind == ".spacy":
             with needs_extra("spacy"):
@@ -61,7 +62,7 @@ class Corpus(NamedTuple):
         if kind == ".txt" and not _told(self.separator, self.header):
             return _texts(path, self.encoding, paragraphs=self.paragraphs)
         table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
-        return table.records(self.columns.names)
+        return table.records(wanted)
 
 
 def open_corpus(

@@ -1,11 +1,13 @@
-"""The component that runs a bundle in spaCy, its results, and trees of Docs."""
+"""The components that run a bundle in spaCy, their results, and trees of Docs."""
 
 from typing import TYPE_CHECKING
 
 from thinstack._lazy import lazy
 
 if TYPE_CHECKING:
+    from thinstack.integrations.spacy.aspects_component import TreeAspects
     from thinstack.integrations.spacy.component import TreeSentiment
+    from thinstack.integrations.spacy.doc_aspects import about, aspects
     from thinstack.integrations.spacy.doc_results import Results, predictions, results
     from thinstack.integrations.spacy.phrases import Phrase
     from thinstack.integrations.spacy.trees import (
@@ -18,7 +20,9 @@ else:
     __getattr__ = lazy(
         __name__,
         {
+            "integrations.spacy.aspects_component": "TreeAspects",
             "integrations.spacy.component": "TreeSentiment",
+            "integrations.spacy.doc_aspects": "about aspects",
             "integrations.spacy.phrases": "Phrase",
             "integrations.spacy.doc_results": "Results predictions results",
             "integrations.spacy.trees": "constituency_tree constituency_trees dependency_tree "
@@ -29,7 +33,10 @@ else:
 __all__ = [
     "Phrase",
     "Results",
+    "TreeAspects",
     "TreeSentiment",
+    "about",
+    "aspects",
     "constituency_tree",
     "constituency_trees",
     "dependency_tree",

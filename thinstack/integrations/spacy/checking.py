@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from thinstack.core.transitions import validate
 from thinstack.errors import DataError, TreeError
 from thinstack.integrations.spacy.places import characters_of, places_of
+from thinstack.runtime.mentions import Terms
 
 ARRAYS: Final = {"characters": "<i4", "transitions": "i1", "scores": "<f4", "terms": "<f4"}
 """The arrays of a sentence, and how their bytes are to be read. Only a model of aspects leaves
@@ -99,6 +100,7 @@ def _check(value: Any, length: int) -> None:
             _check_number("polarity", place, least=-1)
         if len(places) not in (0, len(labels)):
             raise ValueError(f"expected a polarity of each class, found {places!r:.80}")
+        _check_terms(value.get("about"))
         if "root" in value:
             _check_rows(np.frombuffer(value["root"], "<f4").reshape(-1, len(labels)), 1)
         for record in sentences:
@@ -135,6 +137,12 @@ def _check_sentence(record: dict[str, Any], classes: int, length: int) -> None:
 def _check_rows(scores: NDArray[np.float32], *rows: int) -> None:
     if len(scores) not in rows or not np.isfinite(scores).all():
         raise ValueError(f"expected scores of each phrase, found those of {len(scores)}")
+
+
+def _check_terms(about: Any) -> None:
+    if not (about is None or isinstance(about, list | tuple)):
+        raise ValueError(f"expected terms, found {about!r:.80}")
+    Terms(about or ())
 
 
 def _check_number(name: str, value: object, *, least: float) -> None:

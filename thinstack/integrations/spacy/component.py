@@ -1,4 +1,5 @@
 """`tree_sentiment`, a spaCy component: the sentiment of documents, sentences and phrases.
+`thinstack.integrations.spacy.aspects_component` builds on it.
 
 docs/spacy.md describes its settings, which are the factory's arguments, and what it sets:
 `doc.cats` and the attributes of `thinstack.integrations.spacy.doc_results`. Several components have
@@ -52,6 +53,8 @@ Reading = tuple[list[list[DocSentence]], Trees]
 class TreeSentiment(BatchedPipe):
     """The component. Its model is read by `load`, `from_disk` or `from_bytes`, or else when it is
     first needed. docs/spacy.md describes its settings, and what it sets on a Doc."""
+
+    learner = "tree_classifier"  # what learns in its place
 
     def __init__(
         self,
@@ -137,8 +140,8 @@ class TreeSentiment(BatchedPipe):
         ]
 
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[AnnotatedDoc]) -> None:
-        """Set `doc.cats`, the results of the component, and `doc.spans[spans_key]` of each Doc,
-        from what `predict` gave."""
+        """Set the results of the component on each Doc, from what `predict` gave, and what it shows
+        of them: `doc.cats` and `doc.spans[spans_key]`."""
         labels, polarity = self.labels, self.predictor.view.polarity
         aggregation = self.aggregation
         if aggregation is None:
@@ -146,11 +149,20 @@ class TreeSentiment(BatchedPipe):
         for doc, each in zip(docs, found, strict=True):
             names = {"name": self.name, "aggregation": aggregation}
             own: dict[str, Any] = {"root": each.root, "polarity": polarity, **names}
-            store(doc, each.sentences, labels, self.abstain, **own)
-            known = self.results(doc)
-            doc.cats.update(known.scores if known else dict.fromkeys(labels, 0.0))
-            if self.spans_key is not None:
-                doc.spans[self.spans_key] = PhraseGroup(doc, self.spans_key, self.name)
+            store(doc, each.sentences, labels, self.abstain, kept=self.kept, **own)
+            self.show(doc)
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """What is stored beside the results."""
+        return {}
+
+    def show(self, doc: Doc) -> None:
+        """Set what others read of the results that a Doc has."""
+        known = self.results(doc)
+        doc.cats.update(known.scores if known else dict.fromkeys(self.labels, 0.0))
+        if self.spans_key is not None:
+            doc.spans[self.spans_key] = PhraseGroup(doc, self.spans_key, self.name)
 
     def results(self, x: Doc | Span) -> Results | None:
         """What this component says about a Doc or about any span of it: `label`, `scores`, `exact`
@@ -176,9 +188,8 @@ class TreeSentiment(BatchedPipe):
         if not self._warned:
             self._warned = True
             warnings.warn(
-                f"{self.name}: a tree_sentiment does not learn, and stays as it is; the component "
-                "that learns is tree_classifier. To keep this one, name it in frozen_components of "
-                "[training]",
+                f"{self.name}: this component does not learn, and stays as it is; what learns is "
+                f"{self.learner}. To keep this one, name it in frozen_components of [training]",
                 stacklevel=2,
             )
         return {} if losses is None else losses
@@ -207,11 +218,15 @@ class TreeSentiment(BatchedPipe):
         predictor = Predictor(bundle, **settings, aggregation=own)
         if self.source != "benepar":
             predictor.tree_maker(self.source)
+        self.check(predictor)
         self._files, self._predictor, self._labels = files, predictor, tuple(predictor.labels)
+
+    def check(self, predictor: Predictor) -> None:
+        """Raise InputError for a model that is not one for this component."""
 
     def __reduce__(self) -> tuple[object, ...]:
         """For worker processes: they start the model themselves, from the same bytes."""
-        return _rebuilt, ({**self.__dict__, "name": self.name, "_predictor": None},)
+        return _rebuilt, (type(self), {**self.__dict__, "name": self.name, "_predictor": None})
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeSentiment":
         """Read and start the bundle in `path`, unless `model` was overridden. Raises what `load`
@@ -244,8 +259,8 @@ class TreeSentiment(BatchedPipe):
         return self._files
 
 
-def _rebuilt(state: dict[str, Any]) -> TreeSentiment:
-    component = TreeSentiment.__new__(TreeSentiment)
+def _rebuilt(kind: type[TreeSentiment], state: dict[str, Any]) -> TreeSentiment:
+    component = kind.__new__(kind)
     for name, value in state.items():
         setattr(component, name, value)
     return component

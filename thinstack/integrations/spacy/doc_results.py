@@ -14,7 +14,7 @@ after the component has run. spaCy does not move a Span that was made before: to
 span is an InputError.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 from operator import mul
@@ -162,24 +162,36 @@ class _Getter:
         return getattr(known, self.field) if known else self.empty()
 
 
+_Attribute = tuple[type[Doc] | type[Span], str, dict[str, Any]]
+"""Whose it is, its name, and what spaCy is told of it."""
+
+_ATTRIBUTES: tuple[_Attribute, ...] = (
+    (Doc, "tree_sentiment", {"getter": as_plain, "setter": put_plain}),
+    (Doc, "sentiment_label", {"getter": _Getter("label")}),
+    (Doc, "sentiment_scores", {"getter": _Getter("scores")}),
+    (Doc, "polarity", {"getter": _Getter("polarity")}),
+    (Doc, "sentiment_phrases", {"getter": _Getter("phrases", list)}),
+    (Span, "sentiment_label", {"getter": _Getter("label")}),
+    (Span, "sentiment_scores", {"getter": _Getter("scores")}),
+    (Span, "polarity", {"getter": _Getter("polarity")}),
+    (Span, "sentiment_exact", {"getter": _Getter("exact", bool)}),
+    (Span, "sentiment_span", {"getter": _Getter("span")}),
+    (Span, "sentiment_tree", {"getter": _Getter("tree")}),
+    (Span, "sentiment_phrases", {"getter": _Getter("phrases")}),
+    (Span, "sentiment_parts", {"getter": _Getter("parts")}),
+)
+
+
 def register_extensions() -> None:
     """Make the attributes known to spaCy. Raises ConfigError if something else has taken one of
     their names."""
-    for kind, name, options in (
-        (Doc, "tree_sentiment", {"getter": as_plain, "setter": put_plain}),
-        (Doc, "sentiment_label", {"getter": _Getter("label")}),
-        (Doc, "sentiment_scores", {"getter": _Getter("scores")}),
-        (Doc, "polarity", {"getter": _Getter("polarity")}),
-        (Doc, "sentiment_phrases", {"getter": _Getter("phrases", list)}),
-        (Span, "sentiment_label", {"getter": _Getter("label")}),
-        (Span, "sentiment_scores", {"getter": _Getter("scores")}),
-        (Span, "polarity", {"getter": _Getter("polarity")}),
-        (Span, "sentiment_exact", {"getter": _Getter("exact", bool)}),
-        (Span, "sentiment_span", {"getter": _Getter("span")}),
-        (Span, "sentiment_tree", {"getter": _Getter("tree")}),
-        (Span, "sentiment_phrases", {"getter": _Getter("phrases")}),
-        (Span, "sentiment_parts", {"getter": _Getter("parts")}),
-    ):
+    register("tree_sentiment", _ATTRIBUTES)
+
+
+def register(component: str, attributes: Iterable[_Attribute]) -> None:
+    """Make the attributes that a component needs known to spaCy. Raises ConfigError if something
+    else has taken one of their names."""
+    for kind, name, options in attributes:
         if kind.has_extension(name):
             default, method, getter, setter = kind.get_extension(name)
             # Reading JSON or an older Doc without thinstack makes the first one a plain attribute.
@@ -188,5 +200,5 @@ def register_extensions() -> None:
                 where = getattr(getter or method, "__module__", None) or "as a value"
                 taken = f"{kind.__name__}._.{name}, which something else has set already ({where})"
                 remedy = f"remove it first: {kind.__name__}.remove_extension({name!r})"
-                raise ConfigError(f"tree_sentiment needs the attribute {taken}; {remedy}")
+                raise ConfigError(f"{component} needs the attribute {taken}; {remedy}")
         kind.set_extension(name, force=True, **options)

@@ -67,6 +67,11 @@ class Phrase(NamedTuple):
         return terms[self.node + 1 - _nodes(self.first, self.behind) : self.node + 1]
 
     @property
+    def sentence(self) -> "Phrase":
+        """The sentence that it is a phrase of."""
+        return _sentence(self.doc, self.stored, self.record)
+
+    @property
     def parts(self) -> Spans:
         """The words [start, end) of its parts, if it is a sentence that was cut; else empty."""
         whole = self.behind - self.first == len(self.record["words"])

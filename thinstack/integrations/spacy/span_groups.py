@@ -1,13 +1,28 @@
-"""Puts phrases into a group of spans, which displaCy draws."""
+"""Puts phrases and aspects into groups of spans, which displaCy draws."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Span, SpanGroup
+from spacy.util import registry
 
+from thinstack.integrations.spacy.doc_aspects import aspects_of
 from thinstack.integrations.spacy.doc_results import results
 from thinstack.integrations.spacy.places import characters_of, places_of, tokens_at
 from thinstack.runtime.marked import marked_phrases, neutral_of
+
+COLOURS: Final = {
+    "very negative": "#f0955a",
+    "negative": "#fbc999",
+    "positive": "#b3d6f7",
+    "very positive": "#7fb4e6",
+}
+"""Of labels in displaCy, whose text is always dark."""
+
+Marked = tuple[tuple[int, int], str, float]
+"""The characters [start, end) of a span of a group, its label, and the probability of that."""
 
 
 class PhraseGroup(SpanGroup):
@@ -23,8 +38,8 @@ class PhraseGroup(SpanGroup):
 
     def __init__(self, doc: Doc, key: str, component: str):
         self._component, self._tokens = component, doc.to_array("IDX")
-        super().__init__(doc, name=key)
-        self._fill()
+        spans, scores = self._found(doc)
+        super().__init__(doc, name=key, attrs={"scores": scores}, spans=spans)
 
     def __len__(self) -> int:
         self._settle()
@@ -58,27 +73,45 @@ class PhraseGroup(SpanGroup):
             self._fill()
 
     def _fill(self) -> None:
-        spans, scores = _phrases(self.doc, self._component)
-        attrs = {**self.attrs, "scores": np.array(scores, np.float32)}
+        spans, scores = self._found(self.doc)
+        attrs = {**self.attrs, "scores": scores}
         plain = SpanGroup(self.doc, name=self.name, attrs=attrs, spans=spans)
         self.from_bytes(plain.to_bytes())
 
-
-def _phrases(doc: Doc, name: str) -> tuple[list[Span], list[float]]:
-    """The spans of the group, each with its label and the probability of that."""
-    known, places, spans, scores = results(doc, name), places_of(doc), [], []
-    for sentence in known.found if known else ():
-        prediction, characters = sentence.prediction, sentence.arrays[0]
-        labels, certain = prediction.label_ids, prediction.certain
-        for node in marked_phrases(prediction):
-            label = int(labels[node])
-            if not certain[node] or label == neutral_of(prediction):
-                continue
-            first, behind = prediction.spans[node]
-            asked = characters[first, 0], characters[behind - 1, 1]
-            tokens = tokens_at(doc, [asked])
-            if (characters_of(places, tokens) == asked).all():
+    def _found(self, doc: Doc) -> tuple[list[Span], NDArray[np.float32]]:
+        """The spans of the group, and how probable their labels are."""
+        places, spans, scores = places_of(doc), list[Span](), list[float]()
+        for characters, label, score in self._marked(doc):
+            tokens = tokens_at(doc, [characters])
+            if (characters_of(places, tokens) == characters).all():
                 start, end = tokens[0].tolist()
-                spans.append(Span(doc, start, end, label=prediction.labels[label]))
-                scores.append(float(prediction.node_scores[node, label]))
-    return spans, scores
+                spans.append(Span(doc, start, end, label=label))
+                scores.append(score)
+        return spans, np.array(scores, np.float32)
+
+    def _marked(self, doc: Doc) -> Iterator[Marked]:
+        """What the group marks."""
+        known = results(doc, self._component)
+        for sentence in known.found if known else ():
+            prediction, characters = sentence.prediction, sentence.arrays[0]
+            labels, certain = prediction.label_ids, prediction.certain
+            for node in marked_phrases(prediction):
+                label = int(labels[node])
+                if certain[node] and label != neutral_of(prediction):
+                    first, behind = prediction.spans[node]
+                    place = int(characters[first, 0]), int(characters[behind - 1, 1])
+                    score = float(prediction.node_scores[node, label])
+                    yield place, prediction.labels[label], score
+
+
+class AspectGroup(PhraseGroup):
+    """The aspects that have a label, each under it, by a component `tree_aspects`. Otherwise it is
+    as a `PhraseGroup`."""
+
+    def _marked(self, doc: Doc) -> Iterator[Marked]:
+        for aspect in aspects_of(doc, self._component):
+            if aspect.label is not None:
+                yield (aspect.start, aspect.end), aspect.label, aspect.scores[aspect.label]
+
+
+registry.displacy_colors.register("thinstack", func=COLOURS)

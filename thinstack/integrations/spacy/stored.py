@@ -1,4 +1,5 @@
-"""What `tree_sentiment` stores on a spaCy Doc: its results, under the name of the component.
+"""What `tree_sentiment` and `tree_aspects` store on a spaCy Doc: their results, under the name of
+the component.
 
 They are plain data that survives `to_bytes`, DocBin (`store_user_data=True`) and worker processes:
 
@@ -17,7 +18,9 @@ They are plain data that survives `to_bytes`, DocBin (`store_user_data=True`) an
                         "parts": words [start, end) of the parts of a sentence that was read in
                         parts, a list of pairs; other sentences have no such key,
                         "terms": (2L - 1,) or (1,) float32, how probably each phrase is a term,
-                        from a model of aspects; others leave no such key}, ...]}}
+                        from a model of aspects; others leave no such key}, ...],
+         "about": the terms that `tree_aspects` was asked for, or None for those that its model
+                  finds; `tree_sentiment` leaves no such key}}
 
 Arrays are stored as little-endian bytes. If the component abstains, `"abstain"` stands beside the
 labels; so does `"polarity"`, the place of each class from -1 to 1, where their names do not say
@@ -35,7 +38,7 @@ between, which is a DataError. Version 0.1.0 stored the results of one component
 attribute's own name, and without an aggregation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -50,7 +53,8 @@ from thinstack.runtime.scored import Spans
 from thinstack.runtime.views import View
 
 DEFAULT_NAME: Final = "tree_sentiment"
-"""The component whose results are read if no name is given."""
+ASPECTS_NAME: Final = "tree_aspects"
+"""The components whose results are read if no name is given."""
 
 # As spaCy names attributes of a Doc: it drops them where it takes a Doc apart (`Span.as_doc`).
 _KEY = ("._.", "tree_sentiment_by_name", None, None)
@@ -85,11 +89,12 @@ def store(
     polarity: Sequence[float] | None = None,
     name: str = DEFAULT_NAME,
     aggregation: str = "words",
+    kept: Mapping[str, Any] | None = None,
 ) -> None:
     """Store on a Doc its sentences, which the component `name` scored by the classes `labels`. They
     replace what the component stored before. `root`: (C,) what the tree over them says.
     `polarity`: the place of each class on a scale of sentiment, None if there is none
-    (`View.polarity`)."""
+    (`View.polarity`). `kept`: what else is stored, such as `about`."""
     records = []
     for sentence, transitions, scores, weight, parts, terms in found:
         record = {
@@ -108,7 +113,9 @@ def store(
             record["terms"] = terms.astype("<f4", copy=False).tobytes()
         records.append(record)
     value = {"labels": list(labels), "aggregation": aggregation, "sentences": records}
-    more: dict[str, Any] = {} if abstain is None else {"abstain": abstain}
+    more: dict[str, Any] = {**(kept or {})}
+    if abstain is not None:
+        more["abstain"] = abstain
     if root is not None:
         more["root"] = root.astype("<f4", copy=False).tobytes()
     if polarity is not None and polarity != View.of(tuple(labels)).polarity:
@@ -125,16 +132,29 @@ def view_of(stored: dict[str, Any]) -> View:
 def stored_of(doc: Doc, name: str | None = None) -> dict[str, Any] | None:
     """What the component `name` stored on a Doc. None if no component has stored anything.
 
-    Without a name, it is what the component `tree_sentiment` stored, or else what the last
-    component did. Raises UnknownNameError if `name` has no results and other components have.
-    Raises DataError for anything that no component has stored.
+    Without a name, it is what the component `tree_sentiment` stored, or else what the last one of
+    its kind did, or else the last `tree_aspects`. Raises UnknownNameError if `name` has no results
+    and other components have. Raises DataError for anything that no component has stored.
     """
     known = _all(doc)
     if name is None:
-        name = DEFAULT_NAME if DEFAULT_NAME in known else next(reversed(known), DEFAULT_NAME)
-    elif known and name not in known:
+        usual = _usual(known, DEFAULT_NAME, aspects=False)
+        return next(reversed(known.values()), None) if usual is None else usual
+    if known and name not in known:
         raise UnknownNameError("component with results on this Doc", name, known)
     return known.get(name)
+
+
+def stored_aspects_of(doc: Doc, name: str | None = None) -> dict[str, Any] | None:
+    """The same of a component `tree_aspects`. Without a name, it is what the component of that name
+    stored, or else what the last one of its kind did; None if there is none."""
+    return _usual(_all(doc), ASPECTS_NAME, aspects=True) if name is None else stored_of(doc, name)
+
+
+def _usual(known: "_Checked", name: str, *, aspects: bool) -> dict[str, Any] | None:
+    """Of the results of one kind of components, those under this name, or else the last ones."""
+    kind = {key: value for key, value in known.items() if ("about" in value) == aspects}
+    return kind.get(name, next(reversed(kind.values()), None))
 
 
 def as_plain(doc: Doc) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thinstack.bundle import Bundle
+from thinstack.data.files.paths import first_there
 from thinstack.data.trees.treebank import Labelled
 from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary
@@ -187,6 +188,9 @@ def read_items(
             "on; give more, or set fewer aside"
         )
     task.check_items(recipe, train)
+    for name in task.files:
+        path = first_there(name, recipe.folders(data), f"task {task.name}")
+        train += task.read_more(path, recipe.model, errors)
     return train, held, dev
 
 

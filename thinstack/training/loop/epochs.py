@@ -196,7 +196,7 @@ def _one_epoch(
             batch = minibatch(
                 [drawn.examples[place] for place in mine],
                 [drawn.sources[place] for place in mine],
-                model.oracle if task.brings_trees else None,
+                model.oracle if task.teaches_parser else None,
             )
             whole = [drawn.examples[place] for place in chosen]
             losses, counts = task.loss(model, batch, whole, config, learner.initial)
@@ -208,7 +208,7 @@ def _one_epoch(
     sums, cases = team.total(totals)
     loss, parsing_loss = (sums / np.maximum(cases, 1)).tolist()
     _check_finite(loss, model, drawn.number)
-    parsing = {"parsing_loss": parsing_loss} if model.parses and task.brings_trees else {}
+    parsing = {"parsing_loss": parsing_loss} if model.parses and task.teaches_parser else {}
     return {"loss": loss, **parsing, "seconds": time.perf_counter() - started}
 
 

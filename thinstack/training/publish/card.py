@@ -22,7 +22,7 @@ by these figures on these very data, which makes them slightly too good.""",
     "held": """Epoch and seed were chosen
 on a held-out tenth of the training examples, not on these data.""",
     "nothing": """The number of epochs was
-fixed beforehand, and the first seed taken; these data were not looked at.""",
+fixed beforehand, and the first seed taken: these data chose neither.""",
 }
 
 _CARD = """\

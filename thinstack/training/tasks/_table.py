@@ -56,7 +56,6 @@ class TableTask(Task):
         advice: what to do about a missing column.
         repeats: whether several rows usually have the same text.
         init: the bundle where learning starts, unless a user names one.
-        teaches_parser: whether a parser learns from the rows too.
     """
 
     items: ClassVar[str] = "texts"
@@ -64,7 +63,6 @@ class TableTask(Task):
     advice: ClassVar[str] = COLUMN_ADVICE
     repeats: ClassVar[bool] = False
     init: ClassVar[str] = "sentiment"
-    teaches_parser: ClassVar[bool] = False
 
     encoding: str = Field(default="utf-8", description="The encoding of a table.")
     separator: Separator | None = Field(

@@ -14,6 +14,7 @@ from thinstack.core.model.model import Model
 from thinstack.core.scale import NO_TERM, Scale
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import likeness
+from thinstack.data.tables.table import Table
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError, escaped
 from thinstack.evaluate.aspect_figures import NAMES, aspect_figures
@@ -23,15 +24,16 @@ from thinstack.text.sentences import Splitter, splitter
 from thinstack.training.examples.datasets import Datasets
 from thinstack.training.examples.example import Example, Minibatch
 from thinstack.training.examples.labels import find_labels
+from thinstack.training.examples.set_aside import is_held_out
 from thinstack.training.loop.measuring import Answers
 from thinstack.training.publish.calibrate import Cases
 from thinstack.training.recipe import Recipe, TrainingConfig
 from thinstack.training.task import Losses
 from thinstack.training.tasks._table import Defaults, TableTask, say_what_is_odd
-from thinstack.training.tasks.aspects.guide import Guide
+from thinstack.training.tasks.aspects.guide import Guide, Weights
 from thinstack.training.tasks.aspects.loss import aspect_losses
 from thinstack.training.tasks.aspects.measuring import judged_bundle, judged_examples, node_cases
-from thinstack.training.tasks.aspects.reading import LabelledSentence, read_sentences
+from thinstack.training.tasks.aspects.reading import LabelledSentence, read_sentences, read_texts
 from thinstack.training.tasks.spans import ENDS, SPAN_ADVICE
 
 __all__ = ["Aspects"]
@@ -61,15 +63,32 @@ class Aspects(TableTask):
         description="Terms, and what is said of each: {}.",
     )
     init: ClassVar[str] = "aspects"
-    teaches_parser: ClassVar[bool] = True
 
     text_column: str = Field(default="text", description="The column of the texts.")
     label_column: str = Field(default="label", description="The column of what is said of terms.")
     guide: str | None = Field(
         default=None,
         description="Name or folder of a bundle of sentiment with trees of its own. It makes the "
-        "trees of the sentences, and says how phrases sound that are no terms. By default it is "
-        "the bundle where learning starts.",
+        "trees of the sentences, and says how phrases sound that are no terms. One of aspects also "
+        "teaches which phrases are terms. By default it is the bundle where learning starts.",
+    )
+    tables: tuple[str, ...] = Field(
+        default=(),
+        description="Further tables to train on, in the folder of the data or beside the recipe. "
+        "One without the columns start and end has texts that a guide of aspects labels.",
+    )
+    held_out: int | None = Field(
+        default=None,
+        gt=1,
+        description="With 10, a tenth of the texts of `tables` is never shown, chosen by their "
+        "letters; `python -m reproduce held-out` prints it.",
+    )
+    alpha: float = Field(
+        default=1.0,
+        ge=0,
+        le=1,
+        description="Weight of the labels of the tables, if the guide is one of aspects; the rest "
+        "is the guide's, as a teacher.",
     )
     polarity_weight: float = Field(
         default=12.0, ge=0, le=1000, description="How much the label of a term counts in the loss."
@@ -95,10 +114,6 @@ class Aspects(TableTask):
 
     # -- data
 
-    @property
-    def bundles(self) -> tuple[str, ...]:
-        return () if self.guide is None else (self.guide,)
-
     def splitter(self) -> Splitter:
         """The function that cuts texts into sentences."""
         return splitter()
@@ -107,6 +122,31 @@ class Aspects(TableTask):
         self, path: FilePath, model: ModelConfig, skipped: list[DataError]
     ) -> list[LabelledSentence]:
         return read_sentences(path, self, model.labels[1:], skipped if self.skip_bad else None)
+
+    @property
+    def teaches_parser(self) -> bool:
+        return True
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return self.tables
+
+    @property
+    def bundles(self) -> tuple[str, ...]:
+        return () if self.guide is None else (self.guide,)
+
+    def read_more(
+        self, path: FilePath, model: ModelConfig, skipped: list[DataError]
+    ) -> list[LabelledSentence]:
+        read = self.read if {*ENDS} <= {*Table(path).columns} else self._read_texts
+        found = read(path, model, skipped)
+        share = self.held_out
+        return [each for each in found if share is None or not is_held_out(each.text, share)]
+
+    def _read_texts(
+        self, path: FilePath, model: ModelConfig, skipped: list[DataError]
+    ) -> list[LabelledSentence]:
+        return read_texts(path, self, skipped if self.skip_bad else None)
 
     def sentences(self, item: LabelledSentence) -> Iterable[Sequence[str]]:
         return [item.words]
@@ -153,14 +193,8 @@ class Aspects(TableTask):
         if not items:
             return []
         name = self.guide or ("" if recipe.init is None else recipe.init.bundle)
-        guide = Guide(name, recipe.model.labels)
-        return guide.examples(
-            items,
-            vocabulary,
-            recipe.model,
-            polarity_weight=self.polarity_weight,
-            phrase_weight=self.phrase_weight,
-        )
+        weights = Weights(self.polarity_weight, self.phrase_weight, self.alpha)
+        return Guide(name, recipe.model.labels).examples(items, vocabulary, recipe.model, weights)
 
     def check_items(self, recipe: Recipe, train: Sequence[LabelledSentence]) -> None:
         if not any(item.terms for item in train):

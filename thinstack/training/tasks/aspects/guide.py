@@ -1,7 +1,7 @@
 """Makes examples of sentences with terms: their trees, and what each node has to say."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from thinstack.core.transitions import spans_of
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import ConfigError
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.scored import Scored
 from thinstack.text.with_phrases import with_phrases
 from thinstack.training.examples.example import Example
 from thinstack.training.examples.labelled import labelled_tree
@@ -23,8 +24,24 @@ NO_TERM_CLASS: Final = 0
 """The place of "no term" among a model's classes. The others are those of sentiment."""
 
 
+class Weights(NamedTuple):
+    """How much the parts of the loss count.
+
+    Attributes:
+        polarity: what is said of a term.
+        phrase: the sentiment of any other phrase.
+        alpha: of a labelled sentence, the share of its labels, if the guide finds terms too. The
+            guide has the rest.
+    """
+
+    polarity: float
+    phrase: float
+    alpha: float
+
+
 class Guide:
-    """A bundle of sentiment that makes the trees of sentences, and says how their phrases sound.
+    """A bundle of sentiment that makes the trees of sentences, and says how their phrases sound. It
+    may find terms too.
 
     `labels`: those of the model that learns, "no term" first. Raises ConfigError for a bundle that
     makes no trees, does not score phrases, or is none of sentiment.
@@ -33,6 +50,7 @@ class Guide:
     def __init__(self, name: str, labels: Sequence[str]):
         own = Scale.of(labels[1:])
         assert own is not None, "the task has looked"
+        self._labels = labels
         self._predictor = Predictor(open_bundle(name))
         theirs = self._predictor.view.scale
         if not (self._predictor.config.parses and self._predictor.phrases and theirs):
@@ -41,47 +59,61 @@ class Guide:
                 f"scores the sentiment of phrases, which {name} does not; take another, such as "
                 "sentiment"
             )
-        self._adds = np.array(theirs.sides)[:, None] == np.array(own.sides)
+        self._adds = (np.array(theirs.sides)[:, None] == np.array(own.sides)).astype(np.float32)
+        self.finds = self._predictor.view.no_term is not None
 
     def examples(
         self,
         sentences: Sequence[LabelledSentence],
         vocabulary: Vocabulary,
         config: ModelConfig,
-        *,
-        polarity_weight: float,
-        phrase_weight: float,
+        weights: Weights,
     ) -> list[Example]:
-        """An example for each sentence.
-
-        Its tree is the guide's, changed so that every term is a phrase. Its soft labels (N, C) are
-        as `aspect_losses` takes them. A term counts `polarity_weight` times for its label. Any
-        other node counts `phrase_weight` times for the sentiment that the guide gives it.
-        """
+        """An example for each sentence. Its tree is the guide's, changed so that every term is a
+        phrase. Its soft labels are as `aspect_losses` takes them. Raises ConfigError for sentences
+        without labels, if the guide finds no terms."""
+        if not self.finds and not all(each.labelled for each in sentences):
+            raise ConfigError(
+                "task.tables: expected the columns start, end and label, found a table without "
+                "them; only a guide of aspects labels such texts (task.guide)"
+            )
         words = [each.words for each in sentences]
         parsed = [each.transitions for each in self._predictor.trees_and_scores(words, "self")]
         trees = [
             with_phrases(steps, [term[:2] for term in each.terms])
             for steps, each in zip(parsed, sentences, strict=True)
         ]
-        scores = self._predictor.node_scores(words, trees)
+        scored = self._predictor.trees_and_scores(words, trees)
         found = []
-        for each, steps, rows in zip(sentences, trees, scores, strict=True):
-            sentiment = phrase_weight * self._sentiment(rows)
-            soft = np.concatenate([np.ones((len(steps), 1)), sentiment], 1).astype(np.float16)
-            targets = np.full(len(steps), NO_TERM_CLASS)
-            nodes = {(start, end): n for n, (start, end) in enumerate(spans_of(steps).tolist())}
-            for start, end, label in each.terms:
-                node, place = nodes[start, end], config.labels.index(label)
-                targets[node], soft[node] = place, 0
-                soft[node, place] = polarity_weight
-            tree = Tree.from_transitions(steps, each.words)
+        for each, said in zip(sentences, scored, strict=True):
+            targets = self._targets(each, said)
+            soft = self._soft(each, said, targets, weights)
+            tree = Tree.from_transitions(said.transitions, each.words)
             gold = labelled_tree(tree, targets, vocabulary, config, "nodes")
             found.append(Example({"gold": gold._replace(soft=soft)}))
         return found
 
-    def _sentiment(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The probabilities (N, C - 1) of the model's classes of sentiment, from the guide's."""
-        masses = scores @ self._adds.astype(scores.dtype)
-        shares: NDArray[np.float32] = masses / masses.sum(1, keepdims=True).clip(1e-6)
-        return shares
+    def _targets(self, sentence: LabelledSentence, said: Scored) -> NDArray[np.int64]:
+        """The class (N,) of each node: that of its label, "no term", or -1 if nobody says."""
+        spans = spans_of(said.transitions).tolist()
+        node_of = {(start, end): node for node, (start, end) in enumerate(spans)}
+        targets = np.full(len(spans), NO_TERM_CLASS if sentence.labelled else -1)
+        for start, end, label in sentence.terms:
+            targets[node_of[start, end]] = self._labels.index(label)
+        return targets
+
+    def _soft(
+        self, sentence: LabelledSentence, said: Scored, targets: NDArray[np.int64], weights: Weights
+    ) -> NDArray[np.float16]:
+        """How probably each node is no term, and how much each class of sentiment counts, (N, C).
+        The data's labels have the share `alpha` of them, or all if the guide finds no terms."""
+        masses = said.scores @ self._adds
+        sentiment = masses / masses.sum(1, keepdims=True).clip(1e-6)
+        own = (targets > 0).astype(np.float32)
+        labels = np.eye(len(self._labels), dtype=np.float32)[targets][:, 1:]
+        share = (weights.alpha if self.finds else 1.0) if sentence.labelled else 0.0
+        terms = share * own + (1 - share) * (own * 0 if said.terms is None else said.terms)
+        at_terms = own[:, None] * share
+        mixed = at_terms * labels + (1 - at_terms) * sentiment
+        counts = weights.phrase + terms * (weights.polarity - weights.phrase)
+        return np.concatenate([1 - terms[:, None], counts[:, None] * mixed], 1).astype(np.float16)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import unknown_label
+from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence
@@ -29,6 +30,7 @@ class LabelledSentence(NamedTuple):
         offsets: (L, 2) the characters [start, end) of each word in the text.
         terms: the words [start, end) of each term, and its label.
         line: the line of the first row of the text in the table, from 1.
+        labelled: whether it is known which terms there are.
     """
 
     text: str
@@ -36,6 +38,7 @@ class LabelledSentence(NamedTuple):
     offsets: NDArray[np.int64]
     terms: list[tuple[int, int, str]]
     line: int
+    labelled: bool = True
 
     def characters(self, start: int, end: int) -> tuple[int, int]:
         """The characters of the text that the words [start, end) are."""
@@ -70,6 +73,20 @@ def read_sentences(
         if len(skipped or ()) == bad:
             found.extend(own)
     return found
+
+
+def read_texts(
+    path: FilePath, task: "Aspects", skipped: list[DataError] | None
+) -> list[LabelledSentence]:
+    """The sentences of a table of texts whose terms nobody has labelled."""
+    rows = Table(path).rows([task.text_column], skipped=skipped, advice=task.advice)
+    lines = {row.values[task.text_column]: row.line for row in rows}
+    cut = zip(lines.items(), task.splitter()(list(lines)), strict=True)
+    return [
+        _sentence(text, sentence, line)._replace(labelled=False)
+        for (text, line), sentences in cut
+        for sentence in sentences
+    ]
 
 
 def _sentence(text: str, sentence: Sentence, line: int) -> LabelledSentence:

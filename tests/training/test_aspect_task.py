@@ -187,7 +187,7 @@ def test_the_loss_is_that_of_terms_and_that_of_the_sentiment(learning, source):
     for given in (example.trees[source] for example in examples):
         scores = model(model.inputs(given.forest))["node_scores"].detach().numpy()
         for row, target, soft in zip(scores, given.targets, given.soft, strict=True):
-            expected -= soft[0] * np.log(row[0]) + (target > 0) * np.log(1 - row[0])
+            expected -= soft[0] * np.log(row[0]) + (target > 0) * np.log(1 - row[0])  # -1: unknown
             expected -= soft[1:].astype(float) @ np.log(row[1:] / (1 - row[0]))
     assert float(loss.detach()) == pytest.approx(expected, rel=1e-4)
     assert nodes == len(batch.targets)
@@ -201,20 +201,24 @@ def test_the_loss_is_that_of_terms_and_that_of_the_sentiment(learning, source):
 def test_each_part_of_the_loss_is_blind_to_the_other(learning, part):
     model, examples, training = learning
     batch = minibatch(examples, ["gold"] * len(examples))
-    soft, targets, head = batch.soft.copy(), batch.targets, copy.deepcopy(model)
+    soft, head = batch.soft.copy(), copy.deepcopy(model)
     linear = head.head.linear
     with torch.no_grad():
         if part == "no term":
-            soft[:, 1:] = 0
+            soft[:, 1:] *= 1e-9
             for each in (linear.weight, linear.bias):
                 each[1:] = each[[3, 1, 2]].clone()
         else:
-            soft[:, 0], targets = 0, np.zeros_like(targets)
+            soft[:, 0] = 1
             linear.weight[0].normal_()
             linear.bias[0] += 2
-    batch = batch._replace(soft=soft, targets=targets)
-    losses = [float(aspect_losses(each, batch, training)[0][0].detach()) for each in (model, head)]
-    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    batch = batch._replace(soft=soft)
+    losses = []
+    for each in (model, head):
+        loss = float(aspect_losses(each, batch, training)[0][0].detach())
+        none = each(each.inputs(batch.forest))["node_scores"].detach().numpy()[:, 0]
+        losses.append(loss + (part == "sentiment") * np.log(none).sum())
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
     assert losses[0] > 1
 
 

@@ -1,0 +1,87 @@
+"""The page of a report as readers have it: without scripts, on narrow and wide screens."""
+
+import os
+import shutil
+
+import pytest
+from integrations.report_readings import mention, readings, report
+
+from thinstack.integrations.report.entries import Entry
+from thinstack.integrations.report.readings import Reading
+
+CHROMIUM = os.environ.get("THINSTACK_CHROMIUM") or shutil.which("chromium")
+
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="needs Chromium")
+
+LONG = "Donaudampfschifffahrtsgesellschaftskapitän" * 2
+
+
+@pytest.fixture(scope="module")
+def browser(playwright):
+    found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A report of many groups, and of names that are long and hostile."""
+    names = ("North", "South", "East", LONG, "<img src=x onerror=alert(1)>")
+    pairs = readings(600)
+    pairs += [
+        (Entry("line 9", "x", name), Reading(1, 1.0, [mention(f"{LONG} price", 1)] * 6))
+        for name in names[3:] * 20
+    ]
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(report(pairs, groups=names).html(), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1440])
+def test_it_is_read_without_scripts_and_without_a_network(browser, address, width, scheme):
+    size = {"width": width, "height": 900}
+    context = browser.new_context(viewport=size, color_scheme=scheme, java_script_enabled=False)
+    page, asked, said = context.new_page(), [], []
+    context.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("dialog", lambda dialog: said.append(dialog.message))
+    page.goto(address)
+    assert asked == [address]
+    assert said == []
+    assert page.locator("h1").is_visible()
+    assert page.get_by_role("table").count() >= 4
+    assert page.get_by_role("heading", level=3).count() >= 4
+    box = page.locator("main").bounding_box()
+    assert box["width"] <= width
+    widest = [
+        element.bounding_box()
+        for element in page.locator("h1, h2, h3, p, table, li, article").all()
+    ]
+    assert all(each is None or each["x"] + each["width"] <= width + 0.5 for each in widest)
+    page.click("text=What could not be read")
+    assert page.locator("#unread").is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+def test_nothing_is_wider_than_the_screen(browser, address, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(address)
+    sizes = "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    scrolled, seen = page.evaluate(sizes)
+    assert scrolled == seen == width
+    hidden = page.locator("td.picture").first.is_hidden()
+    assert hidden == (width == 360), "the numbers stay, the pictures go"
+    page.close()
+
+
+def test_it_can_be_printed(browser, address):
+    page = browser.new_page(color_scheme="dark")
+    page.goto(address)
+    page.emulate_media(media="print")
+    white = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert white == "rgb(255, 255, 255)", "paper is light"
+    assert page.locator("nav").is_hidden()
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    page.close()

@@ -1,0 +1,290 @@
+"""The page of a report: its structure, and its figures beside those of JSON and CSV."""
+
+import csv
+import io
+import itertools
+import json
+import re
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+from integrations.report_readings import mention, readings, report
+
+from thinstack.integrations.report.entries import Entry
+from thinstack.integrations.report.page import MOST_SHOWN
+from thinstack.integrations.report.readings import Reading
+
+VOID = {"meta", "br", "rect", "path"}
+PAIRS = readings(900)
+
+
+class Page(HTMLParser):
+    """The elements of a page, whose tags must be balanced.
+
+    Attributes:
+        found: of each element in order its tag, its attributes and its text.
+    """
+
+    def __init__(self, markup):
+        super().__init__()
+        self.found, self._open = [], []
+        self.feed(markup)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag, attrs):
+        item = (tag, dict(attrs), [])
+        self.found.append(item)
+        if tag not in VOID:
+            self._open.append(item)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self._open.pop()[0] == tag
+
+    def handle_data(self, data):
+        for _, _, texts in self._open:
+            texts.append(data)
+
+    def all(self, tag):
+        """The text of each element of a tag, on one line."""
+        return [" ".join("".join(texts).split()) for name, _, texts in self.found if name == tag]
+
+    def attributes(self, tag):
+        return [attributes for name, attributes, _ in self.found if name == tag]
+
+
+def percent(share):
+    return f"{int(100 * share + 0.5)}%"
+
+
+def shares(data):
+    """What a row of a table says of the figures of JSON."""
+    cells = []
+    for side in ("positive", "negative"):
+        share = data[f"share_{side}"]
+        low, high = percent(share["low"])[:-1], percent(share["high"])
+        cells.append(f"{percent(share['value'])} ({low}–{high})")
+    return [f"{data['texts']:,}", *cells]
+
+
+def rows(markup, caption):
+    """The rows of the tables whose caption starts so: the texts of the cells but pictures."""
+    tables = re.findall(r"<table.*?</table>", markup, re.DOTALL)
+    some = [each for each in tables if f"<caption>{caption}" in each]
+    assert some, caption
+    found = []
+    for row in re.findall(r"<tr>(.*?)</tr>", "".join(some), re.DOTALL):
+        cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+        plain = (re.sub(r"<svg.*?</svg>", "", cell, flags=re.DOTALL) for cell in cells)
+        found.append([unescape(re.sub(r"<[^>]*>", "", cell)) for cell in plain])
+    return [[cell for cell in row if cell] for row in found if row[0] not in ("Aspect", "Store")]
+
+
+@pytest.fixture(scope="module")
+def made():
+    return report(PAIRS)
+
+
+@pytest.fixture(scope="module")
+def markup(made):
+    return made.html()
+
+
+def test_headings_are_in_order(markup):
+    page = Page(markup)
+    assert page.all("h1") == ["What 900 texts say"]
+    assert page.all("h2") == [
+        *("In short", "What they speak of", "By store", "Over time", "Aspect by aspect"),
+        *("What could not be read", "How to read this page"),
+    ]
+    assert page.all("h3") == ["What differs by more than chance", "battery", "price", "staff"]
+    levels = [int(tag[1]) for tag, *_ in page.found if re.fullmatch("h[1-6]", tag)]
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    places = {attributes.get("id") for _, attributes, _ in page.found}
+    links = [attributes["href"] for attributes in page.attributes("a")]
+    assert links
+    assert all(link.startswith("#") and link[1:] in places for link in links)
+    names = page.attributes("article")
+    assert all(each["aria-labelledby"] in places for each in names)
+
+
+def test_every_table_has_a_caption_and_scopes_and_every_picture_a_name(markup):
+    page = Page(markup)
+    tags = [tag for tag, *_ in page.found]
+    assert tags.count("table") == tags.count("caption") > 3
+    assert all(each.get("scope") in ("col", "row") for each in page.attributes("th"))
+    pictures = re.findall(r"<svg.*?</svg>", markup, re.DOTALL)
+    assert len(pictures) > 20
+    assert all('role="img"' in each and re.search("<title>.+</title>", each) for each in pictures)
+
+
+def test_the_page_needs_no_network_and_no_script(markup):
+    assert "<script" not in markup
+    assert not re.search(r"https?:|//|@import|url\(", markup.replace("//,", ""))
+    assert "default-src 'none'" in markup
+    assert not {"img", "link", "iframe", "object"} & {tag for tag, *_ in Page(markup).found}
+
+
+def test_figures_of_tables_are_those_of_json(made, markup):
+    data = json.loads(made.to_json())
+    aspects = [[each["term"], *shares(each)] for each in data["aspects"]]
+    assert rows(markup, "Shares of the texts that speak of each aspect") == aspects
+    groups = [[each["group"], *shares(each)] for each in data["by"]["groups"]]
+    assert rows(markup, "The texts by store") == groups
+    periods = [shares(each) for each in data["over"]["periods"]]
+    assert [row[1:] for row in rows(markup, "Texts by month")[1:]] == periods
+    cells = {row[0]: row[1:] for row in rows(markup, "Share of positive texts of each aspect")}
+    for each in data["aspects"]:
+        expected = [
+            f"{percent(group['share_positive']['value'])}of {group['texts']}"
+            for group in each["groups"]
+        ]
+        assert [re.sub(" [▲▼]", "", cell) for cell in cells[each["term"]]] == expected
+
+
+def test_what_is_in_short_is_that_of_json(made, markup):
+    data, page = made.to_dict(), Page(markup)
+    mean = data["polarity"]
+    value, low, high = (f"{mean[end]:+.2f}".replace("-", "−") for end in ("value", "low", "high"))
+    assert page.all("dd") == ["900 of 900 rows", *shares(data)[1:], f"{value} ({low} to {high})"]
+    first = data["by"]["differences"][0]
+    said = next(line for line in page.all("li") if line.startswith("Beyond chance"))
+    for side in ("here", "there"):
+        assert f"{percent(first[side]['share']['value'])} {first['side']}" in said
+        assert f"(of {first[side]['texts']}" in said
+    assert first["group"] in said
+
+
+def test_cards_have_what_json_has(made, markup):
+    cards = re.findall(r"<article.*?</article>", markup, re.DOTALL)
+    for data, card in zip(made.to_dict()["aspects"], cards, strict=True):
+        page = Page(card)
+        for side in ("positive", "negative"):
+            said = [f"{each['phrase']} × {each['times']}" for each in data["said"][side]]
+            own = re.search(rf'<ul class="said {side}".*?</ul>', card, re.DOTALL)
+            assert Page(own[0]).all("li") == said if said else own is None
+        quotes = [f"{each['text']}{each['side']}; {each['place']}" for each in data["quotes"]]
+        assert page.all("blockquote") == quotes
+        for each, text in zip(data["quotes"], page.all("mark"), strict=True):
+            assert text == (each["because"] or each["term"])
+        three = [percent(data[f"share_{side}"]["value"]) for side in ("positive", "neutral")]
+        assert f"{data['texts']} texts: {three[0]} positive, {three[1]} neutral" in page.all("p")[0]
+
+
+def test_csv_has_the_figures_of_json(made):
+    data = made.to_dict()
+    found = {
+        (row["aspect"], row["group"], row["period"]): row
+        for row in csv.DictReader(io.StringIO(made.to_csv()))
+    }
+    expected = {("", "", ""): data}
+    for each in [data["by"], data["over"], *data["aspects"]]:
+        term = each.get("term", "")
+        expected |= {(term, "", ""): each} if term else {}
+        expected |= {(term, group["group"], ""): group for group in each.get("groups", ())}
+        expected |= {(term, "", period["start"]): period for period in each.get("periods", ())}
+    assert {*found} == {*expected}
+    for key, row in found.items():
+        own = expected[key]
+        assert row["mentions"] == str(own.get("mentions", ""))
+        for name in ("texts", "negative", "neutral", "positive"):
+            assert int(row[name]) == own[name]
+        for name in ("share_negative", "share_neutral", "share_positive", "polarity"):
+            known = own[name] or dict.fromkeys(("value", "low", "high"))
+            for column, end in ((name, "value"), (f"{name}_low", "low"), (f"{name}_high", "high")):
+                cell = float(row[column]) if row[column] else None
+                assert cell == (None if known[end] is None else pytest.approx(known[end], abs=1e-6))
+
+
+NASTY = '<img src=x onerror="alert(1)">&amp;</style><script>alert(2)</script>\u202e\x00'
+
+
+def test_what_others_wrote_is_text():
+    each = mention(f"battery {NASTY}", -1, f"bad {NASTY}")
+    pairs = [(Entry(f"line {NASTY}", "x", NASTY), Reading(-1, -1.0, [each]))] * 6
+    made = report(pairs, groups=(NASTY, "North"))
+    made = replace(made, source=NASTY, model=NASTY, by=replace(made.by, column=NASTY))
+    markup = made.html()
+    page = Page(markup)
+    assert not {"img", "script"} & {tag for tag, *_ in page.found}
+    assert markup.count("</style>") == 1
+    assert "\u202e" not in markup
+    assert "\x00" not in markup
+    assert '<img src=x onerror="alert(1)">' in "".join(page.all("article"))
+    assert not any(name.startswith("on") for _, attributes, _ in page.found for name in attributes)
+    assert json.loads(made.to_json())["source"] == NASTY
+    shown = made._repr_html_()
+    frame = Page(shown).attributes("iframe")
+    assert frame[0]["srcdoc"] == markup
+
+
+def test_a_cell_of_the_csv_is_no_formula():
+    pairs = [(Entry("line 2", "x", "=1+1"), Reading(1, 1.0, []))]
+    table = report(pairs, groups=("=1+1",)).to_csv()
+    assert "'=1+1" in table
+
+
+def test_marks_that_cross_keep_their_words():
+    each = mention("battery life", 1, "very", before="The")
+    text = each.sentence
+    start = text.index("life")
+    each = each._replace(because=each.because._replace(start=start, end=start + len("life, very")))
+    page = Page(report([(Entry("line 2", "x"), Reading(1, 1.0, [each]))], min_mentions=1).html())
+    assert text in page.all("blockquote")[0].replace("positive; line 2", "")
+    assert "".join(page.all("mark")).replace(" ", "") == "life,very"
+    assert " ".join(page.all("span")).count("battery") == 1
+
+
+def test_many_aspects_are_cut_and_said():
+    terms = [f"thing{number}a" for number in range(MOST_SHOWN + 7)]
+    pairs = [(Entry("line 2", "x"), Reading(1, 1.0, [mention(term, 1)])) for term in terms]
+    made = report(pairs, min_mentions=1)
+    page = Page(made.html())
+    assert len(page.all("article")) == MOST_SHOWN
+    assert "7 more aspects are in the report as JSON or CSV" in " ".join(page.all("caption"))
+    assert len(made.to_dict()["aspects"]) == MOST_SHOWN + 7
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_without_terms_groups_or_differences_the_page_says_so(count):
+    pairs = [(Entry("line 2", "x", "North"), Reading(1, 1.0, [mention("price", 1)] * count))]
+    markup = report(pairs, groups=("North",)).html()
+    assert "What 1 text says" in markup
+    assert "No term is spoken of in 5 texts or more." in markup
+    assert "There is only one value of store: nothing to compare." in markup
+    assert "Every row could be read." in markup
+    few = [(Entry("line 2", "x", name), Reading(1, 1.0, [])) for name in ("North", "South")]
+    assert "too few texts of each to compare" in report(few).html()
+
+
+def _luminance(colour):
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one, other):
+    """WCAG 2.2, contrast ratio."""
+    light, dark = sorted([_luminance(one), _luminance(other)], reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_colours_can_be_told_apart(markup, scheme):
+    """4.5 for text, 3 for what is drawn."""
+    blocks = re.findall(r":root \{(.*?)\}", markup, re.DOTALL)
+    colours = dict(re.findall(r"--([\w-]+): (#\w{6})", blocks[scheme]))
+    texts = [("text", "page"), ("text", "card"), ("quiet", "page"), ("quiet", "card")]
+    texts += [("link", "page"), ("n-text", "page"), ("p-text", "page")]
+    texts += [("text", "n-mark"), ("text", "p-mark"), ("text", "o-mark")]
+    for text, page in texts:
+        assert contrast(colours[text], colours[page]) >= 4.5, (text, page)
+    for drawn in ("n", "p"):
+        for page in ("page", "card"):
+            assert contrast(colours[drawn], colours[page]) >= 3, (drawn, page)
+    assert contrast(colours["p"], colours["band"]) >= 3

@@ -1,0 +1,100 @@
+"""The statistics of reports, beside published tables and scipy."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from thinstack.integrations.report.statistics import (
+    LEAST_EXPECTED,
+    adjusted,
+    mean_interval,
+    two_shares,
+    wilson,
+)
+from thinstack.integrations.report.tally import Tally
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "low", "high"),
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+        (20, 20, 0.8389, 1.0),
+    ],
+)
+def test_intervals_of_shares_are_those_of_newcombe(count, of, low, high):
+    """Newcombe 1998, Table I, method 3; the last row is its third, turned round."""
+    found = wilson(count, of)
+    assert found.value == count / of
+    assert (round(found.low, 4), round(found.high, 4)) == (low, high)
+
+
+def test_intervals_hold_the_share_and_stay_between_0_and_1():
+    for of in (1, 2, 3, 10, 1_000_000):
+        for count in {0, 1, of // 2, of}:
+            share, low, high = wilson(count, of)
+            assert 0 <= low <= share <= high <= 1
+
+
+def test_the_test_of_two_shares_is_pearsons():
+    rng, compared = np.random.default_rng(0), 0
+    for _ in range(300):
+        (of, other), share = rng.integers(5, 400, 2), rng.random()
+        counts = rng.binomial([of, other], share).tolist()
+        table = [[counts[0], of - counts[0]], [counts[1], other - counts[1]]]
+        known = min(map(sum, zip(*table, strict=True))) > 0
+        expected = stats.contingency.expected_freq(table).min() if known else 0
+        found = two_shares(counts[0], int(of), counts[1], int(other))
+        if expected < LEAST_EXPECTED:
+            assert found is None
+        else:
+            compared += 1
+            assert found == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
+    assert compared > 100
+
+
+def test_adjusted_values_are_those_of_benjamini_and_hochberg():
+    """The example of their paper, section 4.1: four of fifteen are rejected at 0.05."""
+    paper = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240]
+    paper += [0.4262, 0.5719, 0.6528, 0.7590, 1.0]
+    assert [value <= 0.05 for value in adjusted(paper)] == [True] * 4 + [False] * 11
+    values = np.random.default_rng(1).permutation([*paper, *paper]).tolist()
+    np.testing.assert_allclose(adjusted(values), stats.false_discovery_control(values))
+    assert adjusted([]) == []
+
+
+@pytest.mark.parametrize("n", [10, 11, 30, 1000])
+def test_the_interval_of_a_mean_is_students(n):
+    numbers = np.random.default_rng(n).normal(0.3, 0.5, n)
+    tally = Tally()
+    for number in numbers.tolist():
+        tally.add(1, number)
+    value, low, high = tally.polarity()
+    spread = stats.sem(numbers)
+    expected = stats.t.interval(0.95, n - 1, loc=numbers.mean(), scale=spread)
+    assert value == pytest.approx(numbers.mean())
+    assert (low, high) == pytest.approx(expected, abs=0.005 * spread)
+
+
+def test_few_numbers_have_a_mean_without_an_interval():
+    assert mean_interval(9, 0.5, 0.1) == (0.5, None, None)
+    assert Tally().polarity() is None
+
+
+def test_tallies_of_parts_make_the_tally_of_all():
+    numbers = np.random.default_rng(2).normal(size=60).tolist()
+    whole, parts = Tally(), [Tally(), Tally(), Tally(), Tally()]
+    for place, number in enumerate(numbers):
+        side = (number > 0.4) - (number < -0.4)
+        whole.add(side, number)
+        parts[place % 3].add(side, number)
+    for part in parts[1:]:  # the last one is empty
+        parts[0].merge(part)
+    sides = ("negative", "neutral", "positive", "texts")
+    assert [getattr(parts[0], side) for side in sides] == [getattr(whole, side) for side in sides]
+    assert parts[0].polarity() == pytest.approx(whole.polarity())
+    assert math.isclose(whole.mean, np.mean(numbers))

@@ -1,0 +1,77 @@
+"""Terms and phrases as reports count them."""
+
+import pytest
+
+from thinstack.integrations.report.terms import joined, normalised, said_phrase, singular, typical
+
+
+@pytest.mark.parametrize(
+    ("term", "counted"),
+    [
+        ("The Battery", "battery"),
+        ("  battery\n life. ", "battery life"),
+        ("my staff's", "staff's"),
+        ("THE", "the"),
+        ("a the menu", "menu"),
+        ("...", ""),
+        ("café", "café"),
+    ],
+)
+def test_a_term_is_counted_in_lower_case_without_articles_and_marks(term, counted):
+    assert normalised(term) == counted
+
+
+@pytest.mark.parametrize(
+    ("term", "known", "counted"),
+    [
+        ("waiters", "waiter", "waiter"),
+        ("dishes", "dish", "dish"),
+        ("batteries", "battery", "battery"),
+        ("prices", "price", "price"),
+        ("menus", "menu", "menu"),
+        ("news", "menu", "news"),
+        ("wine lists", "wine list", "wine list"),
+        ("glass", "glas s", "glass"),
+        ("as", "a", "as"),
+    ],
+)
+def test_a_plural_is_counted_with_its_singular_if_that_is_there(term, known, counted):
+    assert singular(term, {known}) == counted
+    assert singular(term, set()) == term
+
+
+def test_terms_are_grouped_by_their_singulars():
+    found = joined(["waiter", "waiters", "dishes", "menu"])
+    assert found == {"waiter": ["waiter", "waiters"], "dishes": ["dishes"], "menu": ["menu"]}
+
+
+@pytest.mark.parametrize(
+    ("phrase", "counted"),
+    [
+        ("is really friendly .", "friendly"),
+        ("Friendly", "friendly"),
+        ("not bad", "not bad"),
+        ("was n't good", "not good"),
+        ("isn’t good", "not good"),
+        ("is too loud", "too loud"),
+        ("n't", ""),
+        ("not", ""),
+        ("it was", ""),
+        ("broke down", "broke down"),
+        (", but slow", "slow"),
+        ("one two three four five six", "two three four five six"),
+        ("seven words of which each counts here now", ""),
+    ],
+)
+def test_phrases_that_say_the_same_are_counted_together(phrase, counted):
+    assert said_phrase(phrase) == counted
+
+
+def test_typical_phrases_are_none_inside_another():
+    times = {"great": 5, "really great food": 2, "great food": 3, "eat": 4, "slow": 1, "grea": 1}
+    assert typical(times, 9) == (("great", 10), ("eat", 4))
+    assert typical(times, 1) == (("great", 10),)
+    assert ("slow", 1) in typical(times, 9, least=1)
+    longer_first = {"friendly staff": 4, "friendly": 2, "staff": 2}
+    assert typical(longer_first, 9) == (("friendly staff", 8),)
+    assert typical({}, 3) == ()

@@ -1,0 +1,244 @@
+"""The component `tree_aspects`: what is said of what, on a Doc. Most answers can be computed by
+hand."""
+
+import json
+import pickle
+import shutil
+
+import pytest
+import spacy
+from aspect_models import expected, write_aspect_bundle
+from last_word_model import pipeline
+from sentence_models import write_sentence_bundle
+from spacy import displacy
+from spacy.lang.en import English
+from spacy.tokens import Doc, DocBin, Span
+from spacy.training import Example
+from spacy_aspects import TEXT, TOLD, group, told, with_aspects
+
+import thinstack
+from thinstack.errors import ConfigError, DataError, InputError, UnknownNameError
+from thinstack.integrations.spacy import about, aspects, predictions
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return str(write_aspect_bundle(tmp_path_factory.mktemp("model") / "aspects").path)
+
+
+@pytest.fixture(scope="module")
+def nlp(folder):
+    """Both components."""
+    return with_aspects(folder, pipeline("sentiment"))
+
+
+def through_a_doc_bin(doc):
+    kept = DocBin(docs=[doc], store_user_data=True).to_bytes()
+    return next(iter(DocBin().from_bytes(kept).get_docs(spacy.blank("en").vocab)))
+
+
+def test_the_aspects_of_a_doc(nlp, folder):
+    doc = nlp(TEXT)
+    assert told(doc._.aspects) == TOLD
+    for mine, other in zip(
+        doc._.aspects, thinstack.load(folder, threads=1)(TEXT).aspects, strict=True
+    ):
+        data = other.to_dict()
+        assert (mine["start_char"], mine["end_char"]) == (data.pop("start"), data.pop("end"))
+        assert mine["scores"] == pytest.approx(expected(other.text)[1], abs=1e-6)
+        because = data.pop("because")
+        assert {key: mine[key] for key in data} == data
+        assert (mine["because"] or {}).get("text") == (because or {}).get("text")
+        for place in filter(None, (mine, mine["because"])):
+            span = doc[place["start"] : place["end"]]
+            assert span.text == place["text"]
+            assert (span.start_char, span.end_char) == (place["start_char"], place["end_char"])
+    assert [each["because"] is None for each in doc._.aspects] == [True, False, True]
+    assert json.loads(json.dumps(doc.to_json(underscore=["aspects"])))["_"]["aspects"] == (
+        doc._.aspects
+    )
+
+
+def test_it_leaves_what_the_other_component_says_as_it_is(nlp, folder):
+    alone, behind = pipeline("sentiment")(TEXT), with_aspects(folder)
+    behind.add_pipe("tree_sentiment", config={"threads": 1})
+    for doc in (nlp(TEXT), behind(TEXT)):
+        assert doc.cats == alone.cats
+        assert doc._.sentiment_phrases == alone._.sentiment_phrases
+        assert told(doc._.aspects) == TOLD
+    # A phrase that is no term says how it sounds.
+    assert doc[0:3]._.sentiment_label == "positive"
+    # Without the other, the attributes read this one.
+    only = with_aspects(folder)(TEXT)
+    assert only.cats == {}
+    scores = expected("battery")[1]
+    assert only[2:3]._.sentiment_scores == pytest.approx(scores, abs=1e-6)
+    # One of another name goes before this one, too.
+    named = with_aspects(folder, spacy.blank("en"))
+    named.add_pipe("tree_sentiment", name="other", config={"threads": 1}, first=True)
+    named.add_pipe("sentencizer", first=True)
+    assert named(TEXT)._.sentiment_label == alone._.sentiment_label
+
+
+@pytest.mark.parametrize(
+    "passed_on",
+    [
+        lambda doc: Doc(doc.vocab).from_bytes(doc.to_bytes()),
+        through_a_doc_bin,
+        lambda doc: pickle.loads(pickle.dumps(doc)),
+        lambda doc: doc.copy(),
+    ],
+    ids=["bytes", "DocBin", "pickle", "copy"],
+)
+def test_a_doc_keeps_its_aspects(nlp, passed_on):
+    doc = nlp(TEXT)
+    kept = passed_on(doc)
+    assert kept._.aspects == doc._.aspects == aspects(kept) == aspects(kept, "tree_aspects")
+    assert group(kept) == group(doc) == TOLD
+    assert kept[4:6]._.about == doc[4:6]._.about == about(kept[4:6], "tree_aspects")
+    assert [each.text for one in predictions(kept, "tree_aspects") for each in one.aspects] == [
+        text for _, _, text, _ in TOLD
+    ]
+
+
+def test_many_docs_and_processes(nlp):
+    texts = [TEXT, "", " \n ", "so good", "The staff."] * 3
+    alone = [nlp(text) for text in texts]
+    for settings in ({"batch_size": 4}, {"n_process": 2, "batch_size": 2}):
+        for doc, own in zip(nlp.pipe(texts, **settings), alone, strict=True):
+            assert (doc._.aspects, group(doc)) == (own._.aspects, group(own))
+    assert [len(doc._.aspects) for doc in alone[:5]] == [3, 0, 0, 0, 1]
+    # What a process that is not forked gets.
+    component = pickle.loads(pickle.dumps(nlp.get_pipe("tree_aspects")))
+    doc = component(nlp.get_pipe("sentencizer")(nlp.make_doc(TEXT)))
+    assert (told(doc._.aspects), doc.cats) == (TOLD, {})
+
+
+def test_a_saved_pipeline(folder, tmp_path):
+    nlp = with_aspects(folder)
+    with_aspects("sentiment", nlp, "named", about=["staff|screen"], spans_key="named")
+    nlp.to_disk(tmp_path / "saved")
+    from_bytes = English.from_config(nlp.config).from_bytes(nlp.to_bytes())
+    for each in (nlp, spacy.load(tmp_path / "saved"), from_bytes):
+        doc = each(TEXT)
+        assert told(doc._.aspects) == group(doc) == TOLD
+        assert told(aspects(doc, "named")) == group(doc, "named")
+        assert [each["asked"] for each in aspects(doc, "named")] == ["staff|screen"] * 2
+    assert thinstack.load(tmp_path / "saved" / "tree_aspects")(TEXT).aspects
+
+
+def test_a_saved_pipeline_needs_no_other_model(tmp_path):
+    model = write_aspect_bundle(tmp_path / "model")
+    with_aspects(str(model.path)).to_disk(tmp_path / "saved")
+    shutil.rmtree(model.path)
+    assert told(spacy.load(tmp_path / "saved")(TEXT)._.aspects) == TOLD
+
+
+def test_a_group_that_displacy_colours(nlp):
+    doc = nlp(TEXT)
+    assert group(doc) == TOLD
+    scores = [max(expected(text)[1].values()) for _, _, text, _ in TOLD]
+    assert doc.spans["aspects"].attrs["scores"].tolist() == pytest.approx(scores, abs=1e-6)
+    drawn = displacy.render(doc, style="span", options={"spans_key": "aspects"}, jupyter=False)
+    for colour in ("#b3d6f7", "#fbc999", "#ddd"):  # spaCy's own grey for the neutral one
+        assert f"background: {colour}" in drawn
+    # One without a label is told, and not shown.
+    unsure = with_aspects(nlp.get_pipe("tree_aspects").model, classes=2, abstain=0.9)(TEXT)
+    assert group(unsure) == TOLD[:2]
+    assert told(unsure._.aspects) == [*TOLD[:2], (*TOLD[2][:3], None)]
+
+
+def test_several_components(folder):
+    nlp = with_aspects("sentiment", None, "one", about=["screen"])
+    with_aspects(folder, nlp, "two", spans_key="two")
+    doc = nlp(TEXT)
+    assert [each["text"] for each in aspects(doc, "one")] == ["screen"]
+    assert told(aspects(doc, "two")) == told(doc._.aspects) == group(doc, "two") == TOLD
+    assert about(doc[5:6], "one")["label"] == "very negative"
+    assert about(doc[5:6], "two") == doc[5:6]._.about
+    with_aspects("sentiment", nlp, about=["staff"])
+    assert [each["text"] for each in nlp(TEXT)._.aspects] == ["staff"]
+    for ask in (lambda: aspects(doc, "three"), lambda: about(doc[0:1], "three")):
+        with pytest.raises(UnknownNameError, match=r"'three'.*one, two"):
+            ask()
+    plain = pipeline("sentiment")(TEXT)
+    assert (plain._.aspects, plain[0:1]._.about) == ([], None)
+    with pytest.raises(InputError, match="does not find terms"):
+        aspects(plain, "tree_sentiment")
+
+
+@pytest.mark.parametrize("before", [None, "tree_sentiment"])
+def test_models_that_say_nothing_of_terms_are_refused(before, last_word, tmp_path):
+    nlp = spacy.blank("en")
+    if before:  # whose model is noted in the pipeline
+        nlp.add_pipe(before, config={"threads": 1})
+    with pytest.raises(InputError, match="'sentiment' finds no terms: name terms, about="):
+        with_aspects("sentiment", nlp)
+    with pytest.raises(InputError, match="has the classes bad, so-so, good: take the model"):
+        with_aspects(str(last_word.path), nlp, about=["menu"])
+    labels = ("negative", "neutral", "positive")
+    roots = write_sentence_bundle(tmp_path / "roots", labels=labels).bundle
+    with pytest.raises(InputError, match="scores only sentences: take the model 'aspects'"):
+        with_aspects(str(roots.path), nlp, about=["menu"])
+    with pytest.raises(InputError, match=r"expected a letter or digit.*found '\?'"):
+        with_aspects("sentiment", nlp, about=["?"])
+    assert "tree_aspects" not in nlp.pipe_names
+
+
+@pytest.mark.parametrize(("kind", "name"), [(Doc, "aspects"), (Span, "about")])
+def test_a_name_that_something_else_has_taken(kind, name, folder):
+    kind.set_extension(name, default=None, force=True)
+    try:
+        with pytest.raises(ConfigError, match=f"tree_aspects needs .*{kind.__name__}._.{name}"):
+            with_aspects(folder)
+        assert pipeline("sentiment")("so good")._.sentiment_label  # which needs none of them
+    finally:
+        kind.remove_extension(name)
+        with_aspects(folder)
+
+
+def test_a_failing_document_harms_no_neighbour(nlp, monkeypatch):
+    predictor, failed = nlp.get_pipe("tree_aspects").predictor, []
+    real = predictor.trees_and_scores
+
+    def trees_and_scores(words, trees):
+        if any("boom" in sentence for sentence in words):
+            raise RuntimeError("boom is too much")
+        return real(words, trees)
+
+    monkeypatch.setattr(predictor, "trees_and_scores", trees_and_scores)
+    component = nlp.get_pipe("tree_aspects")
+    component.set_error_handler(lambda name, _, docs, error: failed.append((name, str(error))))
+    docs = list(nlp.pipe([TEXT, "boom", TEXT]))
+    assert [told(doc._.aspects) for doc in docs] == [TOLD, TOLD]
+    assert failed == [("tree_aspects", "boom is too much")]
+
+
+def test_figures_of_nlp_evaluate(folder):
+    nlp = with_aspects(folder, spans_key="terms")
+    gold = {"spans": {"terms": [(2, 14, "positive"), (20, 25, "positive")]}}
+    found = nlp.evaluate([Example.from_dict(nlp.make_doc(TEXT), gold)])
+    assert (found["spans_terms_p"], found["spans_terms_r"]) == (0, 0)
+    gold = {"spans": {"terms": [(7, 14, "positive"), (20, 25, "positive")]}}
+    found = nlp.evaluate([Example.from_dict(nlp.make_doc(TEXT), gold)])
+    assert (found["spans_terms_p"], found["spans_terms_r"]) == (pytest.approx(1 / 3), 0.5)
+
+
+def test_results_as_plain_data(folder):
+    doc = with_aspects(folder, about=["staff"])(TEXT)
+    data = json.loads(json.dumps(doc._.tree_sentiment))
+    again = spacy.blank("en")(TEXT)
+    again._.tree_sentiment = data
+    assert again._.aspects == doc._.aspects
+    assert again[5:6]._.about == doc[5:6]._.about
+    for wrong in ("staff", [3], ["?"], 3, {"staff": 1}):
+        with pytest.raises(DataError, match="no results of tree_sentiment"):
+            again._.tree_sentiment = {**data, "about": wrong}
+
+
+def test_in_training_it_says_what_learns(folder):
+    nlp = with_aspects(folder)
+    example = Example.from_dict(nlp.make_doc(TEXT), {})
+    optimizer = nlp.initialize(lambda: [example])
+    with pytest.warns(UserWarning, match="tree_aspects: .* does not learn.*--task aspects"):
+        nlp.update([example], sgd=optimizer)

@@ -1,0 +1,88 @@
+"""A report over a DataFrame: `thinstack.report`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from thinstack.bundle import open_bundle
+from thinstack.bundle.opening import SEPARATE, is_installed
+from thinstack.errors import InputError, shown
+from thinstack.integrations.frames import opened_frame
+from thinstack.integrations.report.entries import Columns, frame_entries
+from thinstack.integrations.report.report import Report
+from thinstack.integrations.report.run import run_report
+from thinstack.integrations.report.summary import Asked
+from thinstack.runtime.predictor import Predictor
+
+_FINDS_TERMS: Final = "aspects"
+
+
+def report(
+    frame: Any,
+    text: str = "text",
+    *,
+    by: str | None = None,
+    over: str | None = None,
+    about: Sequence[str] = (),
+    model: Predictor | str | Path | None = None,
+    min_mentions: int = 5,
+    dates: str | None = None,
+) -> Report:
+    """Report what the English texts of a frame say: of which side, about what, where and when.
+
+    `frame`: a DataFrame of pandas or polars, or a Table of pyarrow. `text`, `by`, `over`: the
+    columns of the texts, of groups to compare, such as stores, and of dates. `dates`: how dates are
+    written, such as "%d/%m/%Y"; by default year first, or with the name of the month. `about`: the
+    terms to report on, as `Result.about` takes them; by default those that the model finds in
+    `min_mentions` texts or more. `model`: a loaded model, or what `thinstack.load` takes; by
+    default "aspects", and with `about` "sentiment" where that is not installed.
+
+    A notebook shows the report. `report.html()` is the same page for a file; `to_dict()`,
+    `to_json()` and `to_csv()` have its figures. Memory stays bounded beside the frame.
+
+    Raises InputError for what is no frame in memory, for one without rows, texts, groups or dates,
+    and for a model that a report cannot be made with. Raises DataError for a column that is not
+    there, and what `thinstack.load` raises.
+    """
+    eager = opened_frame(frame)
+    columns = Columns(text, by, over, dates)
+    terms = checked_terms(about)
+    if not isinstance(model, Predictor):
+        model = Predictor(open_bundle(default_model(terms) if model is None else model))
+    asked = Asked("a frame", model_name(model), columns, terms, checked_least(min_mentions))
+    return run_report(lambda: frame_entries(eager, columns), model, asked)
+
+
+def default_model(about: Sequence[str]) -> str:
+    """The model that finds terms; where they are named, the bundled one if that is not there.
+    Raises InputError where neither helps."""
+    if is_installed(_FINDS_TERMS):
+        return _FINDS_TERMS
+    if not about:
+        raise InputError(
+            f"expected the model {_FINDS_TERMS!r}, which finds terms, found that it is not "
+            f"installed: {SEPARATE[_FINDS_TERMS]}; or name the terms, such as --about battery (in "
+            'Python about=["battery"])'
+        )
+    return "sentiment"
+
+
+def model_name(model: Predictor) -> str:
+    """The name of the folder of a model."""
+    return model.bundle.path.name
+
+
+def checked_terms(about: object) -> tuple[str, ...]:
+    """The terms, each once. Raises InputError for a single text and for what is no sequence."""
+    if isinstance(about, str) or not isinstance(about, Sequence):
+        raise InputError(f"about: expected a list of terms, found {shown(about, 60)}")
+    return tuple(dict.fromkeys(about))
+
+
+def checked_least(min_mentions: int) -> int:
+    """The number itself. Raises InputError unless it is a whole number, at least 1."""
+    if not isinstance(min_mentions, int) or min_mentions < 1:
+        raise InputError(
+            f"min_mentions: expected a whole number, at least 1, found {shown(min_mentions, 60)}"
+        )
+    return min_mentions

@@ -1,0 +1,112 @@
+"""Terms and phrases as a report counts them: in lower case, plurals beside their singulars, and
+phrases inside others with these."""
+
+import re
+from collections.abc import Container, Iterable, Mapping
+from functools import cache
+from typing import Final, NamedTuple
+
+from thinstack.integrations.show.outline import visible
+from thinstack.text.english import rules
+
+_BEFORE: Final = frozenset(
+    (
+        *("a", "an", "the", "this", "that", "these", "those", "some", "any"),
+        *("my", "our", "your", "their", "his", "her", "its"),
+    )
+)
+"""Words that a term is counted without, where it begins with them."""
+
+_DEGREES: Final = frozenset(("so", "too", "really", "quite", "very", "just", "also", "even"))
+_DENIED: Final = frozenset(("no", "not", "n't", "never", "cannot", "hardly", "barely", "scarcely"))
+_PARTICLES: Final = frozenset(("down", "off", "out", "over", "through", "up"))
+_EMPTY: Final = _DENIED | {"too"}
+_IS_NOT: Final = re.compile(r"\b(?:is|are|was|were) ?n't\b")
+
+MOST_WORDS: Final = 6
+"""Words of a phrase that is counted as typical; longer ones are said once."""
+
+MARKS: Final = " \t.,;:!?\"'`()[]{}*-–—…“”‘’«»"
+"""What stands around a term or a phrase, and is not counted."""
+
+
+def normalised(term: str) -> str:
+    """A term in lower case and on one line, without articles before it and marks around it."""
+    words = visible(term).casefold().strip(MARKS).split()
+    while len(words) > 1 and words[0] in _BEFORE:
+        del words[0]
+    return " ".join(words)
+
+
+def singular(term: str, known: Container[str]) -> str:
+    """The singular of a term if it is `known`, else the term itself: "waiters" is counted with
+    "waiter" where someone writes of one, and "news" stays."""
+    for end, instead in (("ies", "y"), ("es", ""), ("s", "")):
+        bare = term.removesuffix(end)
+        if bare != term and len(bare.rpartition(" ")[2]) > 1 and (found := bare + instead) in known:
+            return found
+    return term
+
+
+def said_phrase(phrase: str) -> str:
+    """A phrase as it is counted: in lower case, without marks around it, and without function words
+    at its ends that deny nothing. "is really friendly." and "friendly" are the same; "not bad" and
+    "too loud" stay. "" where nothing is left but denials, and for more than `MOST_WORDS` words."""
+    words = _spelt(visible(phrase).casefold()).strip(MARKS).split()
+    while words and words[0] in _left_out():
+        del words[0]
+    while words and words[-1] in _left_out() - _PARTICLES:
+        del words[-1]
+    if len(words) > MOST_WORDS or _EMPTY.issuperset(words):
+        return ""
+    return " ".join(words).strip(MARKS)
+
+
+def _spelt(phrase: str) -> str:
+    return _IS_NOT.sub("not", phrase.replace("’", "'"))
+
+
+@cache
+def _left_out() -> frozenset[str]:
+    """Words that are left out at the ends of what is said."""
+    return (rules().function_words | _DEGREES | {"'s", "'re"}) - _EMPTY
+
+
+class Said(NamedTuple):
+    """A phrase, and how often it is said."""
+
+    phrase: str
+    times: int
+
+
+def typical(times: Mapping[str, int], most: int, *, least: int = 2) -> tuple[Said, ...]:
+    """The phrases that are said most often, at most `most`, each `least` times or more.
+
+    None is inside another, by whole words: of two such phrases the one that is said more often
+    stands, and the other is counted with it. `times`: how often each is said.
+    """
+    chosen: dict[str, int] = {}
+    for phrase, count in sorted(times.items(), key=lambda item: (-item[1], len(item[0]), item[0])):
+        around = next((each for each in chosen if _overlap(each, phrase)), phrase)
+        chosen[around] = chosen.get(around, 0) + count
+    found = [Said(phrase, count) for phrase, count in chosen.items() if count >= least]
+    return tuple(sorted(found, key=lambda each: -each.times)[:most])
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one of two phrases is inside the other, by whole words."""
+    return f" {one} " in f" {other} " or f" {other} " in f" {one} "
+
+
+def joined(names: Iterable[str]) -> dict[str, list[str]]:
+    """Terms by the singular that they are counted with."""
+    known = frozenset(names)
+    groups: dict[str, list[str]] = {}
+    for name in sorted(known):
+        groups.setdefault(singular(name, known), []).append(name)
+    return groups
+
+
+def asked_name(pattern: str) -> str:
+    """The names that a user has given to one aspect, as a heading."""
+    return " / ".join(name.strip() for name in pattern.split("|") if name.strip())

@@ -1,0 +1,89 @@
+"""What can be read from a spaCy Doc that `tree_aspects` has seen: its aspects, and what is said of
+any span of it. docs/spacy.md lists the attributes.
+
+All of it is computed from the results that the component has stored
+(`thinstack.integrations.spacy.stored`), as `thinstack.integrations.spacy.doc_results` does.
+"""
+
+from typing import Any
+
+from spacy.tokens import Doc, Span
+
+from thinstack.integrations.spacy.doc_results import register
+from thinstack.integrations.spacy.phrases import phrases_around, sentences_in
+from thinstack.integrations.spacy.places import span_around, words_within
+from thinstack.integrations.spacy.stored import ASPECTS_NAME, stored_aspects_of, view_of
+from thinstack.runtime import aspects as runtime
+from thinstack.runtime.aspects import Aspect, about_place
+
+
+def aspects(doc: Doc, name: str | None = None) -> list[dict[str, Any]]:
+    """The aspects of a Doc, in the order of the text: of the terms that the component `name` was
+    asked for, or else of those that its model finds. Without a name, it is the component
+    `tree_aspects`, or else the last one of its kind.
+
+    Each is a dict ready for JSON. It has `start` and `end` (tokens), `start_char`, `end_char`,
+    `text`, `label`, `polarity`, `scores` and `because`. That is None, or the first five of these of
+    the phrase that decides. An aspect that was asked for also has `asked`.
+
+    A Doc that no component has seen has no aspects. Raises UnknownNameError if only other
+    components have left results on the Doc, and InputError if `name` is one whose model finds no
+    terms.
+    """
+    return [_listed(doc, aspect) for aspect in aspects_of(doc, name)]
+
+
+def about(span: Span, name: str | None = None) -> dict[str, Any] | None:
+    """What the sentence of a span says of it, as one of `aspects`; `name` is as there.
+
+    None for a span of white space, for one that reaches over several sentences, and if no component
+    has seen the Doc. Raises UnknownNameError as `aspects` does, and InputError for a span that was
+    made before tokens were merged or split.
+    """
+    stored, place = stored_aspects_of(span.doc, name), words_within(span)
+    found = phrases_around(span, stored)[0] if stored else []
+    if place is None or len(found) != 1:
+        return None
+    sentence = found[0].sentence.prediction
+    aspect = about_place(sentence, *place, finds=sentence.terms is not None)
+    if aspect is None:
+        return None
+    listed = _listed(span.doc, aspect)
+    listed.pop("asked", None)  # its own text
+    return listed
+
+
+def aspects_of(doc: Doc, name: str | None = None) -> list[Aspect]:
+    """The aspects of a Doc, whose `start` and `end` are characters of it. Raises as `aspects`."""
+    stored = stored_aspects_of(doc, name)
+    sentences = [phrase.prediction for phrase in sentences_in(doc, stored)] if stored else []
+    if not (stored and sentences):
+        return []
+    finds, terms = sentences[0].terms is not None, stored.get("about")
+    if terms is None:
+        return list(runtime.aspects(sentences, finds=finds))
+    return runtime.about(sentences, view_of(stored), terms, finds=finds)
+
+
+def register_aspects() -> None:
+    """Make the attributes known to spaCy. Raises ConfigError if something else has taken one of
+    their names."""
+    of_doc, of_span = {"getter": aspects}, {"getter": about}
+    register(ASPECTS_NAME, [(Doc, "aspects", of_doc), (Span, "about", of_span)])
+
+
+def _listed(doc: Doc, aspect: Aspect) -> dict[str, Any]:
+    """An aspect as `aspects` lists it."""
+    data = aspect.to_dict()
+    because = data["because"]
+    listed = _placed(doc, data)
+    listed |= {key: value for key, value in data.items() if key not in ("text", "start", "end")}
+    return listed | {"because": None if because is None else _placed(doc, because)}
+
+
+def _placed(doc: Doc, data: dict[str, Any]) -> dict[str, Any]:
+    """Where something stands, by the tokens around it and by its characters; and its text."""
+    start, end = data["start"], data["end"]
+    tokens = span_around(doc, start, end)
+    place = {"start": tokens.start, "end": tokens.end, "start_char": start, "end_char": end}
+    return place | {"text": data["text"]}
