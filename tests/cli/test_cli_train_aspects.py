@@ -60,6 +60,7 @@ def test_from_rows_of_terms_to_aspects(cli, folder):
     assert "Terms, and what is said of each: negative, neutral, positive." in card
     assert f"| {' | '.join(NAMES.values())} |" in card
     assert "so that every term is a phrase" in card
+    assert not re.search(r"\d\.\d{4}", card.partition("## Calibration")[0])
     assert "| auto, raw text | this file | " in card
     text = "It is good. The plot is bad."
     (found,) = cli("predict", "--model", model, "--aspects", "--json", text).json

@@ -62,6 +62,13 @@ def test_a_text_is_its_sentences_with_the_terms_of_all_its_rows(tmp_path, name):
     assert sentences[3].characters(1, 4) == (19, 32)
 
 
+def test_sentences_of_texts_that_are_alike_stay_together(tmp_path):
+    found = read(tmp_path, row("film"), row("FILM", text=TEXT.upper()), NONE | {"text": "We left."})
+    groups = [Aspects().group_of(each) for _, each in found]
+    assert len(groups) == 5
+    assert [groups.count(each) for each in groups] == [4, 4, 4, 4, 1]
+
+
 def test_a_row_without_a_term_needs_no_other_columns_where_rows_name_them(tmp_path):
     found = read(tmp_path, {"text": "We left."}, row("film"))
     assert [terms for terms, _ in found] == [[], ["film"], []]
@@ -94,6 +101,7 @@ BAD = [
     (row("film", end=[13]), "column 'end', found a list"),
     (row("dull", "negative"), "one label of each term, found positive and negative for 'dull'"),
     (row("A dull"), "do not cross, found 'A dull' and 'dull film'; leave one row out"),
+    (row("film."), "do not cross, found 'film.' and 'dull film'"),
     (NONE | {"text": "<br>"}, "a text with words in text, found '<br>'"),
 ]
 

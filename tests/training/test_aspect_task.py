@@ -17,7 +17,7 @@ from thinstack.bundle.weights import load_model
 from thinstack.core.forest import Forest
 from thinstack.core.scale import FIVE, NO_TERM
 from thinstack.core.transitions import spans_of
-from thinstack.errors import BundleError, ConfigError
+from thinstack.errors import BundleError, ConfigError, DataError
 from thinstack.evaluate.aspect_figures import Judged
 from thinstack.runtime.predictor import Predictor
 from thinstack.text.with_phrases import with_phrases
@@ -121,7 +121,10 @@ def test_what_is_no_guide_is_refused(folder, guide, error, problem):
         load_datasets(recipe(folder, task={"guide": str(folder / guide)}), folder)
 
 
-def test_a_head_of_whole_sentences_is_refused(folder):
+def test_texts_without_any_term_and_heads_of_whole_sentences_are_refused(folder, tmp_path):
+    table(tmp_path / "terms.jsonl", [("It is.",)] * 2)
+    with pytest.raises(DataError, match=r"^terms.jsonl: expected rows with start, end and label"):
+        load_datasets(recipe(folder), tmp_path)
     with pytest.raises(ConfigError, match=r"aspects.v1 needs a head that reads nodes; root_classi"):
         load_datasets(recipe(folder, model={"head": {"name": "root_classifier.v1"}}), folder)
 
