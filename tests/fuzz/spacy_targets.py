@@ -73,7 +73,8 @@ def asked(doc):
 def results():
     found = [nlp()(text)._.tree_sentiment for text in (TEXT, "Good")]
     # What `tree_aspects` leaves, also of a model that finds terms.
-    found += [{**value, "about": ["film", "like"]} for value in found]
+    scale = ["negative", "neutral", "positive"]
+    found += [{**value, "labels": scale, "about": ["film", "like"]} for value in found]
     sentences = [{**one, "terms": [0.5] * len(one["scores"])} for one in found[0]["sentences"]]
     found.append({**found[0], "about": None, "sentences": sentences})
     return [json.dumps(value).encode() for value in found]

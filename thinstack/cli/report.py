@@ -89,7 +89,7 @@ def report(
     isolated: options.IsolatedOption = None,
     threads: options.ThreadsOption = None,
 ) -> None:
-    """Report what the texts of a table say: of which side, about what, where and when.
+    """Report what the texts of a table say, about what, and when.
 
     The report is one page that needs no network. It has the aspects that texts speak of, with what
     is typically said and quotes, and what could not be read. JSON and CSV have the same figures.
