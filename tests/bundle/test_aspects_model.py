@@ -1,5 +1,6 @@
-"""The model of aspects that is a distribution of its own, `thinstack-aspects`."""
+"""The models of aspects that are distributions of their own."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,52 +10,71 @@ from thinstack.bundle import open_bundle
 from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "models" / "thinstack-aspects" / "thinstack_aspects" / "model"
+MOST = {"aspects": 35e6, "aspects-small": 5e6}  # bytes of the graph and the vocabulary
+
+
+def folder(name):
+    return ROOT / "models" / f"thinstack-{name}" / f"thinstack_{name.replace('-', '_')}" / "model"
+
+
+@pytest.fixture(scope="module", params=MOST)
+def name(request):
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def bundle():
-    return open_bundle(FOLDER)
+def predictor(name):
+    return thinstack.load(folder(name), threads=1)
 
 
-@pytest.fixture(scope="module")
-def predictor():
-    return thinstack.load(FOLDER, threads=1)
-
-
-def test_it_is_the_model_of_its_recipe(bundle):
-    recipe = Recipe.read(ROOT / "recipes" / "aspects.toml")
+def test_it_is_the_model_of_its_recipe(name):
+    recipe, bundle = Recipe.read(ROOT / "recipes" / f"{name}.toml"), open_bundle(folder(name))
     assert bundle.config == recipe.model
     assert bundle.manifest.metrics["recipe"] == recipe.name
+    files = [bundle.manifest.files[each].size for each in ("onnx/model.onnx", "vocabulary.txt")]
+    assert sum(files) <= MOST[name]
 
 
-def test_the_graph_and_the_vocabulary_have_thirty_megabytes_at_most(bundle):
-    sizes = [bundle.manifest.files[name].size for name in ("onnx/model.onnx", "vocabulary.txt")]
-    assert sum(sizes) <= 30e6
-
-
-def test_the_card_names_its_sources_and_their_terms(bundle):
+def test_the_card_names_its_sources_and_their_terms(name):
+    bundle = open_bundle(folder(name))
     card = bundle.read("README.md").decode("utf-8")
-    names = ("MiniLM", "Apache-2.0", "Pontiki", "research", "sentiment-context")
     for text in (card, bundle.manifest.data):
-        assert [name for name in names if name not in text] == []
+        for source in ("Apache-2.0", "Pontiki", "Hu and Liu", "research", "sentiment"):
+            assert source in text
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "The battery is terrible, but the camera is gorgeous.",
-            [("battery", "negative"), ("camera", "positive")],
-        ),
-        ("Friendly waiters and cold soup.", [("waiters", "positive"), ("soup", "negative")]),
-        ("I bought it in May and used it for a week.", []),
-    ],
-)
-def test_it_finds_terms_and_what_is_said_of_them(predictor, text, expected):
-    assert [(each.text, each.label) for each in predictor(text).aspects] == expected
+def test_the_pages_have_the_figures_of_the_results():
+    results = (ROOT / "results" / "aspects.md").read_text("utf-8")
+    tables = [
+        {row[0]: row[1:] for row in re.findall(r"^\| ([\w-]+) \|(.+?)\|(.+?)\|", part, re.M)}
+        for part in results.split("## ")[2:4]
+    ]
+    page = (ROOT / "docs" / "figures.md").read_text("utf-8")
+    for model, told in re.findall(r"^\| `([\w-]+)`[^|]*\|(.+? \|.+?) \|", page, re.M):
+        if model in tables[0] and "/" in told and "±" not in told and model != "sst":
+            shown = re.findall(r"[\d.]+", told)
+            if len(shown) == 4 and model.startswith("aspects"):
+                assert shown == [cell.strip() for table in tables for cell in table[model]]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    said = re.search(r"So (\d+)% of SemEval.* (\d+)% \(small: (\d+)%\)", readme).groups()
+    models = ("sentiment", "aspects", "aspects-small")
+    assert [int(each) for each in said] == [round(float(tables[0][one][0])) for one in models]
 
 
-def test_the_phrase_that_decides(predictor):
+def test_it_finds_terms_and_what_is_said_of_them(predictor):
     battery, camera = predictor("The battery is terrible, but the camera is gorgeous.").aspects
-    assert (battery.because.text, camera.because.text) == ("is terrible", "is gorgeous")
+    assert (battery.text, battery.label, battery.because.text) == (
+        "battery",
+        "negative",
+        "is terrible",
+    )
+    assert (camera.text, camera.label, camera.because.text) == ("camera", "positive", "is gorgeous")
+    assert predictor("I bought it in May and used it for a week.").aspects == ()
+
+
+def test_what_is_asked_about(predictor):
+    said = predictor("We loved the rooms, but the wifi never worked.").about("room", "wifi|network")
+    assert [(each.text, each.label) for each in said] == [
+        ("rooms", "positive"),
+        ("wifi", "negative"),
+    ]
