@@ -7,6 +7,7 @@ import pytest
 
 import thinstack
 from thinstack.bundle import open_bundle
+from thinstack.integrations.report.frames import model_name
 from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
@@ -80,3 +81,7 @@ def test_what_is_asked_about(predictor):
         ("rooms", "positive"),
         ("wifi", "negative"),
     ]
+
+
+def test_a_report_says_which_model_has_read(name, predictor):
+    assert model_name(predictor) == name

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.opening import SEPARATE, is_installed
+from thinstack.bundle.opening import SEPARATE, installed_name, is_installed
 from thinstack.errors import InputError, shown
 from thinstack.integrations.frames import opened_frame
 from thinstack.integrations.report.entries import Columns, frame_entries
@@ -68,8 +68,11 @@ def default_model(about: Sequence[str]) -> str:
 
 
 def model_name(model: Predictor) -> str:
-    """The name of the folder of a model."""
-    return model.bundle.path.name
+    """The name of an installed model, or else that of its recipe, or else that of its folder."""
+    bundle = model.bundle
+    return str(
+        installed_name(bundle.path) or bundle.manifest.metrics.get("recipe") or bundle.path.name
+    )
 
 
 def checked_terms(about: object) -> tuple[str, ...]:
