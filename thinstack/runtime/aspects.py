@@ -12,7 +12,7 @@ from thinstack.data.words.ptb import plain
 from thinstack.errors import InputError
 from thinstack.runtime.highlights import is_word
 from thinstack.runtime.mentions import Mention, Terms
-from thinstack.runtime.phrase import NEUTRAL, Nodes, Phrase, shown
+from thinstack.runtime.phrase import NEUTRAL, Nodes, NodeView, Phrase, shown
 
 if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
@@ -25,7 +25,7 @@ LOAD: Final = 'thinstack.load("aspects") (pip install ./models/thinstack-aspects
 """How to get a model that finds terms."""
 
 
-class Aspect:
+class Aspect(NodeView):
     """A term of a text, and what is said of it.
 
     It is a view of the prediction of its sentence, and copies nothing. Aspects are equal if they
@@ -39,7 +39,7 @@ class Aspect:
         probability: how probably it is a term; 1.0 if a user named it.
     """
 
-    __slots__ = ("_because", "_nodes", "asked", "end", "node", "probability", "start")
+    __slots__ = ("_because", "asked", "end", "probability", "start")
 
     def __init__(
         self,
@@ -52,35 +52,15 @@ class Aspect:
         asked: str | None = None,
         probability: float = 1.0,
     ):
-        self._nodes, self.node, self._because = nodes, node, because
+        super().__init__(nodes, node)
+        self._because = because
         self.start, self.end, self.asked, self.probability = start, end, asked, probability
-
-    @property
-    def sentence(self) -> "Prediction":
-        """The sentence that it stands in."""
-        return self._nodes.sentence
 
     @property
     def text(self) -> str:
         """The term as it was typed."""
         shift = self.sentence.start
         return self.sentence.text[self.start - shift : self.end - shift]
-
-    @property
-    def label(self) -> str | None:
-        """The most probable class of what is said of it, or None if that is less probable than
-        `abstain`."""
-        return self._nodes.labels[self.node]
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """The probability of each class, {label: probability}."""
-        return dict(zip(self.sentence.labels, self._nodes.rows[self.node], strict=True))
-
-    @property
-    def polarity(self) -> float | None:
-        """From -1 (negative) to 1 (positive), as `Prediction.polarity`."""
-        return self._nodes.polarity[self.node]
 
     @property
     def because(self) -> Phrase | None:

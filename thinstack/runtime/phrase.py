@@ -119,7 +119,36 @@ class Nodes:
         return None if left < 0 else (left, node - 1)
 
 
-class Phrase:
+class NodeView:
+    """What a node of a tree says. It is a view of the prediction, and copies nothing."""
+
+    __slots__ = ("_nodes", "node")
+
+    def __init__(self, nodes: Nodes, node: int):
+        self._nodes, self.node = nodes, node
+
+    @property
+    def sentence(self) -> "Prediction":
+        """The sentence that it stands in."""
+        return self._nodes.sentence
+
+    @property
+    def label(self) -> str | None:
+        """Its most probable class, or None if that is less probable than `abstain`."""
+        return self._nodes.labels[self.node]
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The probability of each class, {label: probability}."""
+        return dict(zip(self.sentence.labels, self._nodes.rows[self.node], strict=True))
+
+    @property
+    def polarity(self) -> float | None:
+        """From -1 (negative) to 1 (positive), as `Prediction.polarity`."""
+        return self._nodes.polarity[self.node]
+
+
+class Phrase(NodeView):
     """A phrase of a sentence: a node of its tree.
 
     It is a view of the prediction, and copies nothing. Phrases are equal if they are the same node
@@ -129,15 +158,7 @@ class Phrase:
         node: the number of the node in the tree, in transition order.
     """
 
-    __slots__ = ("_nodes", "node")
-
-    def __init__(self, nodes: Nodes, node: int):
-        self._nodes, self.node = nodes, node
-
-    @property
-    def sentence(self) -> "Prediction":
-        """The sentence that it is a phrase of."""
-        return self._nodes.sentence
+    __slots__ = ()
 
     @property
     def text(self) -> str:
@@ -154,21 +175,6 @@ class Phrase:
     def end(self) -> int:
         """The character of the whole text behind it."""
         return self._nodes.ends[self.node]
-
-    @property
-    def label(self) -> str | None:
-        """Its most probable class, or None if that is less probable than `abstain`."""
-        return self._nodes.labels[self.node]
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """The probability of each class, {label: probability}."""
-        return dict(zip(self.sentence.labels, self._nodes.rows[self.node], strict=True))
-
-    @property
-    def polarity(self) -> float | None:
-        """From -1 (negative) to 1 (positive), as `Prediction.polarity`."""
-        return self._nodes.polarity[self.node]
 
     @property
     def parent(self) -> "Phrase | None":
