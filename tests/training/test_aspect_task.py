@@ -25,7 +25,9 @@ from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import Example, minibatch
 from thinstack.training.examples.inputs import data_digests
 from thinstack.training.examples.labelled import LabelledForest
+from thinstack.training.examples.set_aside import is_held_out
 from thinstack.training.loop.measuring import take_own_trees
+from thinstack.training.loop.seeds import train_seed
 from thinstack.training.recipe import Recipe
 from thinstack.training.tasks.aspects import Aspects, measuring
 from thinstack.training.tasks.aspects.loss import aspect_losses
@@ -281,3 +283,58 @@ def test_a_bundle_is_judged_by_its_reading_of_whole_texts_sentence_by_sentence(t
         Judged([(49, 53, -1)], [0], [True], []),
         Judged([], [], [], [(6, 11, -1)]),
     ]
+
+
+def taught(folder, guide, **task):
+    named = {"guide": str(folder / guide), "polarity_weight": 7, "phrase_weight": 0.5}
+    return load_datasets(recipe(folder, task=named | task), folder)
+
+
+@pytest.mark.parametrize("alpha", [0.25, 1])
+def test_a_guide_of_aspects_has_the_rest_of_labels_and_all_of_texts_without_any(folder, alpha):
+    texts = [{"text": "The plot is fine, really."}, {"text": "A dull end."}]
+    (folder / "texts.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in texts), "utf-8")
+    datasets = taught(folder, "aspects", alpha=alpha, tables=["texts.jsonl"])
+    model, seen = load_model(folder / "aspects").eval(), 0
+    assert [one.labelled for one in datasets.items[0]].count(False) == 2
+    for example, sentence in zip(datasets.train, datasets.items[0], strict=True):
+        gold, share = example.gold, alpha if sentence.labelled else 0
+        scores = model(model.inputs(gold.forest))["node_scores"].detach().numpy().astype(float)
+        for row, target, soft in zip(scores, gold.targets, gold.soft, strict=True):
+            own = np.eye(4)[target][1:] if target > 0 else np.zeros(3)
+            term = share * own.sum() + (1 - share) * (1 - row[0])
+            said = share * own + (1 - share * own.sum()) * row[1:] / row[1:].sum()
+            counts = term * 7 + (1 - term) * 0.5
+            assert soft == pytest.approx([1 - term, *(counts * said)], abs=5e-3)
+            seen += target == -1
+    assert seen > 10
+
+
+def test_texts_without_labels_need_a_guide_of_aspects(folder):
+    (folder / "bare.jsonl").write_text('{"text": "A dull end."}\n', "utf-8")
+    with pytest.raises(ConfigError, match=r"task.tables: .*a table without them.*task.guide"):
+        taught(folder, "three", tables=["bare.jsonl"])
+    with pytest.raises(DataError, match=r"task aspects.v1: expected the file .*nosuch.jsonl"):
+        taught(folder, "aspects", tables=["nosuch.jsonl"])
+
+
+def test_held_out_texts_of_further_tables_are_never_shown(folder):
+    texts = [f"The plot {chr(97 + n % 26) * (1 + n // 26)} is good." for n in range(40)]
+    table(folder / "more.jsonl", [(text, (4, 8, 2)) for text in texts])
+    known = len(taught(folder, "three").items[0])
+    items = taught(folder, "three", tables=["more.jsonl"], held_out=4).items[0][known:]
+    held = {text for text in texts if is_held_out(text, 4)}
+    assert {one.text for one in items} == {*texts} - held
+    assert 3 < len(held) < 20
+    assert "more.jsonl" in data_digests(recipe(folder, task={"tables": ["more.jsonl"]}), folder)
+
+
+def test_the_parser_learns_the_trees_with_terms(folder, tmp_path):
+    settings = recipe(folder)
+    unfrozen = settings.model_copy(update={"init": settings.init.model_copy(update={"frozen": ()})})
+    datasets = load_datasets(unfrozen, folder)
+    model, history = train_seed(unfrozen, datasets, 1, tmp_path)
+    before = dict(load_model(folder / "three").encoder.parser.named_parameters())
+    after = dict(model.encoder.parser.named_parameters())
+    assert any(not torch.equal(after[name], before[name]) for name in before)
+    assert history[0]["parsing_loss"] > 0

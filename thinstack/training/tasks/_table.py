@@ -101,6 +101,10 @@ class TableTask(Task):
         """The column of classes, of which `labels` are known; None for a column of numbers."""
         return Classes(self.target_column, labels)
 
+    def table(self, path: FilePath) -> Table:
+        """A file as a table that is written as the settings say."""
+        return Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
+
     def rows(
         self, path: FilePath, skipped: list[DataError] | None = None, labels: Collection[str] = ()
     ) -> Iterator[TableRow]:
@@ -110,11 +114,10 @@ class TableTask(Task):
         stands for a missing value. The errors of bad rows, with file and line, go to the list
         `skipped`; without it the first is raised.
         """
-        table = Table(path, encoding=self.encoding, separator=self.separator, header=self.header)
         classes = self.classes(labels)
         checks: RowChecks = {"skipped": skipped, "advice": self.advice, "classes": classes}
         checks["optional"] = self.optional_columns
-        return table.rows(self.columns_read, **checks)
+        return self.table(path).rows(self.columns_read, **checks)
 
     def report_data(self, recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
         labels = recipe.model.shown_labels

@@ -14,7 +14,6 @@ from thinstack.core.model.model import Model
 from thinstack.core.scale import NO_TERM, Scale
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import likeness
-from thinstack.data.tables.table import Table
 from thinstack.data.words.vocabulary import Vocabulary
 from thinstack.errors import DataError, InputError, escaped
 from thinstack.evaluate.aspect_figures import NAMES, aspect_figures
@@ -138,7 +137,7 @@ class Aspects(TableTask):
     def read_more(
         self, path: FilePath, model: ModelConfig, skipped: list[DataError]
     ) -> list[LabelledSentence]:
-        read = self.read if {*ENDS} <= {*Table(path).columns} else self._read_texts
+        read = self.read if {*ENDS} <= {*self.table(path).columns} else self._read_texts
         found = read(path, model, skipped)
         share = self.held_out
         return [each for each in found if share is None or not is_held_out(each.text, share)]

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from thinstack.data.files.paths import FilePath
 from thinstack.data.tables.alike import unknown_label
-from thinstack.data.tables.table import Table
 from thinstack.data.tables.table_rows import TableRow
 from thinstack.errors import DataError
 from thinstack.text.sentences import Sentence
@@ -79,7 +78,7 @@ def read_texts(
     path: FilePath, task: "Aspects", skipped: list[DataError] | None
 ) -> list[LabelledSentence]:
     """The sentences of a table of texts whose terms nobody has labelled."""
-    rows = Table(path).rows([task.text_column], skipped=skipped, advice=task.advice)
+    rows = task.table(path).rows([task.text_column], skipped=skipped, advice=task.advice)
     lines = {row.values[task.text_column]: row.line for row in rows}
     cut = zip(lines.items(), task.splitter()(list(lines)), strict=True)
     return [
