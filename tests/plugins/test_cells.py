@@ -14,7 +14,11 @@ CONFIGURATIONS = {
     "child_sum_lstm.v1": [{"inner_size": X}, {"options": {"bias": "double", "output_gate": False}}],
     "dt_rnn.v1": [{"inner_size": X}, {}],
     "dual_gate_lstm.v1": [{}, {"options": {"arity": 3}}],
-    "lexicalized_lstm.v1": [{}, {"options": {"lexicalize": "average"}}],
+    "lexicalized_lstm.v1": [
+        {},
+        {"options": {"lexicalize": "average"}},
+        {"options": {"columns": 2}},
+    ],
     "mean_beside.v1": [
         {},
         {"options": {"columns": 2, "cell": "lexicalized_lstm.v1"}},
@@ -175,6 +179,7 @@ WRONG = [
     ("dual_gate_lstm.v1", {"arity": 0}),
     ("dual_gate_lstm.v1", {"arity": "two"}),
     ("lexicalized_lstm.v1", {"lexicalize": "middle"}),
+    ("lexicalized_lstm.v1", {"columns": 0}),
     ("mean_beside.v1", {"columns": 0}),
     ("mean_beside.v1", {"cell": 3}),
     ("mv_rnn.v1", {"leaf": "word"}),

@@ -6,6 +6,7 @@ import pytest
 from equations import Array, H, State, X, assert_equations, named, parameters, random_cell, sigmoid
 
 from thinstack.core.cell import Cell
+from thinstack.errors import ConfigError
 from thinstack.plugins.cells.lexicalized_lstm import LexicalizedLSTM
 from thinstack.plugins.cells.peephole_lstm import PeepholeLSTM
 from thinstack.plugins.cells.s_lstm import SLSTM
@@ -71,9 +72,9 @@ class Binary:
     """The S-LSTM and, with x at inner nodes, the lexicalized one; parameters under the names of the
     paper, such as W["hfl", "L"]."""
 
-    def __init__(self, cell: Cell, lexicalize: str = ""):
+    def __init__(self, cell: Cell, lexicalize: str = "", columns: int = X):
         w = parameters(cell)
-        self.lexicalize = lexicalize
+        self.lexicalize, self.columns = lexicalize, columns
         self.b = named(("i", "fl", "fr", "o", "g"), w["b"])
         gates = ("xi", "xf", "xo", "xg") if lexicalize else ("xi", "xo", "xg")
         self.W: dict = named(gates, w["w_x"])
@@ -99,7 +100,7 @@ class Binary:
         x = [self.head_word(*x_l, *x_r)] if self.lexicalize else []
 
         def of_x(name: str) -> Array | float:
-            return x[0] @ W[name] if x else 0.0
+            return x[0] @ W[name][: self.columns] if x else 0.0
 
         def gate(k: str) -> Array:
             from_h = h_l @ W[f"h{k}", "L"] + h_r @ W[f"h{k}", "R"]
@@ -114,7 +115,7 @@ class Binary:
     def leaf(self, x: Array) -> State:
         c = sigmoid(x @ self.W["xi"] + self.b["i"]) * np.tanh(x @ self.W["xg"] + self.b["g"])
         h = sigmoid(x @ self.W["xo"] + c @ self.W["co"] + self.b["o"]) * np.tanh(c)
-        return (h, c, x) if self.lexicalize else (h, c)
+        return (h, c, x[: self.columns]) if self.lexicalize else (h, c)
 
 
 def test_s_lstm():
@@ -122,11 +123,17 @@ def test_s_lstm():
     assert_equations(cell, Binary(cell).node, Binary(cell).leaf)
 
 
+@pytest.mark.parametrize("columns", [None, 2])
 @pytest.mark.parametrize("lexicalize", ["gate", "left", "right", "average"])
-def test_lexicalized_lstm(lexicalize):
-    cell = random_cell(LexicalizedLSTM, lexicalize=lexicalize)
-    paper = Binary(cell, lexicalize)
+def test_lexicalized_lstm(lexicalize, columns):
+    cell = random_cell(LexicalizedLSTM, lexicalize=lexicalize, columns=columns)
+    paper = Binary(cell, lexicalize, columns or X)
     assert_equations(cell, paper.node, paper.leaf)
+
+
+def test_a_head_word_has_no_more_columns_than_words():
+    with pytest.raises(ConfigError, match=f"at most {X} columns, found {X + 1}"):
+        random_cell(LexicalizedLSTM, columns=X + 1)
 
 
 def test_peephole_lstm():

@@ -1,12 +1,14 @@
 """Head-lexicalized Tree-LSTM (Teng & Zhang 2017, sections 4.1 and 4.2)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
+from thinstack.errors import ConfigError
 from thinstack.plugins.cells._gates import repeat_forget
 
 __all__ = ["Lexicalize", "LexicalizedLSTM"]
@@ -41,7 +43,12 @@ class LexicalizedLSTM(Cell):
 
     with the inner node's parameters. In the code that the authors published, a leaf has no
     peephole: its o leaves out W_co c. A missing child counts as zeros. State: h and c, (n, H) each,
-    and x (n, X).
+    and x (n, X), or (n, columns).
+
+    W_z is 2 X by X. For wide words, `columns` makes it smaller: then a head word is the first so
+    many columns of a word. A leaf's i, o and g still read all of them.
+
+    Raises ConfigError for more columns than words have.
     """
 
     name = "lexicalized_lstm.v1"
@@ -50,14 +57,28 @@ class LexicalizedLSTM(Cell):
     w_z: Tensor | None
     b_z: Tensor | None
 
-    def __init__(self, *, input_size: int, hidden_size: int, lexicalize: Lexicalize = "gate"):
+    def __init__(
+        self,
+        *,
+        input_size: int,
+        hidden_size: int,
+        lexicalize: Lexicalize = "gate",
+        columns: Annotated[int, Field(gt=0)] | None = None,
+    ):
+        word = input_size if columns is None else columns
+        if word > input_size:
+            raise ConfigError(
+                f"lexicalized_lstm.v1: expected at most {input_size} columns, found {word}; leave "
+                "columns out for all of them"
+            )
         super().__init__(
             input_size=input_size,
             hidden_size=hidden_size,
-            state_sizes=[hidden_size, hidden_size, input_size],
+            state_sizes=[hidden_size, hidden_size, word],
             arity=2,
             word_part=2,
         )
+        self.columns = int(word)
         self.z = 0.0 if lexicalize == "gate" else FIXED[lexicalize]
         self.w_z, self.b_z = None, None
         self.w_x = nn.Parameter(torch.empty(input_size, 4 * hidden_size))  # to i, f, o, g
@@ -68,8 +89,8 @@ class LexicalizedLSTM(Cell):
         self.b = nn.Parameter(torch.zeros(5 * hidden_size))  # i, f_L, f_R, o, g
         fan_in_uniform_(self.w_x, self.w_if, self.w_g, self.w_o)
         if lexicalize == "gate":
-            self.w_z = nn.Parameter(torch.empty(2 * input_size, input_size))  # from x_L, x_R
-            self.b_z = nn.Parameter(torch.zeros(input_size))
+            self.w_z = nn.Parameter(torch.empty(2 * word, word))  # from x_L, x_R
+            self.b_z = nn.Parameter(torch.zeros(word))
             fan_in_uniform_(self.w_z)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
@@ -78,14 +99,16 @@ class LexicalizedLSTM(Cell):
         i, o, g = affine(b, inputs, repeat_forget(self.w_x, width, 0)).chunk(3, 1)
         c = i.sigmoid() * g.tanh()
         o = torch.addmm(o, c, self.w_o[2 * width :]).sigmoid()
-        return [o * c.tanh(), c, inputs]
+        return [o * c.tanh(), c, inputs[:, : self.columns]]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         width = self.hidden_size
         hs, cs = children[0].flatten(1), children[1].flatten(1)  # [h_L; h_R], [c_L; c_R]
         x = self._head_word(children[2])
         # A product without a bias; `affine` is the faster one.
-        x_i, x_f, x_o, x_g = affine(x.new_zeros([4 * width]), x, self.w_x).chunk(4, 1)
+        x_i, x_f, x_o, x_g = affine(x.new_zeros([4 * width]), x, self.w_x[: self.columns]).chunk(
+            4, 1
+        )
         b_if, b_o, b_g = self.b[: 3 * width], self.b[3 * width : 4 * width], self.b[4 * width :]
         gates = affine(b_if, torch.cat([hs, cs], 1), self.w_if)
         i, f_l, f_r = (gates + torch.cat([x_i, x_f, x_f], 1)).sigmoid().chunk(3, 1)  # (10)
