@@ -11,7 +11,7 @@ from thinstack.integrations.report.frames import model_name
 from thinstack.training.recipe import Recipe
 
 ROOT = Path(__file__).parents[2]
-MOST = {"aspects": 35e6, "aspects-small": 5e6}  # bytes of the graph and the vocabulary
+MOST = {"aspects": 30e6, "aspects-small": 5e6}  # bytes of the graph and the vocabulary
 
 
 def folder(name):
