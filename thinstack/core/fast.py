@@ -64,12 +64,14 @@ def _plain_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     # Few calls, for their number is what a small batch waits for.
     children, width = cells.shape[1], cells.shape[2]
     squashed, update = torch.split(gates, [gates.shape[1] - width, width], 1)
-    forget = [children * width for _ in range(children)][:1]  # none at a leaf
-    parts = torch.split(squashed.sigmoid(), [width] + forget + [width], 1)  # noqa: RUF005
-    cell = parts[0] * update.tanh()
-    for f in parts[1:-1]:
-        cell = cell + (f.view(-1, children, width) * cells).sum(1)
-    return parts[-1] * cell.tanh(), cell
+    taken, output = torch.split(squashed.sigmoid(), [(1 + children) * width, width], 1)
+    cell = update.tanh()
+    if children > 0:
+        cell = torch.cat([cell, cells.flatten(1)], 1)
+    cell = taken * cell
+    if children > 0:
+        cell = cell.view(-1, 1 + children, width).sum(1)
+    return output * cell.tanh(), cell
 
 
 def _is_eager() -> bool:

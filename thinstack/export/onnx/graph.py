@@ -2,7 +2,7 @@
 subgraphs for loops."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import onnx
@@ -26,6 +26,7 @@ class Graph:
         outer: the graph that has a node with this graph in it; None for the main graph.
         half: whether to store a float32 matrix in float16 if that loses no digit. It is cast back
             before use.
+        device: what the model is to run on.
 
     Attributes:
         depth: how many graphs are around this one.
@@ -33,8 +34,15 @@ class Graph:
         step: in the body of a loop, the number of the step, from 0.
     """
 
-    def __init__(self, name: str, *, outer: "Graph | None" = None, half: bool = False):
-        self.name, self.outer, self.half = name, outer, half
+    def __init__(
+        self,
+        name: str,
+        *,
+        outer: "Graph | None" = None,
+        half: bool = False,
+        device: Literal["cpu", "gpu"] = "cpu",
+    ):
+        self.name, self.outer, self.half, self.device = name, outer, half, device
         self.root: Graph = outer.root if outer else self
         self.depth: int = outer.depth + 1 if outer else 0
         self.nodes: list[onnx.NodeProto] = []

@@ -33,6 +33,9 @@ Outputs = Literal["nodes", "roots"]
 """Which scores a file gives: `nodes`, the scores of all nodes and of the roots among them; `roots`,
 only the scores of the roots."""
 
+Device = Literal["cpu", "gpu"]
+"""What a file is for."""
+
 
 class Options(TypedDict, total=False):
     """What can be chosen about a file: how it stores weights, the type of its whole numbers, and
@@ -41,11 +44,12 @@ class Options(TypedDict, total=False):
     quantize: Quantize
     index_type: IndexType
     outputs: Outputs
+    device: Device
 
 
 OWN = "; give the configuration that the model was built from"
 
-DEFAULTS: Options = {"quantize": "none", "index_type": "int32", "outputs": "nodes"}
+DEFAULTS: Options = {"quantize": "none", "index_type": "int32", "outputs": "nodes", "device": "cpu"}
 
 
 def export_onnx(
@@ -88,7 +92,7 @@ def export_stages(
     _check(model, config, chosen["outputs"])
     quantize, dtype = chosen["quantize"], INT32 if chosen["index_type"] == "int32" else INT64
     stored = dequantised(model, quantize)
-    g = Graph("thinstack", half=quantize != "none")
+    g = Graph("thinstack", half=quantize != "none", device=chosen["device"])
     inputs = _inputs(g, model, dtype)
     words = _words(g, model, stored, inputs, quantize)
     _score(g, stored, words, inputs, dtype, chosen["outputs"])

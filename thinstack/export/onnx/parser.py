@@ -3,6 +3,7 @@
 
 from typing import Any, cast
 
+import numpy as np
 import onnx
 
 from thinstack.core.distance_trees import (
@@ -25,7 +26,7 @@ from thinstack.export.onnx.parts import export_parser, inline
 from thinstack.export.onnx.passes import depths_of
 from thinstack.export.onnx.value import Value
 
-BOOL, INT64 = onnx.TensorProto.BOOL, onnx.TensorProto.INT64
+FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 
 def encode(
@@ -44,17 +45,34 @@ def encode(
     own, given = Graph("own_trees", outer=g), Graph("given_trees", outer=g)
     lengths: Any = inputs["lengths"].within(own).long()
     breaks: Any = inputs["breaks"].within(own).long() if encoder.joins else lengths.zeros_like()
-    scored = distances(own, encoder.parser, vectors.within(own), lengths)
+    condition = is_unparsed(steps, vectors)
+    if g.device == "cpu":
+        scored = distances(own, encoder.parser, vectors.within(own), lengths)
+    else:
+        scored = _distances_on_gpu(g, encoder.parser, vectors, inputs["lengths"], condition)
+        scored = scored.within(own).as_vector()
     _give(own, trees_of_distances(own, scored, lengths, breaks))
     told: Any = steps.within(given).long()
     parents, slots = parents_of_transitions(told)
     _give(given, (parents, slots, told, depths_of(parents)))
-    chosen = [value.as_vector() for value in g.choose(is_unparsed(steps, vectors), own, given)]
+    chosen = [value.as_vector() for value in g.choose(condition, own, given)]
     for value in chosen[1:]:
         value.shaped_as(chosen[0])
     trees = dict(zip(BinaryTrees._fields, chosen, strict=True))
     found = encoders.encode(g, encoder.encoder, words, trees, head=head, roots_only=roots_only)
     return found._replace(transitions=trees["transitions"])
+
+
+def _distances_on_gpu(
+    g: Graph, parser: Parser, vectors: Value, lengths: Value, condition: Value
+) -> Value:
+    """The distances (L,), or none (0,) if nothing is to be parsed. They are a branch of their own:
+    the trees are made on the host."""
+    own, none = Graph("own_distances", outer=g), Graph("no_distances", outer=g)
+    scored = distances(own, parser, vectors.within(own), lengths.within(own).long())
+    own.output(scored, "distances", FLOAT, ["L"])
+    none.output(none.constant(np.zeros(0, np.float32)), "distances", FLOAT, ["none"])
+    return g.choose(condition, own, none)[0]
 
 
 def is_unparsed(transitions: Value, words: Value) -> Value:

@@ -257,7 +257,10 @@ def inline(g: Graph, part: onnx.GraphProto, inputs: list[Value]) -> list[Value]:
         is_weight = value.ndim > 0 and value.dtype.kind == "f"
         names[tensor.name] = (g.weight(value, tensor.name) if is_weight else g.constant(value)).name
     for node in part.node:
-        g.nodes.append(_renamed(node, names, g))
+        if node.op_type == "Identity":
+            names[node.output[0]] = names[node.input[0]]
+        else:
+            g.nodes.append(_renamed(node, names, g))
     return [Value(g, names[value.name]) for value in part.output]
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from thinstack.core.cell import Cell
 from thinstack.core.schedule import jump, or_itself, schedule_depths
 from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.levels import Steps, take_steps
 from thinstack.export.onnx.parts import Parts, inline
 from thinstack.export.onnx.value import Value
 
@@ -46,16 +47,6 @@ def depths_of(parents: Any) -> Value:
     return g.loop(body, 63, start, going=added.sum().op("Cast", to=BOOL))[0].shaped_as(parents)
 
 
-def bounds(counts: list[Value]) -> Value:
-    """The bounds (D, 2K) of each of D steps in arrays that all steps share: K starts, then K ends.
-
-    Each of the `counts` (D,) says how many rows of one array belong to each step.
-    """
-    stacked = Value.stack(counts, 1)
-    ends = stacked.cumsum(0)
-    return Value.cat([ends - stacked, ends], 1)
-
-
 def depth_ordered(
     g: Graph,
     cell: Cell,
@@ -85,35 +76,31 @@ def depth_ordered(
     outputs = [x.index_select(0, leaf_rows) for x in inline(g, parts.read, leaves)] if kept else []
     leaves = [part.index_select(0, leaf_rows) for part in leaves]
 
-    body = g.body("compose_one_depth")
-    previous = _states(body, widths)
-    collected = [body.input(f"outputs_{k}", FLOAT, ["done", width]) for k, width in enumerate(kept)]
-    counts = [plan.leaf_counts[:-1], plan.inner_counts[1:]]
-    if cell.arity == 0:
-        counts.append(_nodes_below(plan))
-    starts, ends = _bounds(body, counts, body.step)
-    (leaf, inner), (leaf_end, inner_end) = starts[:2], ends[:2]
-    leaf_step = [part[leaf:leaf_end] for part in leaves]
+    leaf, inner = plan.leaf_counts[:-1], plan.inner_counts[1:]
+    arrays = [*((part, leaf) for part in leaves), (inner_inputs, inner)]
     if cell.arity > 0:
-        links = [body.constant([]), plan.child_kinds[inner:inner_end]]
-        index = plan.children[inner:inner_end]
-        absent = [body.constant(np.zeros((1, width), np.float32)) for width in widths]
-        pool = [
-            Value.cat([absent[k], previous[k], leaf_step[k]]).index_select(0, index)
-            for k in range(len(leaves))
-        ]
+        arrays += [(plan.child_kinds, inner), (plan.children, inner)]
     else:
-        links = [plan.owners[starts[2] : ends[2]], plan.kinds[starts[2] : ends[2]]]
-        pool = [Value.cat([previous[k], leaf_step[k]]) for k in range(len(leaves))]
-    previous = inline(body, parts.compose, [inner_inputs[inner:inner_end], *links, *pool])
-    found = inline(body, parts.read, previous) if kept else []
-    collected = [Value.cat([collected[k], found[k]]) for k in range(len(kept))]
-    _give(body, previous, widths, collected, kept)
+        below = _nodes_below(plan)
+        arrays += [(plan.owners, below), (plan.kinds, below)]
 
+    def compose(body: Graph, previous: list[Value], rows: list[Value]) -> Any:
+        parts_of_leaves, (inputs, first, second) = rows[:-3], rows[-3:]
+        pool = [Value.cat(pair) for pair in zip(previous, parts_of_leaves, strict=True)]
+        links = [first, second]
+        if cell.arity > 0:
+            links = [body.constant([]), first]
+            absent = [body.constant(np.zeros((1, width), np.float32)) for width in widths]
+            pairs = zip(absent, previous, parts_of_leaves, strict=True)
+            pool = [Value.cat(each).index_select(0, second) for each in pairs]
+        state = inline(body, parts.compose, [inputs, *links, *pool])
+        return state, inline(body, parts.read, state) if kept else []
+
+    steps = Steps("compose_one_depth", compose, _steps(plan), arrays, widths, kept, states=not kept)
     start = [g.constant(np.zeros((0, width), np.float32)) for width in widths]
-    results = g.loop(body, _steps(plan), [*start, *outputs])
+    results = take_steps(g, steps, start, outputs)
     if kept:
-        return results[len(widths) :]
+        return results
     joining = plan.leaves.size(0) - plan.leaf_counts[-1:]
     last = [Value.cat([results[k], leaves[k][joining:]]) for k in range(len(leaves))]
     return inline(g, parts.read, [part.index_select(0, plan.root_rows) for part in last])
@@ -126,22 +113,23 @@ def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> V
     roots = inline(g, parts.leaf, [by_step[last:]])
     outputs = inline(g, parts.read, roots)[0]
 
-    body = g.body("descend_one_depth")
-    previous = _states(body, cell.state_sizes)
-    collected = body.input("outputs", FLOAT, ["done", cell.hidden_size])
-    (node,), (node_end,) = _bounds(body, [_nodes_below(plan)], _steps(plan) - body.step - 1)
-    owners, sides = plan.owners[node:node_end], plan.slots[node:node_end] + 1
-    above = [part.index_select(0, owners) for part in previous]
-    if cell.arity > 0:
-        links = [body.constant([]), sides.unsqueeze(1)]
-        above = [part.unsqueeze(1) for part in above]
-    else:
-        links = [Value.arange(owners.size(0)), sides]
-    previous = inline(body, parts.compose, [by_step[node:node_end], *links, *above])
-    collected = Value.cat([inline(body, parts.read, previous)[0], collected])
-    _give(body, previous, cell.state_sizes, [collected], [cell.hidden_size])
+    def descend(body: Graph, previous: list[Value], rows: list[Value]) -> Any:
+        node_inputs, owners, slots = rows
+        sides, above = slots + 1, [part.index_select(0, owners) for part in previous]
+        if cell.arity > 0:
+            links = [body.constant([]), sides.unsqueeze(1)]
+            above = [part.unsqueeze(1) for part in above]
+        else:
+            links = [Value.arange(owners.size(0)), sides]
+        state = inline(body, parts.compose, [node_inputs, *links, *above])
+        return state, inline(body, parts.read, state)[:1]
 
-    states = g.loop(body, _steps(plan), [*roots, outputs])[-1]
+    below, kept = _nodes_below(plan), [cell.hidden_size]
+    arrays = [(by_step, below), (plan.owners, below), (plan.slots, below)]
+    steps = Steps(
+        "descend_one_depth", descend, _steps(plan), arrays, cell.state_sizes, kept, down=True
+    )
+    (states,) = take_steps(g, steps, roots, [outputs])
     position = Value.arange(plan.rows.size(0))
     return states.index_select(0, position.index_copy(0, plan.rows, position))
 
@@ -156,27 +144,3 @@ def _nodes_below(plan: Plan) -> Value:
     """How many nodes there are at the depth below each step (D,)."""
     counts: Value = (plan.leaf_counts + plan.inner_counts)[:-1]
     return counts
-
-
-def _bounds(body: Graph, counts: list[Value], step: Value) -> tuple[list[Value], list[Value]]:
-    """The starts and the ends in the row of `bounds` for a step."""
-    row, width = bounds(counts).index_select(0, step), 2 * len(counts)
-    parts = body.ops("Split", row, outputs=width, axis=0, num_outputs=width)
-    return parts[: len(counts)], parts[len(counts) :]
-
-
-def _states(body: Graph, widths: list[int]) -> list[Value]:
-    """The parts of the states that a loop's body gets from the step before."""
-    return [
-        body.input(f"previous_{k}", FLOAT, [f"rows_{k}", width]) for k, width in enumerate(widths)
-    ]
-
-
-def _give(
-    body: Graph, state: list[Value], widths: list[int], collected: list[Value], kept: list[int]
-) -> None:
-    """Declare the outputs of a loop's body: the new state, then what is collected."""
-    for k, width in enumerate(widths):
-        body.output(state[k], f"state_{k}", FLOAT, [f"n_{k}", width])
-    for k, width in enumerate(kept):
-        body.output(collected[k], f"collected_{k}", FLOAT, ["done_next", width])

@@ -26,9 +26,11 @@ def encode(
     """The encoding of given trees, see `thinstack.export.onnx.encoder.encode`.
 
     Over one bottom-up layer, `head` runs inside the loop, which then collects C numbers for each
-    node instead of H. With `roots_only` no other node is kept.
+    node instead of H. A GPU has the memory, and runs it once over all nodes. With `roots_only` no
+    other node is kept.
     """
     one_pass = len(encoder.layers) == 1 and encoder.stack()[0].down is None
+    head = head if g.root.device == "cpu" else None
     if one_pass and (head or roots_only):
         cell = encoder.stack()[0].up.cell
         parts = export_cell(cell, head)
