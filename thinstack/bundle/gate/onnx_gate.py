@@ -21,16 +21,19 @@ MOST_FIELDS = 200_000
 """The most fields that a file may have in all its messages. The bundled model has 3,000."""
 MOST_NODES = 10_000
 """The most nodes that a file may have in all its graphs. Runtimes take seconds to load more."""
-DEEPEST = 16
-"""The deepest that graphs may be nested. A loop in a loop makes three graphs."""
+DEEPEST = 32
+"""The deepest that graphs may be nested. A loop in a loop makes three graphs, the steps of a graph
+for a GPU 31."""
 LARGEST = 1 << 31
 """The most numbers that a value may be declared to have."""
 
 
-def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> None:
+def check_onnx(
+    content: bytes, *, source: str, allow: Collection[str] = (), for_gpu: bool = False
+) -> None:
     """Raise BundleError unless this ONNX file is of the kind that thinstack writes, complete, and
     harmless to load. `source` names the file. `allow`: further operators that it may have, with any
-    attributes.
+    attributes. `for_gpu`: whether it is to run on a GPU, which may cut by sizes that it computes.
 
     docs/runtimes.md ("Files of others") lists what is refused. So is a file that cannot be read or
     has names that are not UTF-8. So are tensors that are sparse, are no numbers or do not fit their
@@ -40,7 +43,7 @@ def check_onnx(content: bytes, *, source: str, allow: Collection[str] = ()) -> N
     The check does not bound what a file uses when it runs, because that depends on its inputs.
     """
     with _reading(source) as reader:
-        _Check(reader, frozenset(allow)).model(content)
+        _Check(reader, frozenset(allow), for_gpu).model(content)
 
 
 def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, NDArray[Any]]:
@@ -82,8 +85,8 @@ class _Inside(NamedTuple):
 class _Check:
     """Reads a file once, and raises ValueError at the first thing that must not be there."""
 
-    def __init__(self, reader: ProtobufReader, allow: frozenset[str]) -> None:
-        self._reader, self._allow = reader, allow
+    def __init__(self, reader: ProtobufReader, allow: frozenset[str], for_gpu: bool) -> None:
+        self._reader, self._allow, self._for_gpu = reader, allow, for_gpu
         self._made, self._nodes = Made(), 0
 
     def model(self, content: bytes) -> None:
@@ -172,7 +175,8 @@ class _Check:
         places = [values[name] if name else None for name in read]
         given = body_inputs(places) if operator == "Loop" else ()
         inside = self._inside(attributes, values, depth, given)
-        check_structure(Node(operator, read, places, written, inside.graphs, inside.attributes))
+        parts = operator, read, places, written, inside.graphs, inside.attributes
+        check_structure(Node(*parts, self._for_gpu))
         value = self._value(operator, inputs, inside)
         for output in filter(None, written):
             _define(values, output, value)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from thinstack.bundle.gate.onnx_tensor import Tensor
 from thinstack.bundle.gate.operators import OPERATORS
 from thinstack.bundle.gate.protobuf import DamagedError, Message
@@ -42,6 +44,7 @@ class Value(NamedTuple):
         rank: how many dimensions it has; one of none is one number.
         least: how many dimensions it has at least.
         one: whether it is exactly one number, in any number of dimensions.
+        shape: its shape, of a constant; None where it is not known.
     """
 
     size: int | None = None
@@ -49,6 +52,7 @@ class Value(NamedTuple):
     rank: int | None = None
     least: int = 0
     one: bool = False
+    shape: tuple[int, ...] | None = None
 
     @classmethod
     def of(cls, tensor: Tensor) -> "Value":
@@ -58,7 +62,7 @@ class Value(NamedTuple):
         size = math.prod(max(axis, 1) for axis in tensor.shape)
         numbers = tuple(tensor.array().ravel().tolist()) if short else None
         rank = len(tensor.shape)
-        return cls(size, numbers, rank, rank, math.prod(tensor.shape) == 1)
+        return cls(size, numbers, rank, rank, math.prod(tensor.shape) == 1, tensor.shape)
 
 
 Values = ChainMap[str, Value]
@@ -94,7 +98,8 @@ class Made:
             if (most := _MOST.get(row.size)) is None:
                 problem = "reads nothing but constants; expected what it makes of them in its place"
                 raise DamagedError(f"node {operator!r:.40} {problem}")
-            size = most(known)
+            shape = _broadcast_shape(inputs) if operator in _BROADCASTING else None
+            size = most(known) if shape is None else math.prod(max(axis, 1) for axis in shape)
         if size is None:
             return None
         self._made += size
@@ -137,13 +142,27 @@ def _form(rank: int | None, least: int = 0, *, one: bool = False) -> Value:
 
 
 def _as_first(inputs: Sequence[Value], told: Integers) -> Value:
-    return _form(inputs[0].rank, inputs[0].least, one=inputs[0].one)
+    first = inputs[0]
+    return _form(first.rank, first.least, one=first.one)._replace(shape=first.shape)
+
+
+def _broadcast_shape(inputs: Sequence[Value]) -> tuple[int, ...] | None:
+    """The shape of what an operator makes of constants number by number; None where one is not
+    known, or they do not fit."""
+    shapes = [value.shape for value in inputs if value.shape is not None]
+    if len(shapes) < len(inputs):
+        return None
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
 
 
 def _broadcast(inputs: Sequence[Value], told: Integers) -> Value:
     known = [value.rank for value in inputs if value.rank is not None]
     rank = max(known) if len(known) == len(inputs) else None
-    return _form(rank, max(value.least for value in inputs), one=all(v.one for v in inputs))
+    form = _form(rank, max(value.least for value in inputs), one=all(v.one for v in inputs))
+    return form._replace(shape=_broadcast_shape(inputs))
 
 
 def _size(inputs: Sequence[Value], told: Integers) -> Value:
@@ -206,10 +225,12 @@ def _unsqueeze(inputs: Sequence[Value], told: Integers) -> Value:
     return _form(rank, first.least + more, one=first.one)
 
 
+_BROADCASTING: Final = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Add", "And"}
+_BROADCASTING |= {"Div", "Max", "Min", "Mod", "Mul", "Sub", "Where"}
+
 _FORMS: Final[Mapping[str, Callable[[Sequence[Value], Integers], Value]]] = {
     **dict.fromkeys(("Abs", "Cast", "Identity", "Not", "Relu", "Round"), _as_first),
-    **dict.fromkeys(("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"), _broadcast),
-    **dict.fromkeys(("Add", "And", "Div", "Max", "Min", "Mod", "Mul", "Sub", "Where"), _broadcast),
+    **dict.fromkeys(_BROADCASTING, _broadcast),
     **dict.fromkeys(("ReduceMax", "ReduceSum"), _reduced),
     "Concat": _concat,
     "Gather": _gather,

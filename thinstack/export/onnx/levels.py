@@ -23,6 +23,9 @@ is three."""
 CUT_AT_ONCE: Final = 6
 """Steps whose rows one node cuts from an array, beside the rest: 7 results, as in `crossing`."""
 
+STEP: Final = "step_"
+"""What the names of their graphs begin with."""
+
 Step = Callable[[Graph, list[Value], list[Value]], tuple[list[Value], list[Value]]]
 """What a step does in a graph: from the states before and its rows of the arrays to the states
 after it, and what is kept of them."""
@@ -127,14 +130,14 @@ def _unrolled(
         kept: what is kept of each step so far; one node joins it after the last.
         rows: for each array its rows for the next steps, then the rows that are left.
     """
-    more, over = Graph(f"step_{done}", outer=g), Graph(f"after_step_{done}", outer=g)
+    more, over = Graph(f"{STEP}{done}", outer=g), Graph(f"after_step_{done}", outer=g)
     _give(over, steps, start if steps.states else steps.joined(over, kept))
     inside = [value.within(more) for value in start]
     if done == MOST_UNROLLED:
         _give(more, steps, _looped(more, steps, done, inside, steps.joined(more, kept)))
     else:
         if done % CUT_AT_ONCE == 0:
-            left = [each[0] for each in rows] if rows else [array for array, _ in steps.arrays]
+            left = [each[0] for each in rows] or [_read(*each, steps) for each in steps.arrays]
             rows = [
                 _cut(more, array, count, done, down=steps.down)
                 for array, (_, count) in zip(left, steps.arrays, strict=True)
@@ -144,6 +147,11 @@ def _unrolled(
         others = [each[1:] for each in rows]
         _give(more, steps, _unrolled(more, steps, done + 1, state, [*kept, found], others))
     return g.choose(steps.number.within(g) > done, more, over)
+
+
+def _read(array: Value, counts: Value, steps: Steps) -> Value:
+    """The rows that are read: the last ones of a pass down are those of roots."""
+    return array[: counts.op("ReduceSum", keepdims=1)] if steps.down else array
 
 
 def _cut(g: Graph, array: Value, counts: Value, done: int, *, down: bool) -> list[Value]:

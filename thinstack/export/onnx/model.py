@@ -10,8 +10,10 @@ import json
 from typing import Any, Literal, TypedDict, Unpack
 
 import onnx
+from onnx import helper
 
 from thinstack._version import __version__
+from thinstack.bundle.gpu_file import HOST_NODES
 from thinstack.core.config import SCHEMA_VERSION, ModelConfig
 from thinstack.core.model.model import Model
 from thinstack.core.schedule import tree_numbers
@@ -22,6 +24,7 @@ from thinstack.export.onnx.folding import fold_constants
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.int8 import quantize_products
 from thinstack.export.onnx.parts import export_embedding, export_head, inline
+from thinstack.export.onnx.placement import place
 from thinstack.export.onnx.value import Value
 from thinstack.export.quantize import Quantize, dequantised, factor_bounds
 from thinstack.plugins.build import STRUCTURES
@@ -34,7 +37,8 @@ Outputs = Literal["nodes", "roots"]
 only the scores of the roots."""
 
 Device = Literal["cpu", "gpu"]
-"""What a file is for."""
+"""What a file is for. A GPU's has its steps side by side, and weights in float32, rounded as
+`quantize` says; its metadata name the nodes that are the host's."""
 
 
 class Options(TypedDict, total=False):
@@ -92,6 +96,9 @@ def export_stages(
     _check(model, config, chosen["outputs"])
     quantize, dtype = chosen["quantize"], INT32 if chosen["index_type"] == "int32" else INT64
     stored = dequantised(model, quantize)
+    for_gpu = chosen["device"] == "gpu"
+    if for_gpu:  # no provider has kernels for all of 8 bits
+        quantize = "none"
     g = Graph("thinstack", half=quantize != "none", device=chosen["device"])
     inputs = _inputs(g, model, dtype)
     words = _words(g, model, stored, inputs, quantize)
@@ -106,11 +113,26 @@ def export_stages(
     }
     if model.embedding.max_pieces:
         metadata["max_pieces"] = str(model.embedding.max_pieces)
+    if for_gpu:
+        return [_placed(g.model(metadata))]
     if quantize != "int8":
         return [g.model(metadata)]
     plain = g.model(metadata | {"quantization": "int8-tables"})
     done, products = quantize_products(g, _bounds(stored, words), factor_bounds(stored.embedding))
     return [plain, g.model(metadata | {"int8_products": f"{done} of {products}"})]
+
+
+def _placed(content: bytes) -> bytes:
+    """A file for a GPU, with its nodes placed."""
+    placed = onnx.load_model_from_string(content)
+    helper.set_model_props(placed, _metadata(placed) | {HOST_NODES: "\n".join(place(placed))})
+    onnx.checker.check_model(placed, full_check=True)
+    serialized: bytes = placed.SerializeToString(deterministic=True)
+    return serialized
+
+
+def _metadata(model: onnx.ModelProto) -> dict[str, str]:
+    return {entry.key: entry.value for entry in model.metadata_props}
 
 
 def _bounds(stored: Model, words: Words) -> dict[str, float]:

@@ -6,15 +6,16 @@ to need cross at once, as one flat vector of int32, which the GPU cuts. Nodes of
 early as they can, so that a crossing takes as much as possible.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
 import onnx
 from onnx import TensorProto
 
-from thinstack.export.onnx.crossing import INT32, INT64, Places, cross
+from thinstack.export.onnx.crossing import BOOL, INT32, INT64, Places, cross
 from thinstack.export.onnx.graph import set_nodes, subgraphs, walk
+from thinstack.export.onnx.levels import STEP
 
 __all__ = ["place"]
 
@@ -34,21 +35,24 @@ ON_HOST: Final = {
     "Pad": {1, 3},
     "ConstantOfShape": {0},
     "Clip": {1, 2},
+    "Range": {0, 1, 2},
     "If": {0},
     "Loop": {0, 1},
 }
 """Inputs that a GPU's kernels read in the memory of the host, by operator."""
 SIZES: Final = {"Shape", "Size"}
 """What they give of a value on the GPU is known without a copy."""
-CUTS: Final = {"Split", "Reshape", "Unsqueeze", "Squeeze", "Expand", "Add", "Sub", "Cast"}
-"""What a step does on the GPU with whole numbers that crossed before it."""
+WHOLE: Final = {"Split", "Reshape", "Unsqueeze", "Squeeze", "Expand", "Concat", "Gather", "Range"}
+WHOLE |= {"Add", "Sub", "Mul", "Div", "Min", "Max", "Clip", "Cast", "Equal", "Greater", "Less"}
+"""What onnxruntime's provider for WebGPU does with int32, and steps do there with what crossed
+before them."""
 
 
 def place(model: onnx.ModelProto) -> list[str]:
     """Order the nodes of a model for a GPU, in place, and let what the GPU reads cross in as few
     copies as possible. Returns the names of the nodes that are the host's."""
     placement = _Placement(model)
-    placement.cut_on_gpu(model.graph, in_step=False)
+    placement.use_crossed(model)
     placement.order(model.graph)
     return placement.host
 
@@ -91,65 +95,78 @@ class _Placement:
                 else:
                     self._keep_branches(inner)
 
-    def cut_on_gpu(self, graph: onnx.GraphProto, *, in_step: bool) -> None:
-        """Let the steps of a pass cut what has crossed before them, so that nothing crosses in a
-        step."""
-        if in_step:
-            found, nodes = self._cuts(graph), list[onnx.NodeProto]()
-            for node in graph.node:
-                nodes += self._on_gpu(node) if node.output[0] in found else [node]
-            set_nodes(graph, [_copy(node) for node in nodes])
-        for node in graph.node:
-            steps = node.op_type == "Loop" or (node.op_type == "If" and not self.runs_on_host(node))
-            for inner in subgraphs(node):
-                self.cut_on_gpu(inner, in_step=steps)
+    def use_crossed(self, model: onnx.ModelProto) -> None:
+        """Let steps use what has crossed before them, so that nothing crosses in a step."""
+        steps = [graph for graph in _graphs(model.graph) if graph.name.startswith(STEP)]
+        found = self._whole_on_gpu(model.graph, steps)
+        for graph in reversed(steps):  # those inside first, as nodes are copied
+            nodes = [self._on_gpu(n) if n.name in found else [n] for n in graph.node]
+            set_nodes(graph, [_copy(node) for each in nodes for node in each])
 
-    def _cuts(self, graph: onnx.GraphProto) -> set[str]:
-        """What is cut from values of the graphs around this one, and read by the GPU only."""
-        own = {name for node in graph.node for name in node.output}
-        own |= {value.name for value in graph.input}
-        found: set[str] = set()
-        for node in graph.node:
-            left = ON_HOST.get(node.op_type, ())
-            data = (name for place, name in enumerate(node.input) if place not in left)
-            given = [name for name in data if name not in self.places.constants]
-            fit = all(name in found or (name not in own and self._is_whole(name)) for name in given)
-            whole = self.places.types[node.output[0]] == INT64
-            if node.op_type in CUTS and given and fit and whole:
-                found |= {*node.output}
+    def _whole_on_gpu(self, graph: onnx.GraphProto, steps: list[onnx.GraphProto]) -> set[str]:
+        """The nodes of steps that make whole numbers for the GPU only, of what there is outside."""
+        nodes = {node.name: node for step in steps for node in step.node}
+        own = {name for node in nodes.values() for name in node.output}
+        readers: dict[str, list[tuple[onnx.NodeProto, int]]] = {}
+        for node in walk(graph.node):
+            for place, name in enumerate(node.input):
+                readers.setdefault(name, []).append((node, place))
+        found = {
+            name: node
+            for name, node in nodes.items()
+            if node.op_type in WHOLE and self.places.types[node.output[0]] in (INT64, BOOL)
+        }
         while True:
-            kept = {name for name in found if all(self._fits(n, name, found) for n in graph.node)}
-            if kept == found:
-                return found
+            made = {name for node in found.values() for name in node.output}
+            kept = {
+                name: node
+                for name, node in found.items()
+                if self._has(node, own, made)
+                and all(self._is_for_gpu(readers.get(out, ()), made) for out in node.output)
+            }
+            if len(kept) == len(found):
+                return {*found}
             found = kept
 
-    def _is_whole(self, name: str) -> bool:
-        """Whether a value is whole numbers, wherever they are."""
-        return name in self.places.on_gpu or self.is_hosts(name)
+    def _has(self, node: onnx.NodeProto, own: set[str], made: set[str]) -> bool:
+        """Whether the GPU has, or can get, all that a node reads there."""
+        left = ON_HOST.get(node.op_type, ())
+        data = (name for place, name in enumerate(node.input) if place not in left and name)
+        return all(
+            name in made
+            or name in self.places.constants
+            or (name not in own and self.is_hosts(name))
+            for name in data
+        )
 
-    def _fits(self, reader: onnx.NodeProto, name: str, found: set[str]) -> bool:
-        """Whether a node, and all in it, reads a value on the GPU, or not at all."""
-        for inner in walk([reader]):
-            for place, read in enumerate(inner.input):
-                if read != name or inner.op_type in SIZES:
-                    continue
-                on_gpu = not self.runs_on_host(inner) or inner.output[0] in found
-                if not on_gpu or place in ON_HOST.get(inner.op_type, ()):
-                    return False
+    def _is_for_gpu(self, readers: Sequence[tuple[onnx.NodeProto, int]], made: set[str]) -> bool:
+        """Whether all that reads a value does so on the GPU."""
+        for node, place in readers:
+            on_gpu = not self.runs_on_host(node) or node.output[0] in made
+            if node.op_type in SIZES:
+                continue
+            if not on_gpu or place in ON_HOST.get(node.op_type, ()):
+                return False
         return True
 
     def _on_gpu(self, node: onnx.NodeProto) -> list[onnx.NodeProto]:
-        """Nodes that give the same on the GPU, as int32."""
-        places = self.places
-        places.types |= dict.fromkeys(node.output, INT32)
+        """Nodes that give the same on the GPU, with int32 for int64."""
+        places, nodes = self.places, [node]
         places.on_gpu |= {*node.output}
-        nodes, left = [node], ON_HOST.get(node.op_type, ())
+        for name in node.output:
+            places.types[name] = INT32 if places.types[name] == INT64 else BOOL
+        left = () if node.op_type in ("Clip", "Range") else ON_HOST.get(node.op_type, ())
         for place, name in enumerate(node.input):
-            if place not in left and name in places.constants:
+            if place in left:
+                continue
+            if name in places.constants and places.constants[name].dtype == np.int64:
                 nodes.insert(0, places.constant(places.constants[name].astype(np.int32)))
                 node.input[place] = nodes[0].name
+            elif node.op_type == "Range":
+                nodes.insert(0, places.node("Cast", name, to=INT32))
+                node.input[place] = nodes[0].name
         for attribute in node.attribute:
-            if node.op_type == "Cast" and attribute.name == "to":
+            if node.op_type == "Cast" and attribute.name == "to" and attribute.i == INT64:
                 attribute.i = INT32
         return nodes
 
@@ -187,6 +204,14 @@ class _Placement:
             return True
         told = node.op_type in SIZES and not self.is_hosts(node.input[0])
         return self.runs_on_host(node) and not told and node.op_type != "Constant"
+
+
+def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """A graph and those in it."""
+    yield graph
+    for node in graph.node:
+        for inner in subgraphs(node):
+            yield from _graphs(inner)
 
 
 def _copy(node: onnx.NodeProto) -> onnx.NodeProto:

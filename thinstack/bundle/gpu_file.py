@@ -1,0 +1,62 @@
+"""The ONNX file for GPUs of a bundle. It has no weights that the file for CPUs has; the two are
+joined when they are loaded."""
+
+from thinstack.bundle.gate.onnx_gate import MOST_FIELDS
+from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
+from thinstack.errors import BundleError
+
+__all__ = ["HOST_NODES", "host_nodes", "joined"]
+
+HOST_NODES = "host_nodes"
+"""The key of the metadata that holds the names of the nodes that run on the host, one a line."""
+
+_GRAPH, _WEIGHTS, _METADATA = 7, 5, 14  # fields of a model, of its graph, of a model
+
+
+def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
+    """The file for GPUs with the weights of the file for CPUs. Raises BundleError if either cannot
+    be read; `source` names the first."""
+    try:
+        reader = ProtobufReader(MOST_FIELDS)
+        model = reader.read(memoryview(content))
+        weights = reader.read(_graph(reader.read(memoryview(beside)))).all(_WEIGHTS)
+        parts = [_field(_WEIGHTS, bytes(weight)) for weight in weights]
+        graph = b"".join([bytes(_graph(model)), *parts])
+        fields = [
+            _field(number, graph if number == _GRAPH else value)
+            for number, values in sorted(model.fields.items())
+            for _, value in values
+        ]
+    except ValueError as error:
+        raise BundleError(f"{source}: no ONNX file that thinstack reads: {error}") from None
+    return b"".join(fields)
+
+
+def host_nodes(content: bytes) -> str:
+    """The names of the nodes of a file that `check_onnx` has let pass which run on the host, one a
+    line; empty for a file that is for CPUs."""
+    reader = ProtobufReader(MOST_FIELDS)
+    entries = map(reader.read, reader.read(memoryview(content)).all(_METADATA))
+    return next((entry.text(2) for entry in entries if entry.text(1) == HOST_NODES), "")
+
+
+def _graph(model: Message) -> memoryview:
+    graph = model.one(_GRAPH)
+    if graph is None:
+        raise DamagedError("there is no graph in it")
+    return graph
+
+
+def _field(number: int, value: "int | bytes | memoryview") -> bytes:
+    """A field of a message as bytes."""
+    if isinstance(value, int):
+        return _varint(number << 3) + _varint(value)
+    return _varint(number << 3 | 2) + _varint(len(value)) + bytes(value)
+
+
+def _varint(value: int) -> bytes:
+    groups = []
+    while value >= 0x80:
+        groups.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*groups, value])

@@ -1,0 +1,92 @@
+"""Leaves out of an ONNX file for GPUs the weights that the bundle's file for CPUs holds."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from thinstack.bundle.gate.onnx_gate import initializers
+from thinstack.bundle.weights import LEVELS, SCALE
+from thinstack.export.onnx.graph import set_nodes, walk
+
+__all__ = ["leave_out"]
+
+SMALL: Final = 1024
+"""Bytes of a weight that is not worth the trouble."""
+OWN: Final = "gpu."
+"""What the names of the file's own weights begin with, as they stand beside those of the other."""
+
+Array = NDArray[Any]
+
+
+def leave_out(model: onnx.ModelProto, beside: bytes) -> None:
+    """Take out of a model what the file `beside` holds. What is left makes each weight of the other
+    file's initializers, once, when a runtime loads the two together
+    (`thinstack.bundle.gpu_file.joined`)."""
+    held = initializers(beside)
+    kept, nodes = list[onnx.TensorProto](), list[onnx.NodeProto]()
+    for weight in model.graph.initializer:
+        own, array = OWN + weight.name, numpy_helper.to_array(weight)
+        source = next(_sources(array, held), None) if array.nbytes >= SMALL else None
+        if source is None:
+            kept.append(numpy_helper.from_array(array, own))
+        else:
+            nodes += _made(own, *source, held)
+    names = {weight.name: OWN + weight.name for weight in model.graph.initializer}
+    for node in walk(model.graph.node):
+        for place, name in enumerate(node.input):
+            node.input[place] = names.get(name, name)
+    set_nodes(model.graph, [*nodes, *(_copy(node) for node in model.graph.node)])
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(kept)
+
+
+def _sources(array: Array, held: Mapping[str, Array]) -> Iterator[tuple[str, Array | None]]:
+    """The names of weights that give an array, with the factors of its rows where it takes some."""
+    for name, found in held.items():
+        if found.shape != array.shape:
+            continue
+        scale = held.get(name.removesuffix(LEVELS) + SCALE) if name.endswith(LEVELS) else None
+        full = found.astype(np.float32) * (1 if scale is None else scale)
+        if np.array_equal(full, array):
+            yield name, None
+        elif scale is not None and array.ndim == 2 and full.any():
+            column = np.argmax(np.abs(full), 1, keepdims=True)
+            tops = (np.take_along_axis(each, column, 1) for each in (array, full))
+            factors = np.divide(
+                *tops, where=full.any(1, keepdims=True), out=np.ones_like(full[:, :1])
+            )
+            if np.array_equal(full * factors, array):
+                yield name, factors.astype(np.float32)
+
+
+def _made(
+    own: str, name: str, factors: Array | None, held: Mapping[str, Array]
+) -> list[onnx.NodeProto]:
+    """Nodes that make a weight of the one of the other file."""
+    scale = name.removesuffix(LEVELS) + SCALE
+    steps: list[tuple[str, list[str], dict[str, Any]]] = [("Cast", [], {"to": TensorProto.FLOAT})]
+    nodes = []
+    if name.endswith(LEVELS) and scale in held:
+        steps.append(("Mul", [scale], {}))
+    if factors is not None:
+        constant = numpy_helper.from_array(factors)
+        nodes.append(
+            helper.make_node("Constant", [], [f"{own}.factors"], f"{own}.factors", value=constant)
+        )
+        steps.append(("Mul", [f"{own}.factors"], {}))
+    at = name
+    for k, (kind, others, attributes) in enumerate(steps, 1):
+        made = own if k == len(steps) else f"{own}.{k}"
+        nodes.append(helper.make_node(kind, [at, *others], [made], name=made, **attributes))
+        at = made
+    return nodes
+
+
+def _copy(node: onnx.NodeProto) -> onnx.NodeProto:
+    copied = onnx.NodeProto()
+    copied.CopyFrom(node)
+    return copied
