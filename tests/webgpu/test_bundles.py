@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import onnxruntime
 import pytest
 from command_line import PATIENCE
 from onnx import parser
@@ -57,10 +58,8 @@ def test_a_process_of_its_own_has_a_gpu_too(here):
     alike(apart(TEXTS), here)
 
 
-def test_auto_takes_no_program_for_a_gpu(monkeypatch):
+def test_auto_takes_no_program_for_a_gpu():
     """Where the job is run on a real GPU, that is taken."""
-    import onnxruntime
-
     kinds = {
         one.device.type.name
         for one in onnxruntime.get_ep_devices()
