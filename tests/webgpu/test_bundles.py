@@ -127,7 +127,7 @@ def test_the_command_line():
 SOFTWARE = "ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER"
 
 
-@pytest.mark.skipif(SOFTWARE not in os.environ, reason="there is a GPU")
+@pytest.mark.skipif(SOFTWARE not in os.environ, reason="of a software GPU")
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -155,7 +155,9 @@ agraph (float[n, 1] x, float[1, m] y) => (float[n] z) {
 """
 
 
-@pytest.mark.skipif(SOFTWARE not in os.environ, reason="a GPU may have the memory")
+@pytest.mark.skipif(
+    SOFTWARE not in os.environ, reason="of a software GPU; others may have the memory"
+)
 def test_a_batch_larger_than_the_buffers_is_said_and_the_device_lives(on_webgpu):
     session = on_webgpu(parser.parse_model(LARGE).SerializeToString())
     row = np.ones((1, 40 << 10), np.float32)
