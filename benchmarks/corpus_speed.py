@@ -49,6 +49,8 @@ START = "start"
 class Recorded:
     """A session that keeps what it is fed."""
 
+    device = "cpu"
+
     def __init__(self, session: Any):
         self.session, self.fed = session, list[tuple[list[str], dict[str, np.ndarray]]]()
 

@@ -80,5 +80,6 @@ JOBS = {
         "test_vector_scripts.py::test_the_vectors_of_the_recipes_are_made_so",
     ),
     "versions": ("versions/test_versions.py",),
+    "webgpu": ("webgpu/",),
 }
 """What is not run by default but by `.ci/jobs/NAME`: starts of the tests' names."""

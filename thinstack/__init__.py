@@ -107,7 +107,7 @@ __all__ = [
 def load(
     path_or_name: str | Path = "sentiment",
     *,
-    device: Literal["cpu", "cuda", "auto"] = "cpu",
+    device: Literal["cpu", "cuda", "webgpu", "auto"] = "cpu",
     threads: int | None = None,
     classes: int | None = None,
     abstain: float | None = None,
@@ -120,11 +120,12 @@ def load(
 
     `path_or_name`: the path of the bundle's folder; or the name of a bundle that thinstack or
     another installed package brings along; or an address on the Hugging Face hub, `hf://user/name`
-    or `hf://user/name@revision` (extra `hub`). `device`: where the model runs; "auto" uses CUDA if
-    it works, and else warns and uses the CPU. `threads`: how many share the batches; None means one
-    per core that the process may use. `classes`: 3 or 2 shows the five classes of a sentiment model
-    as negative, (neutral) and positive. `abstain`: if no class is as probable as this, there is no
-    label (`thinstack.runtime.views`). `max_words`: a longer sentence is read in parts; at least 2.
+    or `hf://user/name@revision` (extra `hub`). `device`: where the model runs; "auto" runs large
+    batches on a GPU, by CUDA or else WebGPU, and the others on the CPU. Where no GPU works, it
+    warns and uses the CPU. `threads`: how many share the batches; None means one per core that the
+    process may use. `classes`: 3 or 2 shows the five classes of a sentiment model as negative,
+    (neutral) and positive. `abstain`: if no class is as probable as this, there is no label
+    (`thinstack.runtime.views`). `max_words`: a longer sentence is read in parts; at least 2.
     `aggregation`: "tree" reads a text of several sentences as one tree over their trees, "mean"
     takes the mean of what they say alone; by default it is "tree" if the model has learnt it.
     `isolated`: whether the model runs in processes of its own, with limits of memory and time; by
@@ -134,7 +135,7 @@ def load(
 
     Raises UnknownNameError, PluginError or BundleError if there is no such bundle or it is damaged;
     MissingExtraError without onnxruntime or, for an address, without huggingface_hub; DeviceError
-    if `device` is "cuda" and CUDA does not work; InputError for classes that the model cannot show,
+    if the GPU that `device` names does not work; InputError for classes that the model cannot show,
     for an `aggregation` that it does not have, and for an `abstain`, `threads` or `max_words` out
     of range.
     """

@@ -26,6 +26,12 @@ def _no_packages(monkeypatch):
     monkeypatch.setattr("thinstack.cli.checks.package_checks", lambda: iter(()))
 
 
+@pytest.fixture(autouse=True)
+def _no_plugins(monkeypatch):
+    """What is installed for GPUs differs by machine."""
+    monkeypatch.setattr("thinstack.runtime.devices.find_spec", lambda name: None)
+
+
 @pytest.fixture
 def golden(tmp_path):
     """A copy of a bundle that has reference cases, to be damaged."""
@@ -186,20 +192,37 @@ def test_other_trees_of_products_in_8_bits_are_not_compared(monkeypatch):
     assert exact.max() == 1
 
 
-def test_cuda_that_does_not_work_is_missing_and_no_fault(cli, golden, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "provider", "plugin", "mend"),
+    [
+        ("CUDA", "CUDAExecutionProvider", None, 'pip install "onnxruntime-gpu[cuda,cudnn]"'),
+        ("WebGPU", "WebGpuExecutionProvider", None, "libvulkan1"),
+        ("WebGPU", "AzureExecutionProvider", "a plugin", "libvulkan1"),
+    ],
+)
+def test_a_gpu_that_does_not_work_is_missing_and_no_fault(
+    cli, golden, monkeypatch, name, provider, plugin, mend
+):
     def check(bundle, *, device, isolated):
-        if device == "cuda":
+        if device == name.lower():
             raise DeviceError("no driver")
+        assert device == "cpu"
         return reference.check_cases(bundle)
 
     module = "thinstack.cli.checks"
-    announced = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    announced = [provider, "CPUExecutionProvider"]
     monkeypatch.setattr(f"{module}.available_providers", lambda: announced)
     monkeypatch.setattr(f"{module}.check_cases", check)
+    monkeypatch.setattr("thinstack.runtime.devices.find_spec", lambda name: plugin)
     answer = cli("doctor", "--json", "--model", golden)
-    cuda = found(answer)["CUDA"]
-    assert (answer.code, cuda["status"], cuda["found"]) == (0, "missing", "no driver")
-    assert cuda["mend"] == 'pip install "onnxruntime-gpu[cuda,cudnn]"'
+    checks = found(answer)
+    assert (answer.code, checks[name]["status"], checks[name]["found"]) == (
+        0,
+        "missing",
+        "no driver",
+    )
+    assert mend in checks[name]["mend"]
+    assert len({"CUDA", "WebGPU"} & set(checks)) == 1
 
 
 def test_a_plugin_that_fails_is_wrong(cli, tmp_path):

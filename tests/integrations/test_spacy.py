@@ -223,6 +223,7 @@ def test_in_training_it_warns_once_that_it_does_not_learn(nlp):
     [
         ("cpu", ["benepar>=0.2"], ["benepar>=0.2", "thinstack[cpu]>=2.3.4,<2.4.0"]),
         ("cuda", [], ["thinstack[gpu]>=2.3.4,<2.4.0"]),
+        ("webgpu", [], ["thinstack[webgpu]>=2.3.4,<2.4.0"]),
         ("cpu", ["thinstack==0.1"], ["thinstack==0.1"]),
     ],
 )

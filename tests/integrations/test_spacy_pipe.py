@@ -62,6 +62,8 @@ def test_a_long_document_without_a_stop_changes_no_neighbour(bundle, threads, ma
     session, nodes = predictor._session, list[int]()
 
     class Watched:
+        device = "cpu"
+
         def run(self, *arguments):
             found = session.run(*arguments)
             nodes.append(len(found[0]))

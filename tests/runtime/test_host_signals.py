@@ -17,8 +17,9 @@ from thinstack.errors import BundleError, raised_by_signal_handler
 from thinstack.integrations.corpora.rows import Row
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime.isolation.messages import read_message
-from thinstack.runtime.onnx_session import OnnxSession, start_session
+from thinstack.runtime.onnx_session import OnnxSession
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.starting import start_session
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="this system has no alarms")
 

@@ -70,6 +70,8 @@ def test_any_sentence_has_parts_that_fit():
 class Watched:
     """A session that notes how many nodes each of its runs has."""
 
+    device = "cpu"
+
     def __init__(self, session: Any):
         self.session, self.nodes = session, []
 

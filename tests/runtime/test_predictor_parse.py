@@ -25,6 +25,8 @@ def predictor(parsing):
 class Watched:
     """A session that notes how many sentences each of its runs was given, and which outputs."""
 
+    device = "cpu"
+
     def __init__(self, session: Any):
         self.session, self.runs = session, []
 

@@ -79,7 +79,7 @@ def test_a_gpu_has_larger_batches(last_word, device, batches, calls):
 
 
 def test_devices_and_threads_are_checked(last_word):
-    with pytest.raises(DeviceError, match=r"'tpu'.* cpu, cuda, auto"):
+    with pytest.raises(DeviceError, match=r"'tpu'.* cpu, cuda, webgpu, auto"):
         Predictor(last_word, device="tpu")
     for threads in (0, -1, 257, 100_000):
         with pytest.raises(InputError, match=f"{threads}; expected 1 to 256"):

@@ -16,7 +16,11 @@ ModelArgument = Annotated[
     str, typer.Argument(help="The model: a bundle's name, folder or hf:// address.")
 ]
 DeviceOption = Annotated[
-    Device, typer.Option(help="Where to run the model. auto uses CUDA if it works, else the CPU.")
+    Device,
+    typer.Option(
+        help="Where to run the model. auto: large batches on CUDA if it works, else by WebGPU on a "
+        "GPU; all else on the CPU."
+    ),
 ]
 IsolatedOption = Annotated[
     bool | None,

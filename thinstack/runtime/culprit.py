@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from thinstack.errors import raised_by_signal_handler
+from thinstack.errors import DeviceError, raised_by_signal_handler
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -16,7 +16,8 @@ def each_part(
     """Run a batch, and give the result; or give the results of its parts, in order.
 
     A batch that fails with one of `errors` is halved, and so are its halves. What fails by itself
-    is given with its error. What a signal handler of the program raises goes through.
+    is given with its error. What a signal handler of the program raises goes through, and so does a
+    DeviceError of a single part: the next would fail as well.
     """
     try:
         result = run(batch)
@@ -24,6 +25,8 @@ def each_part(
         if raised_by_signal_handler(error):
             raise
         if len(batch) == 1:
+            if isinstance(error, DeviceError):
+                raise
             yield batch, error
             return
     else:

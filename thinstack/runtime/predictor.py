@@ -38,7 +38,9 @@ class Predictor(Scorer):
         view: which classes are shown, and how probable a label must be.
         phrases: whether phrases have scores. They have none if the task head reads only roots, or
             if the model reads plain sentences.
-        device: "cpu" or "cuda", the device that the model really runs on.
+        device: "cpu", "cuda" or "webgpu", the device that the model really runs on. "auto" runs
+            few words on the CPU all the same (`thinstack.runtime.gpu_session.PAYS`). If its GPU
+            fails in the middle of a batch, it warns, and is "cpu" from then on.
         threads: how many threads share the batches of a call on the CPU; None means one per core.
             Each operator runs on one thread.
         max_words: the longest sentence that is read as a whole. A longer one is cut
@@ -53,10 +55,10 @@ class Predictor(Scorer):
             may have beside those that `check_onnx` lets pass.
 
     Raises BundleError if the bundle has no usable ONNX model; MissingExtraError without
-    onnxruntime; DeviceError if `device` is "cuda" and CUDA does not work ("auto" then warns and
-    uses the CPU); InputError unless 1 <= `threads` <= 256 and 2 <= `max_words`, for an
-    `aggregation` that the model does not have, and as `View.choose` does for `classes` and
-    `abstain`.
+    onnxruntime; DeviceError if the GPU that `device` names does not work, also later in the middle
+    of a batch ("auto" then warns and uses the CPU); InputError unless 1 <= `threads` <= 256 and
+    2 <= `max_words`, for an `aggregation` that the model does not have, and as `View.choose` does
+    for `classes` and `abstain`.
     """
 
     def __reduce__(self) -> tuple[object, ...]:

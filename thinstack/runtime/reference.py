@@ -64,8 +64,8 @@ def check_cases(
     those that a predictor cannot run. `isolated` is as `Predictor` has it.
 
     An output whose shape differs from the case counts as infinitely far. Raises BundleError if the
-    bundle lacks its ONNX file or its cases, or if they cannot be run; DeviceError if `device` is
-    "cuda" and CUDA does not work; MissingExtraError without onnxruntime.
+    bundle lacks its ONNX file or its cases, or if they cannot be run; DeviceError if
+    `device` does not work; MissingExtraError without onnxruntime.
     """
     source = str(bundle.path / CASES_FILE)
     model = str(bundle.path / ONNX_FILE)

@@ -25,6 +25,19 @@ class Scored(NamedTuple):
     parts: Spans = ()
     terms: NDArray[np.float32] | None = None
 
+    def apart(self, sizes: NDArray[np.int64], *, phrases: bool) -> "list[Scored]":
+        """The results of a batch by sentence, whose trees have these `sizes`. `phrases`: whether
+        every node has scores."""
+        if len(sizes) == 1:
+            return [self]
+        ends = np.cumsum(sizes).tolist()
+        rows = ends if phrases else range(1, len(ends) + 1)
+        cuts = zip([0, *ends], ends, [0, *rows], rows, strict=False)
+        return [
+            Scored(self.transitions[start:end], self.scores[first:last])
+            for start, end, first, last in cuts
+        ]
+
 
 def scored_spans(
     transitions: NDArray[np.int8], scores: NDArray[np.float32], words: int

@@ -5,7 +5,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,10 @@ from thinstack.core import Forest
 from thinstack.core.config import Aggregation, Device, TreeSource
 from thinstack.core.forest import text_sizes
 from thinstack.errors import BundleError, InputError
+from thinstack.runtime.devices import RunningDevice
 from thinstack.runtime.documents import ScoredText, aggregation_of
 from thinstack.runtime.ending import watch_end
+from thinstack.runtime.gpu_session import pays
 from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, parts_of
 from thinstack.runtime.pool import Pool
@@ -42,6 +44,8 @@ from thinstack.text.language import Language
 
 # Sessions kept after a fork: destroying one would join threads that the child lacks.
 _PARENT_SESSIONS: list[Any] = []
+
+_ONE = Pool(1)
 
 _forks = [0]
 """How many forks led to this process. To ask for its number would cost as much as a small batch."""
@@ -90,13 +94,22 @@ class Scorer:
         self.isolated = is_isolated(bundle, isolated, self._allowed)
         self._source = str(bundle.path / ONNX_FILE)
         self._model = bundle.read(ONNX_FILE)
-        self.device: Literal["cpu", "cuda"]
         self._session: Any
         self._parses = self.config.parses
-        asked = Pool(threads)
+        self._pool = Pool(threads)
         self._start()
         self.aggregation = aggregation_of(aggregation, joins=self._joins)
-        self.pool = asked if self.device == "cpu" else Pool(1)
+
+    @property
+    def device(self) -> RunningDevice:
+        """The device that the model really runs on."""
+        device: RunningDevice = self._session.device
+        return device
+
+    @property
+    def pool(self) -> Pool:
+        """The threads that share the batches of a call; a GPU takes them one by one."""
+        return self._pool if self.device == "cpu" else _ONE
 
     @cached_property
     def language(self) -> Language:
@@ -196,12 +209,13 @@ class Scorer:
         steps = self._trees.of_sentences(parts.words, source, self._parse)
         given = None if steps is None else transitions_of(trees, steps, parts.lengths)
         lengths, costs = costs_of(trees, parts)
-        most: dict[str, Any] = {"nodes": BATCH_NODES[self.device]}
-        most |= {"pieces": BATCH_PIECES[self.device]} | costs
-        most |= {"characters": BATCH_WORDS[self.device], "threads": self.pool.threads}
+        few = self._requested == "auto" and not pays(sum(lengths))
+        device, pool = ("cpu", self._pool) if few else (self.device, self.pool)
+        most: dict[str, Any] = {"nodes": BATCH_NODES[device], "pieces": BATCH_PIECES[device]}
+        most |= costs | {"characters": BATCH_WORDS[device], "threads": pool.threads}
         jobs = list(batches(lengths, given, **most))
         results: list[Scored] = []
-        for scored in self.pool.map(partial(self._run_batch, parts, trees), jobs):
+        for scored in pool.map(partial(self._run_batch, parts, trees), jobs):
             results.extend(scored)
         if len(results) < 2:
             return results
@@ -229,19 +243,7 @@ class Scorer:
             sizes = text_sizes(words, fields["breaks"])
             tops = [tree.shape.top for tree in chosen]
         forest = Forest(sizes=sizes, lengths=words, transitions=transitions, **fields)
-        return self._apart(self._run(forest, names, tops), sizes)
-
-    def _apart(self, batch: Scored, sizes: NDArray[np.int64]) -> list[Scored]:
-        """The results of a batch by sentence."""
-        if len(sizes) == 1:
-            return [batch]
-        ends = np.cumsum(sizes).tolist()
-        rows = ends if self.phrases else range(1, len(ends) + 1)
-        cuts = zip([0, *ends], ends, [0, *rows], rows, strict=False)
-        return [
-            Scored(batch.transitions[start:end], batch.scores[first:last])
-            for start, end, first, last in cuts
-        ]
+        return self._run(forest, names, tops).apart(sizes, phrases=self.phrases)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
         """The function that makes the trees of a source. For a model of plain sentences it makes
@@ -252,7 +254,7 @@ class Scorer:
         return self.trees_and_scores([words], "self")[0].transitions
 
     def _start(self) -> None:
-        self._session, self.device = open_session(
+        self._session, _ = open_session(
             self._model,
             device=self._requested,
             source=self._source,

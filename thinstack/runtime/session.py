@@ -2,13 +2,14 @@
 
 import warnings
 from collections.abc import Collection
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle.gate.onnx_gate import check_onnx
 from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
-from thinstack.runtime.onnx_session import Started, start_session
+from thinstack.runtime.devices import RunningDevice
+from thinstack.runtime.starting import Started, start_session
 
 
 def open_session(
@@ -18,7 +19,7 @@ def open_session(
     source: str,
     isolated: bool = False,
     allow_operators: Collection[str] = (),
-) -> tuple[Any, Literal["cpu", "cuda"]]:
+) -> tuple[Any, RunningDevice]:
     """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
 
     `source` names the file in messages. `isolated`: an

@@ -18,20 +18,21 @@ _BY_TEXT = "model(text) reads texts"
 IntArray = NDArray[np.int64]
 Item = TypeVar("Item")
 
-BATCH_NODES: Final = {"cpu": 1 << 12, "cuda": 1 << 17}
+BATCH_NODES: Final = {"cpu": 1 << 12, "cuda": 1 << 17, "webgpu": 1 << 15}
 """Nodes of a batch at most (or one sentence), by device. A core is busy with a few dozen sentences.
 On a GPU each operator of each step is a launch of 5 to 10 us, however few rows it has; 3,500
 sentences share what 110 would. The tables of the bundled model then take about half a GB. An
-estimate: `benchmarks/gpu.py` tells the speed of other sizes."""
+estimate: `benchmarks/gpu.py` tells the speed of other sizes. For WebGPU all limits are such that
+each tensor fits into 128 MiB, which every device of WebGPU binds to a kernel."""
 
-BATCH_TEXTS: Final = {"cpu": 1 << 7, "cuda": 1 << 12}
+BATCH_TEXTS: Final = {"cpu": 1 << 7, "cuda": 1 << 12, "webgpu": 1 << 10}
 """Texts whose sentences go to the model in one call, by device: enough to fill a batch."""
 
 BATCH_CHARACTERS: Final = 1 << 19
 """Characters of the texts that go to the model in one call, at most, or one text: what many long
 texts hold at once stays bounded, and a text does not wait for a long one behind it."""
 
-BATCH_WORDS: Final = {"cpu": 1 << 15, "cuda": 1 << 20}
+BATCH_WORDS: Final = {"cpu": 1 << 15, "cuda": 1 << 20, "webgpu": 1 << 17}
 """Characters of the words of a batch at most (or one sentence), by device. A character may be a
 word piece, which takes some 1.6 kB. Words that are not very long fill a batch of nodes before."""
 
@@ -39,11 +40,12 @@ FEW_NODES: Final = 256
 """Nodes of a batch that is not cut further to give each thread one: half of them take more than
 half of the time."""
 
-BATCH_PIECES: Final = {"cpu": 384, "cuda": 1 << 14}
+BATCH_PIECES: Final = {"cpu": 384, "cuda": 1 << 14, "webgpu": 1 << 12}
 """Places of a batch at most (or one sentence) where words are read in their context: sentences
 times the pieces of the widest, by device. A layer's vectors of 384 places, 1,536 numbers each, fit
 into a core's second cache of 2 MB: 1.2 to 1.3 times as fast as batches of 4,096 nodes. On a GPU,
-attention between pieces of sentences of 512 takes 0.4 GB; its speed was not measured."""
+attention between pieces of sentences of 512 takes 0.4 GB, 0.1 GB for WebGPU; its speed was not
+measured."""
 
 
 def in_batches(

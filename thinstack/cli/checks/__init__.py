@@ -4,7 +4,6 @@ missing, and the command that fixes it."""
 import os
 import warnings
 from collections.abc import Iterator
-from typing import Literal
 
 from thinstack._onnxruntime import VARIABLE, telemetry
 from thinstack.bundle import Bundle, open_bundle
@@ -12,12 +11,11 @@ from thinstack.bundle.manifest import CASES_FILE
 from thinstack.cli.checks.packages import DISTRIBUTION, Check, package_checks
 from thinstack.errors import DeviceError, ThinstackError, UnknownNameError, shown
 from thinstack.plugins.manager import PluginRecord, manager
+from thinstack.runtime.devices import GPUS, RunningDevice
 from thinstack.runtime.pool import usable_cores
 from thinstack.runtime.reference import check_cases
 from thinstack.runtime.session import available_providers
 
-CUDA = "CUDAExecutionProvider"
-CUDA_LIBRARIES = 'pip install "onnxruntime-gpu[cuda,cudnn]"'
 REINSTALL = "pip install --force-reinstall --no-deps"
 
 
@@ -96,22 +94,23 @@ def _model(name: str, bundle: Bundle) -> Check:
 def _answers(
     name: str, bundle: Bundle, records: list[PluginRecord], isolated: bool | None
 ) -> Iterator[Check]:
-    """Whether the model answers as it should, on each device that onnxruntime was built for."""
+    """Whether the model answers as it should, on each device that a provider is installed for."""
     if CASES_FILE not in bundle.manifest.files:
         detail = f"the bundle has no {CASES_FILE}, so its answers cannot be checked"
         yield Check("prediction", "missing", detail)
         return
-    yield _prediction(bundle, "cpu", _mend(name, records), isolated=isolated)
-    if CUDA in available_providers():
-        yield _prediction(bundle, "cuda", CUDA_LIBRARIES, isolated=isolated)
+    providers = available_providers()
+    devices = [gpu for gpu in GPUS if gpu.provider in providers or gpu.has_plugin()]
+    yield _prediction("prediction", bundle, "cpu", _mend(name, records), isolated)
+    for gpu in devices:
+        yield _prediction(gpu.title, bundle, gpu.name, gpu.mend, isolated)
 
 
 def _prediction(
-    bundle: Bundle, device: Literal["cpu", "cuda"], mend: str, *, isolated: bool | None
+    name: str, bundle: Bundle, device: RunningDevice, mend: str, isolated: bool | None
 ) -> Check:
-    """Whether the model answers as its reference cases say. That CUDA does not work on a machine is
-    no fault of the installation."""
-    name = "prediction" if device == "cpu" else "CUDA"
+    """Whether the model answers as its reference cases say. That a GPU does not work on a machine
+    is no fault of the installation."""
     try:
         agreement = check_cases(bundle, device=device, isolated=isolated)
     except DeviceError as error:

@@ -15,6 +15,7 @@ from thinstack.errors import DISTRIBUTIONS
 
 DISTRIBUTION: Final = "thinstack"
 EXTRAS: Final = {
+    "webgpu": "models on any GPU",
     "spacy": "components of spaCy pipelines",
     "data": "parquet files and Arrow batches",
     "spark": "DataFrames of Spark",

@@ -18,8 +18,8 @@ NEWER_SCHEMA: Final = 2
 skip."""
 
 TRANSITIONS: Final = "transitions.v1"
-Device = Literal["cpu", "cuda", "auto"]
-"""Where a model runs; `auto` is CUDA where it works, else the CPU."""
+Device = Literal["cpu", "cuda", "webgpu", "auto"]
+"""Where a model runs; `auto` is CUDA where it works, else WebGPU on a GPU, else the CPU."""
 
 TreeSource = Literal["auto", "self", "balanced", "left", "right"]
 """Where the tree of raw words comes from; `auto` is what the model was trained to get

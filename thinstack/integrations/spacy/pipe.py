@@ -20,6 +20,7 @@ from thinstack.bundle.writing import write_packed
 from thinstack.core.config import Device
 from thinstack.errors import BundleError, InputError, raised_by_signal_handler, shown
 from thinstack.runtime.culprit import each_part
+from thinstack.runtime.devices import GPUS
 from thinstack.text.batching import in_batches
 
 BATCH_TOKENS: Final = 1 << 16
@@ -174,7 +175,7 @@ def note_requirement(meta: dict[str, Any], device: Device) -> None:
     """
     known = meta.setdefault("requirements", [])
     if "thinstack" not in [split_requirement(line)[0] for line in known]:
-        extra = "gpu" if device == "cuda" else "cpu"
+        extra = next((gpu.extra for gpu in GPUS if gpu.name == device), "cpu")
         known.append(f"thinstack[{extra}]{get_minor_version_range(__version__)}")
 
 

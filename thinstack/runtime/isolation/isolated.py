@@ -7,15 +7,17 @@ onnxruntime, can do what its user can.
 
 import os
 import threading
+import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.errors import BundleError, DeviceError, MissingExtraError, ThinstackError
+from thinstack.runtime.devices import RunningDevice
 from thinstack.runtime.ending import end_with_program
 from thinstack.runtime.isolation.messages import Message
 from thinstack.runtime.isolation.model_process import SECONDS, TRUSTED, ModelProcess
@@ -51,7 +53,7 @@ class IsolatedSession:
         source: names the file in messages.
 
     Attributes:
-        device: what it really runs on.
+        device: what it really runs on; the CPU once "auto" has left a GPU that failed.
         warning: of what the user should be warned; else "".
 
     Raises BundleError if the file cannot be loaded within the limits, DeviceError if no process can
@@ -73,8 +75,9 @@ class IsolatedSession:
             text = str(error)
             raise BundleError(text if text.startswith(source) else f"{source}: {text}") from None
         self._idle.append(process)
-        on_gpu = description.get("device") == "cuda"
-        self.device: Literal["cpu", "cuda"] = "cuda" if on_gpu else "cpu"
+        known_devices: tuple[RunningDevice, ...] = get_args(RunningDevice)
+        on = (each for each in known_devices if each == description.get("device"))
+        self.device: RunningDevice = next(on, "cpu")
         self.warning = str(description.get("warning", ""))
         self._inputs = _named(description.get("inputs"))
         self._outputs = _named(description.get("outputs"))
@@ -119,6 +122,9 @@ class IsolatedSession:
             raise error
         if missing := [name for name in names if name not in reply.arrays]:
             raise BundleError(f"the process of the model gave no {missing[0]}")
+        if (left := reply.data.get("left")) and self.device != "cpu":
+            self.device = self._asked = "cpu"
+            warnings.warn(str(left), RuntimeWarning, stacklevel=2)
         return [reply.arrays[name] for name in names]
 
     def _started(self) -> tuple[ModelProcess, Mapping[str, Any]]:

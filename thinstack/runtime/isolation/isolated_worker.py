@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.errors import BundleError, DeviceError, MissingExtraError
 from thinstack.runtime.isolation.messages import Message, read_message, write_message
-from thinstack.runtime.onnx_session import start_session
+from thinstack.runtime.starting import start_session
 
 MOST_SENT = 1 << 33
 """Bytes that the process takes in one message, at most: an ONNX file."""
@@ -44,7 +44,8 @@ def main(owner: int) -> None:
                 session, data = _loaded(message)
                 arrays: Mapping[str, Any] = {}
             else:
-                data, arrays = {}, _run(session, message)
+                arrays = _run(session, message)
+                data = {"left": session.left}
             write_message(replies, data, arrays)
         except MissingExtraError as error:
             _tell(replies, error, error.package, error.extra)

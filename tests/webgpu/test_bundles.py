@@ -1,0 +1,169 @@
+"""A bundle on a real provider of GPUs: scores, trees and errors, by every door."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import onnxruntime
+import pytest
+from command_line import PATIENCE
+from onnx import parser
+
+import thinstack
+from thinstack.errors import DeviceError
+
+TEXTS = [
+    "A wonderful film.",
+    "Dull and far too long. I left before the end.",
+    "The plot never comes alive, but still, I liked it.",
+]
+EXACT = 1e-5
+"""The difference from the CPU that scores may have."""
+
+
+@pytest.fixture(scope="module")
+def here():
+    return thinstack.load("sentiment")(TEXTS)
+
+
+@pytest.fixture(scope="module")
+def there():
+    return thinstack.load("sentiment", device="webgpu")
+
+
+def scores_of(results):
+    """The scores of every phrase of every sentence."""
+    sentences = [sentence for result in results for sentence in result.sentences]
+    return [[list(phrase.scores.values()) for phrase in each.phrases] for each in sentences]
+
+
+def alike(results, wanted):
+    assert [each.label for each in results] == [each.label for each in wanted]
+    pairs = zip(scores_of(results), scores_of(wanted), strict=True)
+    assert all(len(found) == len(scores) for found, scores in pairs)
+    for found, scores in zip(scores_of(results), scores_of(wanted), strict=True):
+        np.testing.assert_allclose(found, scores, rtol=0, atol=EXACT)
+
+
+def test_texts_have_the_scores_of_the_cpu(here, there):
+    assert there.device == "webgpu"
+    alike(there(TEXTS), here)
+
+
+def test_a_process_of_its_own_has_a_gpu_too(here):
+    apart = thinstack.load("sentiment", device="webgpu", isolated=True)
+    assert apart.device == "webgpu"
+    alike(apart(TEXTS), here)
+
+
+def test_auto_takes_no_program_for_a_gpu():
+    """Where the job is run on a real GPU, that is taken."""
+    kinds = {
+        one.device.type.name
+        for one in onnxruntime.get_ep_devices()
+        if one.ep_name == "WebGpuExecutionProvider"
+    }
+    if "GPU" in kinds:
+        assert thinstack.load("sentiment", device="auto").device != "cpu"
+        return
+    with pytest.warns(RuntimeWarning, match="WebGPU: onnxruntime finds none but a program"):
+        assert thinstack.load("sentiment", device="auto").device == "cpu"
+
+
+def test_a_corpus(cli, here, tmp_path):
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    options = ("--output", "documents", "--device", "webgpu", "--jobs", 0)
+    answer = cli("predict", "--input", texts, "--out", tmp_path / "out", *options)
+    assert answer.code == 0, answer.err
+    (part,) = (tmp_path / "out").glob("part-*")
+    rows = [json.loads(line) for line in part.read_text("utf-8").splitlines()]
+    for row, wanted in zip(rows, here, strict=True):
+        assert row["label"] == wanted.label
+        assert row["scores"] == pytest.approx(wanted.scores, abs=EXACT)
+
+
+def test_a_pipeline(here):
+    spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    pipe = nlp.add_pipe("tree_sentiment", config={"device": "webgpu", "source": "auto"})
+    other = spacy.blank("en")
+    other.add_pipe("sentencizer")
+    other.add_pipe("tree_sentiment")
+    for found, wanted in zip(nlp.pipe(TEXTS), other.pipe(TEXTS), strict=True):
+        assert found.cats == pytest.approx(wanted.cats, abs=EXACT)
+    assert pipe.predictor.device == "webgpu"
+
+
+def test_doctor_checks_it(cli):
+    answer = cli("doctor", "--json")
+    checks = {one["name"]: one for one in json.loads(answer.out)["checks"]}
+    assert checks["WebGPU"]["status"] == "ok"
+    assert checks["WebGPU"]["details"]["largest"] < EXACT
+
+
+def command(**changed):
+    """`thinstack predict` in a process with another environment. None takes a variable away."""
+    environment = {**os.environ, **changed}
+    return subprocess.run(
+        [sys.executable, "-m", "thinstack", "predict", "--device", "webgpu", TEXTS[0]],
+        env={name: value for name, value in environment.items() if value is not None},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def test_the_command_line():
+    done = command()
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("very positive +0.84")
+
+
+SOFTWARE = "ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER"
+
+
+@pytest.mark.skipif(SOFTWARE not in os.environ, reason="of a software GPU")
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"VK_DRIVER_FILES": "/nowhere.json"}, "vkCreateInstance"),
+        ({"LD_LIBRARY_PATH": None}, "No supported adapters (Couldn't load Vulkan: libvulkan.so.1"),
+        ({SOFTWARE: None}, "onnxruntime finds no GPU"),
+    ],
+    ids=["driver", "loader", "gpu"],
+)
+def test_what_is_missing_is_one_message(changed, said):
+    done = command(**changed)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = [line for line in done.stderr.splitlines() if "onnxruntime:" not in line and line]
+    assert line.startswith("error: device 'webgpu' does not work here: ")
+    assert said in line
+    assert "libvulkan1" in line
+
+
+LARGE = """<ir_version: 8, opset_import: ["" : 18]>
+agraph (float[n, 1] x, float[1, m] y) => (float[n] z) {
+    products = Mul(x, y)
+    axes = Constant<value_ints = [1]>()
+    z = ReduceMax<keepdims = 0>(products, axes)
+}
+"""
+
+
+@pytest.mark.skipif(
+    SOFTWARE not in os.environ, reason="of a software GPU; others may have the memory"
+)
+def test_a_batch_larger_than_the_buffers_is_said_and_the_device_lives(on_webgpu):
+    session = on_webgpu(parser.parse_model(LARGE).SerializeToString())
+    row = np.ones((1, 40 << 10), np.float32)
+    few, many = (np.ones((count, 1), np.float32) for count in (3, 8 << 10))
+    with pytest.raises(DeviceError, match="larger than the device's buffers: WebGPU") as caught:
+        session.run(["z"], {"x": many, "y": row})  # 1.25 GiB a tensor
+    assert 'device="cpu"' in str(caught.value)
+    (found,) = session.run(["z"], {"x": few, "y": row})
+    np.testing.assert_array_equal(found, [1, 1, 1])

@@ -1,0 +1,171 @@
+"""Sessions on GPUs."""
+
+import os
+import re
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thinstack._onnxruntime import is_of_onnxruntime
+from thinstack.errors import BundleError, DeviceError
+from thinstack.runtime.devices import Gpu
+from thinstack.runtime.ending import stopped_at_end
+from thinstack.runtime.onnx_session import AS_ASKED, CPU, OnnxSession, session_options
+from thinstack.runtime.pool import usable_cores
+from thinstack.runtime.printed import printed_warnings
+
+PAYS: Final = 1 << 10
+"""Words of a batch for each usable core from which "auto" runs it on a GPU. A core has fewer done
+before a GPU has started its kernels. By arithmetic (`benchmarks/placement.py --plan`), not
+measured."""
+
+ANYWHERE: Final = 'device="cpu" runs anywhere'
+
+_TREES: Final = ("lengths", "breaks", "transitions")
+"""Inputs that have no number for each word."""
+
+_MEANINGS = {
+    r"\blost\b": "the device was lost, as when its driver starts again",
+    r"memory|buffer": "the batch or the model is larger than the device's buffers",
+}
+"""What messages of onnxruntime mean, where they do not say it."""
+
+_INSIDES = re.compile(r"^(.* was false\. |\[ONNXRuntimeError\] : \d+ : \w+ : )", re.DOTALL)
+"""The place in onnxruntime's own code, or its code of the error, with which messages begin."""
+
+_lock = threading.Lock()
+_tried_in: list[int] = []  # the process that has tried a GPU, of which a forked child has a copy
+_registered: set[str] = set()  # GPUs whose plugin onnxruntime knows
+_said: dict[str, list[str]] = {}  # what libraries said of a GPU: they say it once a process
+
+
+def pays(words: int) -> bool:
+    """Whether so many words are enough for a GPU."""
+    return words >= PAYS * usable_cores()
+
+
+class GpuSession(OnnxSession):
+    """A session on a GPU.
+
+    Where a run fails, the CPU decides whose fault it is. If it fails there too, that is a
+    BundleError. Else the GPU is at fault: a DeviceError; for `auto` the run is done on the CPU, and
+    so are all that follow. For `auto` the CPU also runs what is too small for a GPU (`pays`).
+
+    Args:
+        session: what onnxruntime has started.
+        gpu: what it runs on.
+        on_cpu: starts a session of the same file on the CPU.
+        auto: whether the CPU may take the place of the GPU.
+    """
+
+    def __init__(
+        self, session: Any, gpu: Gpu, on_cpu: Callable[[], OnnxSession], *, auto: bool = False
+    ):
+        super().__init__(session, gpu.name)
+        self._gpu, self._start, self._auto = gpu, on_cpu, auto
+        self._cpu: OnnxSession | None = None
+        self._lock = threading.Lock()
+
+    def run(self, names: Sequence[str], feeds: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
+        """The outputs of these names. Raises BundleError if the model fails, and DeviceError if the
+        GPU does. For `auto` the latter is a RuntimeWarning."""
+        words = min(
+            (np.size(feed) for name, feed in feeds.items() if name not in _TREES), default=0
+        )
+        if self._auto and (self.left or not pays(words)):
+            return self._on_cpu().run(names, feeds)
+        try:
+            return super().run(names, feeds)
+        except BundleError as error:
+            said = _explained(error)
+        outputs = self._on_cpu().run(names, feeds)
+        problem = f"{self._gpu.title} failed in the middle of a batch: {said}"
+        if not self._auto:
+            raise DeviceError(f"{problem}. Load the model again, or score less at once; {ANYWHERE}")
+        self.device, self.left = "cpu", f"{problem}; from now on the model runs on the CPU"
+        warnings.warn(self.left, RuntimeWarning, stacklevel=2)
+        return outputs
+
+    def _on_cpu(self) -> OnnxSession:
+        with self._lock:
+            if self._cpu is None:
+                self._cpu = self._start()
+            return self._cpu
+
+
+def gpu_session(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tuple[Any, str]:
+    """onnxruntime's session of an ONNX file on a GPU, or None and why there is none. `real`: not
+    where a program on the CPU may stand for the GPU."""
+    if lack := _lack(onnxruntime, gpu):
+        return None, lack
+    if _tried_in and os.getpid() not in _tried_in:  # it would wait for threads of its parent
+        return None, "a forked process cannot use the GPU of its parent; start processes by spawn"
+    _tried_in[:] = [os.getpid()]
+    try:
+        with _lock, printed_warnings() as said, stopped_at_end():
+            session, problem = _started(onnxruntime, gpu, model, real=real)
+    except Exception as error:
+        if not is_of_onnxruntime(error):
+            raise
+        session, problem = None, _explained(error)
+    told = _said.setdefault(gpu.name, said) or said
+    return session, f"{problem} ({'; '.join(told)})" if told else problem
+
+
+def _lack(onnxruntime: Any, gpu: Gpu) -> str:
+    """What is not installed, or ""."""
+    if gpu.provider in onnxruntime.get_available_providers():
+        return ""
+    if not gpu.plugin:
+        return f"the installed onnxruntime has no {gpu.title} provider"
+    if not gpu.has_plugin():
+        return f"the package {gpu.plugin.replace('_', '-')} is not installed"
+    takes_plugins = hasattr(onnxruntime, "register_execution_provider_library")
+    return "" if takes_plugins else f"onnxruntime {onnxruntime.__version__} takes no plugins"
+
+
+def _started(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tuple[Any, str]:
+    built_in = gpu.provider in onnxruntime.get_available_providers()
+    if not built_in and gpu.name not in _registered:
+        # A second time would end the process.
+        _registered.add(gpu.name)
+        library = import_module(gpu.plugin).get_library_path()
+        onnxruntime.register_execution_provider_library(gpu.plugin, library)
+    devices = _devices(onnxruntime, gpu)
+    if not (devices or built_in):
+        return None, "onnxruntime finds no GPU"
+    if real and gpu.emulated and not (devices and _is_real(devices[0])):
+        return None, "onnxruntime finds none but a program on the CPU that stands for a GPU"
+    options, wanted = session_options(onnxruntime, model), None
+    if any("library_path" in one.ep_metadata for one in devices):  # of a plugin
+        options.add_provider_for_devices(devices[:1], dict(gpu.options))
+    else:
+        wanted = [(gpu.provider, dict(gpu.options)), CPU]
+    session = onnxruntime.InferenceSession(model, options, wanted, **AS_ASKED)
+    if (providers := session.get_providers())[0] == gpu.provider:
+        return session, ""
+    return None, f"onnxruntime started on {', '.join(providers)} instead"
+
+
+def _devices(onnxruntime: Any, gpu: Gpu) -> list[Any]:
+    """What onnxruntime has found that the provider runs on, GPUs first."""
+    listed: list[Any] = getattr(onnxruntime, "get_ep_devices", list)()
+    found = [one for one in listed if one.ep_name == gpu.provider]
+    return sorted(found, key=_is_real, reverse=True)
+
+
+def _is_real(device: Any) -> bool:
+    return bool(device.device.type.name == "GPU")
+
+
+def _explained(error: Exception) -> str:
+    """What onnxruntime says, on one line and without what is for its authors, and what it means."""
+    said = str(error.args[0]) if error.args else str(error)
+    short = " ".join(_INSIDES.sub("", said).split()).rstrip(".")
+    meaning = next((text for mark, text in _MEANINGS.items() if re.search(mark, said, re.I)), "")
+    return f"{meaning}: {short}" if meaning else short
