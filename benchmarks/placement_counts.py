@@ -18,7 +18,6 @@ class Values:
     def __init__(self, main: Level, runs: Runs, feeds: Feeds):
         self.main, self.runs = main, runs
         self.sizes = {name: float(array.nbytes) for name, array in feeds.items()}
-        self.makers: dict[str, str] = {}
         for level in main.levels():
             for placed in level.nodes:
                 self._note(placed.node.name, placed.node.output)
@@ -30,7 +29,6 @@ class Values:
     def _note(self, node: str, names: Sequence[str]) -> None:
         ran = self.runs.get(node, ())
         for position, name in enumerate(each for each in names if each):
-            self.makers[name] = node
             if ran:
                 self.sizes[name] = sum(size_of(each.outputs[position]) for each in ran) / len(ran)
 
@@ -41,11 +39,12 @@ class Values:
         return max((len(self.runs.get(each.node.name, ())) for each in level.nodes), default=0)
 
     def copies(self, level: Level, names: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """How often each value is copied, and the bytes of all of its copies."""
+        """How often each value is copied, and the bytes of all of its copies: as often as it is
+        made in the graph, or once a run of the graph if it comes from outside."""
+        makers = {name: each.node.name for each in level.nodes for name in each.node.output}
         for name in names:
-            maker = self.makers.get(name)
-            inside = maker is not None and name not in {each.name for each in level.graph.input}
-            count = len(self.runs.get(maker, ())) if inside else self.runs_of(level)
+            made = name in makers
+            count = len(self.runs.get(makers[name], ())) if made else self.runs_of(level)
             yield count, round(count * self.sizes.get(name, 8.0))
 
 
