@@ -82,6 +82,11 @@ def rows_of(file: File, sentences: Sequence[Any], device: str) -> Iterator[Row]:
         yield Row(file.name, trees, "cpu", "run", foretold(place(model, nothing), runs, feeds))
 
 
+def span(numbers: Sequence[int]) -> str:
+    least, most = min(numbers), max(numbers)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
 def table(rows: Sequence[Row], title: str) -> list[str]:
     head = ["file", "trees", "device", *COLUMNS.values()]
     lines = [title, "", f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
@@ -126,8 +131,8 @@ def main(
     rows = [row for file in opened for row in rows_of(file, chosen, device)]
     depths = opened[0].own_depths(chosen)
     title = filled(
-        f"{len(chosen)} sentences of {min(lengths)} to {max(lengths)} words, of which "
-        f"`{opened[0].name}` makes trees of {min(depths)} to {max(depths)} levels. "
+        f"{len(chosen)} sentences of {span(lengths)} words, of which "
+        f"`{opened[0].name}` makes trees of {span(depths)} levels. "
         f"Kernels of WebGPU: {Kernels.read('webgpu').source}. "
         f"Of CUDA: {Kernels.read('cuda').source}."
     )

@@ -125,7 +125,7 @@ def _seconds(file: File, feeds: Feeds) -> float:
 
 def filled(text: str) -> str:
     """A paragraph in the width of a page."""
-    return textwrap.fill(text, 140, break_long_words=False)
+    return textwrap.fill(text, 140, break_long_words=False, break_on_hyphens=False)
 
 
 def plan_lines(loads: Sequence[Load]) -> Iterator[str]:

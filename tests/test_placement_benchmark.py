@@ -211,7 +211,7 @@ def test_the_command_renews_its_page(modules, data, monkeypatch, capsys):
         typer.run(module.main)
     assert ended.value.code == 0
     text = page.read_text("utf-8")
-    assert text.startswith(f"# Before\n\n{module.BEGIN}\n\n4 sentences of 3 to 3 words")
+    assert text.startswith(f"# Before\n\n{module.BEGIN}\n\n4 sentences of 3 words")
     assert text.endswith(f"|\n\n{module.END}\n\nAfter.\n")
     rows = [line.split(" | ")[:3] for line in text.splitlines() if line.startswith("| one")]
     devices = ["cuda, foretold", "webgpu, foretold", "cpu, run"]
