@@ -31,18 +31,28 @@ def devices() -> list[Any]:
         problem = (
             "it offers no device; ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER=1 allows a software GPU"
         )
-    Console(stderr=True).print(f"no WebGPU here: {problem}", soft_wrap=True)
-    raise Exit(2)
+    raise _ended(problem)
+
+
+def _ended(problem: str) -> Exit:
+    Console(stderr=True).print(f"no WebGPU here: {problem}", soft_wrap=True, markup=False)
+    return Exit(2)
 
 
 def webgpu_session(model: bytes, options: Any = None) -> Any:
     """A session on WebGPU that records where nodes are placed; what WebGPU lacks runs on the
-    CPU."""
+    CPU. Ends the program with exit code 2 where there is no adapter."""
     options = options or onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     options.add_provider_for_devices(devices()[:1], {})
-    return onnxruntime.InferenceSession(model, options, enable_fallback=0)
+    try:
+        return onnxruntime.InferenceSession(model, options, enable_fallback=0)
+    except RuntimeError as error:
+        if "WebGPU adapter" not in str(error):
+            raise
+        problem = "no adapter: install a Vulkan driver, and name its ICD file in VK_DRIVER_FILES"
+        raise _ended(problem) from None
 
 
 def versions() -> str:
