@@ -68,17 +68,17 @@ class Row:
 
 def rows_of(file: File, sentences: Sequence[Any], device: str) -> Iterator[Row]:
     """The counts of a file over some sentences, with its own trees and with theirs."""
-    model = optimised(file.content)
+    model, on_gpu = optimised(file.content), optimised(file.on_gpu)
     for trees in ("own", "given"):
         feeds = file.feeds(sentences, given=trees == "given")
-        runs = run_on_cpu(model, feeds)
+        runs = run_on_cpu(on_gpu, feeds)
         for name in ("cuda", "webgpu"):
-            placed = place(model, Kernels.read(name))
+            placed = place(on_gpu, Kernels.read(name))
             yield Row(file.name, trees, name, "foretold", foretold(placed, runs, feeds))
         if device == "webgpu":
-            found = counts_of_profile(run_on_webgpu(file.content, feeds))
+            found = counts_of_profile(run_on_webgpu(file.on_gpu, feeds))
             yield Row(file.name, trees, "webgpu", "profiled", found)
-        nothing = Kernels("the CPU alone", False, {})
+        nothing, runs = Kernels("the CPU alone", False, {}), run_on_cpu(model, feeds)
         yield Row(file.name, trees, "cpu", "run", foretold(place(model, nothing), runs, feeds))
 
 

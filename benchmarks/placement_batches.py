@@ -10,6 +10,7 @@ from own_parse import feeds_of
 from placement_run import Feeds, onnxruntime
 
 from thinstack.bundle import Bundle, open_bundle
+from thinstack.bundle.gpu_file import joined
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.core import Forest, Tree
 from thinstack.core.transitions import parents_of
@@ -19,11 +20,12 @@ USUAL_WORDS: Final = range(8, 33)  # of sentences that may have trees of some te
 
 @dataclass(frozen=True)
 class File:
-    """An ONNX file, and the bundle whose words it reads."""
+    """An ONNX file, the bundle whose words it reads, and what a GPU runs in its place."""
 
     name: str
     content: bytes
     bundle: Bundle
+    on_gpu: bytes
 
     @classmethod
     def of(cls, name: str, words_of: str) -> "File":
@@ -33,10 +35,12 @@ class File:
         title, _, path = name.rpartition("=")
         if path.endswith(".onnx"):
             content, bundle = Path(path).read_bytes(), open_bundle(words_of)
+            on_gpu = content
         else:
             bundle = open_bundle(path)
-            content = bundle.read(ONNX_FILE)
-        return cls(title or Path(path).stem, content, bundle)
+            content, gpu = bundle.read(ONNX_FILE), bundle.for_gpu()
+            on_gpu = joined(gpu, content, source=path) if gpu else content
+        return cls(title or Path(path).stem, content, bundle, on_gpu)
 
     def feeds(self, trees: Sequence[Tree], *, given: bool) -> Feeds:
         """The inputs of a batch. The model makes its own trees unless these are given."""

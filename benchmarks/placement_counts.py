@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from placement_graph import Level, crossings
-from placement_run import Counts, Feeds, Ran, Shape, size_of
+from placement_run import LAUNCH_NOTHING, Counts, Feeds, Ran, Shape, size_of
 
 Runs = Mapping[str, Sequence[Ran]]
 # What reads as much of its first input as it gives.
@@ -56,7 +56,9 @@ def foretold(main: Level, runs: Runs, feeds: Feeds) -> Counts:
     for level in main.levels():
         for placed in level.nodes:
             count = len(runs.get(placed.node.name, ()))
-            totals["gpu" if placed.gpu else "host"] += count
+            starts = placed.gpu and placed.node.op_type not in LAUNCH_NOTHING
+            totals["gpu"] += count * starts
+            totals["host"] += count * (not placed.gpu)
             totals["host in loops"] += count * (level.loops > 0 and not placed.gpu)
         for to_gpu, names in ((True, level.to_gpu), (False, level.to_host)):
             for count, size in values.copies(level, names):
@@ -105,7 +107,7 @@ def traffic(runs: Runs) -> int:
 
 
 def _moved(ran: Ran) -> int:
-    if ran.operator in ("Loop", "If", "Shape", "Size", "Reshape", "Squeeze", "Unsqueeze"):
+    if ran.operator in LAUNCH_NOTHING:
         return 0  # its body's nodes count, or nothing moves
     read: Sequence[Shape] = ran.inputs
     if ran.operator in _PICKS:

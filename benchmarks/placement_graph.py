@@ -19,6 +19,8 @@ from onnx import defs, helper
 from placement_kernels import OPSET, Kernel, Kernels, variables
 
 SMALL: Final = 100  # numbers of a constant that does not keep a node on the GPU
+HOST: Final = ".host"
+"""The end of the names of nodes that a file keeps on the host."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,8 @@ def _level(
     found = {
         place: kernel
         for place, node in enumerate(graph.node)
-        if (kernel := kernels.of(node.op_type, scope.of(node.input), scope.of(node.output)))
+        if not (kernels.takes_names and node.name.endswith(HOST))
+        and (kernel := kernels.of(node.op_type, scope.of(node.input), scope.of(node.output)))
     }
     host = _of_the_host(graph, found, scope, kernels.follows_host)
     for place, node in enumerate(graph.node):

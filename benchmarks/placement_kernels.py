@@ -58,11 +58,13 @@ class Kernels:
         source: what they were taken from.
         follows_host: whether a node without a kernel hands on that its values are of the host. The
             providers inside onnxruntime do so, plugin packages do not.
+        takes_names: whether the provider can be told which nodes to leave to the host.
     """
 
     source: str
     follows_host: bool
     by_operator: Mapping[str, Kernel]
+    takes_names: bool = False
 
     @classmethod
     def read(cls, device: str) -> "Kernels":
@@ -76,7 +78,7 @@ class Kernels:
             )
             for name, row in found["kernels"].items()
         }
-        return cls(found["source"], found["follows_host"], kernels)
+        return cls(found["source"], found["follows_host"], kernels, device == "webgpu")
 
     def of(self, operator: str, inputs: Sequence[str], outputs: Sequence[str]) -> Kernel | None:
         """The kernel of a node with these types ("" for an input that is left out), if any."""

@@ -94,7 +94,7 @@ def planned(file: File, trees: Sequence[Tree]) -> Load:
     middle = len(ordered) // 2
     few, more = (ordered[middle - size // 2 : middle + size // 2] for size in (64, 256))
     feeds = file.feeds(few, given=False)
-    model = optimised(file.content)
+    model = optimised(file.on_gpu)
     runs = run_on_cpu(model, feeds)
     seconds = min(
         _seconds(file, file.feeds(batch, given=False)) / len(batch) for batch in (few, more)

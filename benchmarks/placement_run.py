@@ -11,16 +11,19 @@ from typing import Any, Final
 
 import numpy as np
 import onnx
-from placement_graph import bodies_of
+from placement_graph import HOST, bodies_of
 from placement_webgpu import NAME, webgpu_session
 
 from thinstack._onnxruntime import import_onnxruntime
+from thinstack.bundle.gpu_file import host_nodes
 
 onnxruntime = import_onnxruntime()
 
 Feeds = Mapping[str, np.ndarray[Any, Any]]
 Shape = tuple[str, tuple[int, ...]]
 COPIES: Final = ("MemcpyFromHost", "MemcpyToHost")
+LAUNCH_NOTHING: Final = {"If", "Loop", "Shape", "Size", "Reshape", "Squeeze", "Unsqueeze"}
+"""Operators whose kernels give the same memory another shape, or a number of the host."""
 _SIZES: Final = {"float16": 2, "bool": 1, "int8": 1, "uint8": 1, "float": 4, "int32": 4}
 
 
@@ -50,7 +53,8 @@ def size_of(shape: Shape) -> int:
 
 
 def optimised(model: bytes) -> onnx.ModelProto:
-    """The file as onnxruntime has it when it places nodes, with a name of its own for each node."""
+    """The file as onnxruntime has it when it places nodes, with a name of its own for each node,
+    which says whether the file keeps it on the host."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
@@ -59,8 +63,9 @@ def optimised(model: bytes) -> onnx.ModelProto:
         options.optimized_model_filepath = file
         onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         found = onnx.load(file)
+    hosts = {*host_nodes(model).split("\n")}
     for number, node in enumerate(_nodes(found.graph)):
-        node.name = f"{node.op_type}.{number}"
+        node.name = f"{node.op_type}.{number}{HOST * (node.name in hosts)}"
     return found
 
 
@@ -125,7 +130,7 @@ class Counts:
     """What one batch does.
 
     Attributes:
-        kernels: nodes that run on the GPU, copies aside.
+        kernels: nodes that start one on the GPU. Copies do not, nor does what moves nothing.
         host_nodes, host_nodes_in_loops: nodes that run on the CPU.
         copies_in, copies_back: by nodes of onnxruntime's, with their bytes. Each copy back is a
             wait: a node of the host needs what it brings.
@@ -160,5 +165,6 @@ def counts_of_profile(runs: Sequence[Ran]) -> Counts:
         if any(start <= ran.start and ran.end <= end for start, end in loops)
         and (ran.start, ran.end) not in loops
     ]
-    kernels = len(runs) - len(host) - len(inward) - len(back)
+    rest = [*COPIES, *LAUNCH_NOTHING]
+    kernels = sum(ran.provider == NAME and ran.operator not in rest for ran in runs)
     return Counts(kernels, len(host), len(within), len(inward), len(back), sum(inward), sum(back))

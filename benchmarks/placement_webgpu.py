@@ -10,6 +10,7 @@ from rich.console import Console
 from typer import Exit
 
 from thinstack._onnxruntime import import_onnxruntime
+from thinstack.bundle.gpu_file import host_nodes
 
 onnxruntime = import_onnxruntime()
 
@@ -45,7 +46,9 @@ def webgpu_session(model: bytes, options: Any = None) -> Any:
     options = options or onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
-    options.add_provider_for_devices(devices()[:1], {})
+    names = host_nodes(model)
+    settings = {"forceCpuNodeNames": names} if names else {}
+    options.add_provider_for_devices(devices()[:1], settings)
     try:
         return onnxruntime.InferenceSession(model, options, enable_fallback=0)
     except RuntimeError as error:

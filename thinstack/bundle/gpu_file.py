@@ -5,7 +5,7 @@ from thinstack.bundle.gate.onnx_gate import MOST_FIELDS
 from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
 from thinstack.errors import BundleError
 
-__all__ = ["HOST_NODES", "host_nodes", "joined"]
+__all__ = ["HOST_NODES", "host_nodes", "joined", "metadata"]
 
 HOST_NODES = "host_nodes"
 """The key of the metadata that holds the names of the nodes that run on the host, one a line."""
@@ -32,12 +32,17 @@ def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
     return b"".join(fields)
 
 
+def metadata(content: bytes) -> dict[str, str]:
+    """The metadata of an ONNX file that can be read."""
+    reader = ProtobufReader(MOST_FIELDS)
+    entries = map(reader.read, reader.read(memoryview(content)).all(_METADATA))
+    return {entry.text(1): entry.text(2) for entry in entries}
+
+
 def host_nodes(content: bytes) -> str:
     """The names of the nodes of a file that `check_onnx` has let pass which run on the host, one a
     line; empty for a file that is for CPUs."""
-    reader = ProtobufReader(MOST_FIELDS)
-    entries = map(reader.read, reader.read(memoryview(content)).all(_METADATA))
-    return next((entry.text(2) for entry in entries if entry.text(1) == HOST_NODES), "")
+    return metadata(content).get(HOST_NODES, "")
 
 
 def _graph(model: Message) -> memoryview:

@@ -30,6 +30,7 @@ BUNDLE_SCHEMA: Final = 1
 CONFIG_FILE = "config.json"
 VOCABULARY_FILE = "vocabulary.txt"
 ONNX_FILE = "onnx/model.onnx"
+GPU_FILE = "onnx/model.gpu.onnx"
 WEIGHTS_FILE = "model.safetensors"
 TORCHSCRIPT_FILE = "torchscript/model.pt"
 CASES_FILE = "cases.json"
@@ -60,6 +61,7 @@ _LIMITS = {
     "verification.json": 16 * _MIB,
     "README.md": 4 * _MIB,
     "onnx/model.onnx": 2 * _GIB - 1,  # the most that a protocol buffer can be
+    "onnx/model.gpu.onnx": 64 * _MIB,
 }
 
 MEND = "export, copy or install the bundle again"  # if it is damaged

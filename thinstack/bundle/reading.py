@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from thinstack.bundle.manifest import (
     CONFIG_FILE,
     DISTANCES_FILE,
+    GPU_FILE,
     MANIFEST_BYTES,
     MANIFEST_FILE,
     MEND,
@@ -60,6 +61,11 @@ class Bundle:
             return _read(self.path, self.manifest, name)
         _record(self.path, self.manifest, name)
         return self.contents[name]
+
+    def for_gpu(self) -> bytes:
+        """The content of the file for GPUs (`thinstack.bundle.gpu_file`), empty if there is none.
+        Raises BundleError as `read` does."""
+        return self.read(GPU_FILE) if GPU_FILE in self.manifest.files else b""
 
     def distances(self) -> DistanceTable | None:
         """The table that makes trees, if there is one. Raises BundleError for a damaged one."""

@@ -27,6 +27,13 @@ def export(
         Literal["int32", "int64"],
         typer.Option(help="Integer type of the inputs. JavaScript needs int32."),
     ] = "int32",
+    device: Annotated[
+        Literal["cpu", "gpu"],
+        typer.Option(
+            help="What the file is for. gpu: in float32, with its steps side by side and the names "
+            "of the nodes that are the host's in its metadata."
+        ),
+    ] = "cpu",
     data: Annotated[
         Path | None,
         typer.Option(help="A file of labelled trees, to measure what quantising costs."),
@@ -50,6 +57,6 @@ def export(
     with needs_extra("export"):
         from thinstack.export.export_file import export_file
         from thinstack.export.onnx.model import Options
-    options = Options(quantize=quantize, index_type=index_type, outputs=outputs)
+    options = Options(quantize=quantize, index_type=index_type, outputs=outputs, device=device)
     more: dict[str, Any] = {"trees": data, "report": report, "console": Console()}
     export_file(model, file, format=formats[suffix], options=options, **more)

@@ -66,7 +66,7 @@ def export_file(
     """
     if format != "onnx" and (options != DEFAULTS or trees is not None):
         raise ExportError(
-            "quantize, outputs, index_type and data are for ONNX files; leave them out for "
+            "quantize, outputs, index_type, device and data are for ONNX files; leave them out for "
             f"{format}"
         )
     for file in (path, report):

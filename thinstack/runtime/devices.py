@@ -20,6 +20,7 @@ class Gpu(NamedTuple):
         mend: what a user does where it is installed and does not work.
         extra: the extra of thinstack that brings it.
         plugin: the package that brings the provider, where onnxruntime is built without it.
+        host_nodes: the setting that names the nodes which are the host's, if there is one.
         emulated: whether a program on the CPU may stand for the GPU.
     """
 
@@ -31,6 +32,7 @@ class Gpu(NamedTuple):
     mend: str
     extra: str
     plugin: str = ""
+    host_nodes: str = ""
     emulated: bool = False
 
     def has_plugin(self) -> bool:
@@ -63,6 +65,7 @@ GPUS: Final = (
         "install the driver of the GPU; on Linux also: apt-get install libvulkan1",
         "webgpu",
         plugin="onnxruntime_ep_webgpu",
+        host_nodes="forceCpuNodeNames",
         emulated=True,
     ),
 )

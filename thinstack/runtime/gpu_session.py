@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack._onnxruntime import is_of_onnxruntime
+from thinstack.bundle.gpu_file import host_nodes
 from thinstack.errors import BundleError, DeviceError
 from thinstack.runtime.devices import Gpu
 from thinstack.runtime.ending import stopped_at_end
@@ -142,10 +143,13 @@ def _started(onnxruntime: Any, gpu: Gpu, model: bytes, *, real: bool) -> tuple[A
     if real and gpu.emulated and not (devices and _is_real(devices[0])):
         return None, "onnxruntime finds none but a program on the CPU that stands for a GPU"
     options, wanted = session_options(onnxruntime, model), None
+    settings = dict(gpu.options)
+    if gpu.host_nodes and (names := host_nodes(model)):
+        settings[gpu.host_nodes] = names
     if any("library_path" in one.ep_metadata for one in devices):  # of a plugin
-        options.add_provider_for_devices(devices[:1], dict(gpu.options))
+        options.add_provider_for_devices(devices[:1], settings)
     else:
-        wanted = [(gpu.provider, dict(gpu.options)), CPU]
+        wanted = [(gpu.provider, settings), CPU]
     session = onnxruntime.InferenceSession(model, options, wanted, **AS_ASKED)
     if (providers := session.get_providers())[0] == gpu.provider:
         return session, ""

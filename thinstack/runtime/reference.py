@@ -70,7 +70,8 @@ def check_cases(
     source = str(bundle.path / CASES_FILE)
     model = str(bundle.path / ONNX_FILE)
     apart = is_isolated(bundle, isolated)
-    session, _ = open_session(bundle.read(ONNX_FILE), device=device, source=model, isolated=apart)
+    files = {"model": bundle.read(ONNX_FILE), "gpu": bundle.for_gpu()}
+    session, _ = open_session(**files, device=device, source=model, isolated=apart)
     content = bundle.read(CASES_FILE)
     rough = session.get_modelmeta().custom_metadata_map.get("quantization") == "int8"
     try:

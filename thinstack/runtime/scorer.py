@@ -93,7 +93,10 @@ class Scorer:
         self._allowed = tuple(allow_operators)
         self.isolated = is_isolated(bundle, isolated, self._allowed)
         self._source = str(bundle.path / ONNX_FILE)
-        self._model = bundle.read(ONNX_FILE)
+        self._model, self._gpu = (
+            bundle.read(ONNX_FILE),
+            b"" if device == "cpu" else bundle.for_gpu(),
+        )
         self._session: Any
         self._parses = self.config.parses
         self._pool = Pool(threads)
@@ -260,6 +263,7 @@ class Scorer:
             source=self._source,
             isolated=self.isolated,
             allow_operators=self._allowed,
+            gpu=self._gpu,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
         self._types, self._output, self.phrases = interface[:3]

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle.gate.onnx_gate import check_onnx
+from thinstack.bundle.gpu_file import joined
 from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
 from thinstack.runtime.devices import RunningDevice
@@ -19,12 +20,15 @@ def open_session(
     source: str,
     isolated: bool = False,
     allow_operators: Collection[str] = (),
+    gpu: bytes = b"",
+    for_gpu: bool = False,
 ) -> tuple[Any, RunningDevice]:
     """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
 
     `source` names the file in messages. `isolated`: an
     `thinstack.runtime.isolation.isolated.IsolatedSession`, which runs it in processes of its own.
-    `allow_operators`: further operators that an isolated file may have. `Predictor` describes
+    `allow_operators`: further operators that an isolated file may have. `gpu`: the bundle's file
+    for GPUs, if it has one. `for_gpu`: whether `model` itself is for GPUs. `Predictor` describes
     `device` and the errors. Raises BundleError also if `check_onnx` refuses the model or
     onnxruntime cannot load it.
     """
@@ -35,14 +39,17 @@ def open_session(
         raise InputError(
             "allow_operators is for models in a process of their own: say isolated=True"
         )
-    check_onnx(model, source=source, allow=allow_operators)
+    check_onnx(model, source=source, allow=allow_operators, for_gpu=for_gpu)
+    if gpu and device != "cpu":
+        gpu = joined(gpu, model, source=source)
+        check_onnx(gpu, source=source, allow=allow_operators, for_gpu=True)
     if isolated:
         from thinstack.runtime.isolation.isolated import IsolatedSession
 
-        apart = IsolatedSession(model, device=device, source=source)
+        apart = IsolatedSession(model, device=device, source=source, on_gpu=gpu)
         started = Started(apart, apart.device, apart.warning)
     else:
-        started = start_session(model, device, source)
+        started = start_session(model, device, source, gpu)
     if started.warning:
         warnings.warn(started.warning, RuntimeWarning, stacklevel=4)
     return started.session, started.device

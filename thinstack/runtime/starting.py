@@ -18,14 +18,15 @@ class Started(NamedTuple):
     warning: str = ""
 
 
-def start_session(model: bytes, device: str, source: str) -> Started:
-    """A session for an ONNX file that `check_onnx` has let pass. Raises BundleError, DeviceError
+def start_session(model: bytes, device: str, source: str, on_gpu: bytes = b"") -> Started:
+    """A session for an ONNX file that `check_onnx` has let pass, as has `on_gpu`, the file for GPUs
+    if there is one. Raises BundleError, DeviceError
     and MissingExtraError as `thinstack.runtime.session.open_session` does."""
     onnxruntime = import_onnxruntime()
     on_cpu = partial(cpu_session, onnxruntime, model, source)
     auto, problems = device == "auto", []
     for gpu in gpus_for(device):
-        session, problem = gpu_session(onnxruntime, gpu, model, real=auto)
+        session, problem = gpu_session(onnxruntime, gpu, on_gpu or model, real=auto)
         if session is not None:
             return Started(GpuSession(session, gpu, on_cpu, auto=auto), gpu.name)
         if not auto:

@@ -12,7 +12,7 @@ from thinstack.bundle.gate.onnx_gate import initializers
 from thinstack.bundle.weights import LEVELS, SCALE
 from thinstack.export.onnx.graph import set_nodes, walk
 
-__all__ = ["leave_out"]
+__all__ = ["left_out"]
 
 SMALL: Final = 1024
 """Bytes of a weight that is not worth the trouble."""
@@ -22,11 +22,10 @@ OWN: Final = "gpu."
 Array = NDArray[Any]
 
 
-def leave_out(model: onnx.ModelProto, beside: bytes) -> None:
-    """Take out of a model what the file `beside` holds. What is left makes each weight of the other
-    file's initializers, once, when a runtime loads the two together
-    (`thinstack.bundle.gpu_file.joined`)."""
-    held = initializers(beside)
+def left_out(exported: bytes, beside: bytes) -> bytes:
+    """A file without the weights that the file `beside` holds. It makes each of them of the other
+    file's, once, when a runtime loads the two together (`thinstack.bundle.gpu_file.joined`)."""
+    model, held = onnx.load_model_from_string(exported), initializers(beside)
     kept, nodes = list[onnx.TensorProto](), list[onnx.NodeProto]()
     for weight in model.graph.initializer:
         own, array = OWN + weight.name, numpy_helper.to_array(weight)
@@ -42,6 +41,8 @@ def leave_out(model: onnx.ModelProto, beside: bytes) -> None:
     set_nodes(model.graph, [*nodes, *(_copy(node) for node in model.graph.node)])
     del model.graph.initializer[:]
     model.graph.initializer.extend(kept)
+    content: bytes = model.SerializeToString(deterministic=True)
+    return content
 
 
 def _sources(array: Array, held: Mapping[str, Array]) -> Iterator[tuple[str, Array | None]]:

@@ -77,7 +77,8 @@ def cross(places: Places, values: Sequence[str]) -> tuple[list[onnx.NodeProto], 
     for value, part in zip(values, _there(places, parts, nodes), strict=True):
         if places.ranks.get(value) != 1:
             shape = places.node("Shape", value)
-            nodes += [shape, places.node("Reshape", part, shape.name, dtype=INT32)]
+            reshaped = places.node("Reshape", part, shape.name, dtype=INT32, allowzero=1)
+            nodes += [shape, reshaped]
             part = nodes[-1].name
             places.on_gpu.add(part)
         if places.types[value] == BOOL:

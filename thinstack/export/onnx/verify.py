@@ -17,6 +17,7 @@ from onnx.reference.op_run import OpRun
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack._version import __version__
+from thinstack.bundle.gpu_file import host_nodes
 from thinstack.core.config import ModelConfig
 from thinstack.core.forest import Forest, join
 from thinstack.core.model.model import Model
@@ -197,7 +198,9 @@ class _File:
 
     def __init__(self, exported: bytes, model: Model, config: ModelConfig):
         try:
-            opened = open_session(exported, device="cpu", source="the exported file")
+            for_gpu = bool(host_nodes(exported))
+            file = {"source": "the exported file", "for_gpu": for_gpu}
+            opened = open_session(exported, device="cpu", **file)
         except BundleError as error:
             advice = "in its parts, use operations that thinstack's own parts use"
             raise ExportError(f"this model cannot be shipped as ONNX: {error}; {advice}") from None

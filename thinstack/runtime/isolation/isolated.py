@@ -61,8 +61,10 @@ class IsolatedSession:
     `thinstack.runtime.session.open_session` does.
     """
 
-    def __init__(self, model: bytes, *, device: str, source: str):
+    def __init__(self, model: bytes, *, device: str, source: str, on_gpu: bytes = b""):
         self._model, self._asked, self._source = model, device, source
+        files = {"model": model, "on_gpu": on_gpu}
+        self._files = {name: np.frombuffer(file, np.uint8) for name, file in files.items()}
         self._idle: list[ModelProcess] = []
         # Locks, because what a signal handler raises leaves a semaphore of Python taken for ever.
         self._turns = cycle([threading.Lock() for _ in range(usable_cores())])
@@ -140,7 +142,7 @@ class IsolatedSession:
             "memory": MEMORY + 6 * len(self._model) if self._asked == "cpu" else 0,
             "seconds": self._seconds(len(self._model) >> 21),
         }
-        reply = self._answer(process, request, {"model": np.frombuffer(self._model, np.uint8)})
+        reply = self._answer(process, request, self._files)
         if error := _error_of(reply):
             self._drop(process)
             raise error

@@ -88,12 +88,12 @@ def _end_with(owner: int) -> None:
 def _loaded(message: Message) -> tuple[Any, dict[str, Any]]:
     """The session of a file, and what the other process is told of it."""
     asked = message.data
-    model = message.arrays["model"].tobytes()
+    model, on_gpu = (message.arrays[name].tobytes() for name in ("model", "on_gpu"))
     _allow_seconds(asked["seconds"])
     if asked["memory"]:
         import_onnxruntime()  # what it takes itself does not count
         _allow_memory(asked["memory"])
-    session, device, warning = start_session(model, asked["device"], asked["source"])
+    session, device, warning = start_session(model, asked["device"], asked["source"], on_gpu)
     return session, {
         "device": device,
         "warning": warning,

@@ -92,6 +92,7 @@ def _exports(
         index_type=recipe.export.index_type,
         development=_development(datasets.dev, result.model),
         inference_only=recipe.export.inference_only,
+        gpu=recipe.export.gpu,
     )
     if made.unscripted:
         encoding = console.encoding

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from thinstack.bundle.manifest import (
     CASES_FILE,
+    GPU_FILE,
     ONNX_FILE,
     REPORT_FILE,
     TOKENIZER_FILE,
@@ -23,8 +24,9 @@ from thinstack.data.words.vocabulary import WordVocabulary
 from thinstack.data.words.wordpiece import WordpieceVocabulary, tokenizer_json
 from thinstack.errors import ExportError
 from thinstack.export.compare import reference_cases
-from thinstack.export.onnx.model import IndexType
-from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx
+from thinstack.export.onnx.beside import left_out
+from thinstack.export.onnx.model import IndexType, export_onnx
+from thinstack.export.onnx.verify import VerificationReport, export_verified_onnx, verify_onnx
 from thinstack.export.quantize import Quantize, dequantised
 from thinstack.export.torchscript import export_torchscript
 
@@ -52,12 +54,14 @@ def bundle_files(
     index_type: IndexType = "int32",
     development: Sequence[Forest] = (),
     inference_only: bool = True,
+    gpu: bool = False,
 ) -> BundleFiles:
     """Export a trained model, verify it, and make the files of its bundle.
 
     `quantize`, `index_type`, `development`: as `export_verified_onnx` has them. `inference_only`:
     store the weights as the ONNX file has them, and only what that file lacks. Without it, the
-    model's own weights are stored, and a TorchScript file too if the model can be scripted.
+    model's own weights are stored, and a TorchScript file too if the model can be scripted. `gpu`:
+    add the file for GPUs, compared with the model too.
 
     Raises ExportError if the ONNX file does not answer as the model does.
     """
@@ -75,6 +79,8 @@ def bundle_files(
         ONNX_FILE: exported,
         CASES_FILE: json_file(reference_cases(model, config, quantize=quantize)),
     }
+    if gpu:
+        files[GPU_FILE] = gpu_file(model, config, vocabulary, quantize, beside=exported)
     if isinstance(vocabulary, WordpieceVocabulary):
         files[TOKENIZER_FILE] = tokenizer_json(vocabulary)
     if inference_only:
@@ -88,3 +94,21 @@ def bundle_files(
             unscripted = str(error)
     files[REPORT_FILE] = json_file(reports)
     return BundleFiles(files, report, unscripted)
+
+
+def gpu_file(
+    model: Model,
+    config: ModelConfig,
+    vocabulary: WordVocabulary | WordpieceVocabulary,
+    quantize: Quantize,
+    *,
+    beside: bytes,
+) -> bytes:
+    """The file for GPUs of a bundle whose ONNX file is `beside`, without the weights that this one
+    holds. Raises ExportError if it does not answer as the model does."""
+    exported = export_onnx(
+        model, config, device="gpu", quantize=quantize, vocabulary_digest=vocabulary.digest()
+    )
+    rounded = dequantised(model, quantize)
+    verify_onnx(exported, model, config, runtimes=("onnxruntime",), rounded=rounded)
+    return left_out(exported, beside)

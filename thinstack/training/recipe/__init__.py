@@ -182,6 +182,11 @@ class ExportConfig(Strict):
         default="int32",
         description="Type of the index inputs of the ONNX file; JavaScript needs int32.",
     )
+    gpu: bool = Field(
+        default=False,
+        description="Add a file for GPUs to the bundle. It has no weights that the ONNX file has; "
+        "where it is missing, a GPU runs the ONNX file, with more copies.",
+    )
     calibrate: bool = Field(
         default=True,
         description="Fit a temperature on the development data and divide the weights of the "
