@@ -97,6 +97,9 @@ class Embedding(nn.Module):
             the embedding, and `vectors` (`Vectors`, or None). It returns `Leaves`.
         fine_tuning: what suits a model with this embedding, None for the usual settings.
         undecayed: names of weights that AdamW does not shrink, beside all biases.
+        plans: whether `forward` takes inputs that are on the host even if the table is not. It then
+            moves what it makes of them (`thinstack.core.schedule.moved`). Otherwise a model moves
+            them before.
         table: (V, W), drawn at random.
         entries: V.
         max_pieces: how many pieces of a sentence it tells apart, 0 without a limit.
@@ -113,6 +116,7 @@ class Embedding(nn.Module):
     pretrained: ClassVar[str] = ""
     fine_tuning: ClassVar[FineTuning | None] = None
     undecayed: ClassVar[tuple[str, ...]] = ()
+    plans: ClassVar[bool] = False
 
     def __init_subclass__(cls, **keywords: Any):
         super().__init_subclass__(**keywords)

@@ -25,7 +25,8 @@ class Encoding(NamedTuple):
         choices: the scores that a parser chose by. They are (N, 2) unnormalised scores of SHIFT and
             REDUCE before each transition, in node order, or (L, 1) distances of gaps; (N, 0)
             without a parser.
-        free: (N,) 1 if both transitions were possible, in node order; (0,) with distances.
+        free: (N,) 1 if both transitions were possible, in node order; (0,) with distances. It may
+            be on the host even if `choices` are not.
     """
 
     stacked: Tensor
@@ -41,11 +42,17 @@ class Encoding(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """How good a parser's choices are, over this many `cases`: the sum of their `loss`, and how
-    many are `right`."""
+    """How good a parser's choices are, over this many `cases`.
+
+    Attributes:
+        loss: the sum of their losses, ().
+        right: how many are right. A tensor () may stay on the device: training does not read it, so
+            it does not wait for it.
+        cases: how many there are.
+    """
 
     loss: Tensor
-    right: int
+    right: Tensor | int
     cases: int
 
 

@@ -129,10 +129,16 @@ class Model(nn.Module):
                         f"there are words; found a sum of {int(lengths.sum())}"
                     )
         if not torch.jit.is_scripting():  # type: ignore[attr-defined]
-            device, names = self.embedding.table.device, self.embedding.index_names
-            inputs = {name: inputs[name].to(device, non_blocking=True) for name in names}
+            inputs = self._moved(inputs)
         words: Tensor = self.embedding(inputs)
         return words
+
+    def _moved(self, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+        """What the embedding reads, on the device of its table unless it plans on the host."""
+        if self.embedding.plans:
+            return inputs
+        device, names = self.embedding.table.device, self.embedding.index_names
+        return {name: inputs[name].to(device, non_blocking=True) for name in names}
 
     def joint(self, inputs: dict[str, Tensor], track: bool = True) -> Joint:
         """The parts of the joint objective, over given trees. Without `track`, `choices` and `free`

@@ -68,7 +68,7 @@ class ParsingEncoder(Encoder):
         """The cross-entropies of the cuts. At each node of the treebank's trees, it is a softmax
         over the gaps of the node's span. A span of two words is not a case."""
         cuts, totals, greatest = _spans(choices.squeeze(1), wanted)
-        return Judgement((totals - cuts).sum(), int((cuts >= greatest).sum()), int(cuts.shape[0]))
+        return Judgement((totals - cuts).sum(), (cuts >= greatest).sum(), int(cuts.shape[0]))
 
     def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
         """The worst choice, as in every `Encoder`. Distances that differ by less than 1/16 count as
@@ -89,9 +89,8 @@ def _spans(distances: Tensor, transitions: Tensor) -> tuple[Tensor, Tensor, Tens
     cuts = spans[nodes - 1, 0] - 1  # the right child stands before its parent
     owner = torch.repeat_interleave(torch.arange(len(nodes)), gaps)
     place = torch.arange(len(owner)) + (starts - gaps.cumsum(0) + gaps)[owner]
-    owner, place, cuts = (
-        each.to(distances.device, non_blocking=True) for each in (owner, place, cuts)
-    )
+    places = torch.cat([owner, place, cuts]).to(distances.device, non_blocking=True)
+    owner, place, cuts = torch.split(places, [len(owner), len(owner), len(cuts)])
 
     scores = distances.index_select(0, place)
     greatest = scores.new_full([len(nodes)], -math.inf)

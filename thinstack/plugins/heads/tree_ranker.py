@@ -67,13 +67,14 @@ class TreeRanker(TaskHead):
         is left out. Each sentence needs its oracle, a tree with 0; without one the loss is
         infinite.
         """
-        known = (candidates >= 0).all(1)
-        f, sentence = scores[known], candidates[known, 0]
-        wrong = candidates[known, 1].to(scores.dtype)
-        # No sentence has less than one tree, so B places do for all sentences.
-        none = torch.zeros_like(scores)
-        rivals, oracles = f + self.kappa * wrong, f.masked_fill(wrong > 0, float("-inf"))
+        # No sentence has less than one tree, so B places do for all sentences. One more takes what
+        # is left out: what is chosen by a mask would have the host wait for its size.
+        known, places = (candidates >= 0).all(1), scores.shape[0]
+        sentence = candidates[:, 0].masked_fill(~known, places)
+        wrong = candidates[:, 1].to(scores.dtype)
+        none = scores.new_zeros([places + 1])
+        rivals, oracles = scores + self.kappa * wrong, scores.masked_fill(wrong > 0, -torch.inf)
         rival = none.scatter_reduce(0, sentence, rivals, "amax", include_self=False)
         oracle = none.scatter_reduce(0, sentence, oracles, "amax", include_self=False)
         # Not below 0: the oracle is one of its own rivals, with a margin of 0.
-        return (rival - oracle).sum()
+        return (rival - oracle)[:-1].sum()

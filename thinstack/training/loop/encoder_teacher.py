@@ -70,7 +70,10 @@ class EncoderTeacher:
         pieces = self._tokenizer(list(texts), truncation=True, max_length=MOST_PIECES)
         for places in _batches([*map(len, pieces["input_ids"])]):
             part = {name: [each[place] for place in places] for name, each in pieces.items()}
-            batch = self._tokenizer.pad(part, return_tensors="pt").to(self._device)
+            batch = {
+                name: each.to(self._device, non_blocking=True)
+                for name, each in self._tokenizer.pad(part, return_tensors="pt").items()
+            }
             with torch.autocast(self._device.type, torch.bfloat16, enabled=self._lower):
                 logits = self._model(**batch).logits
             rows[places] = logits.float().softmax(1).cpu().numpy()[:, self._classes]

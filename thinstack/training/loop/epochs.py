@@ -188,7 +188,10 @@ def _one_epoch(
     model, total = learner.model, len(drawn.examples)
     torch.manual_seed(drawn.dropout)
     model.train()
-    totals, done = np.zeros((2, 2)), 0  # of the task and of a parser: the loss, the cases
+    device = model.embedding.table.device
+    # Of the task and of a parser. Losses stay on the device: a look at one would wait for its step.
+    losses_so_far, cases = torch.zeros(2, dtype=torch.float64, device=device), np.zeros(2)
+    done = 0
     for chosen in drawn.batches:
         epochs = drawn.number - 1 + (done + len(chosen) / 2) / total
         set_rates(learner.optimizers, config, epochs)
@@ -201,11 +204,12 @@ def _one_epoch(
             whole = [drawn.examples[place] for place in chosen]
             losses, counts = task.loss(model, batch, whole, config, learner.initial)
             learner.learn((losses[0] + config.alpha * losses[1]) / len(chosen))
-            totals += [[float(loss.detach()) for loss in losses], counts]
+            losses_so_far += torch.stack(losses).detach()
+            cases += counts
         learner.step(team)
         done += len(chosen)
         on_batch(drawn.number, done, total)
-    sums, cases = team.total(totals)
+    sums, cases = team.total(np.stack([losses_so_far.cpu().numpy(), cases]))
     loss, parsing_loss = (sums / np.maximum(cases, 1)).tolist()
     _check_finite(loss, model, drawn.number)
     parsing = {"parsing_loss": parsing_loss} if model.parses and task.teaches_parser else {}
@@ -213,8 +217,9 @@ def _one_epoch(
 
 
 def _check_finite(loss: float, model: Model, epoch: int) -> None:
-    weights = model.named_parameters()
-    broken = [name for name, value in weights if not bool(torch.isfinite(value).all())]
+    names, weights = zip(*model.named_parameters(), strict=True)
+    finite = torch.stack([torch.isfinite(value).all() for value in weights]).cpu()
+    broken = [name for name, fine in zip(names, finite.tolist(), strict=True) if not fine]
     if broken or not math.isfinite(loss):
         found = f"{broken[0]} is not finite any more" if broken else f"the loss is {loss}"
         raise ConfigError(

@@ -1,6 +1,6 @@
 """The loss of a task head over its targets, and beside it that of a parser."""
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -49,12 +49,18 @@ def task_loss(
     """
     if batch.soft is None and root_weight == 0:
         labelled = int((batch.targets >= 0).sum())
-        return head.loss(logits, torch.from_numpy(batch.targets).to(logits.device)), labelled
-    labels = torch.from_numpy(soft_labels(batch, head.classes, root_weight)).to(logits.device)
+        return head.loss(logits, sent(batch.targets, logits)), labelled
+    soft = soft_labels(batch, head.classes, root_weight)
+    labels, labelled = sent(soft, logits), int(soft.any(1).sum())
     if batch.sets.size:
-        rows = torch.from_numpy(batch.sets).to(logits.device)
+        rows = sent(batch.sets, logits)
         labels[rows] = shares_in_sets(labels[rows], logits[rows])
-    return head.loss(logits, labels), int(labels.any(1).sum())
+    return head.loss(logits, labels), labelled
+
+
+def sent(values: NDArray[Any], like: Tensor) -> Tensor:
+    """Values of the host on the device of `like`, without a wait of the host."""
+    return torch.from_numpy(values).to(like.device, non_blocking=True)
 
 
 def shares_in_sets(labels: Tensor, logits: Tensor) -> Tensor:
@@ -77,11 +83,11 @@ def group_loss(logits: Tensor, batch: Minibatch) -> Tensor:
     """
     chosen = np.flatnonzero(batch.groups >= 0)
     _, places, counts = np.unique(batch.groups[chosen], return_inverse=True, return_counts=True)
-    rows = torch.from_numpy(batch.whole[chosen]).to(logits.device)
+    rows = sent(batch.whole[chosen], logits)
     logs = logits[rows].float().log_softmax(1)
-    group = torch.from_numpy(places.reshape(-1)).to(logits.device)
+    group = sent(places.reshape(-1), logits)
     sums = logs.new_zeros(len(counts), logs.shape[1]).index_add(0, group, logs.exp())
-    means = sums / torch.from_numpy(counts).to(logs)[:, None]
+    means = sums / sent(counts, logs).to(logs.dtype)[:, None]
     return (logs.exp() * (logs - means.clamp_min(TINY).log()[group])).sum()
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from thinstack.core.forest import without_trees
 from thinstack.core.model.model import Model
@@ -142,11 +143,12 @@ def agreement(model: Model, examples: Sequence[Example]) -> dict[str, float | No
 @torch.inference_mode()
 def _choices_right(model: Model, examples: Sequence[Example]) -> float | None:
     model.eval()
-    right = cases = 0
+    right: Tensor | int = 0
+    cases = 0
     for _, forest in forests_of(examples, "gold"):
         inputs = model.inputs(forest)
         joint = model.joint(inputs)
         wanted = torch.from_numpy(forest.sentence_transitions)
         found = model.encoder.judge(joint.choices, joint.free, wanted)
         right, cases = right + found.right, cases + found.cases
-    return 100.0 * right / cases if cases else None
+    return 100.0 * float(right) / cases if cases else None

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.core.embedding import Embedding, FineTuning
-from thinstack.core.schedule import arange
+from thinstack.core.schedule import arange, moved
 from thinstack.errors import ConfigError
 from thinstack.plugins.embeddings.transformer.layers import ModelType, Transformer
 
@@ -94,6 +94,7 @@ class TransformerEmbedding(Embedding):
     pretrained = "thinstack.plugins.embeddings.transformer.pretrained"
     fine_tuning = FINE_TUNING
     undecayed = ("encoder.position", "encoder.relative.weight")
+    plans = True
 
     def __init__(
         self,
@@ -153,8 +154,12 @@ class TransformerEmbedding(Embedding):
         pieces, counts = inputs["piece_ids"].long(), inputs["pieces_per_word"].long()
         tokens = tokens_of(pieces, counts, inputs["lengths"].long(), self.first, self.last)
         extents = tokens.ends - tokens.starts + 1
+        # On the host: numbers of tokens depend on values, for which it would wait.
         longest = int(extents.max()) if extents.shape[0] > 0 else 1
-        grid, inside = grid_of(tokens, arange(longest, extents.device))
+        if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+            tokens = moved(tokens, self.table)
+            counts = counts.to(self.table.device, non_blocking=True)
+        grid, inside = grid_of(tokens, arange(longest, counts.device))
         mask = torch.where(inside, 0.0, self.far_below).unsqueeze(1).unsqueeze(1)
         places = tokens.sentence * longest + tokens.positions
         rows = functional.embedding(tokens.ids, self.table, sparse=True)
@@ -164,7 +169,7 @@ class TransformerEmbedding(Embedding):
             normed = functional.layer_norm(rows.index_select(0, tokens.pieces), [rows.shape[1]])
             vectors.append(self.dropout(_mean_by_word(normed, tokens.word, counts)))
         if self.static is not None:
-            static = self.static.index_select(0, pieces)
+            static = self.static.index_select(0, tokens.ids.index_select(0, tokens.pieces))
             vectors.append(self.dropout(_mean_by_word(static, tokens.word, counts)))
         return torch.cat(vectors, 1)
 

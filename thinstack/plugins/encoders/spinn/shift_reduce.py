@@ -117,6 +117,7 @@ class ShiftReduce(nn.Module):
         table = timetable(lengths)
         numbers = numbers_by_making(transitions, table)
         plan = schedule_stack(transitions, numbers, table)
+        free = plan.free  # judged by the host, where it is
         if not torch.jit.is_scripting():  # type: ignore[attr-defined]
             table, plan = moved(table, leaf_inputs), moved(plan, leaf_inputs)
             numbers = numbers.to(leaf_inputs.device, non_blocking=True)
@@ -143,7 +144,7 @@ class ShiftReduce(nn.Module):
         scores = _in_node_order(choices, table)
         stacked, places = torch.cat(outputs), numbers - 1
         roots = stacked.index_select(0, places.index_select(0, table.roots))
-        return plain_encoding(stacked, places, roots, transitions.long(), scores, plan.free)
+        return plain_encoding(stacked, places, roots, transitions.long(), scores, free)
 
     def parse(self, leaf_inputs: Tensor, lengths: Tensor) -> Encoding:
         """Encode sentences over the trees that the transition classifier chooses. At each step it

@@ -114,7 +114,7 @@ class StackEncoder(Encoder):
         leaves = words.index_select(0, there.leaf_words)
         none = words.new_zeros([schedule.inner.shape[0], 0])
         stacked, roots, _ = self.by_depth(leaves, none, there)
-        free = torch.zeros_like(there.stacked)
+        free = torch.zeros_like(schedule.stacked)
         choices = words.new_zeros([free.shape[0], 0])
         if track:
             choices, free = self.follow(stacked, schedule.stacked, transitions, lengths)
@@ -133,12 +133,14 @@ class StackEncoder(Encoder):
 
         Args:
             outputs: (N, H) of all nodes.
-            places: (N,) the row of each node in `outputs`, on the device of the next two.
+            places: (N,) the row of each node in `outputs`, on the device of the next two; where
+                both transitions were possible stays there too.
             transitions: (N,) of the trees.
             lengths: (B,) of the sentences.
         """
         table = timetable(lengths)
         plan = schedule_stack(transitions, places + 1, table)
+        free = plan.free
         word_rows = places.index_select(0, (transitions == 0).nonzero().squeeze(1))
         if not torch.jit.is_scripting():  # type: ignore[attr-defined]
             table, plan = moved(table, outputs), moved(plan, outputs)
@@ -161,16 +163,17 @@ class StackEncoder(Encoder):
             )
             states.append(hidden)
         choices = self.tracker.choices(torch.cat(states))
-        return torch.zeros_like(choices).index_copy(0, table.places, choices), plan.free
+        return torch.zeros_like(choices).index_copy(0, table.places, choices), free
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
         """The cross-entropies of the transition classifier, (7), for steps with both transitions
         possible and the right one known."""
-        right = torch.where(free > 0, wanted.to(free.device, non_blocking=True), -1)
-        known = right >= 0
+        # The host knows what was possible, and so how many cases there are.
+        wanted = torch.where(free > 0, wanted.to(free.device, non_blocking=True), -1)
+        right = wanted.to(choices.device, non_blocking=True)
         loss = functional.cross_entropy(choices, right, ignore_index=-1, reduction="sum")
         agrees = (choices[:, 1] > choices[:, 0]).long() == right
-        return Judgement(loss, int((agrees & known).sum()), int(known.sum()))
+        return Judgement(loss, agrees.sum(), int((wanted >= 0).sum()))
 
     def worst_choice(self, choices: Tensor, free: Tensor, taken: Tensor) -> float:
         chosen = free.nonzero().squeeze(1)

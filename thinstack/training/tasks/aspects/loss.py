@@ -4,6 +4,7 @@ import torch
 
 from thinstack.core.model.model import Model
 from thinstack.training.examples.example import Minibatch
+from thinstack.training.loop.losses import sent
 from thinstack.training.loop.precision import joint_of
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.task import Losses
@@ -19,7 +20,7 @@ def aspect_losses(model: Model, batch: Minibatch, training: TrainingConfig) -> L
     """
     joint = joint_of(model, model.inputs(batch.forest), training)
     assert batch.soft is not None, "a guide has made the examples"
-    soft = torch.from_numpy(batch.soft).to(joint.logits.device)
+    soft = sent(batch.soft, joint.logits)
     logs = joint.logits.log_softmax(1)
     no_term, term = logs[:, 0], logs[:, 1:].logsumexp(1)
     sentiment = logs[:, 1:] - term[:, None]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -9,6 +10,7 @@ from torch.nn import functional
 from thinstack.core.model.model import Model
 from thinstack.runtime.documents import word_shares
 from thinstack.training.examples.example import Example, Minibatch
+from thinstack.training.loop.losses import sent
 from thinstack.training.loop.precision import joint_of
 from thinstack.training.recipe import TrainingConfig
 from thinstack.training.task import Losses
@@ -57,20 +59,17 @@ def text_losses(
     """
     inputs = model.inputs(batch.forest)
     logits = joint_of(model, inputs, training, track=False).logits
-    roots, inner = logits, torch.ones(len(logits), dtype=torch.bool, device=logits.device)
+    roots, inner = logits, np.arange(len(logits))
     if model.head.reads == "nodes":
-        ends = (torch.from_numpy(batch.forest.sizes).cumsum(0) - 1).to(logits.device)
-        roots, inner[ends] = logits.index_select(0, ends), False
-    text, shares = (
-        torch.from_numpy(each).to(logits.device)
-        for each in word_shares(batch.forest.lengths, batch.trees)
-    )
+        ends = np.cumsum(batch.forest.sizes) - 1
+        roots, inner = logits.index_select(0, sent(ends, logits)), np.delete(inner, ends)
+    text, shares = (sent(each, logits) for each in word_shares(batch.forest.lengths, batch.trees))
     weighted = functional.softmax(roots, 1) * shares.to(roots.dtype).unsqueeze(1)
     means = roots.new_zeros([batch.size, roots.shape[1]]).index_add(0, text, weighted)
     if model.class_sets is not None:
-        means = means @ model.class_sets.T.to(means)
+        means = means @ model.class_sets.T.to(means, non_blocking=True)
         means = means / means.sum(1, keepdim=True).clamp_min(torch.finfo(means.dtype).tiny)
-    targets = torch.from_numpy(batch.targets).to(logits.device)
+    targets = sent(batch.targets, logits)
     logs = means.clamp_min(torch.finfo(means.dtype).tiny).log()
     if neighbours > 0:
         loss = -(near_classes(targets, logs.shape[1], neighbours) * logs).sum()
@@ -81,7 +80,10 @@ def text_losses(
             wanted = functional.log_softmax(
                 joint_of(initial, inputs, training, track=False).logits, 1
             )
-        moved = functional.log_softmax(logits, 1)[inner]
-        divergence = functional.kl_div(moved, wanted[inner], reduction="sum", log_target=True)
+        rows = sent(inner, logits)
+        moved, still = (
+            each.index_select(0, rows) for each in (functional.log_softmax(logits, 1), wanted)
+        )
+        divergence = functional.kl_div(moved, still, reduction="sum", log_target=True)
         loss = loss + penalty * len(whole) * divergence / max(1, phrases_of(model, whole))
     return (loss, loss.new_zeros([])), (batch.size, 0)

@@ -1,0 +1,265 @@
+"""Training on a pretended GPU: what a step sends there, fetches and waits for, forwards, backwards
+and in the optimiser; and that it learns what the CPU does."""
+
+import copy
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import tiny_recipe
+import torch
+from core.configured import LEXICALIZED, SPINN, build
+from core.test_transfers import plans
+from pretended_device import DEVICE, PretendedDevice, held
+from runs import fresh
+from steps_there import batch_of, both, step
+from test_encoder_teacher import FIVE, classifier
+from tiny_encoder import MPNET, OPTIONS, WIDTH
+from torch import nn
+
+from thinstack.plugins.heads.node_classifier import NodeClassifier
+from thinstack.training.examples.datasets import load_datasets
+from thinstack.training.loop import encoder_teacher
+from thinstack.training.loop.encoder_teacher import EncoderTeacher
+from thinstack.training.loop.epochs import train
+from thinstack.training.loop.losses import joint_losses
+from thinstack.training.loop.text_learner import TextLearner
+from thinstack.training.recipe import TrainingConfig
+from thinstack.training.tasks.aspects.loss import aspect_losses
+from thinstack.training.tasks.texts.loss import text_losses
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+PIECES, DISTANCES = {"kind": "wordpieces", "size": 3}, {"name": "distances.v1"}
+ROOTS = {"name": "root_classifier.v1"}
+
+
+def contextual(options, size):
+    return {"kind": "wordpieces", "name": "transformer.v1", "size": size, "options": options}
+
+
+def made(*settings, **fields):
+    torch.manual_seed(0)
+    return build(*settings, entries=60, **fields)
+
+
+def test_every_registered_model(monkeypatch):
+    """What it reads, its trees and the targets go there; nothing comes back, and nothing waits."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    from export_subjects import exportables
+
+    tried = 0
+    for one in exportables(" on ", 4, every=False):
+        tried += 1
+        model = one.model
+        sent = len(model.embedding.index_names) + plans(model) + 1
+        if model.parses:  # a tracker beside the trees has plans of its own
+            sent += 1 if model.encoder.feeds else 4
+        assert both(model, batch_of(model)) == {"forward": {"sent": sent}}, one.name
+    assert tried > 40
+
+
+EMBEDDINGS = {
+    "words": ({}, 3),
+    "wordpieces": ({"embedding": PIECES}, 4),
+    "BERT": ({"embedding": contextual(OPTIONS | {"rows": True}, 2 * WIDTH)}, 4),
+    "MPNet": ({"embedding": contextual(MPNET | {"static": 3}, WIDTH + 3)}, 4),
+    "words, distances": ({"parser": DISTANCES}, 5),
+    "BERT, distances": ({"embedding": contextual(OPTIONS, WIDTH), "parser": DISTANCES}, 6),
+}
+
+
+@pytest.mark.parametrize("name", EMBEDDINGS)
+def test_embeddings_and_parsers(name):
+    """A transformer's tokens are found on the host, which knows how many there are."""
+    fields, sent = EMBEDDINGS[name]
+    model = made(**fields)
+    assert both(model, batch_of(model)) == {"forward": {"sent": sent}}
+
+
+ROWS = {"sgd": 0, "adagrad": 1, "adam": 1}
+
+
+@pytest.mark.parametrize("vector_rule", ROWS)
+@pytest.mark.parametrize("rule", ["adagrad", "rmsprop", "adam", "adamw"])
+def test_optimisers(rule, vector_rule):
+    """Where each row of the table has a state, equal rows of a sparse gradient are added up first.
+    Torch waits for their number."""
+    model = made(embedding=PIECES, parser=DISTANCES)
+    config = TrainingConfig(rule=rule, vector_rule=vector_rule, clip=1.0)
+    counts = both(model, batch_of(model), config, may_wait=True)
+    waits = {"waits: _coalesce": ROWS[vector_rule]} if ROWS[vector_rule] else None
+    assert counts.pop("step", None) == waits
+    assert counts == {"forward": {"sent": 6}}
+
+
+def soft_labels(model):
+    draw, rows = np.random.default_rng(1), len(batch_of(model).targets)
+    labels = draw.dirichlet(np.ones(3), rows).astype(np.float32)
+    labels[1] = 0
+    return labels
+
+
+def soft(model):
+    """A teacher's labels; weights of roots; groups; and a root that has one of two classes."""
+    return batch_of(
+        model, soft=soft_labels(model), groups=np.array([0, 0, -1, 1]), sets=np.array([3])
+    )
+
+
+def of_texts(model):
+    """Two texts of two sentences each."""
+    return batch_of(model, targets=np.array([0, 1]), trees=np.array([2, 2]), size=2)
+
+
+def texts(model, batch, config):
+    """With neighbours, sets of classes, and phrases held to the start."""
+    example = SimpleNamespace(gold=SimpleNamespace(forest=batch.forest))
+    initial = copy.deepcopy(model).eval()
+    with torch.no_grad():
+        initial.head.linear.weight.mul_(2)
+    model.class_sets = torch.eye(3)[:2]
+    options = {"neighbours": 0.2, "penalty": 1.0}
+    return text_losses(model, batch, [example], config, initial, **options)
+
+
+LOSSES = {
+    "treebank": ({}, (), soft, partial(joint_losses, root_weight=0.2, group_weight=0.5), 7),
+    "texts, phrases": ({}, (), of_texts, texts, 10),
+    "texts, roots": ({}, (None, ROOTS), of_texts, texts, 9),
+    "aspects": (
+        {"parser": DISTANCES},
+        (),
+        lambda model: batch_of(model, soft=soft_labels(model)),
+        aspect_losses,
+        5,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_of_tasks(name):
+    fields, settings, batch, loss, sent = LOSSES[name]
+    model = made(*settings, **fields)
+    assert both(model, batch(model), loss=loss) == {"forward": {"sent": sent}}
+
+
+DOWN = {"name": "top_down_lstm.v1", "hidden_size": 4}
+LOWER = {
+    "words": ({}, {}),
+    "top-down": (LEXICALIZED, {"encoder": {"top_down": DOWN}}),
+    "SPINN": (SPINN, {"encoder": {"tracker": {"size": 5}}}),
+    "distances": ({}, {"parser": DISTANCES}),
+    "BERT": ({}, {"embedding": contextual(OPTIONS, WIDTH)}),
+}
+
+
+@pytest.mark.parametrize("name", LOWER)
+def test_bfloat16(name, monkeypatch):
+    """The device's autocast stands in for CUDA's: products are in bfloat16 and the loss is not.
+    Nothing more is sent, and the loss is that of the CPU's autocast but for rounding."""
+    seen, forward = [], NodeClassifier.forward
+
+    def watch(head, rows):
+        seen.append(rows.dtype)
+        return forward(head, rows)
+
+    monkeypatch.setattr(NodeClassifier, "forward", watch)
+    cell, fields = LOWER[name]
+    model = made(cell, **fields)
+    batch, config = batch_of(model), TrainingConfig(precision="bf16")
+    sent = both(model, batch)
+    seen.clear()
+    assert both(model, batch, config, atol=0.05) == sent
+    assert seen == [torch.float32 if name == "top-down" else torch.bfloat16] * 2
+    grads = [
+        step(model, batch, each, device=PretendedDevice()).grads
+        for each in (TrainingConfig(), config)
+    ]
+    assert {grad.dtype for grad in grads[1].values()} == {torch.float32}
+    assert any(not torch.equal(grads[0][key], grads[1][key]) for key in grads[0])
+
+
+def watched(monkeypatch):
+    """A pretended device on which every module is that is moved anywhere."""
+    device = PretendedDevice(may_wait=True)
+    monkeypatch.setattr(nn.Module, "to", lambda module, *where, **how: device.copy_of(module))
+    return device
+
+
+RUNS = {
+    "trees": ({}, {"sent": 3}),
+    "own trees": ({"model": {"parser": DISTANCES}, "sources": ("self",)}, {"sent": 5}),
+    "AdaGrad of rows": ({"vector_rule": "adagrad"}, {"sent": 3, "waits: _coalesce": 1}),
+    "adamw": ({"rule": "adamw", "clip": 1.0}, {"sent": 3}),
+}
+
+
+def run(recipe, datasets, folder, device, *calls):
+    """The weights to keep, and the losses of all epochs."""
+    with nullcontext() if device is None else device:
+        best, history = train(fresh(recipe, datasets), datasets, recipe, 1, folder, *calls)
+    weights = {key: held(value) for key, value in best.state_dict(keep_vars=True).items()}
+    return weights, [record["loss"] for record in history]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run(name, tmp_path, monkeypatch):
+    """Steps follow one another without a look at the device. At the end of an epoch the host takes
+    the losses, whether all weights are finite, and the checkpoint."""
+    settings, step_counts = RUNS[name]
+    recipe = tiny_recipe.recipe(epochs=2, **settings)
+    datasets = load_datasets(recipe, tiny_recipe.write_data(tmp_path, train=10, dev=4))
+    here = run(recipe, datasets, tmp_path / "here", None, *[lambda *_: None] * 2)
+    device, counts = watched(monkeypatch), []
+
+    def note(*done):
+        counts.append((done[0] if len(done) == 3 else 0, device.counted()))
+
+    there = run(recipe, datasets, tmp_path / "there", device, note, note)
+    assert there[1] == pytest.approx(here[1], rel=1e-6)
+    for key, value in here[0].items():
+        torch.testing.assert_close(there[0][key], value.detach(), rtol=0, atol=1e-5)
+    steps = [found for epoch, found in counts if epoch][1:]
+    expected = [step_counts] * 5
+    if name == "own trees":  # all examples are parsed before the second epoch
+        expected[2] = {"sent": 3 + step_counts["sent"], "fetched": 1}
+    assert steps == expected
+    # A look at the losses, one at the weights, three models of six weights, AdaGrad's five sums.
+    if name == "trees":
+        assert [found for epoch, found in counts if not epoch] == [{"fetched": 2 + 18 + 5}] * 2
+
+
+def test_a_learner_of_texts(tmp_path, monkeypatch):
+    """Each batch has a loss to give, and so one wait."""
+    device = watched(monkeypatch)
+    with device:
+        learner = TextLearner.start(["down", "up"], "none", rates={}, average=0.5)
+        device.counted()
+        learner.learn([[["good"], ["bad", "film"]], [["dull"]]], ["up", "down"])
+        assert device.counted() == {"sent": 6, "waits: _local_scalar_dense": 1}
+        learner.step()
+        assert device.counted() == {}
+        assert learner.scores([[["good"]], [["a", "film"]]]).shape == (2, 2)
+        assert device.counted() == {"sent": 3, "fetched": 1}
+
+
+def test_a_teacher_of_transformers(tmp_path, monkeypatch):
+    """A batch goes there, and its probabilities come back. Transformers may ask for padding."""
+    pytest.importorskip("transformers")
+    monkeypatch.setattr(encoder_teacher, "faster_in_bf16", lambda device: False)
+    folder = classifier(tmp_path / "encoder")
+    texts = ["good film", "bad", "the plot is dull"]
+    expected = EncoderTeacher(str(folder), FIVE).scores(texts)
+    device = watched(monkeypatch)
+    with device:
+        teacher = EncoderTeacher(str(folder), FIVE)
+        teacher._device = DEVICE
+        device.counted()
+        found = teacher.scores(texts)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    counts = device.counted()
+    assert counts.pop("waits: _local_scalar_dense", 0) <= 1
+    assert counts == {"sent": 3, "fetched": 1}
