@@ -25,8 +25,6 @@ LAUNCH, COPY, WAIT = 5e-6, 20e-6, 50e-6  # seconds
 CORES: Final = 16
 NODES: Final = 131_072  # of a batch on a GPU, as thinstack cuts them
 SIZES: Final = (64, 1_000, 10_000)
-AIM: Final = Counts(200, 0, 0, 5, 5, 0, 0, 0, 0)
-"""What issue 42 asks of a batch: 200 kernels and 10 copies."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +61,9 @@ class Load:
     nodes: float
     core_seconds: float
 
-    def gpu_seconds(self, card: Card, sentences: int, counts: Counts) -> float:
+    def gpu_seconds(self, card: Card, sentences: int) -> float:
         batches = math.ceil(sentences * self.nodes / NODES)
-        return batches * overhead(counts) + sentences * self.a_sentence(card)
+        return batches * overhead(self.counts) + sentences * self.a_sentence(card)
 
     def a_sentence(self, card: Card) -> float:
         return max(self.operations / card.rate, self.traffic / card.bandwidth)
@@ -73,10 +71,10 @@ class Load:
     def cpu_seconds(self, sentences: int) -> float:
         return sentences * self.core_seconds / CORES
 
-    def pays_from(self, card: Card, counts: Counts) -> int | None:
+    def pays_from(self, card: Card) -> int | None:
         """The fewest sentences for which the card beats all cores; None if it never does."""
         gained = self.core_seconds / CORES - self.a_sentence(card)
-        return math.ceil(overhead(counts) / gained) if gained > 0 else None
+        return math.ceil(overhead(self.counts) / gained) if gained > 0 else None
 
 
 def overhead(counts: Counts) -> float:
@@ -147,11 +145,10 @@ def plan_lines(loads: Sequence[Load]) -> Iterator[str]:
         times = [f"{1000 * load.cpu_seconds(size):,.1f}" for size in SIZES]
         yield f"| {load.file} | {CORES} cores | {' | '.join(times)} | |"
         for card in CARDS:
-            for what, counts in (("now", load.counts), ("aim", AIM)):
-                each = [1000 * load.gpu_seconds(card, size, counts) for size in SIZES]
-                pays = load.pays_from(card, counts)
-                cells = [load.file, f"{card.name}, {what}", *(f"{ms:,.1f}" for ms in each)]
-                yield f"| {' | '.join(cells)} | {f'{pays:,}' if pays else 'never'} |"
+            each = [1000 * load.gpu_seconds(card, size) for size in SIZES]
+            pays = load.pays_from(card)
+            cells = [load.file, card.name, *(f"{ms:,.1f}" for ms in each)]
+            yield f"| {' | '.join(cells)} | {f'{pays:,}' if pays else 'never'} |"
 
 
 def _explained(loads: Sequence[Load]) -> str:

@@ -184,13 +184,13 @@ def test_when_a_card_pays(modules):
     load = plan.Load("one", counts, 2e6, 1e6, 40, core_seconds=1.6e-3)
     card = plan.Card("slow", 1e10, 1e9)  # bytes take longer than products only above 200 GB/s
     assert load.a_sentence(card) == pytest.approx(1e-3)
-    assert load.pays_from(card, counts) is None
+    assert load.pays_from(card) is None
     fast = plan.Card("fast", 1e12, 1e11)
-    sentences = load.pays_from(fast, counts)
-    assert load.gpu_seconds(fast, sentences, counts) <= load.cpu_seconds(sentences)
-    assert load.gpu_seconds(fast, sentences - 1, counts) > load.cpu_seconds(sentences - 1)
+    sentences = load.pays_from(fast)
+    assert load.gpu_seconds(fast, sentences) <= load.cpu_seconds(sentences)
+    assert load.gpu_seconds(fast, sentences - 1) > load.cpu_seconds(sentences - 1)
     # 10,000 sentences of 40 nodes are four batches.
-    each = load.gpu_seconds(fast, 10_000, counts) - 10_000 * load.a_sentence(fast)
+    each = load.gpu_seconds(fast, 10_000) - 10_000 * load.a_sentence(fast)
     assert each == pytest.approx(4 * plan.overhead(counts))
 
 
@@ -218,7 +218,7 @@ def test_the_command_renews_its_page(modules, data, monkeypatch, capsys):
     assert [row[1:] for row in rows[:6]] == [
         [trees, device] for trees in ("own", "given") for device in devices
     ]
-    assert len(rows) == 6 + 1 + 3 * 2
+    assert len(rows) == 6 + 1 + 3
     assert capsys.readouterr().out in text.replace(f"{module.BEGIN}\n\n", "")
 
 

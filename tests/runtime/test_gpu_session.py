@@ -22,7 +22,7 @@ from thinstack.runtime.printed import printed_warnings
 
 CUDA, WEBGPU = PROVIDERS.values()
 CORES = 2
-MANY = [["good", "film"]] * CORES * 512
+MANY = [["good", "film"]] * CORES * 128
 """Just enough words for a GPU."""
 
 
@@ -175,7 +175,7 @@ def test_auto_does_a_batch_whose_device_is_lost_on_the_cpu_and_all_that_follow(l
     for each in found:
         np.testing.assert_array_equal(each, wanted[0])
     assert (predictor.device, predictor.pool.threads) == ("cpu", 3)
-    words = np.zeros(1024 * CORES, np.int32)
+    words = np.zeros(256 * CORES, np.int32)
     predictor._session.run(["node_scores"], {"token_ids": words, "transitions": words})
     assert fake.counts[WEBGPU] == 1
 
@@ -192,7 +192,7 @@ def test_auto_shares_few_words_between_the_cores_of_the_cpu(last_word, fake):
 def test_auto_runs_small_batches_on_the_cpu(last_word, fake):
     fake.plugged = ["GPU"]
     predictor = Predictor(last_word, device="auto")
-    for words, gpu in ((1024 * CORES - 1, 0), (1024 * CORES, 1)):
+    for words, gpu in ((256 * CORES - 1, 0), (256 * CORES, 1)):
         fake.counts.clear()
         feeds = {"transitions": np.zeros(2 * words - 1, np.int32), "lengths": np.int32([words])}
         feeds |= {"piece_ids": np.ones(3 * words), "pieces_per_word": np.full(words, 3)}

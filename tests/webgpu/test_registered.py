@@ -59,7 +59,7 @@ def parts_of(config):
 def compared(model, config, opened):
     """The greatest difference of numbers, of those beyond 1 in proportion. Shapes and trees are
     equal."""
-    content = export_onnx(model, config, vocabulary_digest="")
+    content = export_onnx(model, config, vocabulary_digest="", device="gpu")
     there, here, most = opened(content), session_of(content), 0.0
     assert "WebGpuExecutionProvider" in there.get_providers()
     types = {each.name: each.type.removeprefix("tensor(")[:-1] for each in here.get_inputs()}

@@ -20,7 +20,7 @@ from thinstack.runtime.onnx_session import AS_ASKED, CPU, OnnxSession, session_o
 from thinstack.runtime.pool import usable_cores
 from thinstack.runtime.printed import printed_warnings
 
-PAYS: Final = 1 << 10
+PAYS: Final = 1 << 8
 """Words of a batch for each usable core from which "auto" runs it on a GPU. A core has fewer done
 before a GPU has started its kernels. By arithmetic (`benchmarks/placement.py --plan`), not
 measured."""
