@@ -208,7 +208,7 @@ def test_what_fails_on_the_cpu_too_is_a_fault_of_the_model(last_word, fake, devi
     fake.plugged = ["GPU"]
     predictor = Predictor(last_word, device=device)
     fake.runs = lambda provider, feeds: f"Gather on {provider}"
-    with pytest.raises(BundleError, match=r"failed on 3072 nodes: Gather on CPU"):
+    with pytest.raises(BundleError, match=r"failed on 768 nodes: Gather on CPU"):
         predictor.predict(MANY)
     assert predictor.device == "webgpu"
 
