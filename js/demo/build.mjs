@@ -26,7 +26,7 @@ copyFileSync(join(RUNTIME, "ort-wasm-simd-threaded.wasm"), join(DIST, "ort-wasm-
 
 const runtime = {
   name: "the runtime stands beside",
-  setup: ({ onResolve }) => onResolve({ filter: /^onnxruntime-web$/ }, () => ({ path: "./onnxruntime.js", external: true })),
+  setup: ({ onResolve }) => onResolve({ filter: /^onnxruntime-web/ }, () => ({ path: "./onnxruntime.js", external: true })),
 };
 await build({ entryPoints: [at("worker.js")], outfile: join(DIST, "worker.js"), bundle: true, format: "esm", target: "es2022", minify: true, plugins: [runtime] });
 

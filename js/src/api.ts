@@ -1,7 +1,7 @@
 /** What node's and the web's entry have in common. */
 export { Aspect } from "./aspects.js";
 export { type Sentence, type Span, splitText } from "./english.js";
-export { BundleError, InputError, MissingExtraError, ThinstackError } from "./errors.js";
+export { BundleError, DeviceError, InputError, MissingExtraError, ThinstackError } from "./errors.js";
 export { type NestedPhrase, type NestedSentence, type NestedText } from "./plainData.js";
 export { Phrase } from "./phrase.js";
 export { Prediction, type Scores } from "./prediction.js";
@@ -9,5 +9,6 @@ export { type Manifest } from "./manifest.js";
 export { type LoadOptions, type PredictOptions, type Predictor, type TreeSource } from "./predictor.js";
 export { Result } from "./result.js";
 export { type Runtime } from "./session.js";
+export { type Device } from "./starting.js";
 export { VERSION } from "./generated.js";
 export { WordVocabulary, WordpieceVocabulary } from "./vocabulary.js";

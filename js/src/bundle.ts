@@ -3,17 +3,20 @@ import { type ModelConfig, parseConfig } from "./config.js";
 import { DistanceTable } from "./distances.js";
 import { BundleError, reason } from "./errors.js";
 import { type Manifest, MANIFEST_BYTES, MEND, decoded, parseManifest, sha256 } from "./manifest.js";
+import { joined } from "./metadata.js";
 import { type Vocabulary, WordVocabulary, WordpieceVocabulary } from "./vocabulary.js";
 
 const CONFIG_FILE = "config.json";
 const VOCABULARY_FILE = "vocabulary.txt";
 const DISTANCES_FILE = "distances.json";
-export const ONNX_FILE = "onnx/model.onnx";
+const ONNX_FILE = "onnx/model.onnx";
+const GPU_FILE = "onnx/model.gpu.onnx";
 const LIMITS = new Map([
   [CONFIG_FILE, 2 ** 18],
   [VOCABULARY_FILE, 2 ** 25],
   [DISTANCES_FILE, 2 ** 23],
   [ONNX_FILE, 2 ** 31 - 1],
+  [GPU_FILE, 2 ** 26],
 ]);
 
 /** Where a bundle is: how a file of it is called in messages, and its bytes, at most so many. */
@@ -33,18 +36,24 @@ export interface Bundle {
   /** The table that makes trees, if any. */
   distances?: DistanceTable;
   model: Uint8Array<ArrayBuffer>;
+  /** The file for GPUs with the weights of the model, if it was asked for and is there. */
+  gpuModel?: Uint8Array<ArrayBuffer>;
   /** The name of the model's file. */
   source: string;
 }
 
-/** Reads the bundle in a folder. Throws BundleError if anything that is needed is missing, damaged or of a newer schema. */
-export async function openBundle(folder: Folder): Promise<Bundle> {
+/** Reads the bundle in a folder, for a GPU too if `gpu`. Throws BundleError if anything that is needed is missing, damaged or of a newer schema. */
+export async function openBundle(folder: Folder, gpu: boolean): Promise<Bundle> {
   const source = folder.name("manifest.json");
   const told = await readOr(folder, "manifest.json", MANIFEST_BYTES, "expected the folder of a bundle");
   const manifest = await parseManifest(told, source);
   const needed = [CONFIG_FILE, VOCABULARY_FILE, ONNX_FILE];
-  if (manifest.files.has(DISTANCES_FILE)) needed.push(DISTANCES_FILE);
-  const [config, vocabulary, model, distances] = await Promise.all(needed.map((file) => checked(folder, manifest, file)));
+  const optional = (file: string) => (manifest.files.has(file) ? checked(folder, manifest, file) : undefined);
+  const [distances, gpuModel, config, vocabulary, model] = await Promise.all([
+    optional(DISTANCES_FILE),
+    gpu ? optional(GPU_FILE) : undefined,
+    ...needed.map((file) => checked(folder, manifest, file)),
+  ]);
   const text = (file: string, content: Uint8Array<ArrayBuffer>) => [decoded(content, folder.name(file)), folder.name(file)] as const;
   const known = parseConfig(...text(CONFIG_FILE, config), manifest.producer);
   const Kind = known.embedding === "words" ? WordVocabulary : WordpieceVocabulary;
@@ -55,6 +64,7 @@ export async function openBundle(folder: Folder): Promise<Bundle> {
     vocabularyDigest: manifest.files.get(VOCABULARY_FILE)!.sha256,
     distances: distances && new DistanceTable(...text(DISTANCES_FILE, distances)),
     model,
+    gpuModel: gpuModel && (await joined(gpuModel, model, folder.name(GPU_FILE))),
     source: folder.name(ONNX_FILE),
   };
 }

@@ -17,9 +17,17 @@ export class InputError extends ThinstackError {}
 /** The package of a runtime is not installed, or cannot be loaded; the message holds the command that mends it. */
 export class MissingExtraError extends ThinstackError {}
 
+/** The model does not run on the device that was asked for. */
+export class DeviceError extends ThinstackError {}
+
 /** What a caught value says of itself. */
 export function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What onnxruntime says, without places in its own code. */
+export function shortReason(error: unknown): string {
+  return reason(error).replace(/^.*( was false\. |ERR: )|\.?\s*$/gs, "");
 }
 
 /** The error with what it is about in front. */

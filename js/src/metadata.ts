@@ -1,7 +1,9 @@
-/** What an ONNX file says of itself, read out of its bytes: onnxruntime for JavaScript does not tell. */
+/** ONNX files by their bytes: what one says of itself, which onnxruntime for JavaScript does not tell, and a file for GPUs made whole. */
 import { BundleError } from "./errors.js";
 
-// Field numbers of onnx.proto: ModelProto.metadata_props, StringStringEntryProto.key and value.
+// Field numbers of onnx.proto: ModelProto.graph, GraphProto.initializer; ModelProto.metadata_props, StringStringEntryProto.key and value.
+const GRAPH = 7;
+const WEIGHTS = 5;
 const METADATA = 14;
 const KEY = 1;
 const VALUE = 2;
@@ -9,24 +11,53 @@ const VALUE = 2;
 /** The metadata of an ONNX file, by key. Throws BundleError for what is no such file. */
 export function metadataOf(model: Uint8Array, source: string): Map<string, string> {
   const text = new TextDecoder();
-  try {
-    return new Map(
-      fields(model)
-        .filter(([number]) => number === METADATA)
-        .map(([, entry]) => {
-          const pair = new Map(fields(entry));
+  return readable(
+    source,
+    () =>
+      new Map(
+        fields(model, METADATA).map(([, entry]) => {
+          const pair = new Map<number, Uint8Array>(fields(entry) as any); // what is behind the content is not read
           return [text.decode(pair.get(KEY)), text.decode(pair.get(VALUE))];
         }),
-    );
+      ),
+  );
+}
+
+/** A bundle's file for GPUs with the weights of its file for CPUs. Throws BundleError if either is no such file; `source` names the first. */
+export async function joined(model: Uint8Array, beside: Uint8Array, source: string): Promise<Uint8Array<ArrayBuffer>> {
+  const parts = readable(source, () => {
+    const weights = fields(beside, GRAPH).flatMap(([, graph]) => fields(graph, WEIGHTS).map(([, , whole]) => whole));
+    return fields(model).flatMap(([number, content, whole]) => {
+      if (number !== GRAPH) return whole;
+      const graph = new Blob([content, ...weights] as BlobPart[]);
+      return [header(graph.size), graph];
+    });
+  });
+  return new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
+}
+
+/** What `read` finds in a file; an error that names the file if it is damaged. */
+function readable<Found>(source: string, read: () => Found): Found {
+  try {
+    return read();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new BundleError(`${source}: no ONNX file that thinstack reads: ${error.message}; export the model again with thinstack`);
   }
 }
 
-/** The numbers and the bytes of the fields of a protocol buffer; a field that holds a number has no bytes. */
-function fields(data: Uint8Array): [number: number, content: Uint8Array][] {
-  const found: [number, Uint8Array][] = [];
+/** The tag and the length with which a graph of so many bytes begins. */
+function header(size: number): Uint8Array {
+  const bytes = [GRAPH * 8 + 2];
+  for (; size >= 128; size >>>= 7) bytes.push(size | 128);
+  return Uint8Array.from([...bytes, size]); // of each its last eight bits
+}
+
+/** The number, the content (none of a field that holds a number), and all bytes of a field of a protocol buffer. */
+type Field = [number: number, content: Uint8Array, whole: Uint8Array];
+
+function fields(data: Uint8Array, wanted?: number): Field[] {
+  const found: Field[] = [];
   let place = 0;
   const integer = () => {
     let value = 0;
@@ -38,13 +69,15 @@ function fields(data: Uint8Array): [number: number, content: Uint8Array][] {
     }
   };
   while (place < data.length) {
+    const start = place;
     const tag = integer();
     const kind = tag % 8;
     if (kind === 0) integer();
     const size = kind === 2 ? integer() : kind === 1 ? 8 : kind === 5 ? 4 : 0;
     if (![0, 1, 2, 5].includes(kind) || place + size > data.length) throw new RangeError("a field is of no known type");
-    found.push([Math.floor(tag / 8), data.subarray(place, place + size)]);
-    place += size;
+    const number = Math.floor(tag / 8);
+    const content = data.subarray(place, (place += size));
+    if (number === (wanted ?? number)) found.push([number, content, data.subarray(start, place)]);
   }
   return found;
 }

@@ -22,8 +22,8 @@ const OPTIONS = {
 
 /**
  * Loads a bundle by the path of its folder, or by a URL (`http:`, `https:`, `file:`). Throws BundleError if anything that is needed
- * is missing, damaged or of a newer schema, InputError for options that the model does not have, MissingExtraError without
- * onnxruntime-node.
+ * is missing, damaged or of a newer schema, InputError for options that the model does not have, DeviceError for
+ * a GPU that cannot be used, MissingExtraError without onnxruntime-node.
  */
 export async function load(location: string | URL, options: LoadOptions = {}): Promise<Predictor> {
   return loadFolder(folderAt(location), runtime, OPTIONS, options);

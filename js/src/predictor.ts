@@ -2,14 +2,15 @@
 import { BATCH_TEXTS, batches } from "./batching.js";
 import { type Bundle, type Folder, openBundle } from "./bundle.js";
 import { type Sentence, splitText } from "./english.js";
-import { InputError, ThinstackError, about } from "./errors.js";
+import { DeviceError, InputError, ThinstackError, about } from "./errors.js";
 import { knownShare } from "./language.js";
 import { MAX_WORDS, cutsOf } from "./longSentences.js";
 import { type Manifest } from "./manifest.js";
 import { Prediction } from "./prediction.js";
 import { Result } from "./result.js";
 import { type Scored } from "./scored.js";
-import { type Model, type Runtime, startModel } from "./session.js";
+import { type Model, type Runtime } from "./session.js";
+import { type Device, asksGpu, startModel } from "./starting.js";
 import { type Part, stretches, textOf } from "./stretches.js";
 import { textBatches } from "./textBatches.js";
 import { checkContainer, checkStream, faultOf, kindOf } from "./texts.js";
@@ -32,6 +33,8 @@ export interface LoadOptions {
   maxWords?: number;
   /** How a text of several sentences is read: as one tree, which is the default of models that can, or as the mean of its sentences. */
   aggregation?: Aggregation;
+  /** Where the model runs: `cpu`, which is the default, or `webgpu`, or `auto`: WebGPU where the browser has a real GPU. */
+  device?: Device;
   /** The module of onnxruntime, where it is not to be imported by its name. */
   runtime?: Runtime;
 }
@@ -123,6 +126,11 @@ export class Predictor {
     return sentences.map((words, place) => new Prediction(joinedWords(words), scored[place][0], this.view));
   }
 
+  /** Where the model runs. */
+  get device(): "cpu" | "webgpu" {
+    return this.model.device;
+  }
+
   /** Frees the memory of the model, which cannot be asked any more. */
   release(): Promise<void> {
     return this.model.release();
@@ -143,7 +151,7 @@ export class Predictor {
       for (const fault of texts.map(faultOf)) if (fault) throw new InputError(fault);
       results = await this.resultsOf(texts as string[], options);
     } catch (error) {
-      if (!(error instanceof ThinstackError)) throw error;
+      if (!(error instanceof ThinstackError) || error instanceof DeviceError) throw error; // a device fails for all texts
       const half = texts.length >> 1;
       if (half) {
         yield* this.results(texts.slice(0, half), place, options);
@@ -219,16 +227,17 @@ export class Predictor {
 /** Loads the bundle of a folder; `Folder` and the errors of `openBundle`, InputError for a view that the model does not have. */
 export async function loadFolder(
   folder: Folder,
-  runtime: () => Promise<Runtime>,
+  runtime: (gpu: boolean) => Promise<Runtime>,
   sessionOptions: object,
-  { classes, abstain, maxWords = MAX_WORDS, aggregation, runtime: own }: LoadOptions,
+  { classes, abstain, maxWords = MAX_WORDS, aggregation, device = "cpu", runtime: own }: LoadOptions,
 ): Promise<Predictor> {
   if (!Number.isInteger(maxWords) || maxWords < 2) {
     throw new InputError(`maxWords is ${maxWords}; expected a whole number, at least 2`);
   }
-  const bundle = await openBundle(folder);
+  const gpu = await asksGpu(device);
+  const bundle = await openBundle(folder, gpu);
   const view = chooseView(bundle.config, classes, abstain);
-  const model = await startModel(own ?? (await runtime()), bundle, sessionOptions);
+  const model = await startModel(own ? async () => own : runtime, bundle, sessionOptions, gpu && device);
   return new Predictor(model, bundle, view, maxWords, aggregation);
 }
 

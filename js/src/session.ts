@@ -1,6 +1,6 @@
 /** A bundle's model in onnxruntime: what it takes and gives, and whether that fits the bundle. */
 import { type Bundle } from "./bundle.js";
-import { BundleError, reason } from "./errors.js";
+import { BundleError, DeviceError, shortReason } from "./errors.js";
 import { MEND } from "./manifest.js";
 import { metadataOf } from "./metadata.js";
 import { type Scored } from "./scored.js";
@@ -22,6 +22,9 @@ const TREES = new Map([
 const WORD_FIELDS = { words: ["token_ids"], wordpieces: ["piece_ids", "pieces_per_word"] };
 const PARSE = "parse";
 
+/** What errors of a device end with. */
+export const ANYWHERE = 'device "cpu" runs anywhere';
+
 /** A session of a bundle's model. Made by `startModel`. */
 export class Model {
   /** Whether it scores phrases, or sentences alone. */
@@ -35,11 +38,15 @@ export class Model {
 
   constructor(
     private readonly runtime: Runtime,
-    private readonly session: any,
+    private session: any,
     private readonly bundle: Bundle,
+    /** Where the session runs. */
+    public device: "cpu" | "webgpu" = "cpu",
+    /** Starts the session on the CPU that goes on where the GPU fails, if one may. */
+    private readonly onCpu?: () => Promise<any>,
   ) {
     const { config, source } = bundle;
-    const metadata = metadataOf(bundle.model, source);
+    const metadata = metadataOf(bundle.gpuModel ?? bundle.model, source);
     const reads = metadata.get("reads") ?? (config.head === "root_classifier.v1" ? "roots" : "nodes");
     this.phrases = config.trees !== "sequence" && reads !== "roots";
     this.output = this.phrases ? "node_scores" : "root_scores";
@@ -82,7 +89,12 @@ export class Model {
     try {
       outputs = await this.session.run(feeds, parses ? [this.output, PARSE] : [this.output]);
     } catch (error) {
-      throw new BundleError(`${this.bundle.source}: the model failed on ${parts.length} sentences: ${reason(error)}`, { cause: error });
+      const problem = `failed on ${parts.length} sentences: ${shortReason(error)}`;
+      if (this.device === "cpu") throw new BundleError(`${this.bundle.source}: the model ${problem}`, { cause: error });
+      if (!this.onCpu) throw new DeviceError(`WebGPU ${problem}. Start the page or process again; ${ANYWHERE}`, { cause: error });
+      this.session = await this.onCpu();
+      this.device = "cpu";
+      return this.runNow(trees);
     }
     const rows = this.rowsOf(outputs[this.output], trees);
     const steps = parses ? Array.from(outputs[PARSE].data, Number) : transitions;
@@ -134,17 +146,6 @@ export class Model {
       throw new BundleError(`${source}: the configuration says that the model parses, but it gives no ${PARSE}; ${MEND}`);
     }
   }
-}
-
-/** Starts a session of a bundle's model. Throws BundleError if it cannot be run, or does not fit the bundle. */
-export async function startModel(runtime: Runtime, bundle: Bundle, options: object): Promise<Model> {
-  let session;
-  try {
-    session = await runtime.InferenceSession.create(bundle.model, options);
-  } catch (error) {
-    throw new BundleError(`${bundle.source}: onnxruntime cannot load it: ${reason(error)}`, { cause: error });
-  }
-  return new Model(runtime, session, bundle);
 }
 
 /** With another vocabulary or other labels, ids or names would be wrong. */

@@ -11,7 +11,7 @@ const OPTIONS = { executionProviders: ["wasm"], logSeverityLevel: 3, enableMemPa
 
 /**
  * Loads a bundle by the URL of its folder, relative to the page, or from its files by their names in it, as a reader chose them. Throws BundleError if anything that is needed is missing, damaged
- * or of a newer schema, InputError for options that the model does not have, MissingExtraError without onnxruntime-web.
+ * or of a newer schema, InputError for options that the model does not have, DeviceError for a GPU that cannot be used, MissingExtraError without onnxruntime-web.
  */
 export async function load(location: string | URL | ReadonlyMap<string, Blob>, options: LoadOptions = {}): Promise<Predictor> {
   if (location instanceof Map) return loadFolder(folderOf(location), runtime, OPTIONS, options);
@@ -35,9 +35,9 @@ function folderOf(files: ReadonlyMap<string, Blob>): Folder {
   return { name: (file) => file, read };
 }
 
-async function runtime(): Promise<Runtime> {
+async function runtime(gpu: boolean): Promise<Runtime> {
   try {
-    return (await import("onnxruntime-web")) as unknown as Runtime;
+    return (await (gpu ? import("onnxruntime-web/webgpu") : import("onnxruntime-web"))) as unknown as Runtime;
   } catch (error) {
     const problem = `onnxruntime-web cannot be imported (${reason(error)})`;
     throw new MissingExtraError(`${problem}: npm install onnxruntime-web, or hand its module over as the option runtime`, { cause: error });

@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import * as node from "../dist/node.js";
 import * as web from "../dist/web.js";
 import { served } from "./served.mjs";
+import { pretended } from "./pretended.mjs";
 
-const calls = { split, pieces, ids, predict, data, drawn, said };
+const calls = { split, pieces, ids, predict, data, drawn, said, onGpu };
 const { call, ...question } = JSON.parse(readFileSync(0, "utf8"));
 const answer = JSON.stringify(await calls[call](question));
 process.stdout.write(answer);
@@ -60,6 +61,14 @@ async function said({ bundle, options, texts, terms, finds }) {
     sentences: found.sentences.map((each) => each.about(...terms[place]).length),
     aspects: finds ? found.aspects.map(own) : null,
   }));
+}
+
+/** The file that onnxruntime gets for a GPU, in base 64, and the names of the nodes that it leaves on the host. */
+async function onGpu({ bundle }) {
+  const [runtime, asked] = pretended();
+  await node.load(bundle, { device: "webgpu", runtime });
+  const [{ model, providers }] = asked;
+  return { model: Buffer.from(model).toString("base64"), names: providers[0].forceCpuNodeNames ?? [] };
 }
 
 /** Each text as a tree and as coloured text. */

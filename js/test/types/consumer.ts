@@ -1,5 +1,5 @@
 /** What users write in TypeScript; compiled by `npm test`, never run. */
-import { type Aspect, BundleError, type NestedPhrase, Phrase, type PredictOptions, type Result, type Sentence, load, splitText } from "thinstack";
+import { type Aspect, BundleError, type Device, DeviceError, type NestedPhrase, Phrase, type PredictOptions, type Result, type Sentence, load, splitText } from "thinstack";
 
 export async function depth(place: string | URL): Promise<number> {
   const model = await load(place, { classes: 3, abstain: 0.5, maxWords: 100, aggregation: "mean" });
@@ -30,7 +30,9 @@ export async function depth(place: string | URL): Promise<number> {
 }
 
 export async function scored(place: string, lines: AsyncIterable<string>): Promise<(number | null)[]> {
-  const model = await load(place);
+  const device: Device = "auto";
+  const model = await load(place, { device });
+  if (model.device === "webgpu") throw new DeviceError("a GPU");
   const options: PredictOptions = { onError: (line, { message }) => console.error(line, message) };
   const found: (number | null)[] = [];
   for await (const { polarity } of model.stream(lines, options)) found.push(polarity);
