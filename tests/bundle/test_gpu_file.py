@@ -176,9 +176,7 @@ def test_the_file_goes_with_its_bundle(bundle, tmp_path):
         open_bundle(tmp_path / "two")
 
 
-@pytest.mark.parametrize("name", ["sentiment"])
-def test_what_is_shipped_fits(name):
-    bundle = open_bundle(name)
-    file = joined(*files_of(bundle), source=name)
-    check_onnx(file, source=name, for_gpu=True)
+def test_what_is_bundled_fits():
+    file = joined(*files_of(open_bundle("sentiment")), source="sentiment")
+    check_onnx(file, source="sentiment", for_gpu=True)
     assert host_nodes(file)
