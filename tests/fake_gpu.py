@@ -37,12 +37,13 @@ class FakeGpu:
         registered: how often the plugin was registered.
         counts: runs by provider.
         asked: what sessions were started with: the providers or devices.
+        files: the content of each session's file.
     """
 
     def __init__(self, monkeypatch):
         self.built_in, self.plugged, self.plugin = [], [], True
         self.starts, self.printed, self.runs = None, b"", None
-        self.registered, self.counts, self.asked = 0, Counter(), []
+        self.registered, self.counts, self.asked, self.files = 0, Counter(), [], []
         fake, real = self, onnxruntime.InferenceSession
 
         class Options(onnxruntime.SessionOptions):
@@ -56,6 +57,7 @@ class FakeGpu:
                 assert settings == {"enable_fallback": 0}
                 asked = options.devices or providers
                 fake.asked.append(asked)
+                fake.files.append(content)
                 first = asked[0][0]
                 name = getattr(first, "ep_name", first if isinstance(first, str) else "")
                 self.provider = asked[0] if isinstance(asked[0], str) else name

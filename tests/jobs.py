@@ -5,6 +5,7 @@ JOBS = {
     "browser": ("browser/",),
     "examples": ("examples/",),
     "exports": (
+        "export/test_gpu_models.py::test_every_registered_part_answers_as_torch_does",
         "export/test_onnx_int8.py",
         "export/test_onnx_parser.py::test_rounded_weights",
         "export/test_onnx_roots.py",

@@ -76,6 +76,7 @@ HOMES = {
         "thinstack.core.model.tree_encoder",
         "thinstack.core.fast",
         "thinstack.plugins.encoders.spinn.stack_encoder",
+        "thinstack.plugins.embeddings.transformer.embedding",
     ),
     r"torch\.onnx|from torch import .*\bonnx\b": ("thinstack.export.onnx.",),
 }

@@ -35,7 +35,8 @@ def test_it_adds_eight_megabytes_at_most():
 
 def test_it_is_for_inference_only_and_has_no_pickle(bundle):
     described = {"config.json", "vocabulary.txt", "verification.json", "cases.json", "README.md"}
-    assert set(bundle.manifest.files) == described | {"onnx/model.onnx", "model.safetensors"}
+    files = {"onnx/model.onnx", "onnx/model.gpu.onnx", "model.safetensors"}
+    assert set(bundle.manifest.files) == described | files
     # Only what the ONNX file does not hold.
     assert bundle.manifest.files["model.safetensors"].size < 0.5e6
 

@@ -10,6 +10,7 @@ from huggingface_hub import ModelCard
 from tokenizers import Tokenizer
 
 from thinstack.bundle import open_bundle
+from thinstack.bundle.manifest import GPU_FILE
 from thinstack.bundle.reading import pack, unpacked
 from thinstack.bundle.writing import write_packed
 from thinstack.errors import InputError
@@ -26,9 +27,12 @@ def hub():
 
 @pytest.fixture
 def model(tmp_path):
-    """A bundle of an earlier version, and files beside it that are none of its own."""
+    """A bundle of an earlier version but with a file for GPUs, and a file beside it that is none of
+    its own."""
     folder = tmp_path / "model"
     write_packed(pack(open_bundle(GOLDEN)), folder)
+    (folder / GPU_FILE).write_bytes(b"")
+    replaced(GPU_FILE, b"what only GPUs read")(folder)
     (folder / ".notes").write_text("of mine")
     return folder
 
@@ -47,6 +51,7 @@ def test_a_bundle_goes_up_as_the_hub_expects_it_and_comes_back(hub, model, tmp_p
     files = dict(repository.commits[commit])
     del files[".gitattributes"]
     assert files.keys() == before.keys() | {"tokenizer.json"}
+    assert files[GPU_FILE] == b"what only GPUs read"
     changed = {"README.md", "config.json", "tokenizer.json", "manifest.json"}
     assert {name for name in before if before[name] != files[name]} <= changed
     assert pack(open_bundle(model)) == before

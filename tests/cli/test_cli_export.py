@@ -11,6 +11,8 @@ import pytest
 import torch
 
 from thinstack.bundle import open_bundle, write_bundle
+from thinstack.bundle.gate.onnx_gate import check_onnx
+from thinstack.bundle.gpu_file import BESIDE, host_nodes, metadata
 from thinstack.bundle.weights import load_model
 from thinstack.export.onnx import verify as onnx_verify
 
@@ -70,6 +72,26 @@ def test_every_format_answers_as_the_bundle_does(run, tmp_path, name, options):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["model.onnx", "model.pt"]
 
 
+def test_a_file_for_gpus_is_whole(run, tmp_path):
+    """Unlike that of a bundle, which lacks the weights that the file beside it has."""
+    path = tmp_path / "gpu.onnx"
+    code, out, _ = run(GOLDEN / "words", path, "--device", "gpu")
+    assert code == 0
+    assert all(part in out for part in ("onnxruntime", "onnx.reference"))
+    content = path.read_bytes()
+    check_onnx(content, source=str(path), for_gpu=True)
+    assert host_nodes(content)
+    assert BESIDE not in metadata(content)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    names = [item.name for item in session.get_outputs()]
+
+    def run_file(inputs):
+        feeds = {item.name: np.array(inputs[item.name], np.int32) for item in session.get_inputs()}
+        return dict(zip(names, session.run(names, feeds), strict=True))
+
+    assert max(float(part.max(initial=0)) for part in scores(GOLDEN / "words", run_file)) < 1e-5
+
+
 def test_what_quantising_costs_is_told(run, tmp_path):
     (tmp_path / "trees.txt").write_text(TREES)
     report = tmp_path / "report.json"
@@ -104,6 +126,7 @@ def test_bad_requests_are_one_message(run, tmp_path):
         ((words, tmp_path / "m.bin"), "the name must end with .onnx or .pt"),
         ((words, tmp_path / "m.pt", "--quantize", "fp16"), "data are for ONNX files"),
         ((words, tmp_path / "m.pt", "--data", trees), "data are for ONNX files"),
+        ((words, tmp_path / "m.pt", "--device", "gpu"), "device and data are for ONNX files"),
         (("nothing-like-it", tmp_path / "m.onnx"), "unknown model 'nothing-like-it'"),
         ((words, tmp_path / "m.onnx", "--data", tmp_path / "none.txt"), "none.txt"),
     ]

@@ -9,6 +9,7 @@ from tiny_encoder import PIECES, WIDTH, contextual_recipe
 
 from thinstack.bundle.gate.onnx_gate import check_onnx
 from thinstack.bundle.gate.operators import OPERATORS
+from thinstack.bundle.gpu_file import joined
 from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.model import export_onnx
 from thinstack.plugins.build import build_model
@@ -20,7 +21,10 @@ FILES = [*ROOT.glob("tests/golden/*/*/onnx/*.onnx"), *ROOT.glob("models/*/*/mode
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parents[1].name)
 def test_files_that_were_written_before_pass(path):
-    check_onnx(path.read_bytes(), source=str(path))
+    content, for_gpu = path.read_bytes(), path.name == "model.gpu.onnx"
+    if for_gpu:
+        content = joined(content, path.with_name("model.onnx").read_bytes(), source=str(path))
+    check_onnx(content, source=str(path), for_gpu=for_gpu)
 
 
 def subjects():

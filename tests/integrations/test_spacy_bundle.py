@@ -12,15 +12,17 @@ from last_word_model import LABELS, TABLE, expected, mean_of, pipeline, write_la
 from spacy.cli.package import get_meta
 
 from thinstack.bundle import open_bundle, write_bundle
+from thinstack.bundle.manifest import GPU_FILE
 from thinstack.errors import BundleError
 
+FOR_GPUS = b"what only GPUs read"
 TEXT = "A good film. It was awful"
 
 
 @pytest.fixture
 def moved(tmp_path):
     """A pipeline and where it was saved; the bundle that it was made from is gone."""
-    folder = write_last_word_bundle(tmp_path / "model").path
+    folder = write_last_word_bundle(tmp_path / "model", more={GPU_FILE: FOR_GPUS}).path
     nlp = pipeline(folder, aggregation="sentences")
     nlp.to_disk(tmp_path / "saved")
     shutil.rmtree(folder)
@@ -30,6 +32,7 @@ def moved(tmp_path):
 def test_a_saved_pipeline_needs_nothing_else(moved):
     nlp, saved = moved
     loaded = spacy.load(saved)
+    assert open_bundle(saved / "tree_sentiment").for_gpu() == FOR_GPUS
     assert loaded(TEXT).cats == nlp(TEXT).cats
     assert loaded(TEXT)._.tree_sentiment == nlp(TEXT)._.tree_sentiment
     assert loaded.get_pipe("tree_sentiment").labels == LABELS

@@ -2,13 +2,20 @@
 
 from pathlib import Path
 
+import numpy as np
+import onnx
+import onnxruntime
 import pytest
 
 from thinstack.bundle import open_bundle, write_bundle
+from thinstack.bundle.gpu_file import joined
+from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE
 from thinstack.bundle.weights import load_model
 from thinstack.data.words.wordpiece import tokenizer_json
+from thinstack.errors import ExportError
 from thinstack.runtime.predictor import Predictor
 from thinstack.runtime.reference import check_cases
+from thinstack.training.publish import bundle_files as module
 from thinstack.training.publish.bundle_files import bundle_files
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
@@ -36,3 +43,38 @@ def test_a_bundle_is_whole_and_answers(kind, inference_only, more, tmp_path):
         Predictor(one, isolated=False).predict(words) for one in (bundle, golden)
     )
     assert found.node_scores[-1] == pytest.approx(wanted.node_scores[-1], abs=1e-6)
+
+
+@pytest.mark.parametrize("quantize", ["none", "int8-tables"])
+def test_a_file_for_gpus_is_added_on_request(quantize):
+    """It answers as the file beside it, of whose weights it makes its own."""
+    golden = open_bundle(GOLDEN / "words")
+    parts = load_model(golden), golden.config, golden.vocabulary()
+    files = bundle_files(*parts, quantize=quantize, gpu=True).files
+    assert files.keys() == ALWAYS | {GPU_FILE}
+    whole = joined(files[GPU_FILE], files[ONNX_FILE], source="a bundle")
+    found, wanted = (
+        onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+        for file in (whole, files[ONNX_FILE])
+    )
+    tree = np.array([0, 0, 1, 0, 1], np.int32)
+    feeds = {"token_ids": np.array([1, 2, 3], np.int32), "transitions": tree}
+    for one, other in zip(found.run(None, feeds), wanted.run(None, feeds), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-6)
+
+
+def test_a_file_for_gpus_that_answers_otherwise_is_an_error(monkeypatch):
+    golden = open_bundle(GOLDEN / "words")
+    export = module.export_onnx
+
+    def wrong(model, config, **options):
+        content = onnx.load_from_string(export(model, config, **options))
+        bias = next(each for each in content.graph.initializer if each.name.endswith("bias"))
+        array = onnx.numpy_helper.to_array(bias) + np.arange(3, dtype=np.float32)
+        bias.CopyFrom(onnx.numpy_helper.from_array(array, bias.name))
+        return content.SerializeToString()
+
+    monkeypatch.setattr(module, "export_onnx", wrong)
+    parts = load_model(golden), golden.config, golden.vocabulary()
+    with pytest.raises(ExportError, match="scores that differ by"):
+        bundle_files(*parts, gpu=True)

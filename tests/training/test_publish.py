@@ -42,7 +42,7 @@ def pieces(tmp_path_factory):
     case."""
     data = tiny_recipe.write_data(tmp_path_factory.mktemp("neutral"))
     (data / "dev.txt").write_text("(1 (1 the) (1 film))\n(1 (1 is) (1 film))\n", encoding="utf-8")
-    export = {"inference_only": True, "quantize": "int8-tables"}
+    export = {"inference_only": True, "quantize": "int8-tables", "gpu": True}
     model = {"tree_source": "left"}
     settings = {"vectors": "pieces.txt", "seeds": (4, 2), "epochs": 2, "sources": ("left",)}
     recipe = tiny_recipe.recipe("wordpieces", **settings, model=model, export=export)
@@ -145,7 +145,8 @@ def test_an_inference_only_bundle_has_no_weights_twice(words, pieces):
     common = {"config.json", "vocabulary.txt", "onnx/model.onnx"}
     common |= {"verification.json", "cases.json", "README.md"}
     assert set(words.bundle.manifest.files) == common | TORCH_FILES
-    assert set(pieces.bundle.manifest.files) == common | {"model.safetensors", "tokenizer.json"}
+    more = {"model.safetensors", "tokenizer.json", "onnx/model.gpu.onnx"}
+    assert set(pieces.bundle.manifest.files) == common | more
     tokenizer = Tokenizer.from_str(pieces.bundle.read("tokenizer.json").decode())
     vocabulary = pieces.bundle.vocabulary()
     assert tuple(map(tokenizer.id_to_token, range(len(vocabulary)))) == vocabulary.entries

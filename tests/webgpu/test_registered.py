@@ -1,12 +1,8 @@
 """Every registered cell, head, embedding, encoder and parser answers on WebGPU as on the CPU."""
 
-from pathlib import Path
-
 import numpy as np
-import torch
-from core.configured import LEXICALIZED, SPINN, build, config_of
 from export.export_models import session_of
-from tiny_encoder import MPNET, OPTIONS, WIDTH
+from registered_models import parts_of, registered_models
 
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
@@ -14,46 +10,7 @@ from thinstack.export.onnx.model import export_onnx
 from thinstack.export.samples import sample_trees
 from thinstack.plugins.manager import manager
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TREES = [shapes.left(4), shapes.left(1), shapes.balanced(6)]
-PIECES = {"kind": "wordpieces", "size": 3}
-BERT = PIECES | {"name": "transformer.v1", "size": 2 * WIDTH, "options": OPTIONS | {"rows": True}}
-MPNET_STATIC = BERT | {"size": WIDTH + 3, "options": MPNET | {"static": 3}}
-DISTANCES = {"name": "distances.v1", "options": {"width": 4, "lstm": 3, "hidden": 5}}
-DOWN = {"top_down": {"name": "top_down_lstm.v1", "hidden_size": 4}}
-OTHERS = {
-    "wordpieces": {"embedding": PIECES},
-    "BERT, rows": {"embedding": BERT},
-    "MPNet, static": {"embedding": MPNET_STATIC},
-    "wordpieces, a parser": {"embedding": PIECES, "parser": DISTANCES},
-    "a parser": {"parser": DISTANCES},
-    "SPINN": {"cell": SPINN, "encoder": {"tracker": {"size": 5}}},
-    "a tracker beside": {"encoder": {"tracker": {"size": 5, "feeds": False}}},
-    "top-down": {"cell": LEXICALIZED, "encoder": DOWN},
-}
-
-
-def others():
-    """Models that differ from those of the benchmarks in more than cell, encoder and head."""
-    for name, fields in OTHERS.items():
-        torch.manual_seed(0)
-        yield name, build(entries=60, **fields).eval(), config_of(**fields)
-
-
-def registered_ones(patch):
-    """One of every registered cell, kind of trees, encoder and head, four wide."""
-    patch.syspath_prepend(BENCHMARKS)
-    from export_subjects import exportables
-
-    for one in exportables(" on ", 4, every=False):
-        yield one.name, one.model, one.config
-
-
-def parts_of(config):
-    down = config.encoder.top_down
-    parts = [config.cell, config.head, config.parser, down]
-    found = {part.name for part in parts if hasattr(part, "name")}
-    return found | {config.embedding.registered, *(["spinn.v1"] if config.encoder.tracker else [])}
 
 
 def compared(model, config, opened):
@@ -81,10 +38,9 @@ def compared(model, config, opened):
 
 def test_every_registered_part(on_webgpu, monkeypatch):
     differences, parts = {}, set()
-    for models in (registered_ones(monkeypatch), others()):
-        for name, model, config in models:
-            differences[name] = compared(model, config, on_webgpu)
-            parts |= parts_of(config)
+    for name, model, config in registered_models(monkeypatch):
+        differences[name] = compared(model, config, on_webgpu)
+        parts |= parts_of(config)
     assert {name: found for name, found in differences.items() if not found <= 1e-5} == {}
     assert max(differences.values()) > 0, "no number was rounded otherwise: is it another device?"
     kinds = "cell", "head", "embedding", "encoder", "parser"

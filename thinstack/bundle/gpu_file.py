@@ -1,22 +1,34 @@
 """The ONNX file for GPUs of a bundle. It has no weights that the file for CPUs has; the two are
 joined when they are loaded."""
 
+import hashlib
+
 from thinstack.bundle.gate.onnx_gate import MOST_FIELDS
 from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
+from thinstack.bundle.manifest import MEND
 from thinstack.errors import BundleError
 
-__all__ = ["HOST_NODES", "host_nodes", "joined", "metadata"]
+__all__ = ["BESIDE", "HOST_NODES", "digest", "host_nodes", "joined", "metadata"]
 
 HOST_NODES = "host_nodes"
 """The key of the metadata that holds the names of the nodes that run on the host, one a line."""
+BESIDE = "beside"
+"""The key of the metadata that holds the digest of the file for CPUs."""
 
 _GRAPH, _WEIGHTS, _METADATA = 7, 5, 14  # fields of a model, of its graph, of a model
 
 
+def digest(content: bytes) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
     """The file for GPUs with the weights of the file for CPUs. Raises BundleError if either cannot
-    be read; `source` names the first."""
+    be read, or if the first was made beside another file. `source` names the two."""
     try:
+        if metadata(content).get(BESIDE) != digest(beside):
+            raise BundleError(f"{source}: the second was not made beside the first; {MEND}")
         reader = ProtobufReader(MOST_FIELDS)
         model = reader.read(memoryview(content))
         weights = reader.read(_graph(reader.read(memoryview(beside)))).all(_WEIGHTS)
@@ -33,7 +45,7 @@ def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
 
 
 def metadata(content: bytes) -> dict[str, str]:
-    """The metadata of an ONNX file that can be read."""
+    """The metadata of an ONNX file. Raises ValueError if it cannot be read."""
     reader = ProtobufReader(MOST_FIELDS)
     entries = map(reader.read, reader.read(memoryview(content)).all(_METADATA))
     return {entry.text(1): entry.text(2) for entry in entries}

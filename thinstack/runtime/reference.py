@@ -70,8 +70,10 @@ def check_cases(
     source = str(bundle.path / CASES_FILE)
     model = str(bundle.path / ONNX_FILE)
     apart = is_isolated(bundle, isolated)
-    files = {"model": bundle.read(ONNX_FILE), "gpu": bundle.for_gpu()}
-    session, _ = open_session(**files, device=device, source=model, isolated=apart)
+    gpu = b"" if device == "cpu" else bundle.for_gpu()
+    session, _ = open_session(
+        bundle.read(ONNX_FILE), source=model, device=device, isolated=apart, gpu=gpu
+    )
     content = bundle.read(CASES_FILE)
     rough = session.get_modelmeta().custom_metadata_map.get("quantization") == "int8"
     try:

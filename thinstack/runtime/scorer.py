@@ -93,10 +93,8 @@ class Scorer:
         self._allowed = tuple(allow_operators)
         self.isolated = is_isolated(bundle, isolated, self._allowed)
         self._source = str(bundle.path / ONNX_FILE)
-        self._model, self._gpu = (
-            bundle.read(ONNX_FILE),
-            b"" if device == "cpu" else bundle.for_gpu(),
-        )
+        self._model = bundle.read(ONNX_FILE)
+        self._gpu = b"" if device == "cpu" else bundle.for_gpu()
         self._session: Any
         self._parses = self.config.parses
         self._pool = Pool(threads)

@@ -7,6 +7,7 @@ from typing import Any, get_args
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle.gate.onnx_gate import check_onnx
 from thinstack.bundle.gpu_file import joined
+from thinstack.bundle.manifest import GPU_FILE
 from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
 from thinstack.runtime.devices import RunningDevice
@@ -41,8 +42,9 @@ def open_session(
         )
     check_onnx(model, source=source, allow=allow_operators, for_gpu=for_gpu)
     if gpu and device != "cpu":
-        gpu = joined(gpu, model, source=source)
-        check_onnx(gpu, source=source, allow=allow_operators, for_gpu=True)
+        both = f"{source} and {GPU_FILE}"
+        gpu = joined(gpu, model, source=both)
+        check_onnx(gpu, source=both, allow=allow_operators, for_gpu=True)
     if isolated:
         from thinstack.runtime.isolation.isolated import IsolatedSession
 

@@ -19,9 +19,9 @@ class Started(NamedTuple):
 
 
 def start_session(model: bytes, device: str, source: str, on_gpu: bytes = b"") -> Started:
-    """A session for an ONNX file that `check_onnx` has let pass, as has `on_gpu`, the file for GPUs
-    if there is one. Raises BundleError, DeviceError
-    and MissingExtraError as `thinstack.runtime.session.open_session` does."""
+    """A session for an ONNX file. `on_gpu` is the file that a GPU runs instead, if there is one.
+    `check_onnx` has let both pass. Raises BundleError, DeviceError and MissingExtraError as
+    `thinstack.runtime.session.open_session` does."""
     onnxruntime = import_onnxruntime()
     on_cpu = partial(cpu_session, onnxruntime, model, source)
     auto, problems = device == "auto", []

@@ -225,8 +225,10 @@ def _unsqueeze(inputs: Sequence[Value], told: Integers) -> Value:
     return _form(rank, first.least + more, one=first.one)
 
 
-_BROADCASTING: Final = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Add", "And"}
-_BROADCASTING |= {"Div", "Max", "Min", "Mod", "Mul", "Sub", "Where"}
+_BROADCASTING: Final = {
+    *("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"),
+    *("Add", "And", "Div", "Max", "Min", "Mod", "Mul", "Sub", "Where"),
+}
 
 _FORMS: Final[Mapping[str, Callable[[Sequence[Value], Integers], Value]]] = {
     **dict.fromkeys(("Abs", "Cast", "Identity", "Not", "Relu", "Round"), _as_first),

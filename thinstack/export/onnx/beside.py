@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from thinstack.bundle.gate.onnx_gate import initializers
+from thinstack.bundle.gpu_file import BESIDE, digest
 from thinstack.bundle.weights import LEVELS, SCALE
 from thinstack.export.onnx.graph import set_nodes, walk
 
@@ -41,6 +42,7 @@ def left_out(exported: bytes, beside: bytes) -> bytes:
     set_nodes(model.graph, [*nodes, *(_copy(node) for node in model.graph.node)])
     del model.graph.initializer[:]
     model.graph.initializer.extend(kept)
+    model.metadata_props.add(key=BESIDE, value=digest(beside))
     content: bytes = model.SerializeToString(deterministic=True)
     return content
 
@@ -56,10 +58,9 @@ def _sources(array: Array, held: Mapping[str, Array]) -> Iterator[tuple[str, Arr
             yield name, None
         elif scale is not None and array.ndim == 2 and full.any():
             column = np.argmax(np.abs(full), 1, keepdims=True)
-            tops = (np.take_along_axis(each, column, 1) for each in (array, full))
-            factors = np.divide(
-                *tops, where=full.any(1, keepdims=True), out=np.ones_like(full[:, :1])
-            )
+            wanted, held_there = (np.take_along_axis(each, column, 1) for each in (array, full))
+            factors = np.ones_like(held_there)
+            np.divide(wanted, held_there, where=held_there != 0, out=factors)
             if np.array_equal(full * factors, array):
                 yield name, factors.astype(np.float32)
 

@@ -208,7 +208,8 @@ def _words(
         indices = [inputs[name].long() for name in embedding.index_names]
         (vectors,) = inline(g, export_embedding(stored.embedding), indices)
         return Words(vectors, vectors)
-    table = Table(g, embedding.table.detach().cpu().float().numpy(), quantize)
+    rounds = embedding if quantize != "none" else stored.embedding  # what is rounded already
+    table = Table(g, rounds.table.detach().cpu().float().numpy(), quantize)
     if embedding.lookup != "rows":
         return mean_of_pieces(table, inputs["piece_ids"], inputs["pieces_per_word"])
     ids, _, rows = distinct(inputs["token_ids"].long())

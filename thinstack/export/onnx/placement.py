@@ -42,16 +42,21 @@ ON_HOST: Final = {
 """Inputs that a GPU's kernels read in the memory of the host, by operator."""
 SIZES: Final = {"Shape", "Size"}
 """What they give of a value on the GPU is known without a copy."""
-WHOLE: Final = {"Split", "Reshape", "Unsqueeze", "Squeeze", "Expand", "Concat", "Gather", "Range"}
-WHOLE |= {"Add", "Sub", "Mul", "Div", "Min", "Max", "Clip", "Cast", "Equal", "Greater", "Less"}
+WHOLE: Final = {
+    *("Split", "Reshape", "Unsqueeze", "Squeeze", "Expand", "Concat", "Gather", "Range"),
+    *("Add", "Sub", "Mul", "Div", "Min", "Max", "Clip", "Cast", "Equal", "Greater", "Less"),
+}
 """What onnxruntime's provider for WebGPU does with int32, and steps do there with what crossed
 before them."""
+ONLY_INT64: Final = {"ScatterND": 1, "GatherND": 1}
+"""The input of each that ONNX wants as int64, and that its kernel reads on the GPU."""
 
 
 def place(model: onnx.ModelProto) -> list[str]:
     """Order the nodes of a model for a GPU, in place, and let what the GPU reads cross in as few
     copies as possible. Returns the names of the nodes that are the host's."""
     placement = _Placement(model)
+    placement.widen(model)
     placement.use_crossed(model)
     placement.order(model.graph)
     return placement.host
@@ -95,6 +100,20 @@ class _Placement:
                 else:
                     self._keep_branches(inner)
 
+    def widen(self, model: onnx.ModelProto) -> None:
+        """Let the GPU make int64 of what crosses as int32, where a node must have that."""
+        for graph in _graphs(model.graph):
+            nodes = list[onnx.NodeProto]()
+            for node in graph.node:
+                place = ONLY_INT64.get(node.op_type, -1)
+                reads = place >= 0 and self.is_hosts(node.input[place])
+                if reads and not self.runs_on_host(node):
+                    nodes.append(self.places.node("Cast", node.input[place], to=INT64))
+                    node.input[place] = nodes[-1].name
+                    self.places.on_gpu.add(nodes[-1].name)
+                nodes.append(_copy(node))
+            set_nodes(graph, nodes)
+
     def use_crossed(self, model: onnx.ModelProto) -> None:
         """Let steps use what has crossed before them, so that nothing crosses in a step."""
         steps = [graph for graph in _graphs(model.graph) if graph.name.startswith(STEP)]
@@ -115,6 +134,7 @@ class _Placement:
             name: node
             for name, node in nodes.items()
             if node.op_type in WHOLE and self.places.types[node.output[0]] in (INT64, BOOL)
+            if node.output[0] not in self.places.on_gpu
         }
         while True:
             made = {name for node in found.values() for name in node.output}

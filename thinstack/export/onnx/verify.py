@@ -199,8 +199,11 @@ class _File:
     def __init__(self, exported: bytes, model: Model, config: ModelConfig):
         try:
             for_gpu = bool(host_nodes(exported))
-            file = {"source": "the exported file", "for_gpu": for_gpu}
-            opened = open_session(exported, device="cpu", **file)
+        except ValueError:  # which `open_session` words
+            for_gpu = False
+        try:
+            source = "the exported file"
+            opened = open_session(exported, device="cpu", source=source, for_gpu=for_gpu)
         except BundleError as error:
             advice = "in its parts, use operations that thinstack's own parts use"
             raise ExportError(f"this model cannot be shipped as ONNX: {error}; {advice}") from None

@@ -1,0 +1,182 @@
+"""The file for GPUs of a bundle: it holds no weight twice, and fits no other bundle."""
+
+import numpy as np
+import onnx
+import pytest
+from export.export_models import session_of
+from gpu_bundles import gpu_bundle
+from onnx import helper, numpy_helper
+
+from thinstack.bundle import open_bundle, write_bundle
+from thinstack.bundle.gate.onnx_gate import check_onnx
+from thinstack.bundle.gpu_file import BESIDE, digest, host_nodes, joined, metadata
+from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE
+from thinstack.bundle.reading import pack, unpacked
+from thinstack.bundle.writing import write_packed
+from thinstack.errors import BundleError
+from thinstack.export.onnx.beside import SMALL
+from thinstack.runtime.session import open_session
+
+FEEDS = {
+    "token_ids": np.array([1, 2, 3, 0, 5], np.int32),
+    "transitions": np.array([0, 0, 0, 1, 1, 0, 0, 1], np.int32),
+    "lengths": np.array([3, 2], np.int32),
+}
+
+
+@pytest.fixture(scope="module", params=["none", "fp16", "int8-tables", "int8"])
+def stored(request):
+    """A bundle whose weights are stored so, and the whole file for GPUs."""
+    return gpu_bundle(quantize=request.param)
+
+
+@pytest.fixture(scope="module")
+def bundle():
+    return gpu_bundle()[0]
+
+
+def files_of(bundle):
+    return bundle.for_gpu(), bundle.read(ONNX_FILE)
+
+
+def answers(file):
+    session = session_of(file)
+    return session.run(None, {each.name: FEEDS[each.name] for each in session.get_inputs()})
+
+
+def test_the_joined_file_answers_as_the_whole_one(stored):
+    bundle, whole = stored
+    file = joined(*files_of(bundle), source="a bundle")
+    check_onnx(file, source="a bundle", for_gpu=True)
+    onnx.checker.check_model(onnx.load_from_string(file), full_check=True)
+    for found, wanted in zip(answers(file), answers(whole), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    assert host_nodes(file) == host_nodes(whole) != ""
+    assert metadata(file) == metadata(whole) | {BESIDE: digest(bundle.read(ONNX_FILE))}
+
+
+def test_no_weight_is_stored_twice(stored):
+    bundle, whole = stored
+    held = {
+        weight.name: numpy_helper.to_array(weight).nbytes
+        for file in (bundle.for_gpu(), whole)
+        for weight in onnx.load_from_string(file).graph.initializer
+    }
+    part = onnx.load_from_string(bundle.for_gpu())
+    assert max(held.values()) >= SMALL
+    assert [each.name for each in part.graph.initializer if held[each.name] >= SMALL] == []
+    constants = [node for node in part.graph.node if node.op_type == "Constant"]
+    sizes = [numpy_helper.to_array(node.attribute[0].t).nbytes for node in constants]
+    assert max(sizes) < 10 * SMALL
+
+
+def test_the_file_for_cpus_of_a_model_names_no_nodes(bundle):
+    assert host_nodes(bundle.read(ONNX_FILE)) == ""
+
+
+def without_graph(part):
+    model = onnx.load_from_string(part)
+    model.ClearField("graph")
+    return model.SerializeToString()
+
+
+def of_another_seed(part):
+    return gpu_bundle(seed=1)[0].for_gpu()
+
+
+DAMAGES = {
+    "nothing": lambda part: b"garbage",
+    "cut at the end": lambda part: part[:-1],
+    "cut in the middle": lambda part: part[: len(part) // 2],
+    "no graph": without_graph,
+    "of a model with other weights": of_another_seed,
+    "of another file": lambda part: open_bundle("sentiment").for_gpu(),
+    "for CPUs": lambda part: gpu_bundle()[0].read(ONNX_FILE),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_part_that_does_not_fit_is_one_message(bundle, damage):
+    part, beside = files_of(bundle)
+    with pytest.raises(BundleError, match=r"^a bundle/onnx/model.onnx and onnx/model.gpu.onnx: "):
+        open_session(
+            beside, device="auto", source="a bundle/onnx/model.onnx", gpu=DAMAGES[damage](part)
+        )
+
+
+def hostile(part, change):
+    model = onnx.load_from_string(part)
+    change(model)
+    return model.SerializeToString()
+
+
+def custom_operator(model):
+    model.opset_import.append(helper.make_opsetid("evil", 1))
+    model.graph.node.append(helper.make_node("Open", [], ["door"], name="door", domain="evil"))
+
+
+def twice(model):
+    """A weight that takes the name of one in the other file."""
+    name = onnx.load_from_string(gpu_bundle()[0].read(ONNX_FILE)).graph.initializer[0].name
+    model.graph.initializer.append(numpy_helper.from_array(np.ones(2, np.float32), name))
+
+
+def other_file(model):
+    model.graph.initializer[0].data_location = onnx.TensorProto.EXTERNAL
+    model.graph.initializer[0].external_data.add(key="location", value="secret.bin")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (custom_operator, "the domain 'evil'"),
+        (twice, "two of its values are called"),
+        (other_file, "in another file"),
+    ],
+)
+def test_the_gate_refuses_what_a_part_brings(bundle, change, said):
+    part, beside = files_of(bundle)
+    with pytest.raises(BundleError, match=said):
+        open_session(beside, device="webgpu", source="a bundle", gpu=hostile(part, change))
+    opened, device = open_session(beside, device="cpu", source="a bundle", gpu=b"not looked at")
+    assert device == opened.device == "cpu"
+
+
+def test_only_a_file_for_gpus_may_cut_by_sizes_that_it_computes(bundle):
+    file = joined(*files_of(bundle), source="a bundle")
+    with pytest.raises(BundleError, match="'Split' needs either num_outputs or the sizes as a con"):
+        check_onnx(file, source="a bundle")
+    check_onnx(bundle.read(ONNX_FILE), source="a bundle", for_gpu=True)
+
+
+@pytest.mark.parametrize("sizes", [[3, 2], [1, 1, 1]])
+def test_even_there_sizes_that_are_known_must_fit(sizes):
+    made = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 18]> g (float[n] x) => (float[m] a, float[k] b)'
+        f" {{ s = Constant<value=int64[{len(sizes)}] {{{', '.join(map(str, sizes))}}}>()"
+        " a, b = Split<axis=0>(x, s) }"
+    ).SerializeToString()
+    if len(sizes) == 2:
+        check_onnx(made, source="a file", for_gpu=True)
+    else:
+        with pytest.raises(BundleError, match="Split"):
+            check_onnx(made, source="a file", for_gpu=True)
+
+
+def test_the_file_goes_with_its_bundle(bundle, tmp_path):
+    """Written, copied and read from memory."""
+    files = {name: bundle.read(name) for name in bundle.manifest.files if name != "config.json"}
+    written = write_bundle(tmp_path / "one", files, config=bundle.config)
+    write_packed(pack(written), tmp_path / "two")
+    for each in (written, open_bundle(tmp_path / "two"), unpacked(pack(written), "memory")):
+        assert each.for_gpu() == bundle.for_gpu() != b""
+    path = tmp_path / "two" / GPU_FILE
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    with pytest.raises(BundleError, match=GPU_FILE):
+        open_bundle(tmp_path / "two")
+
+
+def test_what_is_bundled_fits():
+    file = joined(*files_of(open_bundle("sentiment")), source="sentiment")
+    check_onnx(file, source="sentiment", for_gpu=True)
+    assert host_nodes(file)

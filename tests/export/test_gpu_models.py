@@ -1,0 +1,234 @@
+"""Files for GPUs, on the CPU: models of all kinds give what torch gives, and in a step nothing
+crosses between the host and the GPU."""
+
+import collections
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from core.configured import CHILD_SUM, LEXICALIZED, SPINN, build, config_of
+from export_models import session_of
+from registered_models import DISTANCES, OTHERS, parts_of, registered_models
+
+from thinstack.bundle.gpu_file import host_nodes
+from thinstack.core import transitions as shapes
+from thinstack.core.forest import join, without_trees
+from thinstack.export.onnx import placement
+from thinstack.export.onnx.crossing import MOST_PARTS
+from thinstack.export.onnx.graph import walk
+from thinstack.export.onnx.levels import MOST_UNROLLED, STEP
+from thinstack.export.onnx.model import export_onnx
+from thinstack.export.samples import eager_scores, sample_trees
+from thinstack.plugins.manager import manager
+
+EXACT = 1e-5
+DEEP = 60
+BATCHES = {
+    "trees of several depths": [shapes.left(4), shapes.left(1), shapes.balanced(6)],
+    "single words": [shapes.left(1)] * 3,
+    "as deep as there are steps": [shapes.right(MOST_UNROLLED + 1)],
+    "deeper": [shapes.right(MOST_UNROLLED + 2), shapes.left(1)],
+    "much deeper": [shapes.left(2), shapes.right(DEEP)],
+}
+PAIRS = {"trees": "dependency", "relations": ["nsubj"], "head": {"name": "similarity.v1"}}
+SIDES = {"top_down": {"name": "top_down_lstm.v1", "hidden_size": 4}, "readout": ["down", "up"]}
+KINDS = {
+    "n-ary": {},
+    "any number of children": {"cell": CHILD_SUM},
+    "two layers": {"encoder": {"layers": 2}},
+    "both directions": {"cell": LEXICALIZED, "encoder": SIDES},
+    "pairs of dependency trees": {"cell": {"name": "sdt_rnn.v1"}, **PAIRS},
+    "a parser": {"parser": DISTANCES},
+    "SPINN": {"cell": SPINN, "encoder": {"tracker": {"size": 5}}},
+    "BERT": OTHERS["BERT, rows"],
+}
+
+
+def export(model, config, **options):
+    return export_onnx(model, config, vocabulary_digest="", device="gpu", **options)
+
+
+def furthest(file, model, trees=None):
+    """The greatest difference from torch over these trees and, of a model that parses, its own."""
+    session, worst = session_of(file), 0.0
+    types = {each.name: each.type[len("tensor(") : -1] for each in session.get_inputs()}
+    names = [each.name for each in session.get_outputs()]
+    trees = trees or [tree for batch in BATCHES.values() for tree in batch]
+    trees = trees * 2 if model.head.reads == "pairs" else trees
+    given = join(sample_trees(model, trees, np.random.default_rng(0)))
+    for forest in (given, without_trees(given)) if model.parses else (given,):
+        feeds = {name: array.astype(types[name]) for name, array in forest.inputs(types).items()}
+        found, wanted = session.run(names, feeds), eager_scores(model, forest)
+        for name, array in zip(names, found, strict=True):
+            assert array.shape == wanted[name].shape
+            worst = max(worst, float(np.abs(array - wanted[name]).max()))
+    return worst
+
+
+def graphs_of(graph):
+    """A graph and all that stand in it, with how many loops each stands in."""
+    waiting = [(graph, 0)]
+    while waiting:
+        inner, loops = waiting.pop()
+        yield inner, loops
+        for node in inner.node:
+            deeper = loops + (node.op_type == "Loop")
+            waiting += [(each.g, deeper) for each in node.attribute if each.HasField("g")]
+
+
+def loops_of(file):
+    """The names of the bodies of its loops."""
+    graph = onnx.load_from_string(file).graph
+    nodes = [node for node in walk(graph.node) if node.op_type == "Loop"]
+    return {attribute.g.name for node in nodes for attribute in node.attribute}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request):
+    """The name of a model, the model, its configuration, and its file for GPUs."""
+    torch.manual_seed(0)
+    fields = KINDS[request.param]
+    model, config = build(entries=60, **fields).eval(), config_of(**fields)
+    return request.param, model, config, export(model, config)
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_a_file_for_gpus_gives_what_torch_gives(kind, batch):
+    _, model, _, file = kind
+    assert furthest(file, model, BATCHES[batch]) <= EXACT
+
+
+def test_only_the_deepest_levels_are_a_loop(kind):
+    name, _, _, file = kind
+    steps = [graph for graph, _ in graphs_of(onnx.load_from_string(file).graph)]
+    counted = collections.Counter(each.name for each in steps if each.name.startswith(STEP))
+    if name == "SPINN":  # its loop asks at each step what the tracker chooses
+        assert not counted
+        assert loops_of(file)
+        return
+    passes = {"two layers": 2, "both directions": 2}.get(name, 1)
+    assert sum(counted.values()) == passes * (MOST_UNROLLED + 1)
+    inside = {graph.name for graph, _ in graphs_of(onnx.load_from_string(file).graph)}
+    assert inside >= {f"{STEP}{number}" for number in range(MOST_UNROLLED + 1)}
+
+
+def test_a_model_of_words_scores_only_roots_where_only_they_are_asked_for():
+    for name in ("n-ary", "any number of children"):
+        torch.manual_seed(0)
+        fields = KINDS[name]
+        model, config = build(entries=60, **fields).eval(), config_of(**fields)
+        file = export(model, config, outputs="roots")
+        assert [each.name for each in session_of(file).get_outputs()] == ["root_scores"]
+        assert furthest(file, model) <= EXACT
+
+
+def host_of(file):
+    """The nodes of a file, and the names of those that run on the host."""
+    graph, named = onnx.load_from_string(file).graph, {*host_nodes(file).split("\n")}
+    nodes = list(walk(graph.node))
+    assert len({node.name for node in nodes}) == len(nodes)
+    assert named <= {node.name for node in nodes}
+    return nodes, named
+
+
+def crossed(file):
+    """The values that nodes of the GPU read as data and a node of the host makes, by the graph in
+    which they are read. What only tells a size, and what a kernel wants on the host, is none; nor
+    are states of a loop."""
+    model = onnx.load_from_string(file)
+    nodes, named = host_of(file)
+    constants = {node.name for node in nodes if node.op_type in ("Constant", "ConstantOfShape")}
+    host = [node for node in nodes if node.name in named and node.op_type != "Loop"]
+    made = {out for node in host for out in node.output}
+    inputs = {each.name for each in model.graph.input}
+    for graph, loops in graphs_of(model.graph):
+        for node in graph.node:
+            if node.name in named or node.op_type in ("If", "Loop", "Shape", "Size"):
+                continue
+            left = placement.ON_HOST.get(node.op_type, ())
+            for place, name in enumerate(node.input):
+                if place not in left and name in (made | inputs) - constants:
+                    yield graph.name, loops, node, name
+
+
+def test_nothing_crosses_in_a_step(kind):
+    name, _, _, file = kind
+    inside = [found for found in crossed(file) if found[0].startswith(STEP)]
+    assert inside == []
+    if name != "SPINN":
+        # But in the loop beyond, for which a GPU waits anyway, and before the first step.
+        assert any(loops for _, loops, _, _ in crossed(file))
+        assert any(graph == "thinstack" for graph, *_ in crossed(file))
+
+
+def test_what_crosses_is_one_vector(kind):
+    """It is cut, or it is one value, all of it as int32."""
+    *_, file = kind
+    nodes, _ = host_of(file)
+    makers = {out: node for node in nodes for out in node.output}
+    readers = [(node, name) for *_, node, name in crossed(file)]
+    assert readers
+    for node, name in readers:
+        maker = makers[name]
+        assert (maker.op_type, node.op_type) in {("Concat", "Split"), ("Cast", "Reshape")}
+        assert len([each for _, each in readers if each == name]) == 1
+        assert len(node.output) <= MOST_PARTS
+
+
+def test_a_file_for_gpus_is_valid_and_names_the_nodes_of_the_host(kind):
+    *_, file = kind
+    model = onnx.load_from_string(file)
+    onnx.checker.check_model(model, full_check=True)
+    nodes, named = host_of(file)
+    kinds = collections.defaultdict(set)
+    for node in nodes:
+        kinds[node.name in named].add(node.op_type)
+    assert "Loop" in kinds[True]
+    assert kinds[True].isdisjoint({"Gemm", "MatMul", "LSTM", "Tanh", "Sigmoid", "Softmax"})
+
+
+def test_the_size_of_what_lies_on_the_gpu_is_told_without_a_copy(kind):
+    """Were a `Shape` of it the host's, the whole value would be copied there, as only distances
+    are, of which the host makes trees."""
+    *_, file = kind
+    nodes, named = host_of(file)
+    host = [node for node in nodes if node.name in named and node.op_type not in ("Shape", "Loop")]
+    there = {name for node in host for name in node.input}
+    model = onnx.shape_inference.infer_shapes(onnx.load_from_string(file))
+    floats = {
+        value.name
+        for graph, _ in graphs_of(model.graph)
+        for value in (*graph.value_info, *graph.input)
+        if value.type.tensor_type.elem_type == onnx.TensorProto.FLOAT
+    }
+    told = [node for node in nodes if node.op_type == "Shape" and node.input[0] in floats - there]
+    assert told
+    assert [node.name for node in told if node.name in named] == []
+
+
+def test_indices_are_int64_where_onnx_wants_them(kind):
+    """They cross as int32, as all does; the GPU has them widened."""
+    name, _, _, file = kind
+    nodes, named = host_of(file)
+    makers = {out: node for node in nodes for out in node.output}
+    read = [
+        makers[node.input[1]]
+        for node in nodes
+        if node.op_type in placement.ONLY_INT64 and node.name not in named
+    ]
+    read = [maker for maker in read if maker.op_type != "Constant"]
+    for maker in read:
+        assert (maker.op_type, maker.name in named) == ("Cast", False)
+    scatters = name in ("any number of children", "pairs of dependency trees", "SPINN")
+    assert bool(read) >= scatters
+
+
+def test_every_registered_part_answers_as_torch_does(monkeypatch):
+    differences, parts = {}, set()
+    for name, model, config in registered_models(monkeypatch):
+        differences[name] = furthest(export(model, config), model)
+        parts |= parts_of(config)
+    assert {name: found for name, found in differences.items() if not found <= EXACT} == {}
+    kinds = "cell", "head", "embedding", "encoder", "parser"
+    assert {each.name for each in manager().records() if each.kind in kinds} <= parts
