@@ -159,7 +159,7 @@ def hostile():
         "functions": [with_field(cast(), "functions", function)],
         "training graph": [with_field(cast(), "training_info", TrainingInfoProto())],
         "sparse": [sparse_weight, constant(name="sparse_value", sparse_tensor=sparse, type=11)],
-        "nested deeper than 32": [nested(DEEPEST, [node("Identity", ["w"], ["out"])])],
+        "nested deeper than 16": [nested(DEEPEST, [node("Identity", ["w"], ["out"])])],
         # A runtime computes what depends on its shape alone while it loads the file.
         "input 'x' has a fixed size": [fixed],
         "reads 'b', which nothing before it made": [
@@ -203,7 +203,7 @@ def test_what_no_protocol_buffer_of_onnx_holds_is_refused():
     for level in range(3000):
         deep = field((6, 5, 1)[level % 3], deep)  # in an attribute of a node of a graph
     refusal(field(7, deep))
-    with pytest.raises(BundleError, match="nested deeper than 32"):
+    with pytest.raises(BundleError, match="nested deeper than 16"):
         check_onnx(field(7, deep), source="a file", allow=[""])
 
 

@@ -21,9 +21,9 @@ MOST_FIELDS = 200_000
 """The most fields that a file may have in all its messages. The bundled model has 3,000."""
 MOST_NODES = 10_000
 """The most nodes that a file may have in all its graphs. Runtimes take seconds to load more."""
-DEEPEST = 32
-"""The deepest that graphs may be nested. A loop in a loop makes three graphs, the steps of a graph
-for a GPU 31."""
+DEEPEST, DEEPEST_FOR_GPU = 16, 32
+"""The deepest that graphs may be nested. A loop in a loop makes three graphs, the steps of a file
+for GPUs 31."""
 LARGEST = 1 << 31
 """The most numbers that a value may be declared to have."""
 
@@ -104,8 +104,9 @@ class _Check:
         self, data: memoryview, outer: Values, *, depth: int, given: Sequence[Value] = ()
     ) -> Inner:
         """`outer`: the values around a graph; `given`: what is known of its inputs."""
-        if depth > DEEPEST:
-            raise DamagedError(f"its graphs are nested deeper than {DEEPEST}")
+        deepest = DEEPEST_FOR_GPU if self._for_gpu else DEEPEST
+        if depth > deepest:
+            raise DamagedError(f"its graphs are nested deeper than {deepest}")
         graph = self._reader.read(data)
         if 15 in graph.fields:
             raise DamagedError("it has sparse weights, which thinstack never writes")
