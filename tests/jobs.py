@@ -1,10 +1,19 @@
 """Which tests jobs of their own run."""
 
 JOBS = {
-    "benchmarks": ("test_gpu_benchmark.py", "test_learning_benchmark.py", "test_spinn_batches.py"),
+    "benchmarks": (
+        "test_gpu_benchmark.py",
+        "test_learning_benchmark.py",
+        "test_placement_benchmark.py::test_the_command",
+        "test_spinn_batches.py",
+    ),
     "browser": ("browser/",),
     "examples": ("examples/",),
     "exports": (
+        "export/test_gpu_models.py::test_a_file_for_gpus_gives_what_torch_gives[BERT",
+        "export/test_gpu_models.py::test_a_file_for_gpus_gives_what_torch_gives[SPINN",
+        "export/test_gpu_models.py::test_a_file_for_gpus_gives_what_torch_gives[pairs of",
+        "export/test_gpu_models.py::test_a_file_for_gpus_gives_what_torch_gives[two layers",
         "export/test_gpu_models.py::test_every_registered_part_answers_as_torch_does",
         "export/test_onnx_int8.py",
         "export/test_onnx_parser.py::test_rounded_weights",
