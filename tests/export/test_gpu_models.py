@@ -9,7 +9,7 @@ import pytest
 import torch
 from core.configured import CHILD_SUM, LEXICALIZED, SPINN, build, config_of
 from export_models import session_of
-from registered_models import DISTANCES, OTHERS, parts_of, registered_models
+from registered_models import DISTANCES, OTHERS
 
 from thinstack.bundle.gpu_file import host_nodes
 from thinstack.core import transitions as shapes
@@ -20,7 +20,6 @@ from thinstack.export.onnx.graph import walk
 from thinstack.export.onnx.levels import MOST_UNROLLED, STEP
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.samples import eager_scores, sample_trees
-from thinstack.plugins.manager import manager
 
 EXACT = 1e-5
 DEEP = 60
@@ -43,6 +42,8 @@ KINDS = {
     "SPINN": {"cell": SPINN, "encoder": {"tracker": {"size": 5}}},
     "BERT": OTHERS["BERT, rows"],
 }
+USUAL = ["n-ary", "both directions"]
+"""Kinds that are tried here; the others in `test_more_gpu_models.py`."""
 
 
 def export(model, config, **options):
@@ -84,13 +85,17 @@ def loops_of(file):
     return {attribute.g.name for node in nodes for attribute in node.attribute}
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=USUAL)
 def kind(request):
+    return made(request.param)
+
+
+def made(name):
     """The name of a model, the model, its configuration, and its file for GPUs."""
     torch.manual_seed(0)
-    fields = KINDS[request.param]
+    fields = KINDS[name]
     model, config = build(entries=60, **fields).eval(), config_of(**fields)
-    return request.param, model, config, export(model, config)
+    return name, model, config, export(model, config)
 
 
 @pytest.mark.parametrize("batch", BATCHES)
@@ -222,13 +227,3 @@ def test_indices_are_int64_where_onnx_wants_them(kind):
         assert (maker.op_type, maker.name in named) == ("Cast", False)
     scatters = name in ("any number of children", "pairs of dependency trees", "SPINN")
     assert bool(read) >= scatters
-
-
-def test_every_registered_part_answers_as_torch_does(monkeypatch):
-    differences, parts = {}, set()
-    for name, model, config in registered_models(monkeypatch):
-        differences[name] = furthest(export(model, config), model)
-        parts |= parts_of(config)
-    assert {name: found for name, found in differences.items() if not found <= EXACT} == {}
-    kinds = "cell", "head", "embedding", "encoder", "parser"
-    assert {each.name for each in manager().records() if each.kind in kinds} <= parts

@@ -1,0 +1,36 @@
+"""Files for GPUs of all further kinds of models, by the tests of `test_gpu_models.py`."""
+
+import pytest
+from registered_models import parts_of, registered_models
+from test_gpu_models import (  # noqa: F401  # pytest finds these tests here, with the models of here
+    EXACT,
+    KINDS,
+    USUAL,
+    export,
+    furthest,
+    made,
+    test_a_file_for_gpus_gives_what_torch_gives,
+    test_a_file_for_gpus_is_valid_and_names_the_nodes_of_the_host,
+    test_indices_are_int64_where_onnx_wants_them,
+    test_nothing_crosses_in_a_step,
+    test_only_the_deepest_levels_are_a_loop,
+    test_the_size_of_what_lies_on_the_gpu_is_told_without_a_copy,
+    test_what_crosses_is_one_vector,
+)
+
+from thinstack.plugins.manager import manager
+
+
+@pytest.fixture(scope="module", params=sorted(KINDS.keys() - {*USUAL}))
+def kind(request):
+    return made(request.param)
+
+
+def test_every_registered_part_answers_as_torch_does(monkeypatch):
+    differences, parts = {}, set()
+    for name, model, config in registered_models(monkeypatch):
+        differences[name] = furthest(export(model, config), model)
+        parts |= parts_of(config)
+    assert {name: found for name, found in differences.items() if not found <= EXACT} == {}
+    kinds = "cell", "head", "embedding", "encoder", "parser"
+    assert {each.name for each in manager().records() if each.kind in kinds} <= parts
