@@ -4,7 +4,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from typing import Any
 
 from thinstack.errors import InputError, raised_in, shown
@@ -40,7 +40,7 @@ class Pool:
         jobs = iter(jobs)
         first = list(islice(jobs, 2))
         if self.threads == 1 or len(first) < 2:
-            return (run(*job) for job in chain(first, jobs))
+            return starmap(run, chain(first, jobs))
         if self._executor is None or self._process != os.getpid():
             self._executor, self._process = ThreadPoolExecutor(self.threads), os.getpid()
         return self._mapped(self._executor, run, chain(first, jobs))

@@ -126,7 +126,7 @@ def rules() -> Rules:
     return Rules(json.loads(RULES.read_text(encoding="utf-8")))
 
 
-@dataclass
+@dataclass(frozen=True)
 class EnglishSplitter:
     """A `thinstack.text.sentences.Splitter` for English texts. With `sentences` False, each text is
     one sentence.
