@@ -156,7 +156,7 @@ class Scorer:
         parts = self._parts(words, lengths, characters, cuts)
         if not cuts and max(counts, default=0) < 2:
             scored = iter(self._run_all(parts, None, trees))
-            joined = [ScoredText(list(islice(scored, count))) for count in counts]
+            joined = [ScoredText([next(scored)] if count else []) for count in counts]
         else:
             texts = stretches(parts, counts, joins=self._joins)
             units = [tree for text in texts for stretch in text for tree in stretch.trees]

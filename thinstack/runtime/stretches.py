@@ -111,9 +111,10 @@ def _of_text(parts: Parts, firsts: Sequence[int], start: int, *, joins: bool) ->
     for each, size in zip(ranges, sizes, strict=True):
         own = firsts[each.start : each.stop + 1]
         inside = range(own[0], own[-1])
-        trees = [Tree(range(part, part + 1), shape_of((1,))) for part in inside]
         if joins and size.fits:
             trees = [Tree(inside, shape_of(tuple(two - one for one, two in pairwise(own))))]
+        else:
+            trees = [Tree(range(part, part + 1), shape_of((1,))) for part in inside]
         found.append(Stretch(range(start + each.start, start + each.stop), trees))
     return found
 
@@ -219,4 +220,4 @@ def _apart(tree: Scored, lengths: Sequence[int]) -> tuple[list[Scored], Scored]:
             sentences.append(Scored(tree.transitions[nodes], tree.scores[nodes]))
         place = nodes.stop if kind == SHIFT else place + 1
         roots.append(place - 1)
-    return sentences, Scored(top, tree.scores[roots])
+    return sentences, Scored(top, tree.scores.take(roots, 0))

@@ -221,7 +221,8 @@ class _Reader:
         if self.plain is not None:
             places = self.plain.typed(places)
             first, last = int(places[0, 0]), int(places[-1, 1])
-        sentence = Sentence(text[first:last], self.words, places - first, first)
+        shifted = places - first if first else places
+        sentence = Sentence(text[first:last], self.words, shifted, first)
         self.words, self.places, self.quoted, self.end = [], [], False, maxsize
         return sentence
 
