@@ -86,9 +86,9 @@ def test_a_batch_has_so_many_pieces_at_most(predictor, monkeypatch):
     sizes = []
     run = Predictor._run
 
-    def watch(self, forest, *more):
-        sizes.append(len(forest.lengths))
-        return run(self, forest, *more)
+    def watch(self, batch):
+        sizes.append(len(batch.lengths))
+        return run(self, batch)
 
     monkeypatch.setattr(Predictor, "_run", watch)
     monkeypatch.setitem(BATCH_PIECES, "cpu", 12)

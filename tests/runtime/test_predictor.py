@@ -152,11 +152,11 @@ def test_threads_share_the_batches_of_a_call(tmp_path, monkeypatch):
     predictor = predictor_of(tmp_path / "three", threads=3)
     run, met, sizes = Predictor._run, Barrier(3), list[int]()
 
-    def watch(self, forest, places, tops):
-        sizes.append(len(places))
+    def watch(self, batch):
+        sizes.append(len(batch.places))
         if len(sizes) <= 3:
             met.wait(timeout=300)  # three batches run at a time, or this fails
-        return run(self, forest, places, tops)
+        return run(self, batch)
 
     monkeypatch.setattr(Predictor, "_run", watch)
     found = predictor.node_scores(words, trees)

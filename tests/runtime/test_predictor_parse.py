@@ -2,16 +2,18 @@
 
 import pickle
 from collections.abc import Sequence
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
 import pytest
 from last_word_model import last_word_model, own_parse, random_sentences, write_last_word_bundle
 
-from thinstack.core import Forest, transitions
+from thinstack.core import transitions
+from thinstack.core.transitions import balanced, over
 from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.errors import BundleError, InputError
-from thinstack.runtime.interface import check_parse
+from thinstack.runtime.interface import Batch, check_parse
 from thinstack.runtime.predictor import Predictor
 
 FOUR = ["film", "awful", ".", "good"]
@@ -112,7 +114,36 @@ def test_inputs_and_outputs_fit_the_configuration(tmp_path, configured, kind, ex
 
 @pytest.mark.parametrize("kind", [np.float32, np.bool_])
 def test_a_parse_must_be_whole_numbers(kind):
-    forest = Forest(sizes=np.array([3]), lengths=np.array([2]))
-    check_parse(np.array([0, 0, 1], np.int32), forest, [0], "model.onnx")
+    batch = Batch({}, lengths=[2], places=[0], sizes=[3])
+    check_parse(np.array([0, 0, 1], np.int32), batch, "model.onnx")
     with pytest.raises(BundleError, match=np.dtype(kind).name):
-        check_parse(np.array([0, 0, 1], kind), forest, [0], "model.onnx")
+        check_parse(np.array([0, 0, 1], kind), batch, "model.onnx")
+
+
+TREES = {1: {(0,)}, 2: {(0, 0, 1)}, 3: {(0, 0, 1, 0, 1), (0, 0, 0, 1, 1)}}
+"""All trees over so many words."""
+
+
+@pytest.mark.parametrize("before", [0, 300], ids=["few nodes", "many"])
+@pytest.mark.parametrize("lengths", [[3], [1, 2], [2, 1], [1, 1, 1]])
+@pytest.mark.parametrize("joined", [False, True])
+def test_only_trees_are_let_pass(before, lengths, joined):
+    nodes = [2 * length - 1 for length in lengths]
+    whole = {tuple(chain(*each)) for each in product(*(TREES[length] for length in lengths))}
+    batch = Batch({}, [*[1] * before, *lengths], range(before + len(lengths)), [1] * before + nodes)
+    if joined:
+        top = balanced(len(lengths))
+        whole = {
+            tuple(over(top, [np.array(tree) for tree in each]).tolist())
+            for each in product(*(TREES[length] for length in lengths))
+        }
+        tops = [*[balanced(1)] * before, top]
+        batch = batch._replace(sizes=[1] * before + [sum(nodes) + len(lengths) - 1], tops=tops)
+    passed = set()
+    for steps in product((-1, 0, 1, 2), repeat=batch.nodes - before):
+        try:
+            check_parse(np.array([0] * before + [*steps]), batch, "model.onnx")
+        except BundleError:
+            continue
+        passed.add(steps)
+    assert passed == whole

@@ -14,13 +14,12 @@ from thinstack.bundle import open_bundle
 from thinstack.bundle.reading import pack
 from thinstack.bundle.weights import load_model
 from thinstack.bundle.writing import seal
-from thinstack.core.forest import Forest
 from thinstack.core.transitions import REDUCE, balanced, over
 from thinstack.errors import BundleError, InputError
 from thinstack.integrations.corpora.rows import Row
 from thinstack.integrations.corpora.scoring import TextScorer
 from thinstack.runtime import stretches
-from thinstack.runtime.interface import check_parse
+from thinstack.runtime.interface import Batch, check_parse
 from thinstack.runtime.predictor import Predictor
 
 TEXTS = Path(__file__).parents[1] / "golden" / "schema-1" / "texts"
@@ -236,7 +235,7 @@ def test_older_models_take_the_mean():
 
 
 def test_a_parse_that_does_not_keep_to_sentences_is_refused():
-    forest = Forest(sizes=np.array([5]), lengths=np.array([1, 2]), breaks=np.array([1, 0]))
-    check_parse(np.array([0, 0, 0, 1, 1]), forest, [0, 1], "model.onnx", [balanced(2)])
+    batch = Batch({}, lengths=[1, 2], places=[0, 1], sizes=[5], tops=[balanced(2)])
+    check_parse(np.array([0, 0, 0, 1, 1]), batch, "model.onnx")
     with pytest.raises(BundleError, match="sentence"):
-        check_parse(np.array([0, 0, 1, 0, 1]), forest, [0, 1], "model.onnx", [balanced(2)])
+        check_parse(np.array([0, 0, 1, 0, 1]), batch, "model.onnx")

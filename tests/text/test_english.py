@@ -102,6 +102,16 @@ def test_words_have_their_places():
     assert (second.offsets.tolist(), second.offsets.dtype) == ([[0, 4]], "int64")
 
 
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 300])
+def test_plain_words_are_read_however_many_follow_each_other(count):
+    (found,) = sentences(" ".join(["so"] * count) + ", we,they cannot.")
+    assert found.words == ["so"] * count + [",", "we", ",", "they", "can", "not", "."]
+    starts = [*range(0, 3 * count, 3), *(3 * count + each for each in (-1, 1, 3, 4, 9, 12, 15))]
+    sizes = map(len, found.words)
+    expected = [[start, start + size] for start, size in zip(starts, sizes, strict=True)]
+    assert found.offsets.tolist() == expected
+
+
 PARTS = ["He", "it", "n't", "can", "not", "Dr", "No", "U.S", "etc", "1", "é", "日", "😀", "\u200d"]
 PARTS += ["x@y", "http://", "\u0301", "<br>", "&amp;", "ﬁ"]
 MARKS = ".?!…,;:'’‘\"“”`´()[]{}<>-–—/*#@&$%=_^~+\\ \n\r\t\x1c\x85\xa0\u2028\u2029"

@@ -97,7 +97,7 @@ def cuts_of(
     Raises InputError for a word that is not a string, and for one that is too long for the model by
     itself; also for a sentence that is too long and has a given tree.
     """
-    cuts = dict[int, Spans]()
+    cuts: dict[int, Spans] = {}
     if not given:
         for place, length in enumerate(lengths):
             if length > limits.words:

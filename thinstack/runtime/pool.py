@@ -4,7 +4,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from typing import Any
 
 from thinstack.errors import InputError, raised_in, shown
@@ -37,10 +37,12 @@ class Pool:
         thread, run in the calling thread. So do those that threads do not take, because the program
         ends or may have no more threads. Few jobs wait, because the end of the program waits for
         them."""
+        if self.threads == 1:
+            return starmap(run, jobs)
         jobs = iter(jobs)
         first = list(islice(jobs, 2))
-        if self.threads == 1 or len(first) < 2:
-            return (run(*job) for job in chain(first, jobs))
+        if len(first) < 2:
+            return starmap(run, first)
         if self._executor is None or self._process != os.getpid():
             self._executor, self._process = ThreadPoolExecutor(self.threads), os.getpid()
         return self._mapped(self._executor, run, chain(first, jobs))

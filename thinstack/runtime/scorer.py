@@ -4,7 +4,7 @@ onnxruntime."""
 import os
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 from thinstack.bundle import Bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.bundle.origin import is_isolated
-from thinstack.core import Forest
 from thinstack.core.config import Aggregation, Device, TreeSource
-from thinstack.core.forest import text_sizes
 from thinstack.errors import BundleError, InputError
 from thinstack.runtime.devices import RunningDevice
 from thinstack.runtime.documents import ScoredText, aggregation_of
 from thinstack.runtime.ending import watch_end
 from thinstack.runtime.gpu_session import pays
-from thinstack.runtime.interface import PARSE_OUTPUT, check_parse, check_scores, interface_of
+from thinstack.runtime.interface import PARSE_OUTPUT, Batch, check_parse, check_scores, interface_of
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, parts_of
 from thinstack.runtime.pool import Pool
 from thinstack.runtime.scored import Scored, Spans
@@ -172,7 +170,7 @@ class Scorer:
         parts = self._parts(words, lengths, characters, cuts)
         if not cuts and max(counts, default=0) < 2:
             scored = iter(self._run_all(parts, None, trees))
-            joined = [ScoredText(list(islice(scored, count))) for count in counts]
+            joined = [ScoredText([next(scored)] if count else []) for count in counts]
         else:
             texts = stretches(parts, counts, joins=self._joins)
             units = [tree for text in texts for stretch in text for tree in stretch.trees]
@@ -236,15 +234,30 @@ class Scorer:
         inside = [part for tree in chosen for part in tree.parts] or places
         names = [parts.owners[part] for part in inside]
         fields = self._word_fields([parts.words[part] for part in inside], names)
-        words = np.array([parts.lengths[part] for part in inside])
-        sizes = 2 * words - 1
+        lengths = [parts.lengths[part] for part in inside]
+        fields |= {"lengths": np.array(lengths), "transitions": transitions}
+        sizes = [2 * length - 1 for length in lengths]
         tops: list[NDArray[np.int8]] = []
         if len(inside) > len(places):
             fields["breaks"] = np.concatenate([tree.shape.breaks for tree in chosen])
-            sizes = text_sizes(words, fields["breaks"])
+            words = ([parts.lengths[part] for part in tree.parts] for tree in chosen)
+            sizes = [2 * sum(each) - 1 for each in words]
             tops = [tree.shape.top for tree in chosen]
-        forest = Forest(sizes=sizes, lengths=words, transitions=transitions, **fields)
-        return self._run(forest, names, tops).apart(sizes, phrases=self.phrases)
+        elif "breaks" in self._types:
+            fields["breaks"] = np.zeros(len(inside), np.int64)
+        return self._apart(self._run(Batch(fields, lengths, names, sizes, tops)), sizes)
+
+    def _apart(self, batch: Scored, sizes: Sequence[int]) -> list[Scored]:
+        """The results of a batch by sentence."""
+        if len(sizes) == 1:
+            return [batch]
+        ends = list(accumulate(sizes))
+        rows = ends if self.phrases else range(1, len(ends) + 1)
+        cuts = zip([0, *ends], ends, [0, *rows], rows, strict=False)
+        return [
+            Scored(batch.transitions[start:end], batch.scores[first:last])
+            for start, end, first, last in cuts
+        ]
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
         """The function that makes the trees of a source. For a model of plain sentences it makes
@@ -278,17 +291,12 @@ class Scorer:
                 check_words(sentence, place)
             raise
 
-    def _run(self, forest: Forest, places: list[int], tops: list[NDArray[np.int8]]) -> Scored:
-        """The scores of a batch and its trees, which the model makes if there are none. `places`:
-        the number of each sentence, for messages. `tops`: the tree over the sentences of each
-        tree."""
-        nodes = int(np.add.reduce(forest.sizes))
-        rows = nodes if self.phrases else len(forest.sizes)
-        feeds = {
-            name: values.astype(self._types[name], copy=False)
-            for name, values in forest.inputs(self._types).items()
-        }
-        parses = self._parses and not forest.transitions.size
+    def _run(self, batch: Batch) -> Scored:
+        """The scores of a batch and its trees, which the model makes if there are none."""
+        fields, nodes = batch.fields, batch.nodes
+        rows = nodes if self.phrases else len(batch.sizes)
+        feeds = {name: fields[name].astype(kind, copy=False) for name, kind in self._types.items()}
+        parses = self._parses and not fields["transitions"].size
         try:
             scores, *parse = self._session.run([self._output, PARSE_OUTPUT][: 1 + parses], feeds)
         except BundleError as error:
@@ -297,6 +305,6 @@ class Scorer:
         shape = rows, len(self.config.labels)
         check_scores(scores, shape, self._output, self._source, probable=self._probable)
         if not parses:
-            return Scored(forest.transitions.astype(np.int8), scores)
-        check_parse(parse[0], forest, places, self._source, tops)
+            return Scored(fields["transitions"].astype(np.int8), scores)
+        check_parse(parse[0], batch, self._source)
         return Scored(parse[0].astype(np.int8), scores)

@@ -85,8 +85,8 @@ class Reader(NamedTuple):
         predictor = self.predictor
         view, texts = predictor.view, [text for _, text in numbered]
         cut = list(self.cut(texts))
-        self.doubts.check([place for place, _ in numbered], cut)
         words = [[sentence.words for sentence in sentences] for sentences in cut]
+        self.doubts.check([place for place, _ in numbered], words)
         scored = predictor.score_texts(words, self.source)
         return [
             Result(text, self._predictions(sentences, found.sentences), view, joint=found.joint)
@@ -97,10 +97,8 @@ class Reader(NamedTuple):
         self, sentences: Sequence[Sentence], scored: Sequence[Scored]
     ) -> tuple[Prediction, ...]:
         predictor, view = self.predictor, self.predictor.view
-        return tuple(
-            Prediction.of_sentence(sentence, found, view, predictor)
-            for sentence, found in zip(sentences, scored, strict=True)
-        )
+        pairs = zip(sentences, scored, strict=True)
+        return tuple([Prediction.of_sentence(*pair, view, predictor) for pair in pairs])
 
 
 class _Doubts:
@@ -109,10 +107,10 @@ class _Doubts:
     def __init__(self, language: Language):
         self._language, self._told = language, False
 
-    def check(self, places: Sequence[int], texts: Sequence[Sequence[Sentence]]) -> None:
+    def check(self, places: Sequence[int], texts: Sequence[Sequence[Sequence[str]]]) -> None:
         """Warn of the first of the texts that are doubted; if one was before, of none."""
         for place, sentences in zip(places, () if self._told else texts, strict=False):
-            words = list(chain.from_iterable(sentence.words for sentence in sentences))
+            words = list(chain.from_iterable(sentences))
             if doubt := self._language.doubt(words):
                 warnings.warn(
                     LanguageWarning(f"text {place}: {doubt}; {_LITTLE}"), stacklevel=_outside()

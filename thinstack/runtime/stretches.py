@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from thinstack.core.transitions import SHIFT, balanced, breaks_of, nodes_over, over
+from thinstack.core.transitions import SHIFT, balanced, breaks_of, over
 from thinstack.runtime.documents import ScoredText, mean_scores
 from thinstack.runtime.long_sentences import join
 from thinstack.runtime.scored import Scored, Spans
@@ -80,8 +80,11 @@ def stretches(parts: Parts, counts: Sequence[int], *, joins: bool) -> list[list[
     `joins`: whether the model composes sentences and their parts. A text that is too long for one
     stretch has several. If the model does not, each sentence is a stretch, and each part a tree.
     """
-    firsts = np.searchsorted(parts.owners, np.arange(sum(counts) + 1)).tolist()
-    texts, first, leaf = list[list[Stretch]](), 0, shape_of((1,))
+    owners = parts.owners  # each sentence has a part
+    firsts = [place for place, (one, two) in enumerate(pairwise((-1, *owners))) if one != two]
+    firsts.append(len(owners))
+    texts: list[list[Stretch]] = []
+    first, leaf = 0, shape_of((1,))
     for count in counts:
         own = firsts[first : first + count + 1]
         if count == 1 and own[1] == own[0] + 1:  # most texts of one sentence: at once
@@ -95,7 +98,8 @@ def stretches(parts: Parts, counts: Sequence[int], *, joins: bool) -> list[list[
 def _of_text(parts: Parts, firsts: Sequence[int], start: int, *, joins: bool) -> list[Stretch]:
     """The stretches of a text whose sentences stand from `start` on, and their parts from each of
     `firsts` on."""
-    ranges, sizes = list[range](), list[_Size]()
+    ranges: list[range] = []
+    sizes: list[_Size] = []
     for place, bounds in enumerate(pairwise(firsts)):
         size = _Size.of(parts, range(*bounds))
         if ranges and joins and (both := sizes[-1].plus(size)).fits:
@@ -103,13 +107,14 @@ def _of_text(parts: Parts, firsts: Sequence[int], start: int, *, joins: bool) ->
         else:
             ranges.append(range(place, place + 1))
             sizes.append(size)
-    found = list[Stretch]()
+    found: list[Stretch] = []
     for each, size in zip(ranges, sizes, strict=True):
         own = firsts[each.start : each.stop + 1]
         inside = range(own[0], own[-1])
-        trees = [Tree(range(part, part + 1), shape_of((1,))) for part in inside]
         if joins and size.fits:
-            trees = [Tree(inside, shape_of(tuple(np.diff(own).tolist())))]
+            trees = [Tree(inside, shape_of(tuple(two - one for one, two in pairwise(own))))]
+        else:
+            trees = [Tree(range(part, part + 1), shape_of((1,))) for part in inside]
         found.append(Stretch(range(start + each.start, start + each.stop), trees))
     return found
 
@@ -177,7 +182,8 @@ def text_of(
     words of each sentence of all texts. `joins` is as for `stretches`, `phrases` as for `join`."""
     if len(text) == 1 == len(text[0].trees) == len(text[0].sentences):
         return ScoredText([_with_parts(next(scored), cuts.get(text[0].sentences.start))])
-    sentences, roots = list[Scored](), list[Scored]()
+    sentences: list[Scored] = []
+    roots: list[Scored] = []
     for stretch in text:
         trees = list(islice(scored, len(stretch.trees)))
         if len(trees) > 1:
@@ -204,10 +210,14 @@ def _with_parts(sentence: Scored, parts: Spans | None) -> Scored:
 def _apart(tree: Scored, lengths: Sequence[int]) -> tuple[list[Scored], Scored]:
     """The sentences of the tree of a stretch, and the tree over them. `lengths`: the words of
     each."""
-    top, sizes = balanced(len(lengths)), 2 * np.array(lengths) - 1
-    roots = nodes_over(top, sizes)
-    ends = roots[top == SHIFT] + 1
-    bounds = zip((ends - sizes).tolist(), ends.tolist(), strict=True)
-    nodes = [slice(start, end) for start, end in bounds]
-    sentences = [Scored(tree.transitions[each], tree.scores[each]) for each in nodes]
-    return sentences, Scored(top, tree.scores[roots])
+    top, sizes = balanced(len(lengths)), (2 * length - 1 for length in lengths)
+    sentences: list[Scored] = []
+    roots: list[int] = []
+    place = 0
+    for kind in top.tolist():
+        if kind == SHIFT:
+            nodes = slice(place, place + next(sizes))
+            sentences.append(Scored(tree.transitions[nodes], tree.scores[nodes]))
+        place = nodes.stop if kind == SHIFT else place + 1
+        roots.append(place - 1)
+    return sentences, Scored(top, tree.scores.take(roots, 0))

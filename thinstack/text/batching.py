@@ -104,10 +104,10 @@ def batches(
     if threads > 1:
         share = -(-sum(2 * length - 1 for length in lengths) // threads)
         nodes = min(nodes, max(share, FEW_NODES))
-    batch, room, left, height = list[int](), nodes, characters, 0
-    for place in sorted(
-        range(len(lengths)), key=(lengths if widths is None else widths).__getitem__
-    ):
+    batch: list[int] = []
+    room, left, height = nodes, characters, 0
+    order = (lengths if widths is None else widths).__getitem__
+    for place in sorted(range(len(lengths)), key=order):
         size, letters = 2 * lengths[place] - 1, 0 if counts is None else counts[place]
         own = 1 if heights is None else heights[place]
         height += own

@@ -22,6 +22,10 @@ LONGEST = 500
 """Characters of a word that may have many pieces; the rest is a further word. Most encoders read
 510 pieces at once."""
 
+_RUN = "(?:{0})(?: (?:{0})){{0,63}}"
+"""Plain tokens with a space between each two: nearly all words are in such runs, which take half
+of the time of tokens that are matched one by one."""
+
 RULES = Path(__file__).with_name("english.json")
 
 
@@ -67,9 +71,10 @@ class Rules:
         for name, pattern in data["classes"].items():
             self._classes[name] = self.expanded(pattern)
         self.tokens = [Token("", ""), *(Token(**token) for token in data["tokens"])]
-        patterns = "|".join(f"({token.pattern})" for token in self.tokens[1:])
-        self.scan = self._compiled(f" ?(?:{patterns})")
         self.plain = [token.role for token in self.tokens].index("plain")
+        patterns = [token.pattern for token in self.tokens]
+        patterns[self.plain] = _RUN.format(patterns[self.plain])
+        self.scan = self._compiled(" ?(?:{})".format("|".join(f"({one})" for one in patterns[1:])))
         self.spelled = str.maketrans(data["spelled"])
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
         self.open_after = frozenset(data["open_after"])
@@ -126,7 +131,7 @@ def rules() -> Rules:
     return Rules(json.loads(RULES.read_text(encoding="utf-8")))
 
 
-@dataclass
+@dataclass(frozen=True)
 class EnglishSplitter:
     """A `thinstack.text.sentences.Splitter` for English texts. With `sentences` False, each text is
     one sentence.
@@ -190,8 +195,11 @@ class _Reader:
                 yield self._sentence()
                 words, places, end = self.words, self.places, maxsize
             if number == plain:
-                words.append(found[number])
-                places += place
+                start = place[0]
+                for word in found[number].split(" "):
+                    words.append(word)
+                    places += start, (behind := start + len(word))
+                    start = behind + 1
                 continue
             kind, token = rules.tokens[number], found[number]
             if len(token) > LONGEST and not (kind.spelled or _has_one_piece(token)):
@@ -221,7 +229,8 @@ class _Reader:
         if self.plain is not None:
             places = self.plain.typed(places)
             first, last = int(places[0, 0]), int(places[-1, 1])
-        sentence = Sentence(text[first:last], self.words, places - first, first)
+        shifted = places - first if first else places
+        sentence = Sentence(text[first:last], self.words, shifted, first)
         self.words, self.places, self.quoted, self.end = [], [], False, maxsize
         return sentence
 

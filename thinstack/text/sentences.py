@@ -1,6 +1,7 @@
 """What a splitter makes of texts: sentences of words."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ Splitter = Callable[[Iterable[str]], Iterator[list[Sentence]]]
 words has none."""
 
 
+@cache
 def splitter(*, sentences: bool = True) -> Splitter:
     """The splitter for English texts, which is chosen only here. With `sentences` False, each text
     is one sentence."""

@@ -3,9 +3,8 @@ boundaries. Parts of tokens that thinstack reads otherwise are read as in a text
 unusual letters, misspelt negations, emoji, hashtags, very long words (docs/text.md)."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from thinstack.text.english import LONGEST, plain_words, rules
 from thinstack.text.plain_text import PlainText
 from thinstack.text.raw_text import treebank_words
 
-_TEXT, _SPACE = attrgetter("text"), attrgetter("whitespace_")
 # spaCy leaves `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`.
 _negation = re.compile("(?<=[a-zA-Z])[nN]['\u2019][tT](?![a-zA-Z0-9])")
 
@@ -39,10 +37,11 @@ class DocSentence(NamedTuple):
 
 def sentences_of(doc: Doc) -> list[DocSentence]:
     """The sentences of a Doc that hold words."""
-    places, sentences = places_of(doc), []
+    places, text, sentences = places_of(doc), doc.text, []
     for span in sentence_spans(doc):
-        words, tokens = _words(span)
+        words, tokens = _words(_Tokens.of(span, text, places))
         if words:
+            tokens += span.start
             whole = span.start_char, span.end_char
             read = words, tokens, *whole, characters_of(places, tokens)
             sentences.append(DocSentence(span.start, span.end, *read))
@@ -60,19 +59,48 @@ def sentence_spans(doc: Doc) -> Iterable[Span]:
     return doc.sents if len(doc) and has_sentences(doc) else (doc[:],)
 
 
-def _words(span: Span) -> tuple[list[str], NDArray[np.int64]]:
-    """Treebank words of a sentence, and the tokens of the Doc that each was made of, (L, 2)."""
-    read = list(span)
-    texts, spaces = list(map(_TEXT, read)), list(map(_SPACE, read))
-    merged = len("".join(texts).split()) > 1 and any(len(text.split()) > 1 for text in texts)
-    parts = _parts_of(span, merged=merged)
+class _Tokens(NamedTuple):
+    """The N tokens of a sentence.
+
+    Attributes:
+        text: the text of the sentence.
+        texts: that of each token.
+        spaces: whether another token follows each behind white space.
+        places: their characters [start, end) in the text, (N, 2).
+    """
+
+    text: str
+    texts: list[str]
+    spaces: list[bool]
+    places: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, span: Span, whole: str, places: NDArray[np.int64]) -> "_Tokens":
+        """Those of a sentence of a Doc, from its text and the places of its tokens. To ask each
+        token takes several times as long."""
+        shift, own = span.start_char, places[span.start : span.end]
+        ends = own.tolist()
+        texts = [whole[start:end] for start, end in ends]
+        spaces = [end < start for (_, end), (start, _) in pairwise(ends)]
+        return cls(whole[shift : span.end_char], texts, [*spaces, False], own - shift)
+
+    @property
+    def plain(self) -> bool:
+        """Whether no token holds white space beside something else, and none is very long."""
+        whole = len("".join(self.texts).split()) < 2 or not any(
+            len(each.split()) > 1 for each in self.texts
+        )
+        return whole and max(map(len, self.texts), default=0) <= LONGEST
+
+
+def _words(read: _Tokens) -> tuple[list[str], NDArray[np.int64]]:
+    """Treebank words of a sentence, and the tokens that each was made of, (L, 2)."""
+    parts = _parts_of(read)
     if parts is None:
-        words, tokens = treebank_words(texts, spaces)
-        return words, tokens + span.start
+        return treebank_words(read.texts, read.spaces)
     words, tokens = treebank_words(parts.texts, parts.spaces)
     owners = parts.owners
-    owned = np.stack([owners[tokens[:, 0], 0], owners[tokens[:, 1] - 1, 1]], axis=1)
-    return words, owned + span.start
+    return words, np.stack([owners[tokens[:, 0], 0], owners[tokens[:, 1] - 1, 1]], axis=1)
 
 
 class _Parts(NamedTuple):
@@ -84,43 +112,42 @@ class _Parts(NamedTuple):
     owners: NDArray[np.int64]
 
 
-def _parts_of(span: Span, *, merged: bool) -> _Parts | None:
+def _parts_of(read: _Tokens) -> _Parts | None:
     """The parts of a sentence; None if all tokens are read as they stand.
 
     Tokens that touch each other are read as thinstack reads texts, if one of them holds what is
-    read otherwise. Tags of HTML are in no part. `merged`: whether some tokens hold white space;
-    each part of these is a word to the treebank.
+    read otherwise. Tags of HTML are in no part. Each part of a token that holds white space is a
+    word to the treebank.
     """
-    text = span.text
+    text, (firsts, lasts) = read.text, read.places.T
     plain = rules().typed.plain(text)
-    sizes = np.array([len(token) for token in span], np.int64)
-    firsts = np.array([token.idx - span.start_char for token in span], np.int64)
-    inside = np.setdiff1d([match.start() for match in _negation.finditer(text)], firsts)
+    starts = [match.start() for match in _negation.finditer(text)]
+    inside = np.setdiff1d(starts, firsts) if starts else np.zeros(0, np.int64)
     signs = _cut_signs(text, firsts)
-    if not (merged or plain or len(inside) or signs or sizes.max(initial=0) > LONGEST):
+    if read.plain and not (plain or len(inside) or signs):
         return None
     plain = plain or PlainText.of(text)
     changes = np.concatenate([[0], np.cumsum(plain.changed(text))])
-    odd = (changes[firsts + sizes] > changes[firsts]) | (sizes > LONGEST)
+    odd = (changes[lasts] > changes[firsts]) | (lasts - firsts > LONGEST)
     odd[np.searchsorted(firsts, inside, side="right") - 1] = True
     for first, behind in signs:
         odd[first:behind] = True
     parts = list[_Part]()
-    for start, behind in _stretches(span, odd):
-        place = firsts[start], firsts[behind - 1] + sizes[behind - 1]
+    for start, behind in _stretches(read.spaces, odd):
+        place = firsts[start], lasts[behind - 1]
         parts += _read(plain, *place) if odd[start:behind].any() else _kept(text, *place)
     if not parts:
         return _Parts([], [], np.zeros((0, 2), np.int64))
     texts = [part.text for part in parts]
     places = np.array([part[1:] for part in parts], np.int64)
-    owners = np.searchsorted(firsts + sizes, places[:, 0], side="right")
+    owners = np.searchsorted(lasts, places[:, 0], side="right")
     behind_owners = np.searchsorted(firsts, places[:, 1])
     # Words of one token, such as of a hashtag or one that was too long, are not joined again.
     alike = [one.isalnum() and two.isalnum() for one, two in pairwise(texts)]
     apart = places[:-1, 1] < places[1:, 0]
     apart |= np.array(alike, np.bool_) & (behind_owners[:-1] > owners[1:])
     apart |= np.array([len(part) >= LONGEST for part in texts[:-1]], np.bool_)
-    spaces = [*apart.tolist(), bool(span[-1].whitespace_)]
+    spaces = [*apart.tolist(), False]
     return _Parts(texts, spaces, np.stack([owners, behind_owners], axis=1))
 
 
@@ -144,15 +171,13 @@ class _Part(NamedTuple):
     end: int
 
 
-def _stretches(span: Span, odd: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+def _stretches(spaces: Sequence[bool], odd: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     """Tokens [first, last + 1) that are read together: those that touch, if any of them is odd, and
     odd ones that follow each other; else each by itself."""
-    start, count = 0, len(span)
-    touching = [not token.whitespace_ for token in span]
-    touching[-1] = False
+    start, count = 0, len(spaces)
     while start < count:
         end = start + 1
-        while end < count and (touching[end - 1] or (odd[end - 1] and odd[end])):
+        while end < count and (not spaces[end - 1] or (odd[end - 1] and odd[end])):
             end += 1
         if odd[start:end].any():
             yield start, end
