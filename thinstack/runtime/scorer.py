@@ -258,6 +258,7 @@ class Scorer:
             source=self._source,
             isolated=self.isolated,
             allow_operators=self._allowed,
+            digest=self.bundle.manifest.files[ONNX_FILE].sha256,
         )
         interface = interface_of(self._session, self.config, self.vocabulary, self._source)
         self._types, self._output, self.phrases = interface[:3]

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle.gate.onnx_gate import check_onnx
+from thinstack.bundle.gate.passed import has_passed
 from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
 from thinstack.runtime.onnx_session import Started, start_session
@@ -18,13 +19,15 @@ def open_session(
     source: str,
     isolated: bool = False,
     allow_operators: Collection[str] = (),
+    digest: str = "",
 ) -> tuple[Any, Literal["cpu", "cuda"]]:
     """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
 
     `source` names the file in messages. `isolated`: an
     `thinstack.runtime.isolation.isolated.IsolatedSession`, which runs it in processes of its own.
-    `allow_operators`: further operators that an isolated file may have. `Predictor` describes
-    `device` and the errors. Raises BundleError also if `check_onnx` refuses the model or
+    `allow_operators`: further operators that an isolated file may have. `digest`: the SHA-256 of
+    the file (hex), where it is known; what `has_passed` the gate is not checked again. `Predictor`
+    describes `device` and the errors. Raises BundleError also if `check_onnx` refuses the model or
     onnxruntime cannot load it.
     """
     if device not in get_args(Device):
@@ -34,7 +37,8 @@ def open_session(
         raise InputError(
             "allow_operators is for models in a process of their own: say isolated=True"
         )
-    check_onnx(model, source=source, allow=allow_operators)
+    if not has_passed(digest):
+        check_onnx(model, source=source, allow=allow_operators)
     if isolated:
         from thinstack.runtime.isolation.isolated import IsolatedSession
 
