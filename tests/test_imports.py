@@ -34,7 +34,7 @@ def modules():
 
 def test_importing_thinstack_is_light():
     heavy = ["torch", "onnx", "onnxruntime", "spacy", "thinc", "scipy", "sklearn", "rich", "typer"]
-    heavy += ["huggingface_hub"]
+    heavy += ["huggingface_hub", "numpy", "pydantic", "tempfile"]
     code = f"import sys, thinstack; print([name for name in {heavy} if name in sys.modules])"
     assert python(code) == "[]"
 
@@ -44,6 +44,33 @@ def test_the_command_line_reads_nothing_of_training_and_tables_before_it_needs_t
     names += ["thinstack.training.recipe"]
     code = f"import sys, thinstack.cli; print([name for name in {names} if name in sys.modules])"
     assert python(code) == "[]"
+
+
+def test_scoring_a_text_imports_no_more_than_that_needs():
+    unused = [
+        "torch",
+        "onnx",
+        "spacy",
+        "sklearn",
+        "filelock",
+        "asyncio",
+        "urllib.request",
+        "pluggy",
+    ]
+    unused += [f"thinstack.{name}" for name in ("plugins.manager", "export", "training.recipe")]
+    code = "import sys\nfrom thinstack.__main__ import main\n"
+    code += "sys.argv = ['', 'predict', '--brief', 'A good film']\n"
+    code += "try: main()\nexcept SystemExit: pass\n"
+    code += "from thinstack.text.english import rules\n"
+    code += f"print([name for name in {unused} if name in sys.modules])\n"
+    code += "print(len(rules().compiled) < 10)"
+    assert python(code).splitlines()[1:] == ["[]", "True"]
+
+
+def test_the_program_collects_garbage_again_once_it_is_imported():
+    code = "import gc, thinstack.cli\nfrom thinstack.__main__ import main\n"
+    code += "thinstack.cli.main = lambda: print(gc.isenabled(), gc.get_freeze_count() > 0)\nmain()"
+    assert python(code) == "True True"
 
 
 def test_torch_free_modules_import_where_the_extras_are_missing():

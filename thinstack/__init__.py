@@ -27,14 +27,14 @@ import thinstack._onnxruntime  # noqa: F401 - first, because it turns telemetry 
 from thinstack._lazy import lazy
 from thinstack._moved import advise
 from thinstack._version import __version__
-from thinstack.core.tree import Tree
-from thinstack.data.trees.brackets import from_brackets, to_brackets
 from thinstack.errors import ThinstackError, TreeError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from thinstack.core.tree import Tree
     from thinstack.data.trees.binarize import binarize, from_binary, to_binary
+    from thinstack.data.trees.brackets import from_brackets, to_brackets
     from thinstack.data.trees.conllu import read_conllu, to_conllu, write_conllu
     from thinstack.data.trees.head_rules import english_head
     from thinstack.data.trees.nltk import from_nltk, to_nltk
@@ -55,7 +55,9 @@ else:
     __getattr__ = lazy(
         __name__,
         {
+            "core.tree": "Tree",
             "data.trees.binarize": "binarize from_binary to_binary",
+            "data.trees.brackets": "from_brackets to_brackets",
             "data.trees.conllu": "read_conllu to_conllu write_conllu",
             "data.trees.head_rules": "english_head",
             "data.trees.nltk": "from_nltk to_nltk",

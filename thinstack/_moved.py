@@ -1,7 +1,6 @@
 """What an import of a module that has moved says: where its public names are now."""
 
 import sys
-from importlib.abc import MetaPathFinder
 from typing import Final
 
 PLACES: Final = {
@@ -28,8 +27,8 @@ PLACES: Final = {
 """By the room of a module that is not there, or by its own name: where to look for what it had."""
 
 
-class _Advice(MetaPathFinder):
-    """The last finder: it finds nothing."""
+class _Advice:
+    """The last finder of modules: it finds nothing."""
 
     @staticmethod
     def find_spec(name: str, *_: object) -> None:

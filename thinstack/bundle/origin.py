@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from thinstack.bundle.opening import bundled_folders
+from thinstack.bundle.opening import BUNDLED, bundled_folders
 from thinstack.bundle.reading import Bundle, read_manifest
 from thinstack.errors import BundleError
 
@@ -29,6 +29,8 @@ def is_isolated(bundle: Bundle, asked: bool | None, allow_operators: Collection[
 
 def is_own(bundle: Bundle) -> bool:
     """Whether the model is the user's own."""
+    if bundle.contents is None and bundle.path.parent == BUNDLED:  # as it was read from there
+        return True
     with suppress(OSError, RuntimeError):
         if _note_of(bundle).is_file():
             return True

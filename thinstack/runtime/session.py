@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle.gate.onnx_gate import check_onnx
+from thinstack.bundle.gate.passed import has_passed
 from thinstack.bundle.gpu_file import joined
 from thinstack.bundle.manifest import GPU_FILE
 from thinstack.core.config import Device
@@ -23,14 +24,16 @@ def open_session(
     allow_operators: Collection[str] = (),
     gpu: bytes = b"",
     for_gpu: bool = False,
+    digest: str = "",
 ) -> tuple[Any, RunningDevice]:
     """An `onnxruntime.InferenceSession` for an ONNX file, and the device that it really runs on.
 
     `source` names the file in messages. `isolated`: an
     `thinstack.runtime.isolation.isolated.IsolatedSession`, which runs it in processes of its own.
     `allow_operators`: further operators that an isolated file may have. `gpu`: the bundle's file
-    for GPUs, if it has one. `for_gpu`: whether `model` itself is for GPUs. `Predictor` describes
-    `device` and the errors. Raises BundleError also if `check_onnx` refuses the model or
+    for GPUs, if it has one. `for_gpu`: whether `model` itself is for GPUs. `digest`: the SHA-256 of
+    the file (hex), where it is known; what `has_passed` the gate is not checked again. `Predictor`
+    describes `device` and the errors. Raises BundleError also if `check_onnx` refuses the model or
     onnxruntime cannot load it.
     """
     if device not in get_args(Device):
@@ -40,7 +43,8 @@ def open_session(
         raise InputError(
             "allow_operators is for models in a process of their own: say isolated=True"
         )
-    check_onnx(model, source=source, allow=allow_operators, for_gpu=for_gpu)
+    if not has_passed(digest):
+        check_onnx(model, source=source, allow=allow_operators, for_gpu=for_gpu)
     if gpu and device != "cpu":
         both = f"{source} and {GPU_FILE}"
         gpu = joined(gpu, model, source=both)

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from sys import maxsize
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from thinstack.data.tables.containers import check_container
 from thinstack.data.words.vocabulary import Cache
+from thinstack.text.patterns import Patterns
 from thinstack.text.plain_text import PlainText, Typed
 from thinstack.text.sentences import Sentence, check_text
 
@@ -62,7 +63,11 @@ class Abbreviation:
 
 
 class Rules:
-    """The content of `english.json`, with compiled patterns. Group i of `scan` matches token i."""
+    """The content of `english.json`. Group i of `scan` matches token i.
+
+    Compiling all patterns takes as long as scoring many texts, so what few texts need waits in
+    `compiled` until one does.
+    """
 
     def __init__(self, data: dict[str, Any]):
         starters, typed = "|".join(data["starters"]), data["typed"]
@@ -70,11 +75,12 @@ class Rules:
         self._classes |= {name: "|".join(_cased(typed[name])) for name in ("verbs", "shortened")}
         for name, pattern in data["classes"].items():
             self._classes[name] = self.expanded(pattern)
+        self.compiled = Patterns(self.expanded)
         self.tokens = [Token("", ""), *(Token(**token) for token in data["tokens"])]
         self.plain = [token.role for token in self.tokens].index("plain")
         patterns = [token.pattern for token in self.tokens]
         patterns[self.plain] = _RUN.format(patterns[self.plain])
-        self.scan = self._compiled(" ?(?:{})".format("|".join(f"({one})" for one in patterns[1:])))
+        self.scan = self.compiled[" ?(?:{})".format("|".join(f"({one})" for one in patterns[1:]))]
         self.spelled = str.maketrans(data["spelled"])
         self.quotes: dict[str, tuple[str, str]] = data["quotes"]
         self.open_after = frozenset(data["open_after"])
@@ -82,35 +88,48 @@ class Rules:
         self.function_words = frozenset(data["function_words"])
         self.other_words = frozenset(data["other_words"])
         """Function words of other languages that are no words of English."""
-        self.scripts = self._compiled(data["scripts"])
-        """A letter that is not Latin."""
-        self.followed = self._compiled(data["followed"])
-        self.closers = self._compiled(data["closers"])
-        self.text_ends = self._compiled(data["text_ends"])
-        self.ends = {name: self._compiled(pattern) for name, pattern in data["ends"].items()}
+        self.followed = self.compiled[data["followed"]]
+        self.closers = self.compiled[data["closers"]]
+        self.text_ends = self.compiled[data["text_ends"]]
+        self.ends: dict[str, str] = data["ends"]
+        """Patterns, not compiled."""
         self.closed_ends: dict[str, str] = data["closed_ends"]
         self.first_ends: dict[str, str] = data["first_ends"]
-        kinds = list(map(self._abbreviation, data["abbreviations"]))
+        self._scripts, self._abbreviations = data["scripts"], data["abbreviations"]
         self._classes["slip"] = self.expanded(typed["slip"])
-        self.typed = Typed(typed, self._compiled)
-        self.signs = self._compiled("<picture>|" + typed["hashtag"])
+        self.typed = Typed(typed, self.compiled)
+        self._hashtag: str = typed["hashtag"]
+
+    @property
+    def signs(self) -> re.Pattern[str]:
         """Emoji and hashtags."""
-        self.abbreviations = Cache(partial(_fitting, kinds), limit=4096)
+        return self.compiled["<picture>|" + self._hashtag]
+
+    @property
+    def scripts(self) -> re.Pattern[str]:
+        """A letter that is not Latin."""
+        return self.compiled[self._scripts]
+
+    @cached_property
+    def abbreviations(self) -> Cache[list[Abbreviation]]:
         """Those that a word may be, by the word."""
+        kinds = list(map(self._abbreviation, self._abbreviations))
+        return Cache(partial(_fitting, kinds), limit=4096)
+
+    def ends_so(self, name: str, text: str, place: int) -> bool:
+        """Whether what follows a place of a text is what an end of this name needs."""
+        return self.compiled[self.ends[name]].match(text, place) is not None
 
     def expanded(self, pattern: str) -> str:
         """A pattern with the classes that it names in angle brackets."""
         return re.sub(r"<([a-z]+)>", lambda found: self._classes[found[1]], pattern)
 
-    def _compiled(self, pattern: str) -> re.Pattern[str]:
-        return re.compile(self.expanded(pattern))
-
     def _abbreviation(self, kind: dict[str, Any]) -> Abbreviation:
         return Abbreviation(
             ends=kind["ends"],
             words=frozenset(_cased(kind.get("words", ()))),
-            pattern=self._compiled(kind.get("pattern", "(?!)")),
-            when=self._compiled(kind.get("when", "")),
+            pattern=self.compiled[kind.get("pattern", "(?!)")],
+            when=self.compiled[kind.get("when", "")],
             first=kind.get("first", False),
             splits=kind.get("splits", False),
         )
@@ -210,7 +229,7 @@ class _Reader:
             elif kind.role != "stop":
                 words.append(self._word(kind, token, *place))
                 places += place
-                if kind.ends and len(words) > 1 and rules.ends[kind.ends].match(text, place[1]):
+                if kind.ends and len(words) > 1 and rules.ends_so(kind.ends, text, place[1]):
                     self.end = place[1]
             elif self._joins(kind, *place):
                 words[-1] += token
@@ -275,6 +294,6 @@ class _Reader:
             ends = rules.closed_ends.get(ends, ends)
         if not self.words:
             ends = rules.first_ends.get(ends, ends)
-        if rules.text_ends.match(text, after) or rules.ends[ends].match(text, after):
+        if rules.text_ends.match(text, after) or rules.ends_so(ends, text, after):
             self.end = after
         return joins

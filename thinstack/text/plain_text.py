@@ -5,7 +5,7 @@ are plain, and common misspellings of `n't` are put right.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from sys import maxunicode
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thinstack.data.words.letters import MARKED, plain_letters, rewritten
+from thinstack.text.patterns import Patterns
 
 _END = "\u2029"
 _SURROGATES = range(0xD800, 0xE000)
@@ -58,20 +59,22 @@ class Typed:
     """What is read of a typed text, by the rules under `typed` in `english.json`. It reads each
     character a bounded number of times, whatever the text."""
 
-    def __init__(self, data: dict[str, Any], compiled: Callable[[str], re.Pattern[str]]):
-        self._sign, self._marked = compiled(f"[{_SIGNS}]"), compiled(f"[{_SIGNS}{MARKED}]")
-        self._tag = compiled("|".join(kind["pattern"] for kind in data["tags"]))
-        self._pairs = [compiled(kind["pattern"]) for kind in data["pairs"]]
-        self._entity = compiled(data["entity"])
-        self._hashtag, self._hump = compiled(data["hashtag"]), compiled(data["humps"])
-        self._signs = [(compiled(pattern), plain) for pattern, plain in data["signs"]]
-        self._negation, self._hints = compiled(data["negation"]), [*map(compiled, data["hints"])]
+    def __init__(self, data: dict[str, Any], compiled: Patterns):
+        self._compiled = compiled
+        self._sign, self._marked = f"[{_SIGNS}]", f"[{_SIGNS}{MARKED}]"
+        self._tag = "|".join(kind["pattern"] for kind in data["tags"])
+        self._pairs: list[str] = [kind["pattern"] for kind in data["pairs"]]
+        self._entity: str = data["entity"]
+        self._hashtag, self._hump = str(data["hashtag"]), str(data["humps"])
+        self._signs: list[tuple[str, str]] = data["signs"]
+        self._negation = str(data["negation"])
+        self._hints = [compiled[hint] for hint in data["hints"]]
         self._tags = dict.fromkeys(data["inline"], "") | dict.fromkeys(data["blocks"], _END)
         self._entities: dict[str, str] = data["entities"]
 
     def plain(self, text: str) -> PlainText | None:
         """What is read of a text; None if it is read as it stands."""
-        marked = (_MARKUP if text.isascii() else self._marked).search(text)
+        marked = (_MARKUP if text.isascii() else self._compiled[self._marked]).search(text)
         plain = _changed(text, self._markup(text)) if marked else None
         read = plain.text if plain else text
         small, capital = self._hints
@@ -82,18 +85,19 @@ class Typed:
 
     def _humps(self, text: str) -> list[Change]:
         """A space between the words that capitals, digits and `_` show in hashtags."""
+        hashtags, humps = self._compiled[self._hashtag], self._compiled[self._hump]
         return [
             (hump.start(), hump.end(), hump[0].strip("_") + " ")
-            for tag in self._hashtag.finditer(text)
-            for hump in self._hump.finditer(text, tag.start(), tag.end())
+            for tag in hashtags.finditer(text)
+            for hump in humps.finditer(text, tag.start(), tag.end())
         ]
 
     def _misspelt(self, text: str) -> list[Change]:
         """`n't` in place of its misspellings, which end where a hint is found."""
-        changes = list[Change]()
+        changes, negation = list[Change](), self._compiled[self._negation]
         for last in chain.from_iterable(hint.finditer(text) for hint in self._hints):
             place, first = last.start(), max(last.start() - _LONGEST, 0)
-            for found in self._negation.finditer(text, first, place + 3):
+            for found in negation.finditer(text, first, place + 3):
                 start, end = found.span(found.lastindex or 0)
                 if start <= place < end:
                     changes.append((start, end, "N'T" if last[0] == "T" else "n't"))
@@ -103,7 +107,7 @@ class Typed:
         """What is to be changed for tags, marks of Markdown, entities, apostrophes and letters,
         in order."""
         changes, place, closers = list[Change](), 0, dict[int, int]()
-        for found in self._sign.finditer(text):
+        for found in self._compiled[self._sign].finditer(text):
             start = found.start()
             if start >= place and (change := self._change(text, start, closers)):
                 changes += _letters(text, place, start)
@@ -115,21 +119,22 @@ class Typed:
     def _change(self, text: str, start: int, closers: dict[int, int]) -> tuple[int, str] | None:
         """Where what starts with a sign ends, and what it is read as. `closers`: where the second
         marks of open pairs start and end."""
+        compiled = self._compiled
         if start in closers:
             return closers[start], ""
         if text[start] not in "<&]":
             for pair in self._pairs:
-                if match := pair.match(text, start):
+                if match := compiled[pair].match(text, start):
                     inside, behind = match.span(match.lastindex or 0)
                     closers[behind] = match.end()
                     return inside, ""
-            signs = ((sign.match(text, start), plain) for sign, plain in self._signs)
+            signs = ((compiled[sign].match(text, start), plain) for sign, plain in self._signs)
             return next(((match.end(), plain) for match, plain in signs if match), None)
-        if match := self._tag.match(text, start):
+        if match := compiled[self._tag].match(text, start):
             tag = self._tags.get(match[match.lastindex].lower()) if match.lastindex else ""
             if tag is not None:
                 return match.end(), tag
-        match = self._entity.match(text, start)
+        match = compiled[self._entity].match(text, start)
         meant = self._meant(match[1]) if match else None
         return None if match is None or meant is None else (match.end(), plain_letters(meant))
 

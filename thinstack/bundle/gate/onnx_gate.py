@@ -167,13 +167,12 @@ class _Check:
         attributes = [self._reader.read(data) for data in node.all(5)]
         if operator in OPERATORS or operator not in self._allow:
             check_operator(operator, len(read), len(written), attributes)
-        inputs = []
-        for name in filter(None, read):
-            if name not in values:
-                problem = f"{name!r:.80}, which nothing before it made"
-                raise DamagedError(f"node {operator!r:.40} reads {problem}")
-            inputs.append(values[name])
-        places = [values[name] if name else None for name in read]
+        try:
+            places = [values[name] if name else None for name in read]
+        except KeyError as error:
+            problem = f"{error.args[0]!r:.80}, which nothing before it made"
+            raise DamagedError(f"node {operator!r:.40} reads {problem}") from None
+        inputs = [value for value in places if value is not None]
         given = body_inputs(places) if operator == "Loop" else ()
         inside = self._inside(attributes, values, depth, given)
         parts = operator, read, places, written, inside.graphs, inside.attributes

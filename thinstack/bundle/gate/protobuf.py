@@ -27,10 +27,12 @@ class Message:
 
     def one(self, number: int) -> memoryview | None:
         """The bytes of a field that may occur once."""
+        if number not in self.fields:  # as most are
+            return None
         values = self.all(number)
         if len(values) > 1:  # protocol buffers would take the last, or merge them
             raise DamagedError(f"field {number} occurs {len(values)} times")
-        return values[0] if values else None
+        return values[0]
 
     def text(self, number: int) -> str:
         """A string that may occur once; empty if it does not."""
@@ -39,6 +41,8 @@ class Message:
 
     def integer(self, number: int) -> int:
         """A signed integer that may occur once; 0 if it does not."""
+        if number not in self.fields:
+            return 0
         values = self.integers(number, most=1)
         return values[0] if values else 0
 
@@ -91,14 +95,20 @@ class ProtobufReader:
         message = Message()
         position, end = 0, len(data)
         while position < end:
-            key, position = _varint(data, position)
+            if (key := data[position]) < 0x80:  # as most are: a call would take longer
+                position += 1
+            else:
+                key, position = _varint(data, position)
             number, kind = key >> 3, key & 7
             value: Value
             if kind == _VARINT:
                 value, position = _varint(data, position)
             else:
                 if kind == _BYTES:
-                    length, position = _varint(data, position)
+                    if position < end and (length := data[position]) < 0x80:
+                        position += 1
+                    else:
+                        length, position = _varint(data, position)
                 elif kind in _WIDTHS:
                     length = _WIDTHS[kind]
                 else:

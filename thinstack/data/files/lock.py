@@ -2,14 +2,11 @@
 
 import errno
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
-
-from filelock import lock_descriptor
 
 from thinstack.data.files.paths import check_new_folder
 from thinstack.errors import InputError
@@ -27,6 +24,8 @@ def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
     fails before it has written anything. Where the file system has no locks, nothing is held.
     Raises InputError as `check_new_folder` does, and where another process holds it, which advises
     to name another folder with `option`; OSError where the folder cannot be written to."""
+    import socket
+
     new = not folder.exists()
     check_new_folder(folder, option, "all that is written")
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,6 +54,8 @@ def locked(folder: Path, *, option: str = "--out") -> Iterator[None]:
 def take(handle: int) -> bool:
     """Lock an open file or folder until it is closed. False where another process holds the lock,
     or has removed the file. Raises OSError where the file system has no locks."""
+    from filelock import lock_descriptor
+
     return lock_descriptor(handle, blocking=False) and os.fstat(handle).st_nlink > 0
 
 
