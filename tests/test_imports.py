@@ -73,6 +73,12 @@ def test_the_program_collects_garbage_again_once_it_is_imported():
     assert python(code) == "True True"
 
 
+def test_loading_weights_does_not_import_the_compiler_of_torch():
+    """It takes a second. A table without memory has nothing to draw that needs it."""
+    code = "import sys; from thinstack.bundle.weights import load_model; load_model('sentiment'); "
+    assert python(f"{code}print('torch._dynamo' in sys.modules)") == "False"
+
+
 def test_torch_free_modules_import_where_the_extras_are_missing():
     (contract,) = (found for found in CONTRACTS if "torch" in found.get("forbidden_modules", ()))
     free = tuple(contract["source_modules"])

@@ -57,6 +57,22 @@ def distances_of(model, inputs):
     return [each.tolist()[:-1] for each in found.split(LENGTHS)]
 
 
+def test_choose_trees_gives_the_trees_of_forward_and_composes_nothing(monkeypatch):
+    model = model_of()
+    inputs, given = inputs_of(model), inputs_of(model, trees=True)
+    texts = inputs | {"breaks": torch.tensor([2, 0, 1, 0])}  # of two sentences each
+    wanted = [model(each)["parse"] for each in (inputs, given, texts)]
+    assert len(texts) == len(inputs)
+    assert [len(each) for each in wanted] == [24, 24, 26]
+    assert wanted[0].tolist() != wanted[1].tolist()
+    monkeypatch.setattr(model.encoder.encoder, "encode", lambda *_: pytest.fail("it composed"))
+    found = [model.choose_trees(each) for each in (inputs, given, texts)]
+    assert all(map(torch.equal, found, wanted))
+    inputs["lengths"][1] = 0
+    with pytest.raises(ValueError, match="lengths must be at least 1"):
+        model.choose_trees(inputs)
+
+
 def test_own_trees_cut_at_the_greatest_distance():
     model = model_of()
     inputs = inputs_of(model)

@@ -1,6 +1,7 @@
 """Checkpoints: round trip, damage, and no pickle."""
 
 import errno
+import hashlib
 import json
 import pickle
 
@@ -67,6 +68,39 @@ def test_weights_that_share_memory_are_saved_once(tmp_path):
     assert set(load_file(path)) == {"model/0.weight", "model/0.bias", "model/1.bias"}
 
 
+def test_weights_that_equal_those_of_a_module_before_are_stored_once(tmp_path):
+    path = tmp_path / "checkpoint.safetensors"
+    (saved, optimizers), (other, fresh) = parts(seed=1), parts(seed=2)
+    saved["best"].weight.data.copy_(saved["model"].weight)
+    saved["model"].bias.data.zero_()
+    saved["best"].bias.data.fill_(-0.0)  # equal, but not the same bytes
+    save_checkpoint(path, saved, optimizers, {"history": []})
+    stored = {name for name in load_file(path) if "optimizer" not in name}
+    assert stored == {"model/weight", "model/bias", "best/bias"}
+    load_checkpoint(path, other, fresh)
+    assert state_of(saved, optimizers) == state_of(other, fresh)
+    assert torch.signbit(other["best"].bias).all()
+    other["model"].weight.data.add_(1)  # each module has weights of its own
+    assert torch.equal(other["best"].weight, saved["best"].weight)
+
+
+def test_a_checkpoint_of_schema_2_is_read(tmp_path):
+    path = tmp_path / "checkpoint.safetensors"
+    (saved, optimizers), (other, fresh) = parts(seed=1), parts(seed=2)
+    tensors = {f"{name}/{key}": v for name, m in saved.items() for key, v in m.state_dict().items()}
+    for index, state in optimizers["model"].state_dict()["state"].items():
+        tensors |= {f"model.optimizer/{index}.{key}": value for key, value in state.items()}
+    text = json.dumps({"history": []})
+    digest = hashlib.sha256(text.encode())
+    for name, value in sorted(tensors.items()):
+        digest.update(f"\n{name} {value.dtype} {list(value.shape)}\n".encode())
+        digest.update(value.numpy().tobytes())
+    noted = {"schema_version": "2", "state": text, "sha256": digest.hexdigest()}
+    save_file(tensors, path, noted)
+    load_checkpoint(path, other, fresh)
+    assert state_of(saved, optimizers) == state_of(other, fresh)
+
+
 def halved(path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
@@ -121,8 +155,8 @@ def rewritten(path, **noted):
 @pytest.mark.parametrize(
     ("noted", "found"),
     [
-        ({"schema_version": "1", "state": "{}"}, "expected schema_version 2, found '1'"),
-        ({"state": "{}"}, "expected schema_version 2, found None"),
+        ({"schema_version": "1", "state": "{}"}, "expected schema_version 3, found '1'"),
+        ({"state": "{}"}, "expected schema_version 3, found None"),
         ({"schema_version": "2", "sha256": "", "state": "{}"}, "its SHA-256 is another"),
         ({"schema_version": "2", "state": "{}"}, "sha256"),
     ],

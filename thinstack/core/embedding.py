@@ -67,6 +67,16 @@ class FineTuning(NamedTuple):
     quantize: str
 
 
+def drawn(*size: int, std: float) -> Tensor:
+    """Weights of this size, drawn from a normal distribution of mean 0.
+
+    Without memory (torch's device "meta") nothing is drawn, for torch would import its compiler
+    first, which takes a second.
+    """
+    weights = torch.empty(size)
+    return weights if weights.is_meta else weights.normal_(std=std)
+
+
 class Embedding(nn.Module):
     """Gives words vectors (L, X), from a table (V, W) with a row for each entry of the vocabulary.
 
@@ -147,7 +157,7 @@ class Embedding(nn.Module):
         self.size = int(size)
         self.lookup: str = lookup
         self.max_pieces = 0
-        self.table = nn.Parameter(torch.empty(table_size).normal_(std=0.05))
+        self.table = nn.Parameter(drawn(*table_size, std=0.05))
 
     def layers_above(self) -> dict[str, int]:
         """How many layers of a pretrained encoder lie above each of its weights, by name. The

@@ -156,6 +156,11 @@ class Encoder(nn.Module):
         """
         raise NotImplementedError("an Encoder must define encode")
 
+    def choose_trees(self, words: Tensor, inputs: dict[str, Tensor]) -> Tensor:
+        """The `transitions` (N,) of `encode`, of an encoder that parses. Arguments and errors are
+        the same. An encoder that knows its trees before it composes them says so here at once."""
+        return self.encode(words, inputs, False).transitions
+
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
         """How good the choices of an encoding are, for an encoder that parses.
 

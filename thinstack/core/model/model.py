@@ -108,6 +108,12 @@ class Model(nn.Module):
         encoding: Encoding = self.encoder.encode(self.embed(inputs), inputs, track)
         return encoding
 
+    def choose_trees(self, inputs: dict[str, Tensor]) -> Tensor:
+        """The transitions (N,) that a model that parses chooses: `parse` of `forward`, without the
+        scores. Raises ValueError for inputs that do not go together."""
+        transitions: Tensor = self.encoder.choose_trees(self.embed(inputs), inputs)
+        return transitions
+
     def embed(self, inputs: dict[str, Tensor]) -> Tensor:
         """The vectors (L, X) of the words.
 

@@ -41,15 +41,12 @@ class ParsingEncoder(Encoder):
     def encode(self, words: Tensor, inputs: dict[str, Tensor], track: bool) -> Encoding:
         """Encode a forest, as in every `Encoder`. Raises ValueError as `check_sentences` does."""
         transitions, lengths, given = check_sentences(words, inputs, True, self.joins)
-        lengths = lengths.long()
-        breaks = breaks_behind(lengths, inputs) if self.joins else torch.zeros_like(lengths)
         choices = words.new_zeros([words.shape[0], 0])
         if track or not given:
-            distances = self.parser(words, lengths)
+            distances = self.parser(words, lengths.long())
             choices = distances.unsqueeze(1)
             if not given:
-                scored = distances.detach().to(lengths.device)
-                transitions = trees_of_distances(scored, lengths, breaks).transitions
+                transitions = self._trees(distances, lengths, inputs)
         encoding: Encoding = self.encoder.encode(words, {"transitions": transitions}, False)
         return Encoding(
             stacked=encoding.stacked,
@@ -63,6 +60,21 @@ class ParsingEncoder(Encoder):
             choices=choices,
             free=encoding.free,
         )
+
+    def choose_trees(self, words: Tensor, inputs: dict[str, Tensor]) -> Tensor:
+        """The transitions (N,), as in every `Encoder`; nothing is composed. Raises ValueError as
+        `check_sentences` does."""
+        transitions, lengths, given = check_sentences(words, inputs, True, self.joins)
+        if not given:
+            transitions = self._trees(self.parser(words, lengths.long()), lengths, inputs)
+        return transitions.long()
+
+    def _trees(self, distances: Tensor, lengths: Tensor, inputs: dict[str, Tensor]) -> Tensor:
+        """The transitions (N,) of the trees that the distances (L,) of gaps make."""
+        lengths = lengths.long()
+        breaks = breaks_behind(lengths, inputs) if self.joins else torch.zeros_like(lengths)
+        scored = distances.detach().to(lengths.device)
+        return trees_of_distances(scored, lengths, breaks).transitions
 
     def judge(self, choices: Tensor, free: Tensor, wanted: Tensor) -> Judgement:
         """The cross-entropies of the cuts. At each node of the treebank's trees, it is a softmax

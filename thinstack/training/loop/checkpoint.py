@@ -19,9 +19,13 @@ from thinstack.data.files.writing import write_atomically
 from thinstack.errors import DataError
 from thinstack.training.loop.optimizers import load_state_tensors, state_tensors
 
-SCHEMA: Final = "2"
-"""What files have in their metadata as `schema_version`, beside `state` and `sha256`. Files of
-before, whose cells had their gates in other orders, are refused."""
+SCHEMA: Final = "3"
+"""What files have in their metadata as `schema_version`, beside `state`, `sha256` and `same`. The
+last maps the names of weights that are not stored to those of equal ones that are."""
+
+WITHOUT_SAME: Final = "2"
+"""Files of this schema store all weights, and are read too. Older ones, whose cells had their gates
+in other orders, are refused."""
 
 _DAMAGED = RuntimeError, KeyError, TypeError, ValueError, AttributeError
 _UNREADABLE = (SafetensorError, OSError, *_DAMAGED)
@@ -34,16 +38,41 @@ def save_checkpoint(
     state: dict[str, Any],
 ) -> None:
     """Write the weights of `modules`, the optimisers' tensors and the JSON-able `state` into one
-    file with a digest over all of it, or leave the old one. Raises OSError."""
-    tensors: dict[str, Tensor] = {}
-    for name, module in modules.items():
-        tensors |= {f"{name}/{key}": value for key, value in state_of(module).items()}
+    file with a digest over all of it, or leave the old one. Weights that equal those of the same
+    name in another module are written once. Raises OSError."""
+    tensors, same = _weights(modules)
     tensors |= optimizer_tensors(_marked(optimizers))
     whole = {key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()}
-    text = json.dumps(state)
-    noted = {"schema_version": SCHEMA, "sha256": _digest(whole, text), "state": text}
+    noted = {"state": json.dumps(state), "same": json.dumps(same)}
+    noted |= {"schema_version": SCHEMA, "sha256": _digest(whole, noted)}
     # Not `save_file`, which leaves a file of its own where it is killed.
     write_atomically(path, save(whole, noted))
+
+
+def _weights(modules: Mapping[str, nn.Module]) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The weights to store, as `MODULE/NAME`, and the names of the others beside those of their
+    equals."""
+    tensors: dict[str, Tensor] = {}
+    same: dict[str, str] = {}
+    for module, part in modules.items():
+        for name, value in state_of(part).items():
+            own, before = f"{module}/{name}", (f"{other}/{name}" for other in modules)
+            equals = (key for key in before if key in tensors and _equal(tensors[key], value))
+            if (first := next(equals, None)) is None:
+                tensors[own] = value
+            else:
+                same[own] = first
+    return tensors, same
+
+
+def _equal(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same type, shape and bytes."""
+    same_kind = (one.dtype, one.shape) == (other.dtype, other.shape)
+    return same_kind and torch.equal(_bytes_of(one), _bytes_of(other))
+
+
+def _bytes_of(value: Tensor) -> Tensor:
+    return value.reshape(-1).view(torch.uint8)
 
 
 def load_checkpoint(
@@ -97,23 +126,25 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     with safe_open(path, framework="pt") as file:
         noted = file.metadata()
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - not a dict
-    if (found := noted.get("schema_version")) != SCHEMA:
+    if (found := noted.get("schema_version")) not in (SCHEMA, WITHOUT_SAME):
         problem = f"expected schema_version {SCHEMA}, found {found!r:.20}"
         raise ValueError(f"{problem}; the thinstack that wrote it can go on")
-    if noted["sha256"] != _digest(tensors, noted["state"]):
+    if noted["sha256"] != _digest(tensors, noted):
         raise ValueError("its SHA-256 is another than when it was written: it is damaged")
     state = json.loads(noted["state"])
+    same: dict[str, str] = json.loads(noted.get("same", "{}"))
+    tensors |= {name: tensors[first] for name, first in same.items()}
     if not isinstance(state, dict):
         raise ValueError(f"expected a state of named fields, found {state!r:.40}")
     return state, tensors
 
 
-def _digest(tensors: Mapping[str, Tensor], state: str) -> str:
-    """SHA-256 over the state, and over the name, type, shape and bytes of every tensor."""
-    found = hashlib.sha256(state.encode())
+def _digest(tensors: Mapping[str, Tensor], noted: Mapping[str, str]) -> str:
+    """SHA-256 over what is `noted`, and over the name, type, shape and bytes of every tensor."""
+    found = hashlib.sha256((noted["state"] + noted.get("same", "")).encode())
     for name, value in sorted(tensors.items()):
         found.update(f"\n{name} {value.dtype} {list(value.shape)}\n".encode())
-        found.update(value.reshape(-1).view(torch.uint8).numpy().data)
+        found.update(_bytes_of(value).numpy().data)
     return found.hexdigest()
 
 

@@ -98,7 +98,7 @@ def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int6
     found: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(examples)
     places = iter(order)
     for part, forest in forests_of([examples[place] for place in order], "gold"):
-        steps = model(model.inputs(without_trees(forest)))["parse"].cpu().numpy()
+        steps = model.choose_trees(model.inputs(without_trees(forest))).cpu().numpy()
         ends = np.cumsum([example.gold.forest.sizes.sum() for example in part])
         for own in np.split(steps, ends[:-1]):
             found[next(places)] = own

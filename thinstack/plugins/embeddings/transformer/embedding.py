@@ -7,7 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thinstack.core.embedding import Embedding, FineTuning
+from thinstack.core.embedding import Embedding, FineTuning, drawn
 from thinstack.core.schedule import arange, moved
 from thinstack.errors import ConfigError
 from thinstack.plugins.embeddings.transformer.layers import ModelType, Transformer
@@ -126,7 +126,7 @@ class TransformerEmbedding(Embedding):
         )
         self.max_pieces = positions - 2
         self.first, self.last, self.far_below = int(first), int(last), FAR_BELOW
-        self.rows, beside = rows, torch.empty(entries, static).normal_(std=0.05)
+        self.rows, beside = rows, drawn(entries, static, std=0.05)
         self.static = nn.Parameter(beside) if static else None
         self.dropout = nn.Dropout(dropout)
         self.encoder = Transformer(

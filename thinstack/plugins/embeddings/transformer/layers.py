@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import fan_in_uniform_
+from thinstack.core.embedding import drawn
 from thinstack.core.fast import affine, gelu
 
 __all__ = ["ARCHITECTURES", "Architecture", "Linear", "ModelType", "RelativeBias", "Transformer"]
@@ -70,7 +71,7 @@ class RelativeBias(nn.Module):
 
     def __init__(self, heads: int):
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(BUCKETS, heads).normal_(std=0.02))
+        self.weight = nn.Parameter(drawn(BUCKETS, heads, std=0.02))
         self.register_buffer("bucket", _buckets(), persistent=False)
 
     def forward(self, places: int) -> Tensor:
@@ -163,7 +164,7 @@ class Transformer(nn.Module):
         super().__init__()
         epsilon, relative = ARCHITECTURES[model_type]
         # The vectors of the positions include BERT's vector of the first token type.
-        self.position = nn.Parameter(torch.empty(positions, width).normal_(std=0.02))
+        self.position = nn.Parameter(drawn(positions, width, std=0.02))
         self.norm, self.dropout = nn.LayerNorm(width, epsilon), nn.Dropout(dropout)
         self.relative = RelativeBias(heads) if relative else None
         sizes = {"width": width, "heads": heads, "feed_forward": feed_forward}
