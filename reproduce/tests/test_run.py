@@ -35,7 +35,7 @@ from thinstack.errors import DataError
 from thinstack.plugins.build import build_model
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.inputs import data_digests
-from thinstack.training.loop.checkpoint import SCHEMA, _digest
+from thinstack.training.loop.checkpoint import _digest
 from thinstack.training.loop.seeds import run_seed
 
 
@@ -174,11 +174,11 @@ def interrupted(done):
     run_seed(short, load_datasets(short, done.data), done.seed, done.folder)
     path = done.folder / "checkpoint.safetensors"
     with safe_open(path, framework="pt") as file:
-        state = json.loads(file.metadata()["state"])
+        noted = file.metadata()
+    state = json.loads(noted["state"])
     state["history"][0]["seconds"] = 1000.0
-    tensors, text = load_file(path), json.dumps(state)
-    noted = {"schema_version": SCHEMA, "sha256": _digest(tensors, text), "state": text}
-    save_file(tensors, path, noted)
+    tensors, noted["state"] = load_file(path), json.dumps(state)
+    save_file(tensors, path, noted | {"sha256": _digest(tensors, noted)})
 
 
 def test_a_killed_run_goes_on_and_ends_as_if_it_had_not_been_killed(tmp_path):

@@ -8,8 +8,6 @@ from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
 from thinstack.bundle.manifest import MEND
 from thinstack.errors import BundleError
 
-__all__ = ["BESIDE", "HOST_NODES", "digest", "host_nodes", "joined", "metadata"]
-
 HOST_NODES = "host_nodes"
 """The key of the metadata that holds the names of the nodes that run on the host, one a line."""
 BESIDE = "beside"

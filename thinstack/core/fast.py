@@ -65,12 +65,12 @@ def _plain_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     children, width = cells.shape[1], cells.shape[2]
     squashed, update = torch.split(gates, [gates.shape[1] - width, width], 1)
     taken, output = torch.split(squashed.sigmoid(), [(1 + children) * width, width], 1)
-    cell = update.tanh()
-    if children > 0:
+    cell, inner = update.tanh(), [children for _ in range(children)][:1]  # none at a leaf
+    for _ in inner:
         cell = torch.cat([cell, cells.flatten(1)], 1)
     cell = taken * cell
-    if children > 0:
-        cell = cell.view(-1, 1 + children, width).sum(1)
+    for count in inner:
+        cell = cell.view(-1, 1 + count, width).sum(1)
     return output * cell.tanh(), cell
 
 

@@ -13,8 +13,6 @@ from thinstack.bundle.gpu_file import BESIDE, digest
 from thinstack.bundle.weights import LEVELS, SCALE
 from thinstack.export.onnx.graph import set_nodes, walk
 
-__all__ = ["left_out"]
-
 SMALL: Final = 1024
 """Bytes of a weight that is not worth the trouble."""
 OWN: Final = "gpu."

@@ -17,8 +17,6 @@ from thinstack.export.onnx.crossing import BOOL, INT32, INT64, Places, cross
 from thinstack.export.onnx.graph import set_nodes, subgraphs, walk
 from thinstack.export.onnx.levels import STEP
 
-__all__ = ["place"]
-
 FLOATS: Final = {TensorProto.FLOAT, TensorProto.FLOAT16}
 
 ON_HOST: Final = {
