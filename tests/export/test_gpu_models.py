@@ -189,8 +189,17 @@ def test_a_file_for_gpus_is_valid_and_names_the_nodes_of_the_host(kind):
     kinds = collections.defaultdict(set)
     for node in nodes:
         kinds[node.name in named].add(node.op_type)
+    assert len({node.name for node in nodes}) == len(nodes)
     assert "Loop" in kinds[True]
     assert kinds[True].isdisjoint({"Gemm", "MatMul", "LSTM", "Tanh", "Sigmoid", "Softmax"})
+
+
+def test_onnxruntime_takes_so_many_names(monkeypatch):
+    monkeypatch.setattr(placement, "MOST_NAMES", 50)
+    _, model, _, file = made("n-ary")
+    names = host_nodes(file)
+    assert 40 < len(f"{names}\n") <= 50
+    assert furthest(file, model, BATCHES["trees of several depths"]) <= EXACT
 
 
 def test_the_size_of_what_lies_on_the_gpu_is_told_without_a_copy(kind):

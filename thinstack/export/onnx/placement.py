@@ -7,6 +7,7 @@ early as they can, so that a crossing takes as much as possible.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -46,6 +47,8 @@ WHOLE: Final = {
 }
 """What onnxruntime's provider for WebGPU does with int32, and steps do there with what crossed
 before them."""
+MOST_NAMES: Final = 8192
+"""Characters of a setting of onnxruntime, such as the names of the host's nodes, one a line."""
 ONLY_INT64: Final = {"ScatterND": 1, "GatherND": 1}
 """The input of each that ONNX wants as int64, and that its kernel reads on the GPU."""
 
@@ -57,7 +60,17 @@ def place(model: onnx.ModelProto) -> list[str]:
     placement.widen(model)
     placement.use_crossed(model)
     placement.order(model.graph)
-    return placement.host
+    return _renamed(model, placement.host)
+
+
+def _renamed(model: onnx.ModelProto, names: Sequence[str]) -> list[str]:
+    """Give nodes short names; returns as many as onnxruntime takes, outer graphs first. The nodes
+    beyond them run where onnxruntime puts them."""
+    short = {name: f"h{number:x}" for number, name in enumerate(reversed(names))}
+    for node in walk(model.graph.node):
+        node.name = short.get(node.name, node.name)
+    ends = accumulate(len(name) + 1 for name in short.values())
+    return [name for name, end in zip(short.values(), ends, strict=True) if end <= MOST_NAMES]
 
 
 class _Placement:
