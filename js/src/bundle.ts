@@ -64,7 +64,7 @@ export async function openBundle(folder: Folder, gpu: boolean): Promise<Bundle> 
     vocabularyDigest: manifest.files.get(VOCABULARY_FILE)!.sha256,
     distances: distances && new DistanceTable(...text(DISTANCES_FILE, distances)),
     model,
-    gpuModel: gpuModel && (await joined(gpuModel, model, folder.name(GPU_FILE))),
+    gpuModel: gpuModel && (await joined(gpuModel, model, folder.name(GPU_FILE), manifest.files.get(ONNX_FILE)!.sha256)),
     source: folder.name(ONNX_FILE),
   };
 }

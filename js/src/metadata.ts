@@ -1,5 +1,6 @@
 /** ONNX files by their bytes: what one says of itself, which onnxruntime for JavaScript does not tell, and a file for GPUs made whole. */
 import { BundleError } from "./errors.js";
+import { MEND } from "./manifest.js";
 
 // Field numbers of onnx.proto: ModelProto.graph, GraphProto.initializer; ModelProto.metadata_props, StringStringEntryProto.key and value.
 const GRAPH = 7;
@@ -23,8 +24,12 @@ export function metadataOf(model: Uint8Array, source: string): Map<string, strin
   );
 }
 
-/** A bundle's file for GPUs with the weights of its file for CPUs. Throws BundleError if either is no such file; `source` names the first. */
-export async function joined(model: Uint8Array, beside: Uint8Array, source: string): Promise<Uint8Array<ArrayBuffer>> {
+/**
+ * A bundle's file for GPUs with the weights of its file for CPUs, whose SHA-256 is `digest`. Throws BundleError if either is no such file, or the
+ * first was made beside another; `source` names the first.
+ */
+export async function joined(model: Uint8Array, beside: Uint8Array, source: string, digest: string): Promise<Uint8Array<ArrayBuffer>> {
+  if (metadataOf(model, source).get("beside") !== digest) throw new BundleError(`${source}: made beside another model.onnx; ${MEND}`);
   const parts = readable(source, () => {
     const weights = fields(beside, GRAPH).flatMap(([, graph]) => fields(graph, WEIGHTS).map(([, , whole]) => whole));
     return fields(model).flatMap(([number, content, whole]) => {

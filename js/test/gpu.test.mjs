@@ -1,6 +1,7 @@
 /** What onnxruntime is asked for where a model is to run on a GPU, and what follows where that fails. */
 import assert from "node:assert/strict";
-import { readFile, unlink } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readFile, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 
@@ -58,6 +59,17 @@ test("a file for GPUs that is damaged is named", async (t) => {
     adapter(t, { info: {} });
     await assert.rejects(load(folder, { device, runtime: pretended()[0] }), { name: "BundleError", message });
   }
+});
+
+test("a file for GPUs that was made beside another model is refused", async (t) => {
+  const folder = await copied(t, SST);
+  const { sha256 } = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8")).files["onnx/model.onnx"];
+  const content = await readFile(join(folder, GPU_FILE), "latin1");
+  await writeFile(join(folder, GPU_FILE), content.replace(sha256, "0".repeat(64)), "latin1");
+  const digest = createHash("sha256").update(await readFile(join(folder, GPU_FILE))).digest("hex");
+  await resealed(folder, ({ files }) => (files[GPU_FILE].sha256 = digest));
+  const message = /model\.gpu\.onnx: made beside another model\.onnx/;
+  await assert.rejects(load(folder, { device: "webgpu", runtime: pretended()[0] }), { name: "BundleError", message });
 });
 
 test("auto takes a GPU, and no program that stands for one", async (t) => {

@@ -3,8 +3,8 @@ joined when they are loaded."""
 
 import hashlib
 
-from thinstack.bundle.gate.onnx_gate import MOST_FIELDS
-from thinstack.bundle.gate.protobuf import DamagedError, Message, ProtobufReader
+from thinstack.bundle.gate.onnx_gate import MOST_FIELDS, graph_of
+from thinstack.bundle.gate.protobuf import ProtobufReader
 from thinstack.bundle.manifest import MEND
 from thinstack.errors import BundleError
 
@@ -29,9 +29,9 @@ def joined(content: bytes, beside: bytes, *, source: str) -> bytes:
             raise BundleError(f"{source}: the second was not made beside the first; {MEND}")
         reader = ProtobufReader(MOST_FIELDS)
         model = reader.read(memoryview(content))
-        weights = reader.read(_graph(reader.read(memoryview(beside)))).all(_WEIGHTS)
+        weights = reader.read(graph_of(reader.read(memoryview(beside)))).all(_WEIGHTS)
         parts = [_field(_WEIGHTS, bytes(weight)) for weight in weights]
-        graph = b"".join([bytes(_graph(model)), *parts])
+        graph = b"".join([bytes(graph_of(model)), *parts])
         fields = [
             _field(number, graph if number == _GRAPH else value)
             for number, values in sorted(model.fields.items())
@@ -53,13 +53,6 @@ def host_nodes(content: bytes) -> str:
     """The names of the nodes of a file that `check_onnx` has let pass which run on the host, one a
     line; empty for a file that is for CPUs."""
     return metadata(content).get(HOST_NODES, "")
-
-
-def _graph(model: Message) -> memoryview:
-    graph = model.one(_GRAPH)
-    if graph is None:
-        raise DamagedError("there is no graph in it")
-    return graph
 
 
 def _field(number: int, value: "int | bytes | memoryview") -> bytes:

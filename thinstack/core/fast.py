@@ -65,7 +65,9 @@ def _plain_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     children, width = cells.shape[1], cells.shape[2]
     squashed, update = torch.split(gates, [gates.shape[1] - width, width], 1)
     taken, output = torch.split(squashed.sigmoid(), [(1 + children) * width, width], 1)
-    cell, inner = update.tanh(), [children for _ in range(children)][:1]  # none at a leaf
+    # None at a leaf. A list, for an `if` on a size would be traced as it was.
+    inner = [children for _ in range(children)][:1]
+    cell = update.tanh()
     for _ in inner:
         cell = torch.cat([cell, cells.flatten(1)], 1)
     cell = taken * cell

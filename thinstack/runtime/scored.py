@@ -1,5 +1,7 @@
 """What a model says of one sentence, as arrays."""
 
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -25,12 +27,12 @@ class Scored(NamedTuple):
     parts: Spans = ()
     terms: NDArray[np.float32] | None = None
 
-    def apart(self, sizes: NDArray[np.int64], *, phrases: bool) -> "list[Scored]":
+    def apart(self, sizes: Sequence[int], *, phrases: bool) -> "list[Scored]":
         """The results of a batch by sentence, whose trees have these `sizes`. `phrases`: whether
         every node has scores."""
         if len(sizes) == 1:
             return [self]
-        ends = np.cumsum(sizes).tolist()
+        ends = list(accumulate(sizes))
         rows = ends if phrases else range(1, len(ends) + 1)
         cuts = zip([0, *ends], ends, [0, *rows], rows, strict=False)
         return [

@@ -4,7 +4,7 @@ onnxruntime."""
 import os
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import accumulate, chain, islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -245,19 +245,8 @@ class Scorer:
             tops = [tree.shape.top for tree in chosen]
         elif "breaks" in self._types:
             fields["breaks"] = np.zeros(len(inside), np.int64)
-        return self._apart(self._run(Batch(fields, lengths, names, sizes, tops)), sizes)
-
-    def _apart(self, batch: Scored, sizes: Sequence[int]) -> list[Scored]:
-        """The results of a batch by sentence."""
-        if len(sizes) == 1:
-            return [batch]
-        ends = list(accumulate(sizes))
-        rows = ends if self.phrases else range(1, len(ends) + 1)
-        cuts = zip([0, *ends], ends, [0, *rows], rows, strict=False)
-        return [
-            Scored(batch.transitions[start:end], batch.scores[first:last])
-            for start, end, first, last in cuts
-        ]
+        batch = Batch(fields, lengths, names, sizes, tops)
+        return self._run(batch).apart(sizes, phrases=self.phrases)
 
     def tree_maker(self, source: TreeSource = "auto") -> TreeMaker:
         """The function that makes the trees of a source. For a model of plain sentences it makes

@@ -50,7 +50,7 @@ def initializers(content: bytes, *, source: str = "the ONNX file") -> dict[str, 
     """The weights of the main graph by name, as new arrays. Raises BundleError if they cannot be
     read."""
     with _reading(source) as reader:
-        graph = reader.read(_graph(reader.read(memoryview(content))))
+        graph = reader.read(graph_of(reader.read(memoryview(content))))
         tensors = [Tensor(reader.read(data)) for data in graph.all(5)]
         return {tensor.name: tensor.array() for tensor in tensors}
 
@@ -66,7 +66,8 @@ def _reading(source: str) -> Iterator[ProtobufReader]:
         raise BundleError(f"{source}: no ONNX file that thinstack reads: {error}{mend}") from None
 
 
-def _graph(model: Message) -> memoryview:
+def graph_of(model: Message) -> memoryview:
+    """The bytes of the main graph of a file. Raises DamagedError without one."""
     graph = model.one(7)
     if graph is None:
         raise DamagedError("there is no graph in it")
@@ -98,7 +99,7 @@ class _Check:
             _check_domain(self._reader.read(data).text(1))
         for entry in map(self._reader.read, model.all(14)):  # names and values that are UTF-8
             entry.text(1), entry.text(2)
-        self._graph(_graph(model), ChainMap(), depth=1)
+        self._graph(graph_of(model), ChainMap(), depth=1)
 
     def _graph(
         self, data: memoryview, outer: Values, *, depth: int, given: Sequence[Value] = ()

@@ -37,7 +37,7 @@ def left_out(exported: bytes, beside: bytes) -> bytes:
     for node in walk(model.graph.node):
         for place, name in enumerate(node.input):
             node.input[place] = names.get(name, name)
-    set_nodes(model.graph, [*nodes, *(_copy(node) for node in model.graph.node)])
+    set_nodes(model.graph, [*nodes, *model.graph.node])
     del model.graph.initializer[:]
     model.graph.initializer.extend(kept)
     model.metadata_props.add(key=BESIDE, value=digest(beside))
@@ -84,9 +84,3 @@ def _made(
         nodes.append(helper.make_node(kind, [at, *others], [made], name=made, **attributes))
         at = made
     return nodes
-
-
-def _copy(node: onnx.NodeProto) -> onnx.NodeProto:
-    copied = onnx.NodeProto()
-    copied.CopyFrom(node)
-    return copied

@@ -221,7 +221,8 @@ def walk(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
             yield from walk(graph.node)
 
 
-def set_nodes(graph: onnx.GraphProto, nodes: list[onnx.NodeProto]) -> None:
-    """Replace the nodes of a graph by these."""
+def set_nodes(graph: onnx.GraphProto, nodes: Iterable[onnx.NodeProto]) -> None:
+    """Replace the nodes of a graph by copies of these, which may be its own."""
+    kept = onnx.GraphProto(node=nodes)
     del graph.node[:]
-    graph.node.extend(nodes)
+    graph.node.extend(kept.node)

@@ -7,7 +7,7 @@ early as they can, so that a crossing takes as much as possible.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Final
 
 import numpy as np
@@ -122,7 +122,7 @@ class _Placement:
                     nodes.append(self.places.node("Cast", node.input[place], to=INT64))
                     node.input[place] = nodes[-1].name
                     self.places.on_gpu.add(nodes[-1].name)
-                nodes.append(_copy(node))
+                nodes.append(node)
             set_nodes(graph, nodes)
 
     def use_crossed(self, model: onnx.ModelProto) -> None:
@@ -131,7 +131,7 @@ class _Placement:
         found = self._whole_on_gpu(model.graph, steps)
         for graph in reversed(steps):  # those inside first, as nodes are copied
             nodes = [self._on_gpu(n) if n.name in found else [n] for n in graph.node]
-            set_nodes(graph, [_copy(node) for each in nodes for node in each])
+            set_nodes(graph, chain.from_iterable(nodes))
 
     def _whole_on_gpu(self, graph: onnx.GraphProto, steps: list[onnx.GraphProto]) -> set[str]:
         """The nodes of steps that make whole numbers for the GPU only, of what there is outside."""
@@ -225,7 +225,7 @@ class _Placement:
             for inner in subgraphs(node):
                 self.order(inner)
         self.host += [node.name for node in ordered if self._is_forced(node)]
-        set_nodes(graph, [_copy(node) for node in ordered])
+        set_nodes(graph, ordered)
 
     def _may_run(self, node: onnx.NodeProto, missing: set[str]) -> bool:
         return not any(name in missing for inner in walk([node]) for name in inner.input)
@@ -243,9 +243,3 @@ def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
     for node in graph.node:
         for inner in subgraphs(node):
             yield from _graphs(inner)
-
-
-def _copy(node: onnx.NodeProto) -> onnx.NodeProto:
-    copied = onnx.NodeProto()
-    copied.CopyFrom(node)
-    return copied

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
-from thinstack.errors import ConfigError
+from thinstack.plugins.cells._columns import first_columns
 from thinstack.plugins.cells._gates import repeat_forget
 
 __all__ = ["Lexicalize", "LexicalizedLSTM"]
@@ -65,12 +65,7 @@ class LexicalizedLSTM(Cell):
         lexicalize: Lexicalize = "gate",
         columns: Annotated[int, Field(gt=0)] | None = None,
     ):
-        word = input_size if columns is None else columns
-        if word > input_size:
-            raise ConfigError(
-                f"lexicalized_lstm.v1: expected at most {input_size} columns, found {word}; leave "
-                "columns out for all of them"
-            )
+        word = first_columns(self.name, input_size, columns)
         super().__init__(
             input_size=input_size,
             hidden_size=hidden_size,
@@ -78,7 +73,7 @@ class LexicalizedLSTM(Cell):
             arity=2,
             word_part=2,
         )
-        self.columns = int(word)
+        self.columns = word
         self.z = 0.0 if lexicalize == "gate" else FIXED[lexicalize]
         self.w_z, self.b_z = None, None
         self.w_x = nn.Parameter(torch.empty(input_size, 4 * hidden_size))  # to i, f, o, g

@@ -7,7 +7,7 @@ from pydantic import Field
 from torch import Tensor
 
 from thinstack.core.cell import Cell, Links, sum_by_owner
-from thinstack.errors import ConfigError
+from thinstack.plugins.cells._columns import first_columns
 from thinstack.plugins.manager import manager
 
 __all__ = ["MeanBeside"]
@@ -48,12 +48,7 @@ class MeanBeside(Cell):
     ):
         sizes = {"input_size": input_size, "hidden_size": hidden_size, "kinds": kinds}
         inner: Cell = manager().find("cell", cell).create(options, **sizes)
-        width = input_size if columns is None else columns
-        if width > input_size:
-            raise ConfigError(
-                f"mean_beside.v1: expected at most {input_size} columns, found {width}; leave "
-                "columns out for all of them"
-            )
+        width = first_columns(self.name, input_size, columns)
         super().__init__(
             input_size=input_size,
             hidden_size=inner.hidden_size + width,
@@ -62,7 +57,7 @@ class MeanBeside(Cell):
             kinds=inner.kinds,
             word_part=inner.word_part,
         )
-        self.inner, self.columns, self.own = inner, int(width), len(inner.state_sizes)
+        self.inner, self.columns, self.own = inner, width, len(inner.state_sizes)
 
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         number = inputs.new_ones([inputs.shape[0], 1])
