@@ -172,7 +172,7 @@ def test_counts_of_a_profile(modules):
         ran("Tanh", gpu, 14, 15),
         ran("Loop", cpu, 10, 20),
     ]
-    found = modules["run"].counts_of_profile(runs)
+    found = modules["run"].counts_of_profile(runs, "webgpu")
     assert found == modules["run"].Counts(2, 3, 1, 1, 1, 24, 24)
 
 
