@@ -156,7 +156,7 @@ def test_operations_of_other_products(modules):
 
 
 def test_counts_of_a_profile(modules):
-    gpu, cpu = modules["run"].NAME, "CPUExecutionProvider"
+    gpu, cpu = modules["run"].WEBGPU, "CPUExecutionProvider"
 
     def ran(operator, provider, start, end):
         return modules["run"].Ran(
