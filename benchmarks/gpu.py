@@ -118,7 +118,9 @@ def main(
     device: Annotated[Device, typer.Option(help="cpu tries the program itself.")] = "cuda",
     encoder: Annotated[Path | None, typer.Option(help="Folder of a small BERT.")] = None,
     small: Annotated[bool, typer.Option("--small", help="Few models and sentences.")] = False,
-    only: Annotated[str, typer.Option(help="Parts whose names hold this.")] = "",
+    only: Annotated[
+        list[str] | None, typer.Option(help="Parts whose names hold this, or another of these.")
+    ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Medians over them are reported.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     markdown: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
@@ -141,7 +143,7 @@ def main(
     rows = [
         Row.of(part, what, figure, unit, real=device != "cpu" and not small)
         for part, unit, measure in parts
-        if only in part
+        if any(name in part for name in only or [""])
         for what, figure in measure().items()
     ]
     named = {"cuda": torch.cuda.get_device_name, "webgpu": lambda: "WebGPU"}
