@@ -1,5 +1,6 @@
 """What runs on CUDA gives what it gives on the CPU; skipped where there is no GPU."""
 
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -36,7 +37,10 @@ def _exact(monkeypatch):
 
 @pytest.fixture
 def _no_waits():
-    torch.cuda.set_sync_debug_mode("error")
+    """Torch warns, once, that it does not find all of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.cuda.set_sync_debug_mode("error")
     yield
     torch.cuda.set_sync_debug_mode("default")
 
