@@ -37,6 +37,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--job", choices=choices, help="run the tests of this job, or all there are")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests are of the CPU, also where there is a GPU: its sums differ from run to run. CUDA has a
+    job of its own."""
+    if config.getoption("--job") not in ("cuda", "all"):
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests of other jobs."""
     if (job := config.getoption("--job")) == "all":

@@ -1,37 +1,46 @@
 """What runs on a GPU, against the CPU and cuDNN's LSTM, all in one run: whether it gives the same,
 and how fast it is.
 
-    python benchmarks/gpu.py --data FOLDER [--json] [--markdown FILE]
+    python benchmarks/gpu.py [BUNDLE ...] --data FOLDER [--device webgpu] [--encoder FOLDER]
+        [--json] [--markdown FILE]
 
-It needs torch with CUDA and onnxruntime-gpu, and ends with exit code 2 where there is none. With
-`--device cpu --small` it goes through all of it in half a minute, and says nothing of a GPU.
-Everything is float32, without TF32.
+CUDA needs torch with CUDA and onnxruntime-gpu, and ends with exit code 2 where there is none. With
+`--device cpu --small` it goes through all of it in half a minute, and says nothing of a GPU. WebGPU
+runs exported files alone. `--encoder` names the folder of a small BERT, the rival without a tree.
+Everything of ours is float32, without TF32.
 """
 
 import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import torch
 import typer
-from gpu_parity import bundle_parity, cell_parity, operators
-from gpu_speed import encoder_speed, parse_speed
+from gpu_parity import bundle_parity, cell_parity, export_parity, gradient_parity
+from gpu_speed import encoder_speed, parse_speed, rival_speed, session_speed, step_speed
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from timing import sst_trees
 
 from thinstack._onnxruntime import import_onnxruntime
+from thinstack.core import Tree
 
 onnxruntime = import_onnxruntime()
 
-Device = Literal["cuda", "cpu"]
+Device = Literal["cuda", "webgpu", "cpu"]
 CUDA = "CUDAExecutionProvider"
 
 DIFFERENCE, SPEED, RATE = "largest difference", "times as fast", "sentences/s"
+TIME = "ms a batch"
 MOST = 1e-4  # of a difference
 LEAST = {"over nn.LSTM": 0.8, "over the CPU recursion": 25.0, "raw text, own parse": 20_000.0}
+
+Parts = Iterator[tuple[str, str, Callable[[], Mapping[str, Any]]]]
+"""What is measured, its unit, and what gives its figures by name."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +55,14 @@ class Row:
     met: bool | None
 
     @classmethod
-    def of(cls, part: str, what: str, figure: float | str, unit: str, *, cuda: bool) -> "Row":
+    def of(cls, part: str, what: str, figure: float | str, unit: str, *, real: bool) -> "Row":
         target = LEAST.get(what)
         if isinstance(figure, float) and unit == DIFFERENCE:
             target = MOST
         if isinstance(figure, str) or target is None:
             return cls(part, what, figure, unit, None, None)
         reached = figure <= target if unit == DIFFERENCE else figure >= target
-        return cls(part, what, figure, unit, target, reached if cuda else None)
+        return cls(part, what, figure, unit, target, reached if real else None)
 
     def cells(self) -> tuple[str, str, str]:
         """What was measured, its figure, and the verdict."""
@@ -62,7 +71,7 @@ class Row:
         figure = f"{self.figure:.0e}" if self.unit == DIFFERENCE else f"{self.figure:,.4g}"
         if self.target is None:
             return self.what, figure, ""
-        verdict = {None: "not CUDA", True: "met", False: "MISSED"}[self.met]
+        verdict = {None: "not a GPU", True: "met", False: "MISSED"}[self.met]
         return self.what, figure, f"{self.target:,g}: {verdict}"
 
 
@@ -75,12 +84,43 @@ def missing() -> str:
     return ""
 
 
+def parts_in_torch(trees: Sequence[Tree], device: Device, small: bool, rounds: int) -> Parts:
+    """What torch runs."""
+    batch, only = (4, "nary_lstm.v1 on") if small else (512, "")
+    yield "torch, one of every cell", DIFFERENCE, lambda: cell_parity(device, only)
+    yield "torch, gradients", DIFFERENCE, lambda: gradient_parity(device, only)
+    yield f"encoder, batch {batch}", SPEED, lambda: encoder_speed(trees, device, batch, rounds)
+    for size in (4,) if small else (25, 128, batch):
+        measure = partial(step_speed, trees, device, size, rounds)
+        yield f"training step, batch {size}", SPEED, measure
+
+
+def parts_in_onnxruntime(
+    bundles: Sequence[str], trees: Sequence[Tree], device: Device, small: bool, rounds: int
+) -> Parts:
+    """What onnxruntime runs."""
+    batch, only = (4, "nary_lstm.v1 on") if small else (512, "")
+    yield "onnxruntime, one of every cell", DIFFERENCE, lambda: export_parity(device, only)
+    for name in bundles:
+        most, chosen = 16 if small else 4096, trees[: 2 * batch]
+        yield f"{name}, scores", DIFFERENCE, partial(bundle_parity, name, chosen, device)
+        one = partial(session_speed, name, trees, device, most, rounds)
+        yield f"{name}, the session alone", TIME, one
+        yield f"{name}, speed", RATE, partial(parse_speed, name, trees, device, 16 * batch, rounds)
+
+
 def main(
+    bundles: Annotated[list[str] | None, typer.Argument(help="Bundles; else `sentiment`.")] = None,
+    *,
     data: Annotated[
         Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/train.txt.")
     ],
     device: Annotated[Device, typer.Option(help="cpu tries the program itself.")] = "cuda",
+    encoder: Annotated[Path | None, typer.Option(help="Folder of a small BERT.")] = None,
     small: Annotated[bool, typer.Option("--small", help="Few models and sentences.")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Parts whose names hold this, or another of these.")
+    ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Medians over them are reported.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     markdown: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
@@ -94,20 +134,20 @@ def main(
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     trees = sst_trees(data)
-    batch, only = (4, "nary_lstm.v1 on") if small else (512, "")
-    parts: dict[tuple[str, str], dict[str, Any]] = {
-        ("torch, one of every cell", DIFFERENCE): cell_parity(device, only),
-        ("bundled model in onnxruntime", DIFFERENCE): bundle_parity(trees[: 2 * batch], device),
-        ("its operators", "runs in one own parse of 64 sentences"): operators(trees, device),
-        (f"encoder, batch {batch}", SPEED): encoder_speed(trees, device, batch, rounds),
-        ("bundled model in onnxruntime", RATE): parse_speed(trees, device, 16 * batch, rounds),
-    }
+    parts = list(parts_in_onnxruntime(bundles or ["sentiment"], trees, device, small, rounds))
+    if device != "webgpu":
+        parts = [*parts_in_torch(trees, device, small, rounds), *parts]
+        if encoder is not None:
+            rival = partial(rival_speed, encoder, trees, device, 64 if small else 8192, rounds)
+            parts.append((f"{encoder.name} in torch", RATE, rival))
     rows = [
-        Row.of(part, what, figure, unit, cuda=device == "cuda" and not small)
-        for (part, unit), found in parts.items()
-        for what, figure in found.items()
+        Row.of(part, what, figure, unit, real=device != "cpu" and not small)
+        for part, unit, measure in parts
+        if any(name in part for name in only or [""])
+        for what, figure in measure().items()
     ]
-    where = torch.cuda.get_device_name() if device == "cuda" else "not CUDA, but the CPU"
+    named = {"cuda": torch.cuda.get_device_name, "webgpu": lambda: "WebGPU"}
+    where = named.get(device, lambda: "not a GPU, but the CPU")()
     versions = f"torch {torch.__version__}, onnxruntime {onnxruntime.__version__}"
     title = f"{where}{', small' if small else ''}; {versions}"
     if as_json:

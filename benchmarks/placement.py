@@ -2,10 +2,10 @@
 in one batch.
 
     python benchmarks/placement.py sentiment NAME=BUNDLE NAME=FILE.onnx --data FOLDER
-        [--device webgpu] [--plan] [--json] [--markdown docs/runtimes.md]
+        [--device webgpu|cuda] [--plan] [--json] [--markdown docs/runtimes.md]
 
 It needs no GPU: nodes are placed as onnxruntime places them, from a list of the provider's kernels,
-and counted in a run on the CPU. With `--device webgpu`, the batch also runs on WebGPU, and the
+and counted in a run on the CPU. With `--device webgpu` or `cuda` the batch also runs there, and the
 profile's counts stand beside. `--plan` says what batches would cost on three classes of GPUs: that
 is arithmetic.
 """
@@ -22,7 +22,7 @@ from placement_counts import foretold
 from placement_graph import place
 from placement_kernels import Kernels
 from placement_plan import filled, plan_lines, planned
-from placement_run import Counts, counts_of_profile, optimised, run_on_cpu, run_on_webgpu
+from placement_run import Counts, counts_of_profile, optimised, run_on_cpu, run_on_gpu
 from rich.console import Console
 
 from thinstack.data.trees.treebank import read_trees
@@ -75,9 +75,9 @@ def rows_of(file: File, sentences: Sequence[Any], device: str) -> Iterator[Row]:
         for name in ("cuda", "webgpu"):
             placed = place(on_gpu, Kernels.read(name))
             yield Row(file.name, trees, name, "foretold", foretold(placed, runs, feeds))
-        if device == "webgpu":
-            found = counts_of_profile(run_on_webgpu(file.on_gpu, feeds))
-            yield Row(file.name, trees, "webgpu", "profiled", found)
+        if device != "cpu":
+            found = counts_of_profile(run_on_gpu(file.on_gpu, feeds, device), device)
+            yield Row(file.name, trees, device, "profiled", found)
         nothing, runs = Kernels("the CPU alone", False, {}), run_on_cpu(model, feeds)
         yield Row(file.name, trees, "cpu", "run", foretold(place(model, nothing), runs, feeds))
 
@@ -109,7 +109,9 @@ def main(
     ],
     sentences: Annotated[int, typer.Option(min=1)] = 64,
     depth: Annotated[int, typer.Option(min=1, help="Levels of their own trees, about.")] = 10,
-    device: Annotated[Literal["cpu", "webgpu"], typer.Option(help="Where batches run.")] = "cpu",
+    device: Annotated[
+        Literal["cpu", "cuda", "webgpu"], typer.Option(help="Where batches run.")
+    ] = "cpu",
     words: Annotated[str, typer.Option(help="The bundle whose words .onnx files read.")] = (
         "sentiment"
     ),

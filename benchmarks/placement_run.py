@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 import onnx
 from placement_graph import HOST, bodies_of
-from placement_webgpu import NAME, webgpu_session
+from placement_webgpu import NAME as WEBGPU
+from placement_webgpu import webgpu_session
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.bundle.gpu_file import host_nodes
@@ -21,6 +22,7 @@ onnxruntime = import_onnxruntime()
 
 Feeds = Mapping[str, np.ndarray[Any, Any]]
 Shape = tuple[str, tuple[int, ...]]
+PROVIDERS: Final = {"webgpu": WEBGPU, "cuda": "CUDAExecutionProvider"}
 COPIES: Final = ("MemcpyFromHost", "MemcpyToHost")
 LAUNCH_NOTHING: Final = {"If", "Loop", "Shape", "Size", "Reshape", "Squeeze", "Unsqueeze"}
 """Operators whose kernels give the same memory another shape, or a number of the host."""
@@ -80,18 +82,19 @@ def run_on_cpu(model: onnx.ModelProto, feeds: Feeds) -> dict[str, list[Ran]]:
     """The runs of each node of an optimised file in one batch on the CPU, by the node's name."""
     level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     found = defaultdict(list)
-    for ran in _profiled(model.SerializeToString(), feeds, level, webgpu=False):
+    for ran in _profiled(model.SerializeToString(), feeds, level, "cpu"):
         found[ran.node].append(ran)
     return dict(found)
 
 
-def run_on_webgpu(model: bytes, feeds: Feeds) -> list[Ran]:
-    """All runs of nodes in one batch on WebGPU. onnxruntime's own copies are among them."""
+def run_on_gpu(model: bytes, feeds: Feeds, device: str) -> list[Ran]:
+    """All runs of nodes in one batch on a GPU, by `PROVIDERS`. onnxruntime's own copies are among
+    them."""
     level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
-    return _profiled(model, feeds, level, webgpu=True)
+    return _profiled(model, feeds, level, device)
 
 
-def _profiled(model: bytes, feeds: Feeds, level: Any, *, webgpu: bool) -> list[Ran]:
+def _profiled(model: bytes, feeds: Feeds, level: Any, device: str) -> list[Ran]:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.graph_optimization_level, options.log_severity_level = level, 3
@@ -100,10 +103,12 @@ def _profiled(model: bytes, feeds: Feeds, level: Any, *, webgpu: bool) -> list[R
     options.add_session_config_entry("session.disable_prepacking", "1")
     with tempfile.TemporaryDirectory() as folder:
         options.profile_file_prefix = str(Path(folder) / "profile")
-        if webgpu:
+        if device == "webgpu":
             session = webgpu_session(model, options)
         else:
-            session = onnxruntime.InferenceSession(model, options, ["CPUExecutionProvider"])
+            cuda = [("CUDAExecutionProvider", {"use_tf32": 0})] if device == "cuda" else []
+            providers = [*cuda, "CPUExecutionProvider"]
+            session = onnxruntime.InferenceSession(model, options, providers)
         session.run(None, feeds)
         events = json.loads(Path(session.end_profiling()).read_text("utf-8"))
     return [
@@ -153,10 +158,11 @@ class Counts:
         return self.copies_back + (self.edges_back or 0)
 
 
-def counts_of_profile(runs: Sequence[Ran]) -> Counts:
-    """What a profile shows. What ran while a loop ran lies in it."""
+def counts_of_profile(runs: Sequence[Ran], device: str) -> Counts:
+    """What a profile of a GPU shows. What ran while a loop ran lies in it."""
+    provider = PROVIDERS[device]
     loops = [(ran.start, ran.end) for ran in runs if ran.operator == "Loop"]
-    host = [ran for ran in runs if ran.provider != NAME]
+    host = [ran for ran in runs if ran.provider != provider]
     copies = {name: [ran.given for ran in runs if ran.operator == name] for name in COPIES}
     inward, back = (copies[name] for name in COPIES)
     within = [
@@ -166,5 +172,5 @@ def counts_of_profile(runs: Sequence[Ran]) -> Counts:
         and (ran.start, ran.end) not in loops
     ]
     rest = [*COPIES, *LAUNCH_NOTHING]
-    kernels = sum(ran.provider == NAME and ran.operator not in rest for ran in runs)
+    kernels = sum(ran.provider == provider and ran.operator not in rest for ran in runs)
     return Counts(kernels, len(host), len(within), len(inward), len(back), sum(inward), sum(back))

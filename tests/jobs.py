@@ -8,6 +8,7 @@ JOBS = {
         "test_spinn_batches.py",
     ),
     "browser": ("browser/",),
+    "cuda": ("test_cuda.py",),
     "examples": ("examples/",),
     "exports": (
         "export/test_more_gpu_models.py",

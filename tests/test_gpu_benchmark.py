@@ -59,28 +59,40 @@ def test_every_row(data, tmp_path):
     done = run("--data", data, *small)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["title"].startswith("not CUDA, but the CPU, small; torch ")
-    rows = {row["what"]: row for row in found["rows"]}
-    differences = ["nary_lstm.v1 on SST nodes", "the treebank's trees"]
-    rivals = ["itself, scheduled on the device", "itself on two CPU cores", "the CPU recursion"]
+    assert found["title"].startswith("not a GPU, but the CPU, small; torch ")
+    rows = {(row["part"], row["what"]): row for row in found["rows"]}
+    cells = "nary_lstm.v1 on SST nodes"
+    exact = [
+        *((part, cells) for part in ("torch, one of every cell", "torch, gradients")),
+        ("onnxruntime, one of every cell", cells),
+        ("sentiment, scores", "the treebank's trees"),
+    ]
+    rivals = ["itself on two CPU cores", "nn.LSTM"]
+    encoder = ["itself, scheduled on the device", rivals[0], "the CPU recursion", rivals[1]]
     rates = [f"{nodes:,} nodes a batch" for nodes in (2**12, 2**15, 2**17, 2**19)]
     assert list(rows) == [
-        *(*differences, SAME, "CPUExecutionProvider"),
-        *(f"over {name}" for name in (*rivals, "nn.LSTM")),
-        *("raw text, own parse", *(f"words, own parse, {name}" for name in rates)),
+        *exact[:2],
+        *(("encoder, batch 4", f"over {name}") for name in encoder),
+        *(("training step, batch 4", f"over {name}") for name in rivals),
+        *exact[2:],
+        ("sentiment, scores", SAME),
+        *(("sentiment, the session alone", f"{size} sentences") for size in (1, 16)),
+        ("sentiment, speed", "raw text, own parse"),
+        ("sentiment, speed", "raw text on two CPU cores"),
+        *(("sentiment, speed", f"words, own parse, {name}") for name in rates),
     ]
-    assert rows[SAME]["figure"] == "8 of 8"
+    assert rows["sentiment, scores", SAME]["figure"] == "8 of 8"
     for what, row in rows.items():
         if isinstance(row["figure"], float):
-            assert row["figure"] == 0 if what in differences else row["figure"] > 0
-        assert row["met"] is None  # whatever was found, it is not CUDA
-    aims = {what: row["target"] for what, row in rows.items() if row["target"] is not None}
+            assert row["figure"] == 0 if what in exact else row["figure"] > 0
+        assert row["met"] is None  # whatever was found, it is no GPU
+    aims = {what[1]: row["target"] for what, row in rows.items() if row["target"] is not None}
     fast = {"over nn.LSTM": 0.8, "over the CPU recursion": 25, "raw text, own parse": 20_000}
-    assert aims == dict.fromkeys(differences, 1e-4) | fast
+    assert aims == {what: 1e-4 for _, what in exact} | fast
     lines = page.read_text(encoding="utf-8").splitlines()
     assert lines[0] == found["title"]
-    assert [line.split(" | ")[1] for line in lines[4:]] == list(rows)
-    assert sum("not CUDA" in line for line in lines[4:]) == len(aims)
+    assert [line.split(" | ")[1] for line in lines[4:]] == [what for _, what in rows]
+    assert sum("not a GPU" in line for line in lines[4:]) == len(exact) + len(fast) + 1
 
 
 class Answers:
@@ -101,5 +113,5 @@ def test_other_scores_and_trees_are_found(modules, trees, monkeypatch):
     """A left tree and a right one are the same over fewer than three words."""
     answers = {"cpu": Answers(0, shapes.left), "cuda": Answers(-0.25, shapes.right)}
     monkeypatch.setattr(modules[1].thinstack, "load", lambda name, device: answers[device])
-    found = modules[1].bundle_parity(trees[:4], "cuda")
+    found = modules[1].bundle_parity("sentiment", trees[:4], "cuda")
     assert found == {"the treebank's trees": 0.25, SAME: "1 of 4"}

@@ -156,7 +156,7 @@ def test_operations_of_other_products(modules):
 
 
 def test_counts_of_a_profile(modules):
-    gpu, cpu = modules["run"].NAME, "CPUExecutionProvider"
+    gpu, cpu = modules["run"].WEBGPU, "CPUExecutionProvider"
 
     def ran(operator, provider, start, end):
         return modules["run"].Ran(
@@ -172,7 +172,7 @@ def test_counts_of_a_profile(modules):
         ran("Tanh", gpu, 14, 15),
         ran("Loop", cpu, 10, 20),
     ]
-    found = modules["run"].counts_of_profile(runs)
+    found = modules["run"].counts_of_profile(runs, "webgpu")
     assert found == modules["run"].Counts(2, 3, 1, 1, 1, 24, 24)
 
 

@@ -18,7 +18,7 @@ NO_CUDA = pytest.mark.skipif(
 
 @NO_CUDA
 def test_cuda_that_is_not_there_is_an_error_or_a_warning(last_word):
-    with pytest.raises(DeviceError, match="pip install onnxruntime-gpu"):
+    with pytest.raises(DeviceError, match=r'pip install "onnxruntime-gpu\[cuda,cudnn\]"'):
         Predictor(last_word, device="cuda")
     with pytest.warns(RuntimeWarning, match="runs on the CPU"):
         predictor = Predictor(last_word, device="auto")

@@ -22,6 +22,7 @@ class Gpu(NamedTuple):
         plugin: the package that brings the provider, where onnxruntime is built without it.
         host_nodes: the setting that names the nodes which are the host's, if there is one.
         emulated: whether a program on the CPU may stand for the GPU.
+        packaged: whether pip may have installed its libraries, where no loader of the system looks.
     """
 
     name: RunningDevice
@@ -34,6 +35,7 @@ class Gpu(NamedTuple):
     plugin: str = ""
     host_nodes: str = ""
     emulated: bool = False
+    packaged: bool = False
 
     def has_plugin(self) -> bool:
         """Whether the package is installed that brings the provider."""
@@ -49,10 +51,10 @@ GPUS: Final = (
         # CPU's by some 1e-3, and trees with them.
         {"use_tf32": 0},
         "It needs an NVIDIA driver, the CUDA libraries and onnxruntime-gpu (pip uninstall "
-        "onnxruntime; pip install onnxruntime-gpu). If pip installed the CUDA libraries, call "
-        "onnxruntime.preload_dlls() first",
+        'onnxruntime; pip install "onnxruntime-gpu[cuda,cudnn]")',
         'pip install "onnxruntime-gpu[cuda,cudnn]"',
         "gpu",
+        packaged=True,
     ),
     Gpu(
         "webgpu",
