@@ -25,15 +25,15 @@ def key_of(name, wrapper, example):
 
 @contextmanager
 def exported_once(folder):
-    """Answer `parts._export` of a module that was exported before from `folder`, which all
+    """Answer `export_part` of a module that was exported before from `folder`, which all
     processes of a run share; and keep the table of operators, which torch builds at every
     export."""
     from torch.onnx._internal.exporter import _registration
 
     from thinstack.data.files.writing import write_atomically
-    from thinstack.export.onnx import parts
+    from thinstack.export.onnx import parts, torch_export
 
-    export = parts._export
+    export = torch_export.export_part
 
     def once(name, wrapper, example, sizes):
         try:
@@ -48,6 +48,7 @@ def exported_once(folder):
 
     table = functools.cache(_registration.ONNXRegistry.from_torchlib)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "_export", once)
+        for module in (parts, torch_export):
+            patch.setattr(module, "export_part", once)
         patch.setattr(_registration.ONNXRegistry, "from_torchlib", staticmethod(table))
         yield

@@ -8,10 +8,11 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from tiny_encoder import MPNET, PIECES, WIDTH, contextual_recipe, write_encoder
+from tiny_encoder import INSIDE, MPNET, PIECES, WIDTH, contextual_recipe, write_encoder
 
 from thinstack.data.files import pretrained_models
 from thinstack.errors import ConfigError, DataError, MissingExtraError
+from thinstack.plugins.embeddings.transformer.weights import encoder_weights
 from thinstack.training.loop.initial import first_leaves
 
 
@@ -151,6 +152,29 @@ def test_sizes_of_another_encoder_are_told_as_they_are_to_be_written(saved):
     other = contextual_recipe(embedding={"name": "wordpieces.v1", "options": {}})
     with pytest.raises(ConfigError, match=r"wordpieces\.v1 takes no pretrained .*'encoder'"):
         read(saved, other)
+
+
+def test_a_narrowed_encoder_keeps_the_units_that_weigh_most(tmp_path):
+    encoder, light = write_encoder(tmp_path / "encoder"), [0, 3, 40, 47]
+    rows = [each for each in range(INSIDE) if each not in light]
+    layer, fewer = encoder.encoder.layer[1], len(rows)
+    with torch.no_grad():
+        layer.output.dense.weight[:, light] *= 1e-3
+    found = encoder_weights(encoder.state_dict(), "bert", 2, fewer)
+    names = "wider.w", "wider.b", "narrower.w"
+    into, bias, back = (found[f"embedding.encoder.layers.1.{name}"] for name in names)
+    torch.testing.assert_close(into, layer.intermediate.dense.weight[rows].t())
+    torch.testing.assert_close(bias, layer.intermediate.dense.bias[rows])
+    torch.testing.assert_close(back, layer.output.dense.weight[:, rows].t())
+
+
+def test_an_encoder_is_narrowed_only_if_the_recipe_says_so(saved):
+    fewer = {"feed_forward": INSIDE - 4}
+    weights = read(saved, contextual_recipe(fewer | {"narrowed": True})).weights
+    assert weights["embedding.encoder.layers.0.narrower.w"].shape == (INSIDE - 4, WIDTH)
+    for options in (fewer, {"feed_forward": INSIDE + 1, "narrowed": True}):
+        with pytest.raises(ConfigError, match=f"write feed_forward = {INSIDE} "):
+            read(saved, contextual_recipe(options))
 
 
 def test_an_encoder_of_the_other_kind_is_told_as_it_is_to_be_written(saved, tmp_path):

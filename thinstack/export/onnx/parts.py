@@ -3,15 +3,10 @@ embeddings, distances of parsers. What cannot be exported raises ExportError, wh
 and the method, and says why."""
 
 import copy
-import logging
-import re
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import onnx
-import onnx.inliner
 import torch
 from onnx import numpy_helper
 from torch import Tensor, nn
@@ -20,8 +15,8 @@ from thinstack.core.cell import Cell, Links
 from thinstack.core.embedding import Embedding
 from thinstack.core.head import TaskHead
 from thinstack.core.parser import Parser
-from thinstack.errors import ExportError
-from thinstack.export.onnx.graph import OPSET, Graph, set_nodes, subgraphs
+from thinstack.export.onnx.graph import Graph, set_nodes, subgraphs
+from thinstack.export.onnx.torch_export import Asked, Part, export_part, export_together
 from thinstack.export.onnx.value import Value
 
 ROWS, EDGES = 5, 7  # of the examples: sizes that no cell has a reason to have built in
@@ -36,19 +31,6 @@ class Parts(NamedTuple):
     compose: onnx.GraphProto
     read: onnx.GraphProto  # each part of the state -> what is read of it, such as outputs (n, H)
     widths: list[int]  # of what `read` gives
-
-
-class _Part(nn.Module):
-    """A function of tensors, and the modules whose weights it reads, by name."""
-
-    def __init__(self, call: Callable[..., Any], **modules: nn.Module | None):
-        super().__init__()
-        self._call = call
-        for name, module in modules.items():
-            self.add_module(name, module)
-
-    def forward(self, *inputs: Tensor) -> Any:
-        return self._call(*inputs)
 
 
 def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
@@ -71,13 +53,20 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
     def compose(inputs: Tensor, owner: Tensor, kind: Tensor, *below: Tensor) -> Any:
         return tuple(cell.compose(inputs, list(below), Links(owner, kind)))
 
-    leaf = _Part(lambda inputs: tuple(cell.leaf(inputs)), cell=cell)
+    leaf = Part(lambda inputs: tuple(cell.leaf(inputs)), cell=cell)
     composed = [torch.rand(ROWS, cell.inner_size), owner, kind, *children]
     words = [] if cell.word_part < 0 else [cell.state_sizes[cell.word_part]]
+    asked = [
+        Asked(f"{name}.leaf", leaf, [torch.rand(ROWS, cell.input_size)], [_any("words")]),
+        Asked(f"{name}.compose", Part(compose, cell=cell), composed, [n, *links]),
+    ]
+    if reading := _reading(cell, head):
+        asked.append(reading)
+    leaf_graph, compose_graph, *read_graph = export_together(asked)
     return Parts(
-        leaf=_export(f"{name}.leaf", leaf, [torch.rand(ROWS, cell.input_size)], [n]),
-        compose=_export(f"{name}.compose", _Part(compose, cell=cell), composed, [n, *links]),
-        read=export_reading(cell, head),
+        leaf=leaf_graph,
+        compose=compose_graph,
+        read=read_graph[0] if reading else _first_part(cell),
         widths=[head.classes] if head else [cell.hidden_size, *words],
     )
 
@@ -93,9 +82,15 @@ def _size(name: str) -> Any:
 
 def export_reading(cell: Cell, head: TaskHead | None = None) -> onnx.GraphProto:
     """The part `read` of a cell, as `export_cell` has it."""
+    asked = _reading(copy.deepcopy(cell).eval(), head)
+    return export_part(*asked) if asked else _first_part(cell)
+
+
+def _reading(cell: Cell, head: TaskHead | None) -> Asked | None:
+    """The part `read` of a cell in evaluation mode; None where `_first_part` gives it."""
     if head is None and type(cell).output is Cell.output:
-        return _first_part(cell)
-    cell, head = copy.deepcopy(cell).eval(), copy.deepcopy(head).eval() if head else None
+        return None
+    head = copy.deepcopy(head).eval() if head else None
     scores = f"{type(head).__name__}.scores of " if head else ""
 
     def read(*parts: Tensor) -> Any:
@@ -105,8 +100,8 @@ def export_reading(cell: Cell, head: TaskHead | None = None) -> onnx.GraphProto:
         return (output, parts[cell.word_part]) if cell.word_part >= 0 else (output,)
 
     state = [torch.rand(ROWS, width) for width in cell.state_sizes]
-    name, part = f"{scores}{type(cell).__name__}.output", _Part(read, cell=cell, head=head)
-    return _export(name, part, state, [_any("n")] * len(state))
+    name, part = f"{scores}{type(cell).__name__}.output", Part(read, cell=cell, head=head)
+    return Asked(name, part, state, [_any("nodes")] * len(state))
 
 
 def _first_part(cell: Cell) -> onnx.GraphProto:
@@ -123,8 +118,10 @@ def _first_part(cell: Cell) -> onnx.GraphProto:
 def export_head(head: TaskHead, width: int) -> onnx.GraphProto:
     """The scores (n, C) of a task head, exported from rows (n, width)."""
     head = copy.deepcopy(head).eval()
-    part = _Part(head.scores, head=head)
-    return _export(f"{type(head).__name__}.scores", part, [torch.rand(ROWS, width)], [_any("n")])
+    part = Part(head.scores, head=head)
+    return export_part(
+        f"{type(head).__name__}.scores", part, [torch.rand(ROWS, width)], [_any("n")]
+    )
 
 
 def export_embedding(embedding: Embedding) -> onnx.GraphProto:
@@ -142,8 +139,8 @@ def export_embedding(embedding: Embedding) -> onnx.GraphProto:
     def vectors(*indices: Tensor) -> Any:
         return embedding(dict(zip(names, indices, strict=True)))
 
-    part, name = _Part(vectors, embedding=embedding), f"{type(embedding).__name__}.forward"
-    return _export(name, part, [examples[one] for one in names], [sizes[one] for one in names])
+    part, name = Part(vectors, embedding=embedding), f"{type(embedding).__name__}.forward"
+    return export_part(name, part, [examples[one] for one in names], [sizes[one] for one in names])
 
 
 def export_parser(parser: Parser) -> onnx.GraphProto:
@@ -168,80 +165,8 @@ def export_module(
     module = copy.deepcopy(module).eval()
     known = {size: _size(size) for named in sizes for size in named.values()}
     free = [{place: known[size] for place, size in named.items()} for named in sizes]
-    part = _Part(module, **{prefix: module})
-    return _export(f"{type(module).__name__}.forward", part, examples, free)
-
-
-def _export(
-    name: str, part: _Part, example: Sequence[Tensor], sizes: Sequence[Any]
-) -> onnx.GraphProto:
-    """Export one part, called `name` in errors, for any number of rows.
-
-    By itself, `torch.onnx.export` would silently keep the example's branch of an `if` on the number
-    of rows; with named sizes `torch.export.export` refuses it.
-    """
-    try:
-        with torch.no_grad(), _quiet():
-            shapes = (tuple(sizes),)
-            program = torch.export.export(part, tuple(example), dynamic_shapes=shapes)
-            exported = torch.onnx.export(
-                program, dynamo=True, opset_version=OPSET, optimize=True, verbose=False
-            )
-        model = onnx.inliner.inline_local_functions(exported.model_proto)  # type: ignore[union-attr]
-    except Exception as error:
-        raise ExportError(f"{name} cannot be exported to ONNX: {_reason(error)}") from error
-    used, opsets = {node.domain for node in model.graph.node}, model.opset_import
-    needed = sorted((opset.domain, opset.version) for opset in opsets if opset.domain in used)
-    if needed and needed != [("", OPSET)]:
-        raise ExportError(
-            f"{name} cannot be exported to ONNX: it needs operators beyond opset {OPSET}: {needed}"
-        )
-    if len(model.graph.input) != len(example):
-        raise ExportError(
-            f"{name} cannot be exported to ONNX: expected {len(example)} inputs, found "
-            f"{len(model.graph.input)}; let it read all of its inputs"
-        )
-    return model.graph
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Torch's exporters warn and log of their own insides, which tells users nothing."""
-    disabled = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            yield
-    finally:
-        logging.disable(disabled)
-
-
-def _reason(error: BaseException) -> str:
-    """What went wrong, in a line: torch wraps the cause several times and adds advice for its own
-    developers."""
-    chain = [error]
-    while chain[-1].__cause__ is not None:
-        chain.append(chain[-1].__cause__)
-    whole = "\n".join(str(link) for link in chain)
-    if "Constraints violated" in whole or "Expected op to be '=='" in whole:
-        found = re.findall(r"^ *- (.+)$", whole, re.MULTILINE) or [str(error)]
-        details = "; ".join(dict.fromkeys(found))
-        return (
-            "it does otherwise for other numbers of rows, by an `if` or a loop over them; let it "
-            f"treat all numbers alike ({details})"
-        )
-    place = re.findall(
-        r'^ *File "([^"]+)", line (\d+), in (\w+)\n *(.*)$', str(error), re.MULTILINE
-    )
-    where = f" at {place[-1][0]}:{place[-1][1]}" if place else ""
-    if "data-dependent" in whole:
-        return f"its Python code branches on the values of a tensor{where}; use torch.where"
-    operator = re.findall(r"target=torch\.ops\.([\w.]+)", whole)
-    last = next((line for line in str(chain[-1]).splitlines() if line.strip()), "no message")
-    return (
-        f"{f'operator {operator[0]}: ' if operator else ''}{type(chain[-1]).__name__}: "
-        f"{last:.300}{where}"
-    )
+    part = Part(module, **{prefix: module})
+    return export_part(f"{type(module).__name__}.forward", part, examples, free)
 
 
 def inline(g: Graph, part: onnx.GraphProto, inputs: list[Value]) -> list[Value]:

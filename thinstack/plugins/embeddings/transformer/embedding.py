@@ -83,6 +83,8 @@ class TransformerEmbedding(Embedding):
         first, last: ids of the pieces before and after a sentence: `[CLS]` and `[SEP]` of BERT,
             `<s>` and `</s>` of MPNet.
         model_type: the kind of encoder, as its `config.json` says it.
+        narrowed: whether `feed_forward` may be less than a pretrained encoder's. Each layer then
+            keeps the units that weigh most.
 
     Raises ConfigError for sizes that do not go together.
     """
@@ -112,6 +114,7 @@ class TransformerEmbedding(Embedding):
         first: Annotated[int, Field(ge=0)] = 101,
         last: Annotated[int, Field(ge=0)] = 102,
         model_type: ModelType = "bert",
+        narrowed: bool = False,
     ):
         width = (size - static) // (1 + rows)
         if width < heads or width % heads or width * (1 + rows) + static != size:

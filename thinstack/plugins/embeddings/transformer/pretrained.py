@@ -74,7 +74,9 @@ def leaves(
             f"data.encoder: {name} has vectors of {len(table)} pieces, but its tokeniser has "
             f"{len(vocabulary)}; take the weights and the tokeniser of the same encoder"
         )
-    weights = encoder_weights(state, options["model_type"], options["layers"])
+    weights = encoder_weights(
+        state, *(options[each] for each in ("model_type", "layers", "feed_forward"))
+    )
     if options["static"] and vectors is not None:
         weights["embedding.static"] = _static(name, vocabulary, *vectors(options["static"]))
     return Leaves(vocabulary, table, weights)
@@ -155,6 +157,8 @@ def _check_sizes(
         "first": tokenizer.cls_token_id,
         "last": tokenizer.sep_token_id,
     }
+    if options["narrowed"]:
+        expected["feed_forward"] = min(options["feed_forward"], config.intermediate_size)
     found = {"size": size} | {each: options[each] for each in expected if each != "size"}
     if wrong := [each for each in expected if expected[each] != found[each]]:
         write, read = (

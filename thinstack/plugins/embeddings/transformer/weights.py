@@ -62,10 +62,10 @@ NAMINGS: Final[Mapping[ModelType, Naming]] = {
 
 
 def encoder_weights(
-    state: Mapping[str, Tensor], model_type: ModelType, layers: int
+    state: Mapping[str, Tensor], model_type: ModelType, layers: int, feed_forward: int
 ) -> dict[str, Tensor]:
-    """The weights of the lowest `layers`, by their names in a model. The matrices of transformers
-    are (out, in), ours (in, out)."""
+    """The weights of the lowest `layers`, by their names in a model, with the `feed_forward` units
+    of each that weigh most. The matrices of transformers are (out, in), ours (in, out)."""
     naming = NAMINGS[model_type]
     position = state[POSITION][naming.first_position :]
     if naming.first_type is not None:
@@ -80,7 +80,20 @@ def encoder_weights(
         for name, product in naming.products.items():
             weights[f"{ours}{product}.w"] = state[f"{theirs}{name}.weight"].t()
             weights[f"{ours}{product}.b"] = state[f"{theirs}{name}.bias"]
+        _narrow(weights, ours, feed_forward)
         for name, norm in naming.norms.items():
             for part in ("weight", "bias"):
                 weights[f"{ours}{norm}.{part}"] = state[f"{theirs}{name}.{part}"]
     return {name: value.contiguous().clone() for name, value in weights.items()}
+
+
+def _narrow(weights: dict[str, Tensor], layer: str, feed_forward: int) -> None:
+    """Keep the units of a layer's feed-forward part that weigh most: by the length of what goes
+    into a unit, times that of what comes from it."""
+    into, bias, back = (f"{layer}{name}" for name in ("wider.w", "wider.b", "narrower.w"))
+    if feed_forward == len(weights[bias]):
+        return
+    weight = weights[into].float().norm(dim=0) * weights[back].float().norm(dim=1)
+    kept = weight.topk(feed_forward).indices.sort().values
+    weights[into], weights[bias] = weights[into][:, kept], weights[bias][kept]
+    weights[back] = weights[back][kept]
