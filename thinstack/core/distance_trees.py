@@ -12,23 +12,21 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from thinstack.core.schedule import arange
+from thinstack.core.schedule import arange, sums_before
 
 
 class BinaryTrees(NamedTuple):
     """B binary trees over L words and N = 2L - B nodes, in transition order; all (N,) int64.
 
     Attributes:
-        parents: position of each node's parent, -1 for a root.
-        slots: 0 for a left child and 1 for a right child. The value for a root has no meaning.
         transitions: 0 SHIFT and 1 REDUCE.
         depths: distance of each node from its root.
+        last: the number of the last word below each node.
     """
 
-    parents: Tensor
-    slots: Tensor
     transitions: Tensor
     depths: Tensor
+    last: Tensor
 
 
 def trees_of_distances(distances: Tensor, lengths: Tensor, breaks: Tensor) -> BinaryTrees:
@@ -59,7 +57,7 @@ def trees_of_distances(distances: Tensor, lengths: Tensor, breaks: Tensor) -> Bi
     nearest = (position - 1).clamp(min=0)
     for k in range(len(widths) - 1, -1, -1):
         nearest = descend(nearest, bounds, maxima[k], widths[k])
-    return trees_of_nearest(nearest, keys)
+    return trees_of_nearest(nearest, line, keys)
 
 
 def gap_keys(distances: Tensor, lengths: Tensor, breaks: Tensor) -> Tensor:
@@ -72,8 +70,8 @@ def gap_keys(distances: Tensor, lengths: Tensor, breaks: Tensor) -> Tensor:
     ends = torch.cumsum(lengths, 0)
     position = arange(distances.size(0), distances.device)
     last = torch.zeros_like(position).index_fill(0, ends - 1, 1)
-    sentence = torch.cumsum(last, 0) - last
-    place = position - (ends - lengths).index_select(0, sentence)
+    sentence = sums_before(last)
+    place = position - sums_before(lengths).index_select(0, sentence)
     # Multiples of 2**12 over the golden ratio, made odd, are spread evenly modulo 2**12.
     scrambled = (place * 2531) % 4096
     # Rounded, for an LSTM's distances drift over equal words, and the tree of a drift is a chain.
@@ -115,36 +113,26 @@ def descend(nearest: Tensor, bounds: Tensor, maxima: Tensor, width: int) -> Tens
     return torch.where(smaller, nearest - width, nearest)
 
 
-def trees_of_nearest(nearest: Tensor, keys: Tensor) -> BinaryTrees:
-    """The trees, from the places of the nearest greater keys in `two_sided(keys)`.
+def trees_of_nearest(nearest: Tensor, line: Tensor, keys: Tensor) -> BinaryTrees:
+    """The trees, from the places of the nearest greater keys in the `line` of `two_sided(keys)`.
 
-    Each node has a closed form. The span of a gap is [left, right]. Before a word comes one SHIFT
-    for each earlier word, and one REDUCE for each span that ends earlier. A span with m words
-    stands 2m - 2 places after its first word. The parent of a node over [left, right] is the lower
-    of the two gaps around it. Its depth is the number of spans around it.
+    Each node has a closed form. The span of a gap is [left, right]: `left` is the place of the
+    nearest key on its left, and 2L - `right` that on its right, so one sum over all places counts
+    the spans that start and end at each word. Before a word comes one SHIFT for each earlier word,
+    and one REDUCE for each span that ends earlier. Behind it come the spans that end with it, from
+    the inside to the outside, each one less deep. The word itself is as deep as there are spans
+    around it.
     """
     words = keys.size(0)
-    position = arange(words, keys.device)
-    gaps = position.masked_select(keys < keys[-1:])
-    left = nearest.index_select(0, gaps + 1)
-    right = 2 * words - nearest.index_select(0, 2 * words - gaps)
-    unset, ones = torch.zeros_like(position), torch.ones_like(gaps)
-    ended, started = unset.index_add(0, right, ones), unset.index_add(0, left, ones)
-    ended_before = torch.cumsum(ended, 0) - ended
-    leaf_nodes, leaf_depths = position + ended_before, torch.cumsum(started, 0) - ended_before
-    gap_nodes = leaf_nodes.index_select(0, left) + 2 * (right - left)
-
-    node_of_gap = torch.full_like(position, -1).index_copy(0, gaps, gap_nodes)
-    first, last = torch.cat([position, left]), torch.cat([position, right])
-    gap_depths = (leaf_depths - ended).index_select(0, gaps) - 1
-    nodes, depths = torch.cat([leaf_nodes, gap_nodes]), torch.cat([leaf_depths, gap_depths])
-    before = torch.cat([keys[-1:], keys]).index_select(0, first)
-    is_right = before < keys.index_select(0, last)
-    parent = node_of_gap.index_select(0, torch.where(is_right, first - 1, last))
-    empty = torch.zeros_like(nodes)
-    return BinaryTrees(
-        parents=empty.index_copy(0, nodes, parent),
-        slots=empty.index_copy(0, nodes, is_right.long()),
-        transitions=empty.index_fill(0, gap_nodes, 1),
-        depths=empty.index_copy(0, nodes, depths),
-    )
+    found = nearest.masked_select(line < keys[-1:])
+    counts = torch.zeros_like(line).index_add(0, found, torch.ones_like(found))
+    started, ended = counts[:words], torch.flip(counts, [0])[:words]
+    position = arange(words, line.device)
+    places = position + sums_before(ended)
+    none = line.new_zeros([words + found.size(0) // 2])
+    leaves = none.index_copy(0, places, torch.ones_like(position))
+    last = torch.cumsum(leaves, 0) - 1
+    # A word's depth and place in one sum: ended spans are in both, with opposite signs.
+    together = position + torch.cumsum(started, 0)
+    depths = together.index_select(0, last) - arange(last.size(0), line.device)
+    return BinaryTrees(transitions=1 - leaves, depths=depths, last=last)

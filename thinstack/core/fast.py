@@ -60,14 +60,35 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     return _plain_gates(gates, cells)
 
 
+def lstm_of_product(
+    bias: Tensor, rows: Tensor, weight: Tensor, cells: Tensor
+) -> tuple[Tensor, Tensor]:
+    """`lstm_gates` of `affine(bias, rows, weight)`.
+
+    A graph has one product for the gates that a sigmoid squashes and one for the other, for
+    onnxruntime squashes what a product gives in the same step.
+    """
+    if torch.jit.is_scripting() or not torch.compiler.is_compiling():  # type: ignore[attr-defined]
+        return lstm_gates(affine(bias, rows, weight), cells)
+    split = weight.shape[1] - cells.shape[2]
+    squashed = torch.addmm(bias[:split], rows, weight[:, :split]).sigmoid()
+    return _next_state(squashed, torch.addmm(bias[split:], rows, weight[:, split:]).tanh(), cells)
+
+
 def _plain_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
     # Few calls, for their number is what a small batch waits for.
-    children, width = cells.shape[1], cells.shape[2]
+    width = cells.shape[2]
     squashed, update = torch.split(gates, [gates.shape[1] - width, width], 1)
-    taken, output = torch.split(squashed.sigmoid(), [(1 + children) * width, width], 1)
+    return _next_state(squashed.sigmoid(), update.tanh(), cells)
+
+
+def _next_state(squashed: Tensor, update: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
+    """`lstm_gates` of squashed gates i, f_1 .. f_N, o (n, (2 + N) H) and g (n, H)."""
+    children, width = cells.shape[1], cells.shape[2]
+    taken, output = torch.split(squashed, [(1 + children) * width, width], 1)
     # None at a leaf. A list, for an `if` on a size would be traced as it was.
     inner = [children for _ in range(children)][:1]
-    cell = update.tanh()
+    cell = update
     for _ in inner:
         cell = torch.cat([cell, cells.flatten(1)], 1)
     cell = taken * cell

@@ -27,6 +27,14 @@ def arange(end: int, device: torch.device) -> Tensor:
     return torch.arange(end, device=device)
 
 
+def sums_before(values: Tensor) -> Tensor:
+    """The sum (n,) or (n, k) of the rows before each row. ONNX has one operator for it."""
+    if not torch.jit.is_scripting() and has_torch_function((values,)):  # type: ignore[attr-defined]
+        sums: Tensor = handle_torch_function(sums_before, (values,), values)
+        return sums
+    return torch.cumsum(values, 0) - values
+
+
 class Schedule(NamedTuple):
     """Index tensors (int64) of one forest of N nodes in B trees, with L leaves and I = N - L inner
     nodes.
@@ -151,7 +159,7 @@ def schedule_depths(
     order = torch.argsort(group, stable=True)
     counts = group.new_zeros([2 * deepest + 2]).index_add(0, group, torch.ones_like(group))
     inner_counts, leaf_counts = counts.view(-1, 2).select(1, 0), counts.view(-1, 2).select(1, 1)
-    starts = torch.cumsum(counts, 0) - counts
+    starts = sums_before(counts)
     row = position.index_copy(0, order, position) - starts.index_select(0, 2 * step)
 
     is_inner = inner.index_select(0, order) > 0
@@ -209,7 +217,7 @@ def tree_numbers(nodes: Tensor, roots: Tensor) -> Tensor:
     """The tree (N,) of each node, from any (N,) and the positions (B,) of roots that come last in
     their trees."""
     last = torch.zeros_like(nodes).index_fill(0, roots, 1)
-    return torch.cumsum(last, 0) - last
+    return sums_before(last)
 
 
 def or_itself(parents: Tensor) -> Tensor:

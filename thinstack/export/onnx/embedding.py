@@ -1,8 +1,6 @@
 """Leaf embeddings in an ONNX graph: words are looked up in a table, or put together from their
 pieces."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,7 +30,7 @@ class Table:
         elif quantize == "fp16":
             stored = values.astype(np.float16)
         self._rows = g.store(stored, f"{name}{LEVELS}" if self._scale else name)
-        self._is_float = quantize == "none"
+        self._is_float, self.width = quantize == "none", values.shape[1]
 
     def rows(self, ids: Value) -> Value:
         """Vectors (n, X), float32, of the entries `ids` (n,)."""
@@ -46,45 +44,35 @@ def mean_of_pieces(table: Table, piece_ids: Value, pieces_per_word: Value) -> Wo
     """Vectors of L words: the mean of the vectors of their pieces. There are P pieces, and each
     word has at least one.
 
-    Most words are one piece. So each word takes its first piece as it is, and only further pieces
-    are added. Words that are the same single piece are equal; words of several pieces are never
-    compared.
+    Words that are the same single piece are equal; words of several pieces are never compared.
     """
     counts = pieces_per_word.long()
-    words = words_of(piece_ids, counts)
-    added = table.rows(piece_ids.index_select(0, words.further))
-    firsts = piece_ids.index_select(0, words.starts)
-    vectors = mean_by_word(table.rows(firsts), added, words)
-    alone = counts < 2
-    _, places, rows = distinct(alone.where(firsts.long(), -1 - Value.arange(counts.size(0))))
+    starts, owner = words_of(piece_ids, counts)
+    vectors = mean_by_word(table.rows(piece_ids), table.width, owner, counts)
+    # No piece has such a number, and no other word such a place.
+    keys = (counts < 2).where(piece_ids.index_select(0, starts).long(), -1 - starts)
+    _, places, rows = distinct(keys)
     return Words(vectors, vectors.index_select(0, places), rows)
 
 
-class PiecesOfWords(NamedTuple):
-    """Which of P pieces make L words."""
-
-    starts: Value  # (L,) the first piece of each word
-    further: Value  # (F,) the pieces that are no word's first
-    owner: Value  # (F,) their words
-    shares: Value  # (L, 1) float32, how many pieces each word has
-
-
-def words_of(piece_ids: Value, counts: Value) -> PiecesOfWords:
-    """Which of the pieces (P,) make the words, by the numbers of pieces `counts` (L,) of each
-    word."""
-    starts = counts.op("CumSum", 0, exclusive=1)
+def words_of(piece_ids: Value, counts: Value) -> tuple[Value, Value]:
+    """The first piece of each word (L,), and the word of each piece (P,), by the numbers of pieces
+    `counts` (L,) of each word."""
+    starts = counts.sums_before()
     is_first = piece_ids.zeros_like().index_fill(0, starts, 1)
-    further = Value.arange(piece_ids.size(0)).masked_select(is_first < 1)
-    owner = (is_first.cumsum(0) - 1).index_select(0, further)
+    return starts, is_first.cumsum(0) - 1
+
+
+def mean_by_word(pieces: Value, width: int, owner: Value, counts: Value) -> Value:
+    """The means (L, X) over each word's pieces, from their vectors (P, X) of this `width`, the word
+    of each piece (P,) and the number of pieces of each word (L,)."""
+    # Placed first and then added, so that a word of one piece is that piece.
+    none = pieces.graph.zeros(counts.size(0), width)
+    sums = none.op("ScatterND", owner.unsqueeze(1), pieces, reduction="add")
     # A word without pieces would be 0 / 0.
-    return PiecesOfWords(starts, further, owner, counts.maximum(1).float().unsqueeze(1))
-
-
-def mean_by_word(firsts: Value, added: Value, words: PiecesOfWords) -> Value:
-    """The means (L, X) over each word's pieces, from the vectors of the first pieces (L, X) and of
-    the further ones (F, X)."""
-    across = words.owner.unsqueeze(1).op("Expand", added.op("Shape"))
-    return firsts.scatter_add(0, across, added) / words.shares
+    means = sums / counts.maximum(1).float().unsqueeze(1)
+    means.length = counts.size(0)
+    return means
 
 
 def distinct(numbers: Value) -> tuple[Value, Value, Value]:

@@ -2,7 +2,9 @@
 
 Otherwise a runtime would compute it each time that it loads the file. It also makes large values
 easy to judge: they are all weights, so `thinstack.bundle.gate.onnx_gate.check_onnx` can tell the
-file from a bomb.
+file from a bomb. Only parts of matrices are left to runtimes, as stored parts would be there twice.
+
+A reshape of what was reshaped reads what the first one read.
 """
 
 from collections.abc import Iterable
@@ -13,7 +15,8 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.export.onnx.graph import OPSET, Graph, set_nodes, subgraphs
+from thinstack.export.onnx.graph import OPSET, Graph, set_nodes, subgraphs, walk
+from thinstack.export.onnx.value import Value
 
 # Weights of half precision are cast, and vectors of no elements made, where they are read.
 KEPT = {"Constant", "ConstantOfShape", "Cast"}
@@ -26,8 +29,16 @@ def fold_constants(g: Graph) -> None:
     left = _Folder(g).folded(nodes, kept={output.name for output in g.outputs})
     stored = {tensor.name for tensor in g.weights}
     # New weights of half precision are cast as well, and all of them before anything reads them.
+    cut = {node.name for node in g.nodes}
     g.nodes += left
-    g.nodes.sort(key=lambda node: not (node.op_type == "Cast" and node.input[0] in stored))
+    g.nodes.sort(key=lambda node: _rank(node, stored, cut))
+
+
+def _rank(node: onnx.NodeProto, stored: set[str], cut: set[str]) -> int:
+    """What weights are made of comes first: constants and casts, then parts of matrices."""
+    if node.op_type == "Constant" or (node.op_type == "Cast" and node.input[0] in stored):
+        return 0
+    return 1 if node.name in cut else 2
 
 
 class _Folder:
@@ -35,6 +46,7 @@ class _Folder:
         self._g = g
         self._known = {tensor.name: numpy_helper.to_array(tensor) for tensor in g.weights}
         self._renamed: dict[str, str] = {}
+        self._reshaped: dict[str, str] = {}
 
     def folded(self, nodes: Iterable[onnx.NodeProto], kept: set[str]) -> list[onnx.NodeProto]:
         """The nodes that are left. Nodes of subgraphs are replaced in place. Values in `kept` keep
@@ -46,12 +58,33 @@ class _Folder:
                 set_nodes(graph, self.folded(graph.node, {value.name for value in graph.output}))
             values = None if graphs else self._values(node)
             self._known |= dict(zip(node.output, values or [], strict=False))
+            self._reshape_once(node)
             if values is None or node.op_type in KEPT or kept.intersection(node.output):
                 constants.append(node)
                 continue
             for name, value in zip(node.output, values, strict=True):
-                self._store(constants, name, value)
-        return constants
+                if node.op_type == "Slice" and value.dtype == np.float32 and value.ndim == 2:
+                    self._cut(node, value)
+                else:
+                    self._store(constants, name, value)
+        read = kept.union(*(inner.input for inner in walk(constants)))
+        return [each for each in constants if each.op_type != "Reshape" or each.output[0] in read]
+
+    def _reshape_once(self, node: onnx.NodeProto) -> None:
+        """Let a reshape to a known shape read what was there before another reshape."""
+        if node.op_type != "Reshape":
+            return
+        shape = self._known.get(node.input[1])
+        if node.input[0] in self._reshaped and shape is not None and 0 not in shape:
+            node.input[0] = self._reshaped[node.input[0]]
+        self._reshaped[node.output[0]] = node.input[0]
+
+    def _cut(self, node: onnx.NodeProto, value: NDArray[np.generic]) -> None:
+        """Let a part of a matrix be cut at the root, where runtimes do so once."""
+        whole, bounds = node.input[0], [self._known[name] for name in node.input[1:]]
+        part = Value(self._g, whole).op("Slice", *bounds)
+        self._renamed[node.output[0]] = part.name
+        self._known[part.name] = value
 
     def _store(self, nodes: list[onnx.NodeProto], name: str, value: NDArray[np.generic]) -> None:
         if value.ndim and value.dtype == np.float32 and value.size:

@@ -183,14 +183,18 @@ class Graph:
 
     def build(self) -> onnx.GraphProto:
         """The finished graph, without the nodes and weights that nothing reads."""
+        needed = self.read()
+        nodes = [node for node in self.nodes if needed.intersection(node.output)]
+        weights = [weight for weight in self.weights if weight.name in needed]
+        return helper.make_graph(nodes, self.name, self.inputs, self.outputs, weights)
+
+    def read(self) -> set[str]:
+        """The names of the values that the outputs so far are made of."""
         needed = {output.name for output in self.outputs}
-        nodes: list[onnx.NodeProto] = []
         for node in reversed(self.nodes):
             if needed.intersection(node.output):
-                nodes.append(node)
                 needed.update(*(inner.input for inner in walk([node])))
-        weights = [weight for weight in self.weights if weight.name in needed]
-        return helper.make_graph(nodes[::-1], self.name, self.inputs, self.outputs, weights)
+        return needed
 
     def model(self, metadata: dict[str, str]) -> bytes:
         """The finished model as the bytes of a file. Raises onnx.checker.ValidationError if it is

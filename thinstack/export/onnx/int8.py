@@ -66,12 +66,27 @@ class _Rewriter:
             if node.input[0] in self._weights:
                 self._sources[node.output[0]] = node.input[0]
                 self._weights[node.output[0]] = self._weights[node.input[0]].astype(np.float32)
+        self._weights |= self._parts(g.nodes)
         products = [node for node in walk(g.nodes) if self._matrix(node) is not None]
         # Of a matrix that is read in float32 anyway there is no second copy.
         self._plain = {node.input[1] for node in products if not self._fits(node)}
         self.done, self.seen = 0, len(products)
         self.scaling: list[onnx.NodeProto] = []  # of weights only: runtimes do it once
         self._whole: dict[tuple[str, bytes], str] = {}
+
+    def _parts(self, nodes: Iterable[onnx.NodeProto]) -> dict[str, NDArray[Any]]:
+        """The parts of weights that are cut at the root, by name."""
+        found, values = {}, dict[str, NDArray[Any]]()
+        for node in nodes:
+            if node.op_type == "Constant":
+                values[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
+            if node.op_type == "Slice" and node.input[0] in self._weights:
+                starts, ends, axes, *_ = (values[name].tolist() for name in node.input[1:])
+                whole = self._weights[node.input[0]]
+                cut = {axis: slice(*pair) for axis, *pair in zip(axes, starts, ends, strict=True)}
+                rows = tuple(cut.get(axis, slice(None)) for axis in range(whole.ndim))
+                found[node.output[0]] = whole[rows]
+        return found
 
     def rewritten(self, nodes: Iterable[onnx.NodeProto]) -> list[onnx.NodeProto]:
         """The nodes after rewriting. Nodes of subgraphs are rewritten in place."""

@@ -11,11 +11,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import onnx
+from onnx import helper
 
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 
-FLOAT = onnx.TensorProto.FLOAT
+FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 MOST_UNROLLED: Final = 28
 """Steps that stand in a graph for a GPU. Protobuf reads 100 messages one in the other, and a branch
@@ -82,38 +83,50 @@ def _looped(
         body.input(f"previous_{k}", FLOAT, [f"rows_{k}", width])
         for k, width in enumerate(steps.widths)
     ]
+    counts = list({count.name: count for _, count in steps.arrays}.values())
     before = [
         body.input(f"outputs_{k}", FLOAT, ["done", width]) for k, width in enumerate(steps.kept)
     ]
+    edges = [body.input(f"edge_{k}", INT64, [1]) for k in range(len(counts))]
     number = body.step + first if first else body.step
-    rows = _rows(body, steps.arrays, steps.number - number - 1 if steps.down else number)
-    state, found = steps.step(body, previous, rows)
+    if steps.down:
+        number = steps.number - number - 1
+    next_edges = [edges_of(count, last=not steps.down).index_select(0, number) for count in counts]
+    ends = (next_edges, edges) if steps.down else (edges, next_edges)
+    of = {count.name: slice(*each) for count, *each in zip(counts, *ends, strict=True)}
+    state, found = steps.step(body, previous, [array[of[n.name]] for array, n in steps.arrays])
     for k, width in enumerate(steps.widths):
         body.output(state[k], f"state_{k}", FLOAT, [f"n_{k}", width])
     for k, value in enumerate(steps.joined(body, [before, found])):
         body.output(value, f"collected_{k}", FLOAT, ["done_next", steps.kept[k]])
-    results = g.loop(body, steps.number - first if first else steps.number, [*start, *kept])
-    return results[: len(start)] if steps.states else results[len(start) :]
+    # Edges of arrays that nothing reads would be counted for nothing.
+    read = body.read()
+    wanted = [k for k, pair in enumerate(zip(*ends, strict=True)) if read & {e.name for e in pair}]
+    del body.inputs[len(body.inputs) - len(edges) :]
+    body.inputs += [helper.make_tensor_value_info(edges[k].name, INT64, [1]) for k in wanted]
+    for k in wanted:
+        body.output(next_edges[k], f"edge_{k}", INT64, [1])
+    begin = [_first_edge(g, steps, first, counts[k]) for k in wanted]
+    left = steps.number - first if first else steps.number
+    results = g.loop(body, left, [*start, *kept, *begin])
+    states = len(start)
+    return results[:states] if steps.states else results[states : states + len(kept)]
 
 
-def _rows(body: Graph, arrays: list[tuple[Value, Value]], step: Value) -> list[Value]:
-    """The rows of each array that a step reads."""
-    counts = list({count.name: count for _, count in arrays}.values())
-    width = len(counts)
-    row = bounds(counts).index_select(0, step)
-    ends = body.ops("Split", row, outputs=2 * width, axis=0, num_outputs=2 * width)
-    of = {count.name: (ends[k], ends[width + k]) for k, count in enumerate(counts)}
-    return [array[slice(*of[count.name])] for array, count in arrays]
+def edges_of(counts: Value, *, last: bool) -> Value:
+    """Where the rows of each step begin (D, 1), or where they end, in an array of which `counts`
+    (D,) says how many rows belong to each step."""
+    found: Value = counts.cumsum(0) if last else counts.sums_before()
+    return found.unsqueeze(1)
 
 
-def bounds(counts: list[Value]) -> Value:
-    """The bounds (D, 2K) of each of D steps in arrays that all steps share: K starts, then K ends.
-
-    Each of the `counts` (D,) says how many rows of one array belong to each step.
-    """
-    stacked = Value.stack(counts, 1)
-    ends = stacked.cumsum(0)
-    return Value.cat([ends - stacked, ends], 1)
+def _first_edge(g: Graph, steps: Steps, first: int, counts: Value) -> Value:
+    """Where the rows of the step `first` begin, or where they end on the way down, as (1,)."""
+    if not first:
+        return counts.op("ReduceSum", keepdims=1) if steps.down else g.constant([0])
+    # Only this graph has so many steps.
+    found = edges_of(counts, last=steps.down).within(g)
+    return found.select(0, steps.number - first - 1 if steps.down else first)
 
 
 def _unrolled(

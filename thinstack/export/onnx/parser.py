@@ -1,7 +1,7 @@
 """An encoder with a parser in an ONNX graph, as in `thinstack.core.model.parsing_encoder` and
 `thinstack.core.distance_trees`."""
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 import onnx
@@ -23,8 +23,11 @@ from thinstack.export.onnx import encoder as encoders
 from thinstack.export.onnx.encoder import Encoding, Words, writer_of
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.parts import export_parser, inline
-from thinstack.export.onnx.passes import depths_of
+from thinstack.export.onnx.plan import depths_of, last_words
 from thinstack.export.onnx.value import Value
+
+WIDTHS: Final = (1, 2, 4, 8, 16)
+"""Windows of keys that stand in the graph. Up to twice as many words as the last need no others."""
 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
@@ -51,10 +54,13 @@ def encode(
     else:
         scored = _distances_on_gpu(g, encoder.parser, vectors, inputs["lengths"], condition)
         scored = scored.within(own).as_vector()
+    scored = scored.shaped_as(Value.arange(vectors.size(0)))
     _give(own, trees_of_distances(own, scored, lengths, breaks))
     told: Any = steps.within(given).long()
-    parents, slots = parents_of_transitions(told)
-    _give(given, (parents, slots, told, depths_of(parents)))
+    # The branch asks for the size, so that what is made of it belongs to the branch.
+    told.like = told.as_vector(steps.size(0).within(given))
+    parents, _ = parents_of_transitions(told)
+    _give(given, (told, depths_of(parents), last_words(told)))
     chosen = [value.as_vector() for value in g.choose(condition, own, given)]
     for value in chosen[1:]:
         value.shaped_as(chosen[0])
@@ -78,7 +84,8 @@ def _distances_on_gpu(
 def is_unparsed(transitions: Value, words: Value) -> Value:
     """Whether there are words (L, ...) and no transitions (N,) over them, as a scalar. It is false
     for an empty batch."""
-    return (transitions.size(0) < words.size(0).minimum([1])).squeeze(0)
+    # Of given trees there are no fewer transitions than words.
+    return (transitions.size(0) < words.size(0)).squeeze(0)
 
 
 def distances(g: Graph, parser: Parser, words: Value, lengths: Value) -> Value:
@@ -106,26 +113,46 @@ def trees_of_distances(g: Graph, distances: Any, lengths: Any, breaks: Any) -> B
     keys: Any = gap_keys(distances, lengths, breaks)
     line, bounds = (cast(Value, each) for each in two_sided(keys))
     position: Any = Value.arange(line.size(0))
-    words: Any = most_words(keys, lengths, breaks)
+    maxima = [cast(Any, line)]
+    for width in WIDTHS[:-1]:
+        maxima.append(cast(Any, widen(maxima[-1], position, width)))
+    nearest: Any = (position - 1).clamp(0)
+    few, many = Graph("few_words", outer=g), Graph("many_words", outer=g)
+    few.output(nearest, "nearest", INT64, ["K"])
+    words: Any = most_words(keys.within(many), lengths.within(many), breaks.within(many))
     longest = words.op("ReduceMax", keepdims=0)
+    given = (each.within(many) for each in (maxima[-1], position, bounds, nearest))
+    far = _from_afar(many, *given, longest)
+    many.output(far, "nearest", INT64, ["K"])
+    any_far = (keys.size(0) > 2 * WIDTHS[-1]).squeeze(0)
+    (nearest,) = g.choose(any_far, many, few)
+    for width, window in zip(WIDTHS[::-1], maxima[::-1], strict=True):
+        nearest = descend(nearest, cast(Any, bounds), window, width)
+    return trees_of_nearest(nearest.shaped_as(position), cast(Any, line), keys)
 
+
+def _from_afar(
+    g: Graph, maxima: Value, position: Any, bounds: Any, nearest: Value, longest: Value
+) -> Value:
+    """The candidates for the nearest keys that reach their bounds, moved by windows that are wider
+    than the last of `WIDTHS`, from the `maxima` of that width."""
     body = g.body("widen_windows")
-    maxima: Any = body.input("maxima", INT64, ["K"])
+    narrow: Any = body.input("maxima", INT64, ["K"])
     width: Any = body.input("width", INT64, [])
-    wider: Any = widen(maxima, position, width)
+    wider: Any = widen(narrow, position, width)
     doubled = width * 2
     body.output(wider, "wider", INT64, ["K"])
     body.output(doubled, "doubled", INT64, [])
-    body.output(maxima, "window", INT64, ["K"])
-    _, widest, windows = g.loop(body, 62, [line, g.constant(1)], going=doubled < longest)
+    body.output(wider, "window", INT64, ["K"])
+    start = [maxima, g.constant(WIDTHS[-1])]
+    _, widest, windows = g.loop(body, 62, start, going=doubled * 2 < longest)
 
     body = g.body("nearest_greater")
-    nearest: Any = body.input("nearest", INT64, ["K"])
-    width = body.input("width", INT64, []) // 2
+    before: Any = body.input("nearest", INT64, ["K"])
+    width = body.input("width", INT64, [])
     count: Any = windows.size(0).squeeze(0)
     window: Any = windows.index_select(0, count - 1 - body.step)
-    nearer: Any = descend(nearest, bounds, window, width)  # type: ignore[arg-type]
+    nearer: Any = descend(before, bounds, window, width)
     body.output(nearer, "nearer", INT64, ["K"])
-    body.output(width, "halved", INT64, [])
-    nearest, _ = g.loop(body, count, [(position - 1).clamp(0), widest])
-    return trees_of_nearest(nearest.shaped_as(position), keys)
+    body.output(width // 2, "halved", INT64, [])
+    return g.loop(body, count, [nearest, widest])[0]

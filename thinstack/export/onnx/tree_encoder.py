@@ -3,14 +3,16 @@
 from typing import Any
 
 from thinstack.core.cell import Cell
+from thinstack.core.distance_trees import BinaryTrees
 from thinstack.core.encoder import Encoder
 from thinstack.core.head import TaskHead
 from thinstack.core.model.tree_encoder import TreeEncoder
-from thinstack.core.schedule import parents_of_lengths, parents_of_transitions
+from thinstack.core.schedule import parents_of_lengths
 from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
-from thinstack.export.onnx.parts import Parts, export_cell
-from thinstack.export.onnx.passes import Plan, depth_ordered, schedule_parents, top_down
+from thinstack.export.onnx.parts import Parts, export_cell, without_softmax
+from thinstack.export.onnx.passes import depth_ordered, top_down
+from thinstack.export.onnx.plan import Plan, plan_binary, plan_parents, plan_transitions
 from thinstack.export.onnx.value import Value
 
 
@@ -33,9 +35,13 @@ def encode(
     head = head if g.root.device == "cpu" else None
     if one_pass and (head or roots_only):
         cell = encoder.stack()[0].up.cell
-        parts = export_cell(cell, head)
+        parts, has_softmax = without_softmax(export_cell(cell, head))
         states = in_one_pass(g, encoder, cell, parts, words, inputs, roots_only=roots_only)
-        return states._replace(stacked=None, scores=states.stacked)
+        scores, roots = (
+            value.op("Softmax", axis=1) if has_softmax and value is not None else value
+            for value in (states.stacked, states.roots)
+        )
+        return states._replace(stacked=None, scores=scores, roots=roots)
     plan = _schedule(encoder, inputs, words.vectors)
     stacked, heads = _encode(g, encoder, words, plan)
     roots = stacked.index_select(0, plan.stacked.index_select(0, plan.roots))
@@ -46,7 +52,7 @@ def encode(
         roots=roots,
         words=heads,
         inner=plan.inner,
-        children=plan.child_nodes,
+        children=plan.children,
     )
 
 
@@ -72,17 +78,18 @@ def in_one_pass(
 
 def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
     """The schedule of the forest that the inputs describe."""
+    leaves = words.size(0) if encoder.words_at_leaves else None
+    if "depths" in inputs:  # of a parser
+        told: list[Any] = [inputs[name] for name in BinaryTrees._fields]
+        return plan_binary(*told, leaves)
     given: dict[str, Any] = {name: inputs[name].long() for name in encoder.input_names}
-    if encoder.structure == "transitions" and "depths" in inputs:  # of a parser
-        given = inputs
-    elif encoder.structure == "transitions":
-        given["parents"], given["slots"] = parents_of_transitions(given["transitions"])
+    if encoder.structure == "transitions":
+        return plan_transitions(given["transitions"], leaves)
     if encoder.structure == "lengths":
         return chains(given["lengths"], words)
     parents = given["parents"]
     slots, kinds = given.get("slots", parents.zeros_like()), given.get("kinds", parents.ones_like())
-    arity = 2 if encoder.structure == "transitions" else encoder.arity
-    return schedule_parents(parents, slots, kinds, arity, given.get("depths"))
+    return plan_parents(parents, slots, kinds, encoder.arity)
 
 
 def chains(lengths: Any, words: Value) -> Plan:
@@ -91,7 +98,7 @@ def chains(lengths: Any, words: Value) -> Plan:
     say."""
     told: Any = lengths.op("ReduceSum", keepdims=1).minimum(words.size(0))
     parents: Any = parents_of_lengths(lengths, told)
-    return schedule_parents(parents, parents.zeros_like(), parents.ones_like(), 1)
+    return plan_parents(parents, parents.zeros_like(), parents.ones_like(), 1)
 
 
 def _encode(g: Graph, encoder: TreeEncoder, words: Words, plan: Plan) -> tuple[Value, Value | None]:
@@ -108,7 +115,7 @@ def _encode(g: Graph, encoder: TreeEncoder, words: Words, plan: Plan) -> tuple[V
         if depth > 0:
             joined = outputs[0] if encoder.separate else Value.cat(outputs, 1)
             leaf_inputs, inner_inputs = joined[:leaves], joined[leaves:]
-            leaf_rows = Value.arange(leaves)
+            leaf_rows = None
             down_inputs = outputs[-1] if encoder.separate else joined
         up, parts = layer.up.cell, export_cell(layer.up.cell)
         states = depth_ordered(g, up, parts, leaf_inputs, leaf_rows, inner_inputs, plan)
@@ -122,19 +129,20 @@ def _encode(g: Graph, encoder: TreeEncoder, words: Words, plan: Plan) -> tuple[V
     if encoder.mean is not None:
         cell = encoder.mean.cell
         (parts_read["leaves"],) = depth_ordered(
-            g, cell, export_cell(cell), outputs[1][:leaves], Value.arange(leaves), none, plan
+            g, cell, export_cell(cell), outputs[1][:leaves], None, none, plan
         )
     return Value.cat([parts_read[part] for part in encoder.readout], 1), heads
 
 
 def _word_inputs(
     g: Graph, encoder: Encoder, words: Words, plan: Plan
-) -> tuple[Value, Value, Value]:
-    """Inputs of leaves, the row of each stacked leaf among them (L,), and inputs of inner nodes in
-    stacked order."""
+) -> tuple[Value, Value | None, Value]:
+    """Inputs of leaves, the row of each stacked leaf among them (L,), or None if they are the same,
+    and inputs of inner nodes in stacked order."""
     if encoder.words_at_leaves:
-        rows = words.rows.index_select(0, plan.leaf_words) if words.rows else plan.leaf_words
-        return words.distinct, rows, g.zeros(plan.inner.size(0), 0)
+        rows, words_of_leaves = words.rows, plan.leaf_words
+        if rows is not None and words_of_leaves is not None:
+            rows = rows.index_select(0, words_of_leaves)
+        return words.distinct, rows or words_of_leaves, g.zeros(plan.inner.size(0), 0)
     leaves = words.vectors.index_select(0, plan.leaves)
-    inner = words.vectors.index_select(0, plan.inner)
-    return leaves, Value.arange(plan.leaves.size(0)), inner
+    return leaves, None, words.vectors.index_select(0, plan.inner)

@@ -38,7 +38,7 @@ class Value:
     Attributes:
         like: a value of the same shape, often an input. Sizes are asked of that value, and so only
             once.
-        length: the size of a vector that was made to a size.
+        length: the number of its rows, if it was made to a size.
         is_vector: whether it is known to be a vector.
         is_number: whether it is a size, or made of sizes.
     """
@@ -98,7 +98,7 @@ class Value:
     def within(self, graph: "Graph") -> "Value":
         """This value of a graph around `graph`, so that what is made from it belongs to `graph`."""
         inside = Value(graph, self.name)
-        inside.is_vector = self.like.is_vector
+        inside.is_vector, inside.length = self.like.is_vector, self.like.length
         return inside
 
     def __rsub__(self, other: Operand) -> "Value":
@@ -138,21 +138,30 @@ class Value:
     def masked_fill(self, mask: "Value", value: int) -> "Value":
         return mask.op("Where", value, self).shaped_as(self)
 
+    def sums_before(self) -> "Value":
+        return self.op("CumSum", 0, exclusive=1)
+
+    def put(self, index: "Value", rows: "Value") -> "Value":
+        """These rows with others in their places (n, 1)."""
+        return self.op("ScatterND", index, rows)
+
     def clamp(self, min: Operand, max: Operand | None = None) -> "Value":
         return self.op("Clip", min, *([] if max is None else [max]))
 
     def flip(self, dims: list[int]) -> "Value":
         return self.op("Slice", [-1], [-END], dims, [-1])
 
-    def argsort(self, stable: bool = True) -> "Value":
+    def argsort(self, stable: bool = True, descending: bool = False) -> "Value":
         """Of a vector of whole numbers, made distinct as TopK promises no stable order."""
-        distinct = self * self.size(0) + Value.arange(self.size(0))
-        size = self.size(0)
-        order = distinct.graph.ops("TopK", distinct, size, outputs=2, axis=0, largest=0)[1]
+        size, place = self.size(0), Value.arange(self.size(0))
+        distinct = self * size - place if descending else self * size + place
+        largest = int(descending)
+        order = distinct.graph.ops("TopK", distinct, size, outputs=2, axis=0, largest=largest)[1]
         return order.shaped_as(self)
 
     def size(self, dim: int) -> "Value":
-        size = self.like.length or self.like.op("Shape", start=dim, end=dim + 1)
+        known = self.like.length if dim == 0 else None
+        size = known or self.like.op("Shape", start=dim, end=dim + 1)
         size.is_number = True
         return size
 

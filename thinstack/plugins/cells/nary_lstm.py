@@ -7,7 +7,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
-from thinstack.core.fast import affine, lstm_gates
+from thinstack.core.fast import affine, lstm_gates, lstm_of_product
 from thinstack.plugins.cells._gates import repeat_forget
 
 __all__ = ["NaryLSTM"]
@@ -78,18 +78,20 @@ class NaryLSTM(Cell):
     def leaf(self, inputs: Tensor) -> list[Tensor]:
         width = self.hidden_size
         w = repeat_forget(self.w, width, 0) if self.inner_size > 0 else self.w
-        gates = affine(repeat_forget(self.b, width, 0), inputs, w)
-        h, c = lstm_gates(gates, inputs.new_zeros([inputs.shape[0], 0, width]))
+        none = inputs.new_zeros([inputs.shape[0], 0, width])
+        h, c = lstm_of_product(repeat_forget(self.b, width, 0), inputs, w, none)
         return [h, c]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         h_children, c_children = children
         # (9)-(12) side by side, before they are squashed.
         b = repeat_forget(self.b, self.hidden_size, self.arity)
-        gates = affine(b, h_children.flatten(1), self.u)
+        rows = h_children.flatten(1)
         if self.inner_size > 0:
-            gates = gates + repeat_forget(inputs @ self.w, self.hidden_size, self.arity)
-        h, c = lstm_gates(gates, c_children)  # (13), (14)
+            x = repeat_forget(inputs @ self.w, self.hidden_size, self.arity)
+            h, c = lstm_gates(affine(b, rows, self.u) + x, c_children)  # (13), (14)
+        else:
+            h, c = lstm_of_product(b, rows, self.u, c_children)
         return [h, c]
 
 

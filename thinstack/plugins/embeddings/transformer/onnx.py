@@ -51,12 +51,9 @@ def words(
     if embedding.static is not None:
         static = Table(g, embedding.static.detach().numpy(), quantize, STATIC)
         beside.append(static.rows(tokens.ids))
-    vectors, of_words = Value.cat(beside, 1), words_of(pieces, counts)
-    firsts, added = (
-        vectors.index_select(0, tokens.pieces.index_select(0, chosen))
-        for chosen in (of_words.starts, of_words.further)
-    )
-    found = mean_by_word(firsts, added, of_words)
+    _, owner = words_of(pieces, counts)
+    vectors = Value.cat(beside, 1).index_select(0, tokens.pieces)
+    found = mean_by_word(vectors, embedding.size, owner, counts)
     return Words(found, found)
 
 

@@ -8,7 +8,7 @@ from torch import nn
 
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
-from thinstack.plugins.parsers.distances.parser import Distances, beside, pad, sentence_bounds
+from thinstack.plugins.parsers.distances.parser import Distances, beside, sentence_bounds
 
 __all__ = ["distances"]
 
@@ -25,32 +25,34 @@ def distances(g: Graph, parser: Distances, words: Value, lengths: Any) -> Value:
     for k, convolution in enumerate(parser.convolutions):
         rows = Value.cat([none, states]).index_select(0, neighbours.narrow(1, 3 * k, 3))
         states = states + _linear(g, convolution, rows.view(-1, 3 * width)).relu()
-    states = _both_ways(g, parser, states, lengths, bounds)
+    # Lengths that lie are an error further on, and not as much memory as they say.
+    longest: Value = lengths.op("ReduceMax", keepdims=1).minimum(words.size(0))
+    states = _both_ways(g, parser, states, bounds, g.zeros(longest, lengths.size(0), width))
     after = states.op("MatMul", g.weight(_transposed(parser.right), "parser.right"))
     after = Value.cat([after[1:], _zeros(g, parser.right.out_features)])
     hidden = (_linear(g, parser.left, states) + after).relu()
     scores = hidden.op("MatMul", g.weight(_transposed(parser.score), "parser.score")).squeeze(1)
-    return scores.shaped_as(bounds.place)
+    return scores
 
 
-def _both_ways(g: Graph, parser: Distances, states: Any, lengths: Any, bounds: Any) -> Value:
-    """Outputs (L, 2 lstm) of the LSTM in both directions."""
-    # Lengths that lie are an error further on, and not as much memory as they say.
-    longest = lengths.op("ReduceMax", keepdims=0).minimum(bounds.place.size(0))
-    padding: Any = pad(lengths, bounds, Value.arange(longest))  # type: ignore[arg-type]
-    found = _lstm(g, parser.forwards, states.index_select(0, padding.words))
-    back = _lstm(g, parser.backwards, states.index_select(0, padding.words_backwards))
-    found = found.index_select(0, padding.places)
-    return Value.cat([found, back.index_select(0, padding.places_backwards)], 1)
+def _both_ways(g: Graph, parser: Distances, states: Any, bounds: Any, grid: Value) -> Value:
+    """Outputs (L, 2 lstm) of the LSTM in both directions, over a `grid` of zeros (T, B, width) that
+    the states are put into."""
+    forwards, backwards = (
+        Value.cat([place, bounds.sentence], 1) for place in (bounds.before, bounds.behind)
+    )
+    found = _lstm(g, parser.forwards, grid.put(forwards, states))
+    back = _lstm(g, parser.backwards, grid.put(backwards, states))
+    return Value.cat([found.op("GatherND", forwards), back.op("GatherND", backwards)], 1)
 
 
 def _lstm(g: Graph, lstm: nn.LSTM, rows: Value) -> Value:
-    """Outputs (T * B, lstm) over rows (T, B, width)."""
+    """Outputs (T, B, lstm) over rows (T, B, width)."""
     weights = [_gates(lstm, name)[None] for name in ("weight_ih_l0", "weight_hh_l0")]
     biases = np.concatenate([_gates(lstm, name) for name in ("bias_ih_l0", "bias_hh_l0")])
     stored = [g.weight(weight, "parser.lstm") for weight in (*weights, biases[None])]
     found: Value = rows.op("LSTM", *stored, hidden_size=lstm.hidden_size)  # (T, 1, B, lstm)
-    return found.view(-1, lstm.hidden_size)
+    return found.squeeze(1)
 
 
 def _linear(g: Graph, layer: nn.Module, rows: Any) -> Value:

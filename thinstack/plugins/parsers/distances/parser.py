@@ -9,42 +9,27 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thinstack.core.parser import Parser
-from thinstack.core.schedule import arange, tree_numbers
+from thinstack.core.schedule import arange, sums_before, tree_numbers
 
-__all__ = ["Bounds", "Distances", "Padding", "beside", "pad", "sentence_bounds"]
+__all__ = ["Bounds", "Distances", "beside", "sentence_bounds"]
 
 Size = Annotated[int, Field(gt=0)]
 Dropout = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Bounds(NamedTuple):
-    """Where L words stand, (L,) int64 each.
+    """Where L words stand, (L, 1) int64 each.
 
     Attributes:
-        place: the place of each word in its sentence, from 0.
+        place: the number of the word.
         sentence: the number of its sentence.
-        first, last: the numbers of the first and the last word of its sentence.
+        before, behind: how many words of its sentence stand before a word, and behind it.
     """
 
     place: Tensor
     sentence: Tensor
-    first: Tensor
-    last: Tensor
-
-
-class Padding(NamedTuple):
-    """B sentences as the columns of a grid of T rows.
-
-    Attributes:
-        words, words_backwards: (T, B) the number of the word at each place, read from the start and
-            from the end. Beyond a sentence it is the word where that sentence ends.
-        places, places_backwards: (L,) the place of each word in the flat grid (T * B).
-    """
-
-    words: Tensor
-    words_backwards: Tensor
-    places: Tensor
-    places_backwards: Tensor
+    before: Tensor
+    behind: Tensor
 
 
 class Distances(Parser):
@@ -115,46 +100,31 @@ class Distances(Parser):
         """Outputs (L, 2 lstm) of the LSTM in both directions."""
         if states.size(0) == 0:
             return states.new_zeros([0, 2 * self.forwards.hidden_size])
-        padding = pad(lengths, bounds, arange(longest, lengths.device))
-        found, _ = self.forwards(states[padding.words])
-        back, _ = self.backwards(states[padding.words_backwards])
-        return torch.cat(
-            [
-                found.flatten(0, 1).index_select(0, padding.places),
-                back.flatten(0, 1).index_select(0, padding.places_backwards),
-            ],
-            1,
-        )
+        # Padding comes last in both directions, so an LSTM needs no mask.
+        grid = states.new_zeros([longest, lengths.size(0), states.size(1)])
+        sentence = bounds.sentence.squeeze(1)
+        from_start, from_end = bounds.before.squeeze(1), bounds.behind.squeeze(1)
+        found, _ = self.forwards(grid.index_put((from_start, sentence), states))
+        back, _ = self.backwards(grid.index_put((from_end, sentence), states))
+        return torch.cat([found[from_start, sentence], back[from_end, sentence]], 1)
 
 
 def sentence_bounds(lengths: Tensor, words: Tensor) -> Bounds:
     """The bounds of the sentences of `lengths` (B,), over their `words` (L, ...)."""
-    ends = torch.cumsum(lengths, 0)
-    place, last = arange(words.size(0), lengths.device), ends - 1
+    place, last = arange(words.size(0), lengths.device), torch.cumsum(lengths, 0) - 1
     sentence = tree_numbers(place, last)
-    first = (ends - lengths).index_select(0, sentence)
-    return Bounds(place, sentence, first, last.index_select(0, sentence))
+    before = place - sums_before(lengths).index_select(0, sentence)
+    behind = last.index_select(0, sentence) - place
+    return Bounds(
+        place=place.unsqueeze(1),
+        sentence=sentence.unsqueeze(1),
+        before=before.unsqueeze(1),
+        behind=behind.unsqueeze(1),
+    )
 
 
 def beside(bounds: Bounds, around: Tensor) -> Tensor:
     """The words at the distances `around` (K,) from each word, as numbers (L, K) from 1. The number
     is 0 beyond the sentence."""
-    place = bounds.place.unsqueeze(1) + around
-    inside = (place >= bounds.first.unsqueeze(1)) & (place <= bounds.last.unsqueeze(1))
-    return torch.where(inside, place + 1, 0)
-
-
-def pad(lengths: Tensor, bounds: Bounds, time: Tensor) -> Padding:
-    """Sentences of `lengths` (B,) as the columns of a grid.
-
-    `time` (T,) counts from 0 to the greatest length. Padding comes last in both directions, so an
-    LSTM needs no mask.
-    """
-    ends, row, sentences = torch.cumsum(lengths, 0), time.unsqueeze(1), lengths.size(0)
-    firsts, lasts = ends - lengths, ends - 1
-    return Padding(
-        words=torch.minimum(firsts + row, lasts),
-        words_backwards=torch.maximum(lasts - row, firsts),
-        places=(bounds.place - bounds.first) * sentences + bounds.sentence,
-        places_backwards=(bounds.last - bounds.place) * sentences + bounds.sentence,
-    )
+    inside = (bounds.before >= 0 - around) & (bounds.behind >= around)
+    return torch.where(inside, bounds.place + (around + 1), 0)

@@ -1,0 +1,212 @@
+"""The schedule of a forest in an ONNX graph, as its passes read it."""
+
+from typing import Any, NamedTuple, cast
+
+import onnx
+from torch import Tensor
+
+from thinstack.core.schedule import (
+    jump,
+    or_itself,
+    parents_of_transitions,
+    schedule_depths,
+    sums_before,
+)
+from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.value import Value
+
+INT64, BOOL = onnx.TensorProto.INT64, onnx.TensorProto.BOOL
+
+
+class Pools(NamedTuple):
+    """The states that each step reads: a row for each child of its inner nodes.
+
+    A pool begins with the states of leaves. Then the states of the step before are put in their
+    places. All pools lie one behind the other. Behind them lie the roots, as if they were children
+    of one more step.
+
+    Attributes:
+        leaves: (P,) the stacked leaf in each row, or any for an inner node. With `absent` they
+            count from 1, and 0 is a child that is not there.
+        absent: whether children may be missing.
+        places: (I,) the row of each inner node in its pool.
+        counts: (D,) rows of each step's pool.
+    """
+
+    leaves: Any
+    absent: bool
+    places: Any
+    counts: Any
+
+
+class Plan(NamedTuple):
+    """The schedule of a forest of N nodes in B trees, with L leaves and I inner nodes. What is not
+    read of it costs nothing: the graph drops it.
+
+    Steps go from the deepest inner nodes to the roots, so there are D. *Stacked order* is all
+    leaves, then all inner nodes by step and position.
+
+    Attributes:
+        leaves: (L,) positions of the leaves in stacked order.
+        leaf_words: (L,) the place of each stacked leaf among the leaves by position; None where
+            both are the same.
+        inner: (I,) positions of the inner nodes in stacked order.
+        children: (I, arity) 1 + position of each child, 0 where there is none.
+        child_kinds: (I, arity) types of the edges to children, 0 where there is none.
+        roots: (B,) positions of the roots.
+        stacked: (N,) the stacked row of each node.
+        steps: D, a scalar.
+        inner_counts: (D,) inner nodes of each step.
+        before_counts: (D,) inner nodes of the step before. Those of the last step may come behind.
+        by_slot: the pools of cells with a fixed number of children.
+        by_edge: the pools of cells with any number of children: all nodes below a depth.
+        kinds: (N - B,) by edge, the type of the edge.
+        owners: (N - B,) by edge, the row of the parent among the inner nodes of its step.
+        rows: (N,) the stacked row of each node by depth, the deepest first.
+        above: (N - B,) the row of each node's parent among the nodes of its depth, in that order.
+        slots: (N - B,) which child of its parent a node is, from 0, in that order.
+    """
+
+    leaves: Any
+    leaf_words: Any
+    inner: Any
+    children: Any
+    child_kinds: Any
+    roots: Any
+    stacked: Any
+    steps: Any
+    inner_counts: Any
+    before_counts: Any
+    by_slot: Pools
+    by_edge: Pools
+    kinds: Any
+    owners: Any
+    rows: Any
+    above: Any
+    slots: Any
+
+
+def plan_transitions(transitions: Any, words: Any = None) -> Plan:
+    """The plan of binary trees, from valid transitions (N,) and the number (1,) of words if it is
+    known."""
+    parents, _ = parents_of_transitions(transitions)
+    return plan_binary(transitions, depths_of(parents), last_words(transitions), words)
+
+
+def last_words(transitions: Any) -> Any:
+    """The number (N,) of the last word below each node, from valid transitions (N,)."""
+    return (1 - transitions).cumsum(0) - 1
+
+
+def plan_binary(transitions: Any, depths: Any, last: Any, words: Any = None) -> Plan:
+    """The plan of binary trees, from transitions, depths and last words (N,) as `BinaryTrees` has
+    them, and the number (1,) of words if it is known.
+
+    Nodes of one depth, by position, are the children of the inner nodes above them, in pairs. So
+    one order by depth and position tells the pools, and nobody asks for parents.
+    """
+    size = transitions.size(0)
+    position = Value.arange(size)
+    deepest = _deepest(depths)
+    step = deepest - depths
+    order = depths.argsort(descending=True)
+    is_inner = (transitions > 0).index_select(0, order)
+    row, inner = position.masked_select(is_inner), order.masked_select(is_inner)
+    counts = step.new_zeros([deepest + 1]).index_add(0, step, transitions)
+    # Twice as many nodes are deeper than a node as there are inner nodes at its depth and below.
+    step_of_inner = step.index_select(0, inner)
+    places = row - counts.cumsum(0).index_select(0, step_of_inner) * 2
+    leaves = position.masked_select(transitions < 1)
+    words = size - inner.size(0) if words is None else words
+    stacked = last.index_copy(0, inner, position[words:])
+
+    edges = inner.size(0) * 2
+    edge = Value.arange(edges)
+    rank = Value.arange(inner.size(0)) - sums_before(counts).index_select(0, step_of_inner)
+    inner_counts = counts[1:]
+    pools = Pools(last.index_select(0, order), False, places, inner_counts * 2)
+    return Plan(
+        leaves=leaves,
+        leaf_words=None,
+        inner=inner,
+        children=order[:edges].view([inner.size(0), 2]) + 1,
+        child_kinds=step.new_zeros([inner.size(0), 2]) + 1,
+        roots=position.masked_select(depths < 1),
+        stacked=stacked,
+        steps=deepest.squeeze(0),
+        inner_counts=inner_counts,
+        before_counts=counts,
+        by_slot=pools,
+        by_edge=pools,
+        kinds=edge.ones_like(),
+        owners=rank.take(edge // 2),
+        rows=stacked.index_select(0, order),
+        above=places.take(edge // 2),
+        slots=edge % 2,
+    )
+
+
+def plan_parents(parents: Any, slots: Any, kinds: Any, arity: int) -> Plan:
+    """The plan of any forest of N nodes, from the arguments of `schedule.schedule_parents`."""
+    depths: Any = depths_of(parents)
+    deepest = _deepest(depths)
+    plan: Any = schedule_depths(parents, slots, kinds, depths, deepest, arity)
+    inner_counts, counts = plan.inner_counts[1:], plan.leaf_counts + plan.inner_counts
+    leaf = (plan.stacked < plan.leaves.size(0)).long() * (plan.stacked + 1)
+    position = Value.arange(parents.size(0))
+    by_depth = position.index_copy(0, plan.stacked, position).take(plan.rows)
+    edges = by_depth[: by_depth.size(0) - plan.roots.size(0)]
+
+    def pools(children: Any, started: Any, counts: Any, absent: bool) -> Pools:
+        """Of children as 1 + position, from where the pool starts that has each inner node."""
+        pooled = Value.cat([children, plan.roots + 1])
+        found = parents.new_zeros([parents.size(0) + 1])
+        found = found.index_copy(0, pooled, Value.arange(pooled.size(0))).take(plan.inner + 1)
+        is_root = parents.index_select(0, plan.inner) < 0
+        places = found - is_root.where(children.size(0), started)
+        table = Value.cat([parents.new_zeros([1]), leaf])
+        rows = (table if absent else (table - 1).maximum(0)).take(pooled)
+        return Pools(rows, absent, places, counts)
+
+    step = (deepest - depths).index_select(0, plan.inner)
+    composed = plan.inner_counts.cumsum(0).index_select(0, step) * arity
+    deeper = sums_before(counts).index_select(0, step)
+    return Plan(
+        leaves=plan.leaves,
+        leaf_words=plan.leaf_words,
+        inner=plan.inner,
+        children=plan.child_nodes,
+        child_kinds=plan.child_kinds,
+        roots=plan.roots,
+        stacked=plan.stacked,
+        steps=deepest.squeeze(0),
+        inner_counts=inner_counts,
+        before_counts=plan.inner_counts,
+        by_slot=pools(plan.child_nodes.flatten(), composed, inner_counts * arity, True),
+        by_edge=pools(edges + 1, deeper, counts[:-1], False),
+        kinds=plan.kinds,
+        owners=plan.owners,
+        rows=plan.rows,
+        above=plan.owners,
+        slots=plan.slots,
+    )
+
+
+def depths_of(parents: Any) -> Any:
+    """The distance (N,) of each node from its root."""
+    g: Graph = parents.graph
+    body = g.body("double_the_jump")
+    depth, above = (body.input(name, INT64, ["N"]) for name in ("depth", "above"))
+    added, further = cast(tuple[Value, Value], jump(cast(Tensor, depth), cast(Tensor, above)))
+    body.output(depth + added, "depth_next", INT64, ["N"])
+    body.output(further, "above_next", INT64, ["N"])
+    start = [(parents >= 0).long(), cast(Value, or_itself(parents))]
+    return g.loop(body, 63, start, going=added.sum().op("Cast", to=BOOL))[0].shaped_as(parents)
+
+
+def _deepest(depths: Any) -> Any:
+    """The greatest of some depths."""
+    # Without the zero the greatest depth of an empty forest would be the least int64.
+    deepest = Value.cat([depths, depths.graph.constant([0])]).op("ReduceMax", keepdims=1)
+    deepest.is_number = True
+    return deepest
