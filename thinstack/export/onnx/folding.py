@@ -2,7 +2,7 @@
 
 Otherwise a runtime would compute it each time that it loads the file. It also makes large values
 easy to judge: they are all weights, so `thinstack.bundle.gate.onnx_gate.check_onnx` can tell the
-file from a bomb. Only parts of matrices are left to runtimes, as stored parts would be there twice.
+file from a bomb. Only parts of a matrix are left to runtimes, where all of it is stored anyway.
 
 A reshape of what was reshaped reads what the first one read.
 """
@@ -26,7 +26,9 @@ def fold_constants(g: Graph) -> None:
     """Replace nodes that read nothing but weights by weights, in a finished main graph and in the
     loops in it."""
     nodes, g.nodes[:] = list(g.nodes), []
-    left = _Folder(g).folded(nodes, kept={output.name for output in g.outputs})
+    folder = _Folder(g)
+    left = folder.folded(nodes, kept={output.name for output in g.outputs})
+    folder.cut(left)
     stored = {tensor.name for tensor in g.weights}
     # New weights of half precision are cast as well, and all of them before anything reads them.
     cut = {node.name for node in g.nodes}
@@ -47,6 +49,7 @@ class _Folder:
         self._known = {tensor.name: numpy_helper.to_array(tensor) for tensor in g.weights}
         self._renamed: dict[str, str] = {}
         self._reshaped: dict[str, str] = {}
+        self._parts: dict[str, list[tuple[onnx.NodeProto, NDArray[np.generic]]]] = {}
 
     def folded(self, nodes: Iterable[onnx.NodeProto], kept: set[str]) -> list[onnx.NodeProto]:
         """The nodes that are left. Nodes of subgraphs are replaced in place. Values in `kept` keep
@@ -64,7 +67,7 @@ class _Folder:
                 continue
             for name, value in zip(node.output, values, strict=True):
                 if node.op_type == "Slice" and value.dtype == np.float32 and value.ndim == 2:
-                    self._cut(node, value)
+                    self._parts.setdefault(node.input[0], []).append((node, value))
                 else:
                     self._store(constants, name, value)
         read = kept.union(*(inner.input for inner in walk(constants)))
@@ -79,12 +82,21 @@ class _Folder:
             node.input[0] = self._reshaped[node.input[0]]
         self._reshaped[node.output[0]] = node.input[0]
 
-    def _cut(self, node: onnx.NodeProto, value: NDArray[np.generic]) -> None:
-        """Let a part of a matrix be cut at the root, where runtimes do so once."""
-        whole, bounds = node.input[0], [self._known[name] for name in node.input[1:]]
-        part = Value(self._g, whole).op("Slice", *bounds)
-        self._renamed[node.output[0]] = part.name
-        self._known[part.name] = value
+    def cut(self, nodes: list[onnx.NodeProto]) -> None:
+        """Put the parts of matrices into the places of the nodes that made them. A part is cut at
+        the root, where runtimes do so once, unless it takes less to store the parts than all."""
+        every, names = list(walk(nodes)), dict[str, str]()
+        read = {name for node in every for name in node.input}
+        for whole, parts in self._parts.items():
+            sizes = {value.tobytes(): value.size for _, value in parts}
+            apart = whole not in read and sum(sizes.values()) < self._known[whole].size
+            for node, value in parts:
+                bounds = [self._known[name] for name in node.input[1:]]
+                found = Value(self._g, whole)
+                part = self._g.weight(value, node.name) if apart else found.op("Slice", *bounds)
+                names[node.output[0]] = part.name
+        for node in every:
+            node.input[:] = [names.get(name, name) for name in node.input]
 
     def _store(self, nodes: list[onnx.NodeProto], name: str, value: NDArray[np.generic]) -> None:
         if value.ndim and value.dtype == np.float32 and value.size:
