@@ -50,8 +50,8 @@ def trees(sentences, breaks=None):
 
 
 def check(sentences, breaks=None):
-    """All at once, against each by the recursion. A node is one deeper than its parent, and its last
-    word is the last that was shifted."""
+    """All at once, against each by the recursion. A node is one deeper than its parent, and its
+    last word is the last that was shifted."""
     found = trees(sentences, breaks)
     breaks = [0] * len(sentences) if breaks is None else breaks
     ends = [place + 1 for place, behind in enumerate(breaks) if behind == 0]

@@ -168,7 +168,10 @@ def swap_the_outputs(model):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (partial(change_weight, name="head.linear.weight", place=(0, 0), plus=0.1), r"0\.0\d+ .* 1e-04"),
+        (
+            partial(change_weight, name="head.linear.weight", place=(0, 0), plus=0.1),
+            r"0\.0\d+ .* 1e-04",
+        ),
         (
             partial(change_weight, name="head.linear.bias", place=..., plus=np.nan),
             "'head.linear.bias'",

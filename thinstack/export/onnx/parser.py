@@ -121,8 +121,8 @@ def trees_of_distances(g: Graph, distances: Any, lengths: Any, breaks: Any) -> B
     few.output(nearest, "nearest", INT64, ["K"])
     words: Any = most_words(keys.within(many), lengths.within(many), breaks.within(many))
     longest = words.op("ReduceMax", keepdims=0)
-    given = (each.within(many) for each in (maxima[-1], position, bounds, nearest))
-    far = _from_afar(many, *given, longest)
+    start = nearest.within(many), maxima[-1].within(many)
+    far = _from_afar(many, *start, position.within(many), bounds.within(many), longest)
     many.output(far, "nearest", INT64, ["K"])
     any_far = (keys.size(0) > 2 * WIDTHS[-1]).squeeze(0)
     (nearest,) = g.choose(any_far, many, few)
@@ -132,7 +132,7 @@ def trees_of_distances(g: Graph, distances: Any, lengths: Any, breaks: Any) -> B
 
 
 def _from_afar(
-    g: Graph, maxima: Value, position: Any, bounds: Any, nearest: Value, longest: Value
+    g: Graph, nearest: Value, maxima: Value, position: Any, bounds: Any, longest: Value
 ) -> Value:
     """The candidates for the nearest keys that reach their bounds, moved by windows that are wider
     than the last of `WIDTHS`, from the `maxima` of that width."""

@@ -71,21 +71,6 @@ def export_cell(cell: Cell, head: TaskHead | None = None) -> Parts:
     )
 
 
-def without_softmax(parts: Parts) -> tuple[Parts, bool]:
-    """The parts with `read` up to a softmax over columns that comes last, and whether there is one.
-    It may be taken of all rows at once."""
-    *before, last = parts.read.node
-    axis = [attribute.i for attribute in last.attribute if attribute.name == "axis"]
-    of_output = [value.name for value in parts.read.output] == [*last.output]
-    if last.op_type != "Softmax" or axis not in ([1], [-1]) or not of_output:
-        return parts, False
-    read = onnx.GraphProto()
-    read.CopyFrom(parts.read)
-    set_nodes(read, before)
-    read.output[0].name = last.input[0]
-    return parts._replace(read=read), True
-
-
 def _any(name: str) -> dict[int, Any]:
     """Any number of rows, none too."""
     return {0: _size(name)}

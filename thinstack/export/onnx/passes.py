@@ -4,9 +4,10 @@ operations are put into the loops."""
 from typing import Any
 
 import numpy as np
+import onnx
 
 from thinstack.core.cell import Cell
-from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.graph import Graph, set_nodes
 from thinstack.export.onnx.levels import Steps, take_steps
 from thinstack.export.onnx.parts import Parts, inline
 from thinstack.export.onnx.plan import Plan, Pools
@@ -52,8 +53,7 @@ def depth_ordered(
         if cell.arity > 0:
             links = [body.constant([]), kinds]
             pool = [
-                each.view([-1, cell.arity, width])
-                for each, width in zip(pool, widths, strict=True)
+                each.view([-1, cell.arity, width]) for each, width in zip(pool, widths, strict=True)
             ]
         state = inline(body, parts.compose, [inputs, *links, *pool])
         return state, inline(body, parts.read, state) if kept else []
@@ -123,3 +123,18 @@ def top_down(g: Graph, cell: Cell, parts: Parts, inputs: Value, plan: Plan) -> V
     (states,) = take_steps(g, steps, roots, [outputs])
     position = Value.arange(plan.rows.size(0))
     return states.index_select(0, position.index_copy(0, plan.rows, position))
+
+
+def without_softmax(parts: Parts) -> tuple[Parts, bool]:
+    """The parts with `read` up to a softmax over columns that comes last, and whether there is one.
+    It may be taken of all rows at once."""
+    *before, last = parts.read.node
+    axis = [attribute.i for attribute in last.attribute if attribute.name == "axis"]
+    of_output = [value.name for value in parts.read.output] == [*last.output]
+    if last.op_type != "Softmax" or axis not in ([1], [-1]) or not of_output:
+        return parts, False
+    read = onnx.GraphProto()
+    read.CopyFrom(parts.read)
+    set_nodes(read, before)
+    read.output[0].name = last.input[0]
+    return parts._replace(read=read), True

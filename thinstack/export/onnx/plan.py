@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, cast
 import onnx
 from torch import Tensor
 
+from thinstack.core.distance_trees import BinaryTrees
 from thinstack.core.schedule import (
     jump,
     or_itself,
@@ -90,7 +91,8 @@ def plan_transitions(transitions: Any, words: Any = None) -> Plan:
     """The plan of binary trees, from valid transitions (N,) and the number (1,) of words if it is
     known."""
     parents, _ = parents_of_transitions(transitions)
-    return plan_binary(transitions, depths_of(parents), last_words(transitions), words)
+    trees = BinaryTrees(transitions, cast(Any, depths_of(parents)), last_words(transitions))
+    return plan_binary(trees, words)
 
 
 def last_words(transitions: Any) -> Any:
@@ -98,13 +100,14 @@ def last_words(transitions: Any) -> Any:
     return (1 - transitions).cumsum(0) - 1
 
 
-def plan_binary(transitions: Any, depths: Any, last: Any, words: Any = None) -> Plan:
-    """The plan of binary trees, from transitions, depths and last words (N,) as `BinaryTrees` has
-    them, and the number (1,) of words if it is known.
+def plan_binary(trees: Any, words: Any = None) -> Plan:
+    """The plan of `BinaryTrees`, whose fields are values, and the number (1,) of words if it is
+    known.
 
     Nodes of one depth, by position, are the children of the inner nodes above them, in pairs. So
     one order by depth and position tells the pools, and nobody asks for parents.
     """
+    transitions, depths, last = trees
     size = transitions.size(0)
     position = Value.arange(size)
     deepest = _deepest(depths)

@@ -1,6 +1,6 @@
 """The encoder of given trees, `thinstack.core.model.tree_encoder`, in an ONNX graph."""
 
-from typing import Any
+from typing import Any, cast
 
 from thinstack.core.cell import Cell
 from thinstack.core.distance_trees import BinaryTrees
@@ -10,8 +10,8 @@ from thinstack.core.model.tree_encoder import TreeEncoder
 from thinstack.core.schedule import parents_of_lengths
 from thinstack.export.onnx.encoder import Encoding, Words
 from thinstack.export.onnx.graph import Graph
-from thinstack.export.onnx.parts import Parts, export_cell, without_softmax
-from thinstack.export.onnx.passes import depth_ordered, top_down
+from thinstack.export.onnx.parts import Parts, export_cell
+from thinstack.export.onnx.passes import depth_ordered, top_down, without_softmax
 from thinstack.export.onnx.plan import Plan, plan_binary, plan_parents, plan_transitions
 from thinstack.export.onnx.value import Value
 
@@ -80,8 +80,8 @@ def _schedule(encoder: Encoder, inputs: dict[str, Value], words: Value) -> Plan:
     """The schedule of the forest that the inputs describe."""
     leaves = words.size(0) if encoder.words_at_leaves else None
     if "depths" in inputs:  # of a parser
-        told: list[Any] = [inputs[name] for name in BinaryTrees._fields]
-        return plan_binary(*told, leaves)
+        trees: Any = BinaryTrees(*(cast(Any, inputs[name]) for name in BinaryTrees._fields))
+        return plan_binary(trees, leaves)
     given: dict[str, Any] = {name: inputs[name].long() for name in encoder.input_names}
     if encoder.structure == "transitions":
         return plan_transitions(given["transitions"], leaves)

@@ -117,10 +117,16 @@ def export_verified_onnx(
         rounded = dequantised(model, options.get("quantize", "none"))
         verify_onnx(file, model, config, runtimes=("onnxruntime",), rounded=rounded)
     report = verify_onnx(stages[-1], model, config, development=development)
-    proto = onnx.load_model_from_string(stages[-1])
+    return with_report(stages[-1], report), report
+
+
+def with_report(exported: bytes, report: VerificationReport) -> bytes:
+    """An ONNX file with a report in its metadata, as `verification` (JSON)."""
+    proto = onnx.load_model_from_string(exported)
     written = json.dumps(dataclasses.asdict(report))
     proto.metadata_props.add(key="verification", value=written)
-    return proto.SerializeToString(deterministic=True), report
+    serialized: bytes = proto.SerializeToString(deterministic=True)
+    return serialized
 
 
 def verify_onnx(

@@ -31,8 +31,7 @@ def distances(g: Graph, parser: Distances, words: Value, lengths: Any) -> Value:
     after = states.op("MatMul", g.weight(_transposed(parser.right), "parser.right"))
     after = Value.cat([after[1:], _zeros(g, parser.right.out_features)])
     hidden = (_linear(g, parser.left, states) + after).relu()
-    scores = hidden.op("MatMul", g.weight(_transposed(parser.score), "parser.score")).squeeze(1)
-    return scores
+    return hidden.op("MatMul", g.weight(_transposed(parser.score), "parser.score")).squeeze(1)
 
 
 def _both_ways(g: Graph, parser: Distances, states: Any, bounds: Any, grid: Value) -> Value:
