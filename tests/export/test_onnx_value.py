@@ -6,6 +6,7 @@ import pytest
 import torch
 from export_models import runtimes
 
+from thinstack.core.schedule import sums_before
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.value import Value
 
@@ -31,7 +32,9 @@ WHOLE = {
     "index_fill": lambda x, i: x.index_fill(0, i[:2], -1),
     "cumsum": lambda x, i: torch.cumsum(x, 0),
     "cumsum of columns": lambda x, i: x.view([x.size(0) // 2, 2]).cumsum(0),
+    "sums before": lambda x, i: sums_before(x) + sums_before(x.view(-1, 2)).flatten(),
     "argsort": lambda x, i: torch.argsort(x, stable=True),
+    "argsort from the greatest": lambda x, i: torch.argsort(x, descending=True, stable=True),
     "sum": lambda x, i: x.sum(),
     "arange": lambda x, i: torch.arange(1, x.size(0) + 1, device=x.device),
     "full_like": lambda x, i: torch.full_like(x, 7) + torch.ones_like(x),

@@ -181,11 +181,11 @@ SQUASHING = {"Tanh", "Sigmoid", "Softmax"}
 # Operators that give no larger values than these inputs have.
 MOVING: dict[str, slice] = {
     **dict.fromkeys(("Concat", "Max", "Min"), slice(None)),
-    **dict.fromkeys(("Gather", "GatherElements", "Slice", "Split", "Compress"), slice(1)),
+    **dict.fromkeys(("Gather", "GatherElements", "GatherND", "Slice", "Split"), slice(1)),
     **dict.fromkeys(("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze"), slice(1)),
-    **dict.fromkeys(("Expand", "Tile", "Transpose", "Relu", "Abs", "Neg"), slice(1)),
+    **dict.fromkeys(("Compress", "Expand", "Tile", "Transpose", "Relu", "Abs", "Neg"), slice(1)),
     "Where": slice(1, 3),
-    "ScatterElements": slice(0, 3, 2),
+    **dict.fromkeys(("ScatterElements", "ScatterND"), slice(0, 3, 2)),
 }
 FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16)
 ROUNDS = 4  # through the body of a loop, after which what still grows is taken to grow for ever
