@@ -116,12 +116,11 @@ def descend(nearest: Tensor, bounds: Tensor, maxima: Tensor, width: int) -> Tens
 def trees_of_nearest(nearest: Tensor, line: Tensor, keys: Tensor) -> BinaryTrees:
     """The trees, from the places of the nearest greater keys in the `line` of `two_sided(keys)`.
 
-    Each node has a closed form. The span of a gap is [left, right]: `left` is the place of the
-    nearest key on its left, and 2L - `right` that on its right, so one sum over all places counts
-    the spans that start and end at each word. Before a word comes one SHIFT for each earlier word,
-    and one REDUCE for each span that ends earlier. Behind it come the spans that end with it, from
-    the inside to the outside, each one less deep. The word itself is as deep as there are spans
-    around it.
+    Each node has a closed form. The span of a gap is [left, right]. The nearest key on its left
+    has the place `left`, and that on its right 2L - `right`. So one sum over all places counts the
+    spans that start and end at each word. Before a word comes one SHIFT for each earlier word, and
+    one REDUCE for each span that ends earlier. Behind it come the spans that end with it, from the
+    inside to the outside, each one less deep. A word is as deep as there are spans around it.
     """
     words = keys.size(0)
     found = nearest.masked_select(line < keys[-1:])

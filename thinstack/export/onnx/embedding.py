@@ -64,9 +64,9 @@ def words_of(piece_ids: Value, counts: Value) -> tuple[Value, Value]:
 
 
 def mean_by_word(pieces: Value, width: int, owner: Value, counts: Value) -> Value:
-    """The means (L, X) over each word's pieces, from their vectors (P, X) of this `width`, the word
-    of each piece (P,) and the number of pieces of each word (L,)."""
-    # Placed first and then added, so that a word of one piece is that piece.
+    """The means (L, X) over each word's pieces, from the vectors of the pieces, (P, `width`). The
+    word of each piece is `owner` (P,), and `counts` (L,) are the numbers of pieces."""
+    # 0 + x is x, so a word of one piece is that piece.
     none = pieces.graph.zeros(counts.size(0), width)
     sums = none.op("ScatterND", owner.unsqueeze(1), pieces, reduction="add")
     # A word without pieces would be 0 / 0.

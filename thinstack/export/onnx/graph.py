@@ -101,7 +101,10 @@ class Graph:
     def zeros(self, *sizes: Operand) -> Value:
         """Float32 zeros of these sizes. A size is a whole number or a vector of one."""
         parts = [self.constant([size]) if isinstance(size, int) else size for size in sizes]
-        return self.op("ConstantOfShape", self.op("Concat", *parts, axis=0))
+        shape = self.op("Concat", *parts, axis=0)
+        if self.root.device == "cpu" or 0 in sizes:
+            return self.op("ConstantOfShape", shape)
+        return self.op("Expand", np.zeros(1, np.float32), shape)  # the other would be the host's
 
     def weight(self, value: Array, name: str) -> Value:
         """A weight, which is stored once at the root, however often an equal one is asked for.

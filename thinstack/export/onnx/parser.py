@@ -132,7 +132,7 @@ def trees_of_distances(g: Graph, distances: Any, lengths: Any, breaks: Any) -> B
 
 
 def _from_afar(
-    g: Graph, nearest: Value, maxima: Value, position: Any, bounds: Any, longest: Value
+    g: Graph, nearest: Value, maxima: Value, position: Any, bounds: Any, longest: Any
 ) -> Value:
     """The candidates for the nearest keys that reach their bounds, moved by windows that are wider
     than the last of `WIDTHS`, from the `maxima` of that width."""
@@ -145,7 +145,8 @@ def _from_afar(
     body.output(doubled, "doubled", INT64, [])
     body.output(wider, "window", INT64, ["K"])
     start = [maxima, g.constant(WIDTHS[-1])]
-    _, widest, windows = g.loop(body, 62, start, going=doubled * 2 < longest)
+    half: Any = (longest + 1) // 2
+    _, widest, windows = g.loop(body, 62, start, going=doubled < half)
 
     body = g.body("nearest_greater")
     before: Any = body.input("nearest", INT64, ["K"])
