@@ -16,15 +16,15 @@ PRODUCTS = ("Gemm", "MatMul", "MatMulInteger", "LSTM")
 FIXED = ("copies", "edges", "copies in loops", "edges of loops", "CPU in loops", "CPU's products")
 MOST = {
     ("sentiment", "on_gpu"): (5, 5, 1, 6, 25, 0),
-    ("context", "on_gpu"): (6, 7, 1, 10, 25, 0),
+    ("context", "on_gpu"): (4, 7, 1, 10, 25, 0),
     ("sentiment", "content"): (38, 11, 1, 6, 22, 0),
-    ("context", "content"): (105, 9, 1, 10, 22, 36),
+    ("context", "content"): (99, 12, 1, 10, 22, 36),
 }
 """The limits of `FIXED`, by bundle and by its file: the one for GPUs, and the one for CPUs, which a
 GPU runs where a bundle has no other."""
 
 A_BATCH = ("kernels", "copies_in", "copies_back", "waits")
-MOST_OF_A_BATCH = {"sentiment": (210, 4, 0, 1), "context": (487, 5, 0, 1)}
+MOST_OF_A_BATCH = {"sentiment": (204, 3, 0, 1), "context": (456, 3, 0, 1)}
 """The limits of `A_BATCH` for `SENTENCES`, of which the models make the trees themselves."""
 SENTENCES = [
     "It never bores and it moves you .",
