@@ -125,9 +125,7 @@ def test_only_the_deepest_levels_are_a_loop(kind):
 @pytest.mark.parametrize(
     ("name", "steps"), [("n-ary", levels.MOST_UNROLLED), ("any number of children", STEPS)]
 )
-def test_a_model_of_words_scores_only_roots_where_only_they_are_asked_for(
-    name, steps, monkeypatch
-):
+def test_a_model_of_words_scores_only_roots_where_only_they_are_asked_for(name, steps, monkeypatch):
     """Also where as many steps are unrolled as a bundle has."""
     monkeypatch.setattr(levels, "MOST_UNROLLED", steps)
     torch.manual_seed(0)
