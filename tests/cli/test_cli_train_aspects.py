@@ -10,6 +10,8 @@ import tiny_texts
 import thinstack
 from thinstack.evaluate.aspect_figures import NAMES
 
+pytestmark = pytest.mark.usefixtures("short_samples")
+
 THREE = ("negative", "neutral", "positive")
 COLUMNS = ("text", "start", "end", "label")
 SAID = {"good": "positive", "bad": "negative", "the": "neutral"}

@@ -124,16 +124,6 @@ def of_family(family, **settings):
     return one
 
 
-def test_a_family_alone_is_drawn_as_its_weight_says():
-    by_weight = Composer(ENGLISH, weights={"negation": 1.0}).draw(20, seed=1)
-    assert {each.family for each in by_weight} == {"negation"}
-    texts = [
-        [each.tree.tree.words for each in drawn]
-        for drawn in (by_weight, of_family("negation").draw(20, seed=1))
-    ]
-    assert texts[0] == texts[1]
-
-
 @pytest.mark.parametrize("family", ENGLISH.families)
 def test_a_tree_of_each_family(family):
     few, expected = of_family(family, few=True), EXPECTED[family]
@@ -175,15 +165,17 @@ def test_texts_are_read_as_they_are_composed():
         assert each.tree.labels.tolist()[: len(first)] == first
 
 
-def test_draws_follow_their_seed():
+def test_draws_follow_their_seed_and_the_weights_of_families():
     """Of any composer, whatever it drew before."""
 
     def texts(drawn):
         return [each.tree.tree.words for each in drawn]
 
-    same = texts(Composer(ENGLISH).draw(50, seed=1))
-    assert texts(composer().draw(50, seed=2)) != same
-    assert texts(composer().draw(50, seed=1)) == same
+    alone = Composer(ENGLISH, weights={"negation": 1.0}).draw(50, seed=1)
+    assert {each.family for each in alone} == {"negation"}
+    assert texts(of_family("negation").draw(50, seed=2)) != texts(alone)
+    assert texts(of_family("negation").draw(50, seed=1)) == texts(alone)
+    assert texts(composer().draw(50, seed=1)) == texts(composer().draw(50, seed=1)) != texts(alone)
 
 
 def test_a_tenth_of_the_frames_of_each_family_is_held_out():
