@@ -2,8 +2,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 python="$(command -v "${PYTHON:-python3.11}" || command -v python3)"
-# "No compiling: no" is how pip reads this one: what is imported is compiled then, and only that.
-export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1 PIP_NO_COMPILE=0
+# "No compiling: no" is how pip reads this one: what is imported is compiled then, and only that. It is
+# kept, whatever is said outside, for the many processes that tests start.
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1 PIP_NO_COMPILE=0 PYTHONDONTWRITEBYTECODE=
 
 times=()
 running=""
@@ -17,6 +18,24 @@ step() {
   "$@"
   times+=("$(printf '%5d s  %s' $((SECONDS - start)) "$running")")
   running=""
+}
+
+declare -A begun
+
+# begin NAME COMMAND...: runs it beside what follows, until `finish NAME`, which shows what it said.
+begin() {
+  local name="$1"
+  shift
+  mkdir -p .ci-venv
+  ("$@") > ".ci-venv/$name.log" 2>&1 &
+  begun[$name]=$!
+}
+
+finish() {
+  local status=0
+  wait "${begun[$1]}" || status=$?
+  cat ".ci-venv/$1.log"
+  return "$status"
 }
 
 summary() {

@@ -1,15 +1,16 @@
-"""Speed of bundles, raw text to results on one thread, against each other and against a classifier
-of the same encoder in 8 bits without a tree.
+"""Speed of bundles, raw text to polarity on one thread, against each other, against a classifier of
+the same encoder in 8 bits without a tree, and against lexicons.
 
     python benchmarks/contextual_speed.py --data FOLDER --model BUNDLE [--model BUNDLE ...]
-    [--encoder FOLDER] [--rounds 7] [--json]
+    [--encoder FOLDER] [--lexicons] [--rounds 7] [--json]
 
 Texts are SST's development sentences, detokenised. A bundle is called with 64 of them at a time, in
 their order, and once with all. The rival is a BERT of a folder, the mean of its outputs and a
 linear layer (untrained: weights do not change its speed), exported and quantised by onnxruntime
 (`quantize_dynamic`, weights by channel). It gets batches of 64 padded to the longest of each, in
-the order of the texts, and once after all were sorted by their pieces. Every time has the splitting
-of text in it. All take turns, round after round; trust the ratios only.
+the order of the texts, and once after all were sorted by their pieces. The lexicons are VADER and
+TextBlob, a text at a time, as they read them. Every time has the splitting of text in it. All take
+turns, round after round; trust the ratios only.
 """
 
 import json
@@ -25,6 +26,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 import torch
 import typer
+from beside_rivals import Rival, textblob, vader
 from plain_encoder import Pieces, PlainEncoder, padded
 from rich.console import Console
 from rich.table import Table
@@ -41,18 +43,18 @@ Run = Callable[[int], None]
 
 BATCH: Final = 64
 CLASSES: Final = 5
-RIVALS: Final = {"8 bits, no tree, sorted": True, "8 bits, no tree, in order": False}
-"""The rival's rows, and whether its texts are sorted by length."""
+ORDERS: Final = {"sorted": True, "in order": False}
+"""The rows of the encoder without a tree, and whether its texts are sorted by length."""
 
 
 def bundle(name: str, texts: Sequence[str], at_once: int) -> Run:
-    """Predictions of all texts, so many a call."""
+    """The polarity of all texts, so many a call."""
     predictor = thinstack.load(name, threads=1, isolated=False)
 
     def run(_: int) -> None:
         for start in range(0, len(texts), at_once):
-            for _result in predictor.stream(texts[start : start + at_once]):
-                pass
+            for result in predictor.stream(texts[start : start + at_once]):
+                _ = result.polarity
 
     return run
 
@@ -82,8 +84,8 @@ def exported(folder: Path) -> bytes:
         return small.read_bytes()
 
 
-def rival(folder: Path, model: bytes, texts: Sequence[str], *, by_length: bool) -> Run:
-    """Scores of all texts, from raw text."""
+def plain(folder: Path, model: bytes, texts: Sequence[str], *, by_length: bool) -> Run:
+    """Scores of all texts, from raw text. A polarity of them would cost next to nothing."""
     pieces, options = Pieces(folder), onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(model, options)
@@ -100,6 +102,15 @@ def rival(folder: Path, model: bytes, texts: Sequence[str], *, by_length: bool) 
         else:
             for start in range(0, len(texts), BATCH):
                 scored(pieces(texts[start : start + BATCH]))
+
+    return run
+
+
+def lexicon(rival: Rival, texts: Sequence[str]) -> Run:
+    """What a rival of `beside.py` says of all texts."""
+
+    def run(_: int) -> None:
+        rival.opinions(texts)
 
     return run
 
@@ -126,8 +137,9 @@ def show(found: dict[str, Any], against: Sequence[str]) -> None:
 
 def main(
     data: Annotated[Path, typer.Option(envvar="THINSTACK_DATA", help="Folder that holds sst/.")],
-    model: Annotated[list[str], typer.Option(help="Names or folders of bundles.")],
+    model: Annotated[list[str], typer.Option(help="Names or folders of bundles, or NAME=BUNDLE.")],
     encoder: Annotated[Path | None, typer.Option(help="Folder of a small BERT.")] = None,
+    lexicons: Annotated[bool, typer.Option("--lexicons", help="VADER and TextBlob too.")] = False,
     rounds: Annotated[int, typer.Option(min=1)] = 7,
     limit: Annotated[int | None, typer.Option(help="So many sentences, for trying.")] = None,
     as_json: Annotated[bool, typer.Option("--json")] = False,
@@ -136,15 +148,20 @@ def main(
     torch.set_num_threads(1)
     texts = [detokenize(tree.words) for tree in read_trees(data / "sst/dev.txt")[:limit]]
     subjects: dict[str, Run] = {}
-    for name in model:
+    for named in model:
+        name, _, path = named.rpartition("=")
         for at_once in (BATCH, len(texts)):
-            subjects[f"{name}, {at_once} a call"] = bundle(name, texts, at_once)
-    against = [f"{model[0]}, {BATCH} a call"] if len(model) > 1 else []
+            subjects[f"{name or path}, {at_once} a call"] = bundle(path, texts, at_once)
+    against = [*subjects][:1] if len(model) > 1 else []
     if encoder is not None:
         exact = exported(encoder)
-        for name, by_length in RIVALS.items():
-            subjects[name] = rival(encoder, exact, texts, by_length=by_length)
-        against += RIVALS
+        for order, by_length in ORDERS.items():
+            name = f"{encoder.name}, 8 bits, {order}"
+            subjects[name] = plain(encoder, exact, texts, by_length=by_length)
+            against.append(name)
+    for rival in (vader(), textblob()) if lexicons else ():
+        subjects[rival.name] = lexicon(rival, texts)
+        against.append(rival.name)
     found = compared(interleaved(subjects, rounds), len(texts), against)
     if as_json:
         Console().print_json(json.dumps(found))

@@ -1,5 +1,7 @@
 """Bundles with a file for GPUs, of a small model of words."""
 
+from functools import cache
+
 import torch
 from core.configured import build, config_of
 
@@ -13,6 +15,7 @@ WORDS = ("good", "awful", "film", "never", "the")
 WIDE = 64
 
 
+@cache
 def gpu_bundle(seed=0, *, quantize="int8-tables"):
     """A bundle in memory, and the whole file for GPUs, of which its own is a part."""
     torch.manual_seed(seed)

@@ -23,6 +23,7 @@ JOBS = {
         "export/test_reference_cases.py::test_cases_are_what_the_exported_file_answers",
         "bundle/test_weights.py::test_weights_beside_an_onnx_file_are_stored_once",
         "export/test_torchscript.py::test_it_needs_torch_alone",
+        "plugins/test_cells.py::test_contract_of_further_options_in_onnx",
         "plugins/test_embeddings.py::test_a_third_partys_embedding_is_exported_as_it_is_written",
         "cli/test_cli_export.py",
     ),

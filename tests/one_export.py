@@ -26,8 +26,10 @@ def key_of(name, wrapper, example):
 @contextmanager
 def exported_once(folder):
     """Answer `export_part` of a module that was exported before from `folder`, which all
-    processes of a run share; and keep the table of operators, which torch builds at every
+    processes of a run share; and keep the tables of operators, which torch builds at every
     export."""
+    from torch._export import utils
+    from torch.export import decomp_utils, exported_program
     from torch.onnx._internal.exporter import _registration
 
     from thinstack.data.files.writing import write_atomically
@@ -50,5 +52,9 @@ def exported_once(folder):
     with pytest.MonkeyPatch.context() as patch:
         for module in (parts, torch_export):
             patch.setattr(module, "export_part", once)
+        if hasattr(utils, "_collect_all_valid_cia_ops"):  # in the later versions
+            composite = functools.cache(utils._collect_all_valid_cia_ops)
+            for user in (decomp_utils, exported_program):
+                patch.setattr(user, "_collect_all_valid_cia_ops", composite)
         patch.setattr(_registration.ONNXRegistry, "from_torchlib", staticmethod(table))
         yield

@@ -23,7 +23,7 @@ def module(monkeypatch):
 
 def test_every_subject_is_run_with_every_batch_size(tmp_path):
     pytest.importorskip("matplotlib")
-    (tmp_path / "sentiment").mkdir()
+    (tmp_path / "sst").mkdir()
     trees = "(3 (2 A) (4 (4 wonderful) (2 film)))\n(1 Dull)\n" * 3
     (tmp_path / "sst/train.txt").write_text(trees, encoding="utf-8")
     options = ["--batch", "1", "--batch", "4", "--rounds", "1", "--json"]

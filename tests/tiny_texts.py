@@ -6,12 +6,12 @@ import random
 import torch
 from bundle_folders import write
 
-from thinstack.bundle.manifest import VOCABULARY_FILE, WEIGHTS_FILE
+from thinstack.bundle.manifest import ONNX_FILE, VOCABULARY_FILE, WEIGHTS_FILE
 from thinstack.bundle.weights import weights_of
 from thinstack.core.config import ModelConfig
 from thinstack.data.words.wordpiece import WordpieceVocabulary
+from thinstack.export.onnx.model import export_onnx
 from thinstack.plugins.build import build_model
-from thinstack.training.publish.bundle_files import bundle_files
 from thinstack.training.recipe import Recipe
 
 PIECES = ("[UNK]", "good", "fine", "bad", "dull", "the", "film", "plot", "is", ".", "it", "who")
@@ -34,7 +34,9 @@ def start(folder, *, labels=("bad", "so-so", "good"), runs=False, **more):
     model = _drawn(config, seed=5)
     vocabulary = WordpieceVocabulary(PIECES)
     files = {VOCABULARY_FILE: vocabulary.to_bytes(), WEIGHTS_FILE: weights_of(model)}
-    files |= bundle_files(model, config, vocabulary).files if runs else {}
+    if runs:
+        digest = vocabulary.digest()
+        files[ONNX_FILE] = export_onnx(model.eval(), config, vocabulary_digest=digest)
     write(folder, files, config=config)
     return folder
 

@@ -10,6 +10,8 @@ import tiny_texts
 import thinstack
 from thinstack.evaluate.aspect_figures import NAMES
 
+pytestmark = pytest.mark.usefixtures("short_samples")
+
 THREE = ("negative", "neutral", "positive")
 COLUMNS = ("text", "start", "end", "label")
 SAID = {"good": "positive", "bad": "negative", "the": "neutral"}
@@ -98,14 +100,14 @@ def test_what_cannot_be_learnt_is_refused_in_one_line(cli, tmp_path, given, opti
         raise AssertionError(answer.err)
 
 
-def test_rows_in_memory_with_gaps_as_a_frame_has_them(tmp_path):
+def test_rows_in_memory_with_gaps_as_a_frame_has_them(folder, tmp_path):
     nothing = float("nan")
     frame = [
         {"text": text, "start": start or nothing, "end": end or nothing, "label": label or None}
         for text, start, end, label in rows()
     ]
     given = [{"text": "It is the film."}, *frame, {"text": "Who is it?"}]
-    settings = {"labels": THREE, "dev": frame[:9], "init": "sentiment", "epochs": 1}
+    settings = {"labels": THREE, "dev": frame[:9], "init": str(folder / "start"), "epochs": 1}
     model = thinstack.train_texts(given, task="aspects", out=tmp_path / "out", **settings)
     assert model.labels == THREE
     assert model.config.labels == ("no term", *THREE)

@@ -4,11 +4,8 @@ import pytest
 import torch
 from export_models import ChildSum, Exported, H, V, make_config, make_model, randomised
 
-from thinstack.export import torchscript
-from thinstack.export.onnx import verify
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.onnx.verify import export_verified_onnx
-from thinstack.export.samples import sampled
 from thinstack.plugins.build import build_model
 
 
@@ -17,13 +14,6 @@ def _export(model, config, quantize, index_type="int32"):
         model, config, quantize=quantize, index_type=index_type, vocabulary_digest="0123abcd"
     )
     return Exported(model, config, quantize, file)
-
-
-@pytest.fixture
-def short_samples(monkeypatch):
-    """Samples of at most 7 words, for tests of anything but the samples."""
-    for module in (verify, torchscript):
-        monkeypatch.setattr(module, "sampled", lambda model, **_: sampled(model, longest=7))
 
 
 @pytest.fixture(scope="session")

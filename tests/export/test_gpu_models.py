@@ -14,20 +14,22 @@ from registered_models import DISTANCES, OTHERS
 from thinstack.bundle.gpu_file import host_nodes
 from thinstack.core import transitions as shapes
 from thinstack.core.forest import join, without_trees
-from thinstack.export.onnx import placement
+from thinstack.export.onnx import levels, placement
 from thinstack.export.onnx.crossing import MOST_PARTS
 from thinstack.export.onnx.graph import walk
-from thinstack.export.onnx.levels import MOST_UNROLLED, STEP
+from thinstack.export.onnx.levels import STEP
 from thinstack.export.onnx.model import export_onnx
 from thinstack.export.samples import eager_scores, sample_trees
 
 EXACT = 1e-5
 DEEP = 60
+STEPS = 4
+"""What is unrolled here beside the first step: a file of as many as there are takes seconds."""
 BATCHES = {
     "trees of several depths": [shapes.left(4), shapes.left(1), shapes.balanced(6)],
     "single words": [shapes.left(1)] * 3,
-    "as deep as there are steps": [shapes.right(MOST_UNROLLED + 1)],
-    "deeper": [shapes.right(MOST_UNROLLED + 2), shapes.left(1)],
+    "as deep as there are steps": [shapes.right(STEPS + 1)],
+    "deeper": [shapes.right(STEPS + 2), shapes.left(1)],
     "much deeper": [shapes.left(2), shapes.right(DEEP)],
 }
 PAIRS = {"trees": "dependency", "relations": ["nsubj"], "head": {"name": "similarity.v1"}}
@@ -91,11 +93,13 @@ def kind(request):
 
 
 def made(name):
-    """The name of a model, the model, its configuration, and its file for GPUs."""
+    """The name of a model, the model, its configuration, and its file for GPUs of few steps."""
     torch.manual_seed(0)
     fields = KINDS[name]
     model, config = build(entries=60, **fields).eval(), config_of(**fields)
-    return name, model, config, export(model, config)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(levels, "MOST_UNROLLED", STEPS)
+        return name, model, config, export(model, config)
 
 
 @pytest.mark.parametrize("batch", BATCHES)
@@ -113,19 +117,25 @@ def test_only_the_deepest_levels_are_a_loop(kind):
         assert loops_of(file)
         return
     passes = {"two layers": 2, "both directions": 2}.get(name, 1)
-    assert sum(counted.values()) == passes * (MOST_UNROLLED + 1)
+    assert sum(counted.values()) == passes * (STEPS + 1)
     inside = {graph.name for graph, _ in graphs_of(onnx.load_from_string(file).graph)}
-    assert inside >= {f"{STEP}{number}" for number in range(MOST_UNROLLED + 1)}
+    assert inside >= {f"{STEP}{number}" for number in range(STEPS + 1)}
 
 
-def test_a_model_of_words_scores_only_roots_where_only_they_are_asked_for():
-    for name in ("n-ary", "any number of children"):
-        torch.manual_seed(0)
-        fields = KINDS[name]
-        model, config = build(entries=60, **fields).eval(), config_of(**fields)
-        file = export(model, config, outputs="roots")
-        assert [each.name for each in session_of(file).get_outputs()] == ["root_scores"]
-        assert furthest(file, model) <= EXACT
+@pytest.mark.parametrize(
+    ("name", "steps"), [("n-ary", levels.MOST_UNROLLED), ("any number of children", STEPS)]
+)
+def test_a_model_of_words_scores_only_roots_where_only_they_are_asked_for(name, steps, monkeypatch):
+    """Also where as many steps are unrolled as a bundle has."""
+    monkeypatch.setattr(levels, "MOST_UNROLLED", steps)
+    torch.manual_seed(0)
+    fields = KINDS[name]
+    model, config = build(entries=60, **fields).eval(), config_of(**fields)
+    file = export(model, config, outputs="roots")
+    assert [each.name for each in session_of(file).get_outputs()] == ["root_scores"]
+    deep = [shapes.right(steps + 1), shapes.left(1), shapes.right(steps + 2)]
+    assert furthest(file, model) <= EXACT
+    assert furthest(file, model, deep) <= EXACT
 
 
 def host_of(file):

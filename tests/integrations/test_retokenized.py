@@ -130,20 +130,25 @@ def test_any_span_has_the_smallest_phrase_around_its_characters(nlp, change):
             assert tree is None
 
 
+HANDED_ON = {
+    "copy": Doc.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda doc: pickle.loads(pickle.dumps(doc)),
+    "bytes": lambda doc: Doc(doc.vocab).from_bytes(doc.to_bytes()),
+    "DocBin": lambda doc: next(DocBin(docs=[doc], store_user_data=True).get_docs(doc.vocab)),
+    "JSON": lambda doc: Doc(doc.vocab).from_json(doc.to_json(underscore=["tree_sentiment"])),
+}
+
+
 @pytest.mark.parametrize(
-    "handed_on",
+    ("name", "way"),
     [
-        Doc.copy,
-        copy.deepcopy,
-        lambda doc: pickle.loads(pickle.dumps(doc)),
-        lambda doc: Doc(doc.vocab).from_bytes(doc.to_bytes()),
-        lambda doc: next(DocBin(docs=[doc], store_user_data=True).get_docs(doc.vocab)),
-        lambda doc: Doc(doc.vocab).from_json(doc.to_json(underscore=["tree_sentiment"])),
+        *((name, "bytes") for name in CHANGES),
+        *((name, way) for name in ("several", "a split") for way in HANDED_ON if way != "bytes"),
     ],
-    ids=["copy", "deepcopy", "pickle", "bytes", "DocBin", "JSON"],
 )
-def test_a_doc_can_be_handed_on_before_and_after(nlp, change, handed_on):
-    doc = nlp(TEXT)
+def test_a_doc_can_be_handed_on_before_and_after(nlp, name, way):
+    change, handed_on, doc = CHANGES[name], HANDED_ON[way], nlp(TEXT)
     before, answers = placed(doc), asked(doc)
     again = handed_on(doc)
     assert asked(again) == answers

@@ -37,16 +37,16 @@ APART = [" n''t", " 'nt", " ’nt", " nt"]
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_misspelt_not_is_one(verb, slip):
-    small = not verb.isupper() or "&" in slip or " t" in slip
-    typed = slip if small else slip.upper()
-    text = f"So it {verb}{typed} work."
-    expected = ["So", "it", verb, "N'T" if "T" in typed else "n't", "work", "."]
-    assert words(text) == expected
-    (sentence,) = read(text)
-    start, end = sentence.offsets[3].tolist()
-    assert sentence.text[start:end] == typed
+def test_a_misspelt_not_is_one(slip):
+    for verb in VERBS:
+        small = not verb.isupper() or "&" in slip or " t" in slip
+        typed = slip if small else slip.upper()
+        text = f"So it {verb}{typed} work."
+        expected = ["So", "it", verb, "N'T" if "T" in typed else "n't", "work", "."]
+        assert words(text) == expected
+        (sentence,) = read(text)
+        start, end = sentence.offsets[3].tolist()
+        assert sentence.text[start:end] == typed, text
 
 
 @pytest.mark.parametrize("slip", APART)

@@ -18,6 +18,8 @@ from thinstack.runtime.reference import check_cases
 from thinstack.training.publish import bundle_files as module
 from thinstack.training.publish.bundle_files import bundle_files
 
+pytestmark = pytest.mark.usefixtures("short_samples")
+
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1"
 ALWAYS = {"vocabulary.txt", "onnx/model.onnx", "model.safetensors", "cases.json"}
 ALWAYS |= {"verification.json"}

@@ -62,7 +62,8 @@ class Subject(Generic[Plugin]):
         """The plugin as a model gets it, with the weights that it starts with; what no one fills
         is NaN. Raises as `Spec.create` does."""
         with torch.random.fork_rng(devices=[]), empty_is_nan():
-            torch.manual_seed(seed)
+            # Of the CPU alone: for any device, torch notes the call and its stack for later.
+            torch.default_generator.manual_seed(seed)
             plugin: Plugin = self.spec.create(self.options, **self.sizes)
         return plugin
 
@@ -192,7 +193,7 @@ class HeadSubject(Subject[TaskHead]):
         as the means of batch normalisation."""
         head = super().random(dtype).train()
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(SEED)
+            torch.default_generator.manual_seed(SEED)
             head(self.rows(head, 5).to(dtype) * 2 + 1)
         return head.eval()
 

@@ -42,15 +42,17 @@ def places(prediction: Prediction, signs: Sequence[str]) -> list[Place]:
     its words. `signs` is the text in each node, by the row of its scores.
     """
     spans = prediction.spans.tolist()
-    rows = [Row(0, 0, last=True, hidden=0)]  # only the sentence
+    rows, most = [Row(0, 0, last=True, hidden=0)], MAX_ALONE  # only the sentence
     if prediction.phrases:
-        rows = outline(prediction, depth=MAX_DEPTH, phrases=MAX_PHRASES)
+        rows, most = outline(prediction, depth=MAX_DEPTH, phrases=MAX_PHRASES), MAX_TEXT
     parts = _parts(rows)
     levels = [0] * len(rows)
     for number in reversed(range(len(rows))):
         levels[number] = max((levels[part] + 1 for part in parts[number]), default=0)
-    both = zip(rows, parts, strict=True)
-    texts = ["" if inner else _text(prediction, row, *spans[row.node]) for row, inner in both]
+    texts = [
+        "" if inner else _text(prediction, row, spans[row.node], most)
+        for row, inner in zip(rows, parts, strict=True)
+    ]
     widths = [max(NODE, text_width(signs[row.node]) + 10) for row in rows]
     middles, top = _middles(texts, widths, parts), max(levels)
     heights = [(top - level) * LEVEL for level in levels]
@@ -73,10 +75,9 @@ def _middles(
     return middles
 
 
-def _text(prediction: Prediction, row: Row, start: int, end: int) -> str:
+def _text(prediction: Prediction, row: Row, span: tuple[int, int], most: int) -> str:
     more = f" (+{row.hidden:,})" if row.hidden else ""
-    most = MAX_TEXT if prediction.phrases else MAX_ALONE
-    return excerpt(prediction, start, end, most) + more
+    return excerpt(prediction, *span, most) + more
 
 
 def _parts(rows: Sequence[Row]) -> list[tuple[int, ...]]:

@@ -129,7 +129,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     if (found := noted.get("schema_version")) not in (SCHEMA, WITHOUT_SAME):
         problem = f"expected schema_version {SCHEMA}, found {found!r:.20}"
         raise ValueError(f"{problem}; the thinstack that wrote it can go on")
-    if noted["sha256"] != _digest(tensors, noted):
+    if noted["sha256"] != _digest(tensors, noted) or (found == SCHEMA) != ("same" in noted):
         raise ValueError("its SHA-256 is another than when it was written: it is damaged")
     state = json.loads(noted["state"])
     same: dict[str, str] = json.loads(noted.get("same", "{}"))
