@@ -67,6 +67,22 @@ def test_a_provider_of_onnxruntime_itself_is_taken_by_name(last_word, fake):
     assert fake.registered == 0
 
 
+def test_libraries_that_pip_installed_are_loaded_for_cuda_alone(
+    last_word, fake, monkeypatch, capsys
+):
+    def preload():
+        print("Failed to load /nowhere/libcudart.so")
+        called.append(True)
+
+    called = []
+    monkeypatch.setattr(onnxruntime, "preload_dlls", preload, raising=False)
+    fake.built_in = ["webgpu", "cuda"]
+    for device, calls in ("webgpu", 0), ("cuda", 1):
+        assert Predictor(last_word, device=device).device == device
+        assert len(called) == calls
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize(
     ("built_in", "plugged", "device"),
     [
