@@ -2,6 +2,7 @@
 said where one does not work or fails."""
 
 import os
+import sys
 import warnings
 from typing import get_args
 
@@ -71,7 +72,7 @@ def test_libraries_that_pip_installed_are_loaded_for_cuda_alone(
     last_word, fake, monkeypatch, capsys
 ):
     def preload():
-        print("Failed to load /nowhere/libcudart.so")
+        sys.stdout.write("Failed to load /nowhere/libcudart.so")
         called.append(True)
 
     called = []
