@@ -94,7 +94,7 @@ def test_files_score_as_the_model_does(model, exported, quantize):
     np.testing.assert_allclose(expected, whole, atol=0.05)
     assert report.neighbour_error < 1e-5
     # Of each layer: query, key, value, mix, wider, narrower; the cell's and the head's stay.
-    assert report.int8_products == ("12 of 16" if quantize == "int8" else "")
+    assert report.int8_products == ("12 of 18" if quantize == "int8" else "")
     stored = {item.name: item for item in file.proto().graph.initializer}
     for name in ("embedding.table", "embedding.static"):
         assert (name in stored) == (quantize == "none")
