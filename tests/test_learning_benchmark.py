@@ -19,7 +19,7 @@ def data(tmp_path_factory):
     """40 trees that alternate, of which each tenth, a GOOD one, is held out: 16 GOOD ones and 20
     BAD ones are left. And pairs that alternate in the same way, of the ratings 1 and 4.5."""
     folder = tmp_path_factory.mktemp("data")
-    for name in ("sentiment", "vectors"):
+    for name in ("sst", "vectors"):
         (folder / name).mkdir()
     (folder / "sst/train.txt").write_text(f"{GOOD}\n{BAD}\n" * 20, encoding="utf-8")
     (folder / "sst/dev.txt").write_text(f"{GOOD}\n{BAD}\n{GOOD}\n", encoding="utf-8")
