@@ -6,12 +6,12 @@ python scripts/gpu_file.py thinstack/bundle/bundled/sentiment ...
 from pathlib import Path
 
 import typer
+from written_bundle import files_of, write_again
 
 from thinstack.bundle import open_bundle
 from thinstack.bundle.gpu_file import metadata
-from thinstack.bundle.manifest import CONFIG_FILE, GPU_FILE, ONNX_FILE
+from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE
 from thinstack.bundle.weights import load_model
-from thinstack.bundle.writing import write_bundle
 from thinstack.training.publish.bundle_files import gpu_file
 
 
@@ -22,16 +22,9 @@ def main(folders: list[Path]) -> None:
         content = given.read(ONNX_FILE)
         quantize = metadata(content)["quantization"]
         parts = load_model(given), given.config, given.vocabulary()
-        files = {name: given.read(name) for name in given.manifest.files.keys() - {CONFIG_FILE}}
+        files = files_of(given)
         files[GPU_FILE] = gpu_file(*parts, quantize, beside=content)
-        write_bundle(
-            folder,
-            dict(sorted(files.items())),
-            config=given.config,
-            metrics=given.manifest.metrics,
-            data=given.manifest.data,
-            created=given.manifest.created,
-        )
+        write_again(given, folder, files)
         typer.echo(f"{folder}: {len(files[GPU_FILE]):,} bytes")
 
 

@@ -12,19 +12,12 @@ import json
 from pathlib import Path
 
 import typer
+from written_bundle import files_of, write_again
 
 from thinstack.bundle import Bundle, open_bundle
 from thinstack.bundle.gpu_file import metadata
-from thinstack.bundle.manifest import (
-    CONFIG_FILE,
-    GPU_FILE,
-    ONNX_FILE,
-    REPORT_FILE,
-    WEIGHTS_FILE,
-    json_file,
-)
+from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE, REPORT_FILE, WEIGHTS_FILE, json_file
 from thinstack.bundle.weights import load_model, weights_of
-from thinstack.bundle.writing import write_bundle
 from thinstack.core.forest import Forest, without_trees
 from thinstack.core.tree import Tree
 from thinstack.data.trees.treebank import read_trees
@@ -41,14 +34,7 @@ def main(development: Path, folders: list[Path]) -> None:
     for folder in folders:
         given = open_bundle(folder)
         files = _files(given, trees)
-        write_bundle(
-            folder,
-            dict(sorted(files.items())),
-            config=given.config,
-            metrics=given.manifest.metrics,
-            data=given.manifest.data,
-            created=given.manifest.created,
-        )
+        write_again(given, folder, files)
         typer.echo(f"{folder}: {len(files[ONNX_FILE]):,} bytes")
 
 
@@ -56,7 +42,7 @@ def _files(given: Bundle, trees: list[Tree]) -> dict[str, bytes]:
     """The files of a bundle but its configuration, with those that come from the export made
     again."""
     model, vocabulary = load_model(given), given.vocabulary()
-    files = {name: given.read(name) for name in given.manifest.files.keys() - {CONFIG_FILE}}
+    files = files_of(given)
     quantize = metadata(files[ONNX_FILE])["quantization"]
     forests = [
         Forest.of_binary(batch)._replace(**vocabulary.fields([w for t in batch for w in t.words]))

@@ -8,24 +8,18 @@
 from pathlib import Path
 
 import typer
+from written_bundle import files_of, write_again
 
 from thinstack.bundle import open_bundle
-from thinstack.bundle.manifest import CONFIG_FILE, TOKENIZER_FILE
-from thinstack.bundle.writing import write_bundle
+from thinstack.bundle.manifest import TOKENIZER_FILE
 
 
 def main(bundle: Path, folder: Path) -> None:
     """Write the bundle to the folder, in place of the one there."""
     given = open_bundle(bundle)
-    names = given.manifest.files.keys() - {CONFIG_FILE, TOKENIZER_FILE}
-    write_bundle(
-        folder,
-        {name: given.read(name) for name in sorted(names)},
-        config=given.config,
-        metrics=given.manifest.metrics,
-        data=given.manifest.data,
-        created=given.manifest.created,
-    )
+    files = files_of(given)
+    files.pop(TOKENIZER_FILE, None)
+    write_again(given, folder, files)
 
 
 if __name__ == "__main__":

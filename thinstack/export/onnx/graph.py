@@ -193,11 +193,7 @@ class Graph:
 
     def read(self) -> set[str]:
         """The names of the values that the outputs so far are made of."""
-        needed = {output.name for output in self.outputs}
-        for node in reversed(self.nodes):
-            if needed.intersection(node.output):
-                needed.update(*(inner.input for inner in walk([node])))
-        return needed
+        return names_read({output.name for output in self.outputs}, self.nodes)
 
     def model(self, metadata: dict[str, str]) -> bytes:
         """The finished model as the bytes of a file. Raises onnx.checker.ValidationError if it is
@@ -226,6 +222,18 @@ def walk(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
         yield node
         for graph in subgraphs(node):
             yield from walk(graph.node)
+
+
+def names_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> set[str]:
+    """The names of the values that `outputs` are made of by these nodes, with the outputs. What
+    graphs in a node read of the graph around them is among them."""
+    needed = set(outputs)
+    for node in reversed(nodes):
+        if needed.intersection(node.output):
+            for inner in walk([node]):
+                needed.update(inner.input)
+                needed.update(each.name for graph in subgraphs(inner) for each in graph.output)
+    return needed
 
 
 def set_nodes(graph: onnx.GraphProto, nodes: Iterable[onnx.NodeProto]) -> None:

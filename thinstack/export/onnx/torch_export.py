@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.errors import ExportError
-from thinstack.export.onnx.graph import OPSET, subgraphs, walk
+from thinstack.export.onnx.graph import OPSET, names_read
 
 
 class Part(nn.Module):
@@ -96,24 +96,20 @@ def export_together(asked: Sequence[Asked]) -> list[onnx.GraphProto]:
         ([*islice(inputs, count)], [*islice(outputs, length)])
         for count, length in zip(counts, lengths, strict=True)
     ]
-    return [_cut(whole, *pair) for pair in pairs]
+    return [cut(whole, *pair) for pair in pairs]
 
 
-def _cut(
+def cut(
     whole: onnx.GraphProto,
     inputs: Sequence[onnx.ValueInfoProto],
     outputs: Sequence[onnx.ValueInfoProto],
 ) -> onnx.GraphProto:
     """What a graph computes of its `inputs` for its `outputs`."""
-    needed, nodes = {value.name for value in outputs}, []
-    for node in reversed(whole.node):
-        if not needed.isdisjoint(node.output):
-            nodes.append(node)
-            needed.update(*(each.input for each in walk([node])))
-            bodies = [graph for each in walk([node]) for graph in subgraphs(each)]
-            needed.update(value.name for graph in bodies for value in graph.output)
+    # Not onnx's `Extractor`, which leaves out what branches read of the graph around them.
+    needed = names_read({value.name for value in outputs}, whole.node)
+    nodes = [node for node in whole.node if needed.intersection(node.output)]
     weights = [tensor for tensor in whole.initializer if tensor.name in needed]
-    return onnx.helper.make_graph(nodes[::-1], whole.name, inputs, outputs, weights)
+    return onnx.helper.make_graph(nodes, whole.name, inputs, outputs, weights)
 
 
 @contextmanager

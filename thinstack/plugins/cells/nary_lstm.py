@@ -91,7 +91,7 @@ class NaryLSTM(Cell):
             x = repeat_forget(inputs @ self.w, self.hidden_size, self.arity)
             h, c = lstm_gates(affine(b, rows, self.u) + x, c_children)  # (13), (14)
         else:
-            h, c = lstm_of_product(b, rows, self.u, c_children)
+            h, c = lstm_of_product(b, rows, self.u, c_children)  # (13), (14)
         return [h, c]
 
 
