@@ -108,6 +108,8 @@ HOMES = {
         "thinstack.core.model.model",
         "thinstack.core.model.tree_encoder",
         "thinstack.core.fast",
+        "thinstack.core.lstm_gates",
+        "thinstack.core.products",
         "thinstack.plugins.encoders.spinn.stack_encoder",
         "thinstack.plugins.embeddings.transformer.embedding",
     ),

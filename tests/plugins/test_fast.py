@@ -5,8 +5,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from thinstack.core import fast
-from thinstack.core.fast import affine, lstm_gates
+from thinstack.core import fast, products
+from thinstack.core.fast import affine
+from thinstack.core.lstm_gates import _tanh_, lstm_gates, lstm_of_product
+from thinstack.core.shared_weights import one_weight_gradient
 
 ROWS = [0, 1, 7, 400]
 
@@ -14,8 +16,8 @@ ROWS = [0, 1, 7, 400]
 @pytest.fixture(autouse=True)
 def _of_any_size(monkeypatch):
     """Take the detour for small products too, as tests have them, on any CPU."""
-    monkeypatch.setattr(fast, "_SMALL_PRODUCT", 0)
-    monkeypatch.setattr(fast, "_LEAST_ROWS", 2)
+    monkeypatch.setattr(products, "_SMALL_PRODUCT", 0)
+    monkeypatch.setattr(products, "_LEAST_ROWS", 2)
 
 
 def arguments(rows):
@@ -62,7 +64,7 @@ def test_a_gradient_of_one_argument_alone(needed):
 def test_tanh(rows):
     values = torch.linspace(-30, 30, rows * 8).view(rows, 8)
     exact = values.double().tanh()
-    found = fast._tanh_(values)
+    found = _tanh_(values)
     assert found is values
     torch.testing.assert_close(found.double(), exact, rtol=0, atol=2e-7)
 
@@ -76,12 +78,12 @@ class Layer(nn.Module):
 
 def called(monkeypatch):
     """The rows of every call of oneDNN from here on."""
-    if fast._LINEAR is None:
+    if products._LINEAR is None:
         pytest.skip("this build of torch has no oneDNN")
     calls = []
-    product = fast._product
+    product = fast.product
     monkeypatch.setattr(
-        fast, "_product", lambda rows, *rest: (calls.append(rows), product(rows, *rest))[1]
+        fast, "product", lambda rows, *rest: (calls.append(rows), product(rows, *rest))[1]
     )
     return calls
 
@@ -90,14 +92,14 @@ def test_the_detour_is_taken(monkeypatch):
     calls = called(monkeypatch)
     affine(*arguments(400))
     assert len(calls) == 1
-    monkeypatch.setattr(fast, "_SMALL_PRODUCT", 400 * 16 * 30 + 1)
+    monkeypatch.setattr(products, "_SMALL_PRODUCT", 400 * 16 * 30 + 1)
     affine(*arguments(400))
     assert len(calls) == 1
 
 
 def test_few_rows_take_no_detour(monkeypatch):
     calls = called(monkeypatch)
-    monkeypatch.setattr(fast, "_LEAST_ROWS", 401)
+    monkeypatch.setattr(products, "_LEAST_ROWS", 401)
     affine(*arguments(400))
     assert calls == []
 
@@ -105,8 +107,10 @@ def test_few_rows_take_no_detour(monkeypatch):
 def test_onednn_is_given_no_matrix_with_gaps(monkeypatch):
     called(monkeypatch)
     given = []
-    linear = fast._LINEAR
-    monkeypatch.setattr(fast, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1])
+    linear = products._LINEAR
+    monkeypatch.setattr(
+        products, "_LINEAR", lambda *args: (given.extend(args[:2]), linear(*args))[1]
+    )
     inputs = [part.requires_grad_() for part in arguments(400)]
     affine(*inputs)[:, :7].sum().backward()
     assert len(given) == 6
@@ -146,7 +150,7 @@ def test_float64_autocast_and_a_user_who_says_no_take_no_detour(monkeypatch):
 
 
 def test_without_the_private_name_of_onednn(monkeypatch):
-    monkeypatch.setattr(fast, "_LINEAR", None)
+    monkeypatch.setattr(products, "_LINEAR", None)
     inputs = [part.requires_grad_() for part in arguments(400)]
     found = affine(*inputs)
     torch.testing.assert_close(found, inputs[0] + inputs[1] @ inputs[2], rtol=0, atol=1e-5)
@@ -196,3 +200,27 @@ def test_the_gradient_of_gates(children, rows, outputs):
     gates, cells = gates_and_cells(rows, children)
     inputs = (gates.requires_grad_(), cells.requires_grad_())
     assert torch.autograd.gradcheck(lambda g, c: lstm_gates(g.clone(), c)[outputs], inputs)
+
+
+@pytest.mark.parametrize("children", N_CHILDREN)
+def test_the_product_and_its_gates_in_one(children):
+    """Twice with one weight, in one block: the state and the gradients are those of the parts."""
+    random = torch.Generator().manual_seed(children)
+    inputs = [
+        torch.randn(*shape, generator=random, dtype=torch.float64, requires_grad=True)
+        for shape in ([4 * WIDTH], [5, 7], [7, (3 + children) * WIDTH], [5, children, WIDTH])
+    ]
+    bias, rows, weight, cells = inputs
+    i, f, others = bias.split([WIDTH, WIDTH, 2 * WIDTH])
+    repeated = torch.cat([i, f.repeat(children), others])
+    expected = [lstm_gates(repeated + k * rows @ weight, cells) for k in (1, 2)]
+    with one_weight_gradient():
+        found = [lstm_of_product(bias, k * rows, weight, cells) for k in (1, 2)]
+    grads = []
+    for pairs in (found, expected):
+        loss = sum(
+            (1 + k) * hidden.sin().sum() + cell.sum() for k, (hidden, cell) in enumerate(pairs)
+        )
+        grads.append(torch.autograd.grad(loss, inputs))
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-14)
+    torch.testing.assert_close(*grads, rtol=0, atol=1e-12)

@@ -58,13 +58,14 @@ def three_times(bias, rows, weight):
 
 def test_all_uses_of_a_slice_make_one_product(monkeypatch):
     products = []
-    product = fast._product
+    product = fast.product
 
     def watch(rows, weight, *rest):
         products.append(tuple(rows.shape))
         return product(rows, weight, *rest)
 
-    monkeypatch.setattr(fast, "_product", watch)
+    monkeypatch.setattr(fast, "product", watch)
+    monkeypatch.setattr(shared_weights, "product", watch)
     kept = []
     keep = shared_weights.keep_factors
     monkeypatch.setattr(
@@ -75,7 +76,8 @@ def test_all_uses_of_a_slice_make_one_product(monkeypatch):
         parts = three_times(*inputs)
     sum_of(list(parts)).backward()
     assert kept == [5, 5, 5]
-    assert len(products) == 6, "three products forward, three for the rows, none for the weight"
+    assert len(products) == 7, "three products forward, three for the rows, one for the weight"
+    assert products[-1] == (4, 32), "a number of rows that other batches have too"
 
 
 def test_a_graph_is_gone_back_in_parts():

@@ -5,6 +5,7 @@ Every node's state is stored exactly once, in an order that we choose. So the lo
 results of the last step.
 """
 
+from itertools import chain
 from typing import Any
 
 import torch
@@ -58,10 +59,9 @@ class DepthOrdered(nn.Module):
             pool: list[Tensor] = []
             if arity > 0:
                 links, index = Links(no_owner, kinds_by_step[step]), by_step[step].flatten()
-                for k in range(len(leaves)):
-                    below = torch.cat([absent[k], previous[k], leaf_steps[k][step - 1]])
-                    taken = _take(below, index, places[step - 1])
-                    pool.append(taken.view(inner_counts[step], arity, taken.shape[1]))
+                there = [steps[step - 1] for steps in leaf_steps]
+                for part in _take(absent, previous, there, index, places[step - 1]):
+                    pool.append(part.view(inner_counts[step], arity, part.shape[1]))
             else:
                 links = Links(by_step[step - 1], kinds_by_step[step - 1])
                 for k in range(len(leaves)):
@@ -83,32 +83,46 @@ def in_node_order(values: Tensor, schedule: Schedule) -> Tensor:
     return values.index_select(0, schedule.stacked)
 
 
-def _take(rows: Tensor, index: Tensor, places: Tensor) -> Tensor:
-    """Rows 1.. of `rows` (1 + E, W) laid out at their `places` (E,); `index` says the same from the
-    other side, 0 = absent."""
-    if not torch.jit.is_scripting() and torch.is_grad_enabled():  # type: ignore[attr-defined]
-        taken: Tensor = _Take.apply(rows, index, places)  # type: ignore[no-untyped-call]
-        return taken
-    return rows.index_select(0, index)
+def _take(
+    absent: list[Tensor], first: list[Tensor], then: list[Tensor], index: Tensor, places: Tensor
+) -> list[Tensor]:
+    """Each part's rows of `absent` (1, W), `first` and `then` (E, W together), laid out at the
+    `places` (E,) of the latter two; `index` says the same from the other side, 0 = absent."""
+    if not torch.jit.is_scripting():  # type: ignore[attr-defined]
+        return _eager_take(absent, first, then, index, places)
+    taken: list[Tensor] = []
+    for k in range(len(first)):
+        taken.append(torch.cat([absent[k], first[k], then[k]]).index_select(0, index))
+    return taken
+
+
+def _eager_take(
+    absent: list[Tensor], first: list[Tensor], then: list[Tensor], index: Tensor, places: Tensor
+) -> list[Tensor]:
+    triples = list(zip(absent, first, then, strict=True))
+    if torch.is_grad_enabled():
+        return list(_Take.apply(index, places, *chain(*triples)))  # type: ignore[no-untyped-call]
+    return [torch.cat(triple).index_select(0, index) for triple in triples]
 
 
 class _Take(torch.autograd.Function):
     """A gather that reads each row once, so that its backward is a gather too instead of an
-    accumulation. R = rows[index]; with the gradient G of R, row 1 + e of `rows` was read at
-    places[e] alone, so its gradient is G[places[e]]."""
+    accumulation. With the gradient G of the result, row e was read at places[e] alone, so its
+    gradient is G[places[e]]. What stands for absent children is constant."""
 
     @staticmethod
-    def forward(ctx: Any, rows: Tensor, index: Tensor, places: Tensor) -> Tensor:
-        ctx.save_for_backward(places)
-        return rows.index_select(0, index)
+    def forward(ctx: Any, index: Tensor, places: Tensor, *parts: Tensor) -> tuple[Tensor, ...]:
+        ctx.save_for_backward(*torch.split(places, [len(parts[1]), len(parts[2])]))
+        pools = (torch.cat(parts[k : k + 3]) for k in range(0, len(parts), 3))
+        return tuple(pool.index_select(0, index) for pool in pools)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
-        (places,) = ctx.saved_tensors
-        # Row 0 stands for absent children: it is a constant, so whatever gradient it gets goes
-        # nowhere.
-        return grad.index_select(0, torch.cat([places.new_zeros([1]), places])), None, None
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        of_parts: list[Tensor | None] = []
+        for grad in grads:
+            of_parts += [None, *(grad.index_select(0, places) for places in ctx.saved_tensors)]
+        return None, None, *of_parts
 
 
 class TopDown(nn.Module):

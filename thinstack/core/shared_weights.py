@@ -5,7 +5,7 @@ gradient as large as the matrix and add it up. Within `one_weight_gradient` the 
 gradients are kept until all have come, and are multiplied once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import local
 from typing import Any, NamedTuple
@@ -14,9 +14,13 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from thinstack.core.products import product
+
 # Private torch API: the id of the running backward pass. If it is missing, each use of a weight has
 # a gradient of its own.
 _PASS_ID: Any = getattr(torch._C, "_current_graph_task_id", None)
+# No batch has as many rows as the last, and oneDNN compiles a product anew for every number.
+_ROWS = 32
 
 Factors = dict[int, list[tuple[Tensor, Tensor]]]
 """What the gradient of a weight is made of: for the number of each backward pass, pairs of rows x
@@ -93,5 +97,11 @@ class _Factors(torch.autograd.Function):
         pairs = ctx.factors.pop(_PASS_ID(), [])
         if not pairs:
             return None, None, None
-        rows, grads = (torch.cat(parts) for parts in zip(*pairs, strict=True))
-        return rows.t() @ grads, None, None  # autograd casts it to the type of W
+        rows, grads = (_padded(parts) for parts in zip(*pairs, strict=True))
+        return product(rows.t(), grads), None, None  # autograd casts it to the type of W
+
+
+def _padded(parts: Sequence[Tensor]) -> Tensor:
+    """All rows of `parts` and rows of zeros, up to a multiple of `_ROWS`."""
+    missing = -sum(len(part) for part in parts) % _ROWS
+    return torch.cat([*parts, parts[0].new_zeros([missing, parts[0].shape[1]])])

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_, sum_by_owner
 from thinstack.core.fast import affine
-from thinstack.plugins.cells._gates import repeat_forget
+from thinstack.core.lstm_gates import repeat_forget
 
 __all__ = ["ChildSumLSTM"]
 

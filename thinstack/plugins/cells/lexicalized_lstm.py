@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
 from thinstack.core.fast import affine
+from thinstack.core.lstm_gates import repeat_forget
 from thinstack.plugins.cells._columns import first_columns
-from thinstack.plugins.cells._gates import repeat_forget
 
 __all__ = ["Lexicalize", "LexicalizedLSTM"]
 

@@ -7,8 +7,8 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
-from thinstack.core.fast import affine, lstm_gates, lstm_of_product
-from thinstack.plugins.cells._gates import repeat_forget
+from thinstack.core.fast import affine
+from thinstack.core.lstm_gates import lstm_gates, lstm_of_product, repeat_forget
 
 __all__ = ["NaryLSTM"]
 
@@ -79,19 +79,19 @@ class NaryLSTM(Cell):
         width = self.hidden_size
         w = repeat_forget(self.w, width, 0) if self.inner_size > 0 else self.w
         none = inputs.new_zeros([inputs.shape[0], 0, width])
-        h, c = lstm_of_product(repeat_forget(self.b, width, 0), inputs, w, none)
+        h, c = lstm_of_product(self.b, inputs, w, none)
         return [h, c]
 
     def compose(self, inputs: Tensor, children: list[Tensor], links: Links) -> list[Tensor]:
         h_children, c_children = children
-        # (9)-(12) side by side, before they are squashed.
-        b = repeat_forget(self.b, self.hidden_size, self.arity)
         rows = h_children.flatten(1)
         if self.inner_size > 0:
+            # (9)-(12) side by side, before they are squashed.
+            b = repeat_forget(self.b, self.hidden_size, self.arity)
             x = repeat_forget(inputs @ self.w, self.hidden_size, self.arity)
             h, c = lstm_gates(affine(b, rows, self.u) + x, c_children)  # (13), (14)
         else:
-            h, c = lstm_of_product(b, rows, self.u, c_children)  # (13), (14)
+            h, c = lstm_of_product(self.b, rows, self.u, c_children)  # (9)-(14)
         return [h, c]
 
 

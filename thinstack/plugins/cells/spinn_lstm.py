@@ -4,7 +4,8 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import Cell, Links, fan_in_uniform_
-from thinstack.core.fast import affine, lstm_gates
+from thinstack.core.fast import affine
+from thinstack.core.lstm_gates import lstm_gates
 
 __all__ = ["SpinnLSTM"]
 

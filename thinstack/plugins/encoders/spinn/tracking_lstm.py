@@ -5,7 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from thinstack.core.cell import fan_in_uniform_
-from thinstack.core.fast import affine, lstm_gates
+from thinstack.core.fast import affine
+from thinstack.core.lstm_gates import lstm_gates
 
 __all__ = ["TrackingLSTM"]
 
