@@ -52,8 +52,9 @@ def lstm_gates(gates: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
 def lstm_of_product(
     bias: Tensor, rows: Tensor, weight: Tensor, cells: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The state, (n, H) each, of `lstm_gates` of the product of `rows` (n, K) and `weight` (K, (3 +
-    N) H), with `bias` (4 H,) added: that of i, of all f_k, of o and of g.
+    """`lstm_gates` of the product of `rows` (n, K) and `weight` (K, (3 + N) H).
+
+    `bias` (4 H,) is added to it: that of i, of all f_k, of o and of g.
 
     A graph has one product for the gates that a sigmoid squashes and one for the other, for
     onnxruntime squashes what a product gives in the same step.
