@@ -1,5 +1,8 @@
 """The detours against the plain operations in float64, and where they must not be taken."""
 
+import importlib
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -67,6 +70,14 @@ def test_tanh(rows):
     found = _tanh_(values)
     assert found is values
     torch.testing.assert_close(found.double(), exact, rtol=0, atol=2e-7)
+
+
+def test_an_import_under_another_device(monkeypatch):
+    monkeypatch.delitem(sys.modules, lstm_gates.__module__)
+    with torch.device("meta"):
+        module = importlib.import_module(lstm_gates.__module__)
+    found = module._tanh_(torch.full([5000], 0.5))
+    torch.testing.assert_close(found, torch.full([5000], 0.5).tanh())
 
 
 class Layer(nn.Module):

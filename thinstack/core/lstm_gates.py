@@ -19,7 +19,8 @@ from thinstack.core.products import computed_dtype, is_eager, is_eager_float32, 
 from thinstack.core.shared_weights import Factors, keep_factors, shared
 
 _SMALL = 2048  # entries below which the extra calls of `_tanh_` cost more than they save
-_MINUS_ONE = torch.tensor(-1.0)
+# Whoever imports this first may have set another device.
+_MINUS_ONE = torch.tensor(-1.0, device="cpu", dtype=torch.float32)
 
 
 def repeat_forget(gates: Tensor, width: int, times: int) -> Tensor:
