@@ -19,6 +19,7 @@ from thinstack.core.forest import Forest
 from thinstack.core.model.model import Model
 from thinstack.core.model.tree_encoder import Layer, TreeEncoder
 from thinstack.export import samples
+from thinstack.export.onnx.verify import DequantizeLinear
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 from thinstack.plugins.embeddings.wordpieces import WordpieceEmbedding
 from thinstack.plugins.embeddings.words import WordEmbedding
@@ -69,7 +70,8 @@ def session_of(file: bytes) -> onnxruntime.InferenceSession:
 
 def runtimes(file: bytes) -> list[Callable[..., list[NDArray[Any]]]]:
     """`run` of a file in onnxruntime and in onnx's reference evaluator."""
-    return [session_of(file).run, ReferenceEvaluator(onnx.load_from_string(file)).run]
+    reference = ReferenceEvaluator(onnx.load_from_string(file), new_ops=[DequantizeLinear])
+    return [session_of(file).run, reference.run]
 
 
 def stored(model: onnx.ModelProto) -> dict[str, str]:

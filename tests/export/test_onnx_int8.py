@@ -7,16 +7,18 @@ from export_models import V, X, inputs_of, make_config, make_model, randomised, 
 from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+from thinstack._onnxruntime import import_onnxruntime
 from thinstack.errors import ExportError
 from thinstack.export.onnx.graph import Graph
 from thinstack.export.onnx.int8 import quantize_products
 from thinstack.export.onnx.model import export_onnx
-from thinstack.export.onnx.verify import MatMulInteger, export_verified_onnx, verify_onnx
+from thinstack.export.onnx.verify import DequantizeLinear, export_verified_onnx, verify_onnx
 from thinstack.export.quantize import quantize_columns
 from thinstack.plugins.cells.child_sum_lstm import ChildSumLSTM
 from thinstack.plugins.cells.nary_lstm import NaryLSTM
 
 FLOAT = onnx.TensorProto.FLOAT
+onnxruntime = import_onnxruntime()
 K, W, WIDE = 20, 24, 40
 
 
@@ -151,7 +153,8 @@ def test_words_of_several_pieces_have_the_bound_of_the_table():
     scale = stored[f"{leaf.removesuffix('.int8')}.scale"]
     np.testing.assert_allclose(scale, np.abs(weight).max(0) / 64, rtol=1e-3)
     made = {node.output[0]: node for node in graph.node}
-    (product,) = (node for node in graph.node if leaf in node.input)
+    (factors,) = (node.output[0] for node in graph.node if leaf in node.input)
+    (product,) = (node for node in graph.node if factors in node.input)
     rounded = made[made[product.input[0]].input[1]].attribute[0].t
     np.testing.assert_allclose(numpy_helper.to_array(rounded), bound / 127, rtol=1e-3)
 
@@ -197,17 +200,41 @@ def test_a_sum_over_any_number_of_children_has_no_scale():
     assert shapes == {(V, X), (X, 3 * WIDE), (WIDE, WIDE)}
 
 
-def test_the_reference_evaluator_multiplies_integers_exactly():
+def test_the_reference_evaluator_knows_what_whole_numbers_stand_for():
     draw = np.random.default_rng(3)
-    a, b = draw.integers(0, 256, (5, 3000)), draw.integers(-127, 128, (3000, 4))
+    columns, scales = draw.integers(-127, 128, (5, 4)).astype("i1"), draw.random(4, np.float32)
+    rows = draw.integers(0, 256, (3, 5)).astype("u1")
     g = Graph("g")
-    rows, columns = g.input("a", onnx.TensorProto.UINT8, ["n", 3000]), g.weight(b.astype("i1"), "b")
-    product = g.op("MatMulInteger", rows, columns, g.weight(np.array(131, np.uint8), "zero"))
-    g.output(product, "y", onnx.TensorProto.INT32, ["n", 4])
-    evaluator = ReferenceEvaluator(g.model({}), new_ops=[MatMulInteger])
-    (sums,) = evaluator.run(None, {"a": a.astype(np.uint8)})
-    assert sums.dtype == np.int32
-    np.testing.assert_array_equal(sums, (a - 131) @ b)
+    given = g.input("a", onnx.TensorProto.UINT8, ["n", 5])
+    parameters = (
+        g.weight(np.array(0.5, np.float32), "scale"),
+        g.weight(np.array(131, np.uint8), "zero"),
+    )
+    factors = g.op("DequantizeLinear", g.weight(columns, "b"), g.weight(scales, "s"), axis=1)
+    product = g.op("MatMul", g.op("DequantizeLinear", given, *parameters), factors)
+    g.output(product, "y", onnx.TensorProto.FLOAT, ["n", 4])
+    model = g.model({})
+    expected = (rows - 131.0) / 2 @ (columns * scales.astype(np.float64))
+    session = session_of(model)
+    for run in (
+        ReferenceEvaluator(onnx.load_from_string(model), new_ops=[DequantizeLinear]).run,
+        session.run,
+    ):
+        (found,) = run(None, {"a": rows})
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bias", [None, random(W, seed=2)])
+def test_onnxruntime_multiplies_whole_numbers(bias, tmp_path):
+    """Its name for it is MatMulIntegerToFloat; a product in float32 takes twice as long."""
+    model, _ = product("plain", random(K, W, seed=1), bias)
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "optimised.onnx")
+    options.log_severity_level = 3  # such a file is for this machine
+    onnxruntime.InferenceSession(model, options)
+    kinds = [node.op_type for node in onnx.load(options.optimized_model_filepath).graph.node]
+    assert "MatMulIntegerToFloat" in kinds
+    assert not {"MatMul", "Gemm", "FusedGemm", "DequantizeLinear"} & set(kinds)
 
 
 def test_a_wrong_scale_is_found():

@@ -26,6 +26,7 @@ Concat             1-      1        sum     axis:int
 Constant           0       1        -       value:tensor
 ConstantOfShape    1       1        told    value:tensor
 CumSum             2       1        first   exclusive:int reverse:int
+DequantizeLinear   2-3     1        first   axis:int=1
 Div                2       1        all
 Einsum             2       1        all     equation:string
 Equal              2       1        all

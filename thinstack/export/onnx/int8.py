@@ -1,5 +1,6 @@
-"""Matrix products in 8 bits: rows are rounded to whole numbers, multiplied by whole numbers, and
-cast back to float32.
+"""Matrix products in 8 bits: rows and weights are whole numbers with scales, in the form that
+runtimes know (QuantizeLinear, DequantizeLinear). onnxruntime makes one operator of a product, which
+multiplies whole numbers; a runtime without one multiplies the same numbers in float32.
 
 The scale of the activations is static, so a row's result does not depend on the rows beside it. It
 comes from a bound of the values: what they can at most be (`Bounds`), or what they seldom exceed in
@@ -46,8 +47,7 @@ def quantize_products(
     number of all such products.
     """
     rewriter = _Rewriter(g, known, factors or {})
-    nodes = rewriter.rewritten(g.nodes)
-    g.nodes[:] = [*rewriter.scaling, *nodes]
+    g.nodes[:] = rewriter.rewritten(g.nodes)
     return rewriter.done, rewriter.seen
 
 
@@ -71,7 +71,6 @@ class _Rewriter:
         # Of a matrix that is read in float32 anyway there is no second copy.
         self._plain = {node.input[1] for node in products if not self._fits(node)}
         self.done, self.seen = 0, len(products)
-        self.scaling: list[onnx.NodeProto] = []  # of weights only: runtimes do it once
         self._whole: dict[tuple[str, bytes], str] = {}
 
     def _parts(self, nodes: Iterable[onnx.NodeProto]) -> dict[str, NDArray[Any]]:
@@ -136,13 +135,14 @@ class _Rewriter:
         levels, scales = quantize_columns(weight * smooth[:, np.newaxis])
         columns = self._g.weight(levels, source + LEVELS).name
         stored = self._g.weight(scales, source + SCALE).name
-        units = self._write(self.scaling, "Mul", stored, self._constant(self.scaling, unit))
         rows = self._rounded(nodes, node.input[0], smooth, unit)
-        zero = self._constant(nodes, np.uint8(ZERO))
-        product = self._write(nodes, "MatMulInteger", rows, columns, zero)
-        product = self._write(nodes, "Cast", product, to=FLOAT)
-        product = self._write(nodes, "Mul", product, units)
+        factors = self._write(nodes, "DequantizeLinear", columns, stored, axis=1)
+        product = self._write(nodes, "MatMul", rows, factors)
         if len(node.input) == 3 and node.input[2]:
+            # It changes nothing, but keeps onnxruntime from making a Gemm in float32 of a product
+            # and a sum.
+            shape = self._constant(nodes, np.array([0, 0], np.int64))
+            product = self._write(nodes, "Reshape", product, shape)
             self._write(nodes, "Add", product, node.input[2])
         nodes[-1].output[0] = node.output[0]
         return nodes
@@ -150,15 +150,16 @@ class _Rewriter:
     def _rounded(
         self, nodes: list[onnx.NodeProto], rows: str, smooth: Array, unit: np.float32
     ) -> str:
-        """Rows, divided by what smooths their columns, as whole numbers; once for all products of
-        an encoder that read them."""
+        """Rows, divided by what smooths their columns, rounded; once for all products of an encoder
+        that read them."""
         key = rows, smooth.tobytes()
         if self._factors and key in self._whole:
             return self._whole[key]
         if self._factors:
             rows = self._write(nodes, "Mul", rows, self._constant(nodes, 1 / smooth))
         scale, zero = self._constant(nodes, unit), self._constant(nodes, np.uint8(ZERO))
-        self._whole[key] = self._write(nodes, "QuantizeLinear", rows, scale, zero)
+        whole = self._write(nodes, "QuantizeLinear", rows, scale, zero)
+        self._whole[key] = self._write(nodes, "DequantizeLinear", whole, scale, zero)
         return self._whole[key]
 
     def _constant(self, nodes: list[onnx.NodeProto], value: Any) -> str:

@@ -41,21 +41,23 @@ from thinstack.runtime.session import open_session
 LONGEST = {"onnxruntime": 512, "onnx.reference": 64}  # words of a tree; the second is slow
 
 
-class MatMulInteger(OpRun):
-    """The products of integers for onnx's reference evaluator, whose own are taken one by one and
-    are forty times slower. All sums are below 2**53, so float64 holds them exactly."""
+class DequantizeLinear(OpRun):
+    """What whole numbers stand for, with a scale for all or for each column. onnx's reference
+    evaluator has it from opset 19 on."""
 
     op_domain = ""
 
     def _run(
         self,
-        a: NDArray[np.integer],
-        b: NDArray[np.integer],
-        a_zero: NDArray[np.integer] | int = 0,
-        b_zero: NDArray[np.integer] | int = 0,
-    ) -> tuple[NDArray[np.int32]]:
-        left, right = a.astype(np.float64) - a_zero, b.astype(np.float64) - b_zero
-        return ((left @ right).astype(np.int32),)
+        x: NDArray[np.integer],
+        scale: NDArray[np.float32],
+        zero: NDArray[np.integer] | int = 0,
+        axis: int = 1,
+        **_: Any,  # attributes of later opsets
+    ) -> tuple[NDArray[np.float32]]:
+        if axis != x.ndim - 1:
+            raise ValueError(f"DequantizeLinear: expected a scale a column, found axis {axis}")
+        return ((x.astype(np.float32) - np.float32(zero)) * scale,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +227,7 @@ class _File:
             inputs = {name: values.astype(types[name]) for name, values in fields.items()}
             return dict(zip(self.outputs, run(self.outputs, inputs), strict=True))
 
-        reference = ReferenceEvaluator(self.proto, new_ops=[MatMulInteger])
+        reference = ReferenceEvaluator(self.proto, new_ops=[DequantizeLinear])
 
         def evaluated(*given: Any) -> Any:
             with np.errstate(over="ignore", invalid="ignore"):  # of a sigmoid, which is right
