@@ -89,7 +89,7 @@ def operations(runs: Runs) -> int:
 
 def _multiplications(ran: Ran) -> int:
     shapes = [sides for _, sides in ran.inputs]
-    if ran.operator in ("MatMul", "MatMulInteger"):
+    if ran.operator in ("MatMul", "MatMulInteger", "MatMulIntegerToFloat"):
         return math.prod(ran.outputs[0][1]) * shapes[0][-1]
     if ran.operator == "Gemm":  # (M, N), and what both sides share
         rows, columns = ran.outputs[0][1]

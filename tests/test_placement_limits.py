@@ -11,14 +11,14 @@ from onnx import helper
 ROOT = Path(__file__).parents[1]
 CONTEXT = ROOT / "models/thinstack-sentiment-context/thinstack_sentiment_context/model"
 BUNDLES = {"sentiment": "sentiment", "context": str(CONTEXT)}
-PRODUCTS = ("Gemm", "MatMul", "MatMulInteger", "LSTM")
+PRODUCTS = ("Gemm", "MatMul", "MatMulIntegerToFloat", "LSTM")
 
 FIXED = ("copies", "edges", "copies in loops", "edges of loops", "CPU in loops", "CPU's products")
 MOST = {
     ("sentiment", "on_gpu"): (5, 5, 1, 6, 25, 0),
     ("context", "on_gpu"): (4, 7, 1, 10, 25, 0),
     ("sentiment", "content"): (38, 11, 1, 6, 22, 0),
-    ("context", "content"): (99, 12, 1, 10, 22, 36),
+    ("context", "content"): (103, 12, 1, 10, 22, 0),
 }
 """The limits of `FIXED`, by bundle and by its file: the one for GPUs, and the one for CPUs, which a
 GPU runs where a bundle has no other."""
