@@ -3,7 +3,8 @@
     python benchmarks/starts.py [--rounds 15] [--json]
 
 The first row is what nobody can do without who runs an ONNX file. Processes run in turn, and a
-figure is the median of its rounds. Trust the ratios only.
+figure is the median of its rounds. All read compiled modules, as those of an installed package are,
+from a folder of their own. Trust the ratios only.
 """
 
 import json
@@ -13,6 +14,7 @@ import sys
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -28,13 +30,14 @@ PROGRAMS = {
 }
 
 
-def milliseconds(arguments: list[str]) -> float:
-    """Processor time of Python with these arguments."""
+def milliseconds(arguments: list[str], compiled: str) -> float:
+    """Processor time of Python with these arguments. `compiled`: the folder of compiled modules."""
     before = getrusage(RUSAGE_CHILDREN)
     # Not in the current folder, which Python would import from before all others.
     options: dict[str, Any] = {"cwd": Path(__file__).parent}
     options |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPYCACHEPREFIX": compiled}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     subprocess.run([sys.executable, *arguments], check=True, env=environment, **options)
     after = getrusage(RUSAGE_CHILDREN)
     return 1e3 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
@@ -46,9 +49,10 @@ def main(
 ) -> None:
     """Measure all programs in turn, round after round; the first round is not counted."""
     found: dict[str, list[float]] = {name: [] for name in PROGRAMS}
-    for _ in range(rounds + 1):
-        for name, arguments in PROGRAMS.items():
-            found[name].append(milliseconds(arguments))
+    with TemporaryDirectory() as compiled:
+        for _ in range(rounds + 1):
+            for name, arguments in PROGRAMS.items():
+                found[name].append(milliseconds(arguments, compiled))
     medians = {name: median(times[1:]) for name, times in found.items()}
     console = Console()
     if as_json:

@@ -11,10 +11,10 @@ from bundle_folders import replaced, resealed
 from onnx import TensorProto, helper
 
 from thinstack.bundle import open_bundle
+from thinstack.bundle.gate import onnx_gate
 from thinstack.bundle.gate.passed import PASSED, has_passed
 from thinstack.bundle.opening import BUNDLED
 from thinstack.errors import BundleError
-from thinstack.runtime import session
 from thinstack.runtime.predictor import Predictor
 
 ROOT = Path(__file__).parents[2]
@@ -24,13 +24,13 @@ ONNX = "onnx/model.onnx"
 @pytest.fixture
 def checked(monkeypatch):
     """The digest of each file that passes through the gate."""
-    found, real = [], session.check_onnx
+    found, real = [], onnx_gate.check_onnx
 
     def recorded(content, **more):
         found.append(hashlib.sha256(content).hexdigest())
         real(content, **more)
 
-    monkeypatch.setattr(session, "check_onnx", recorded)
+    monkeypatch.setattr(onnx_gate, "check_onnx", recorded)
     return found
 
 

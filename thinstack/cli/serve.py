@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +32,8 @@ def serve(
     threads: ThreadsOption = None,
 ) -> None:
     """Open a page on this machine that scores texts as you type them."""
+    import webbrowser
+
     from thinstack import load
     from thinstack.integrations.serving.server import PageServer
 

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from thinstack.cli.options import JsonOption, ModelArgument, print_json
@@ -49,6 +48,8 @@ def similar(
         for_each = ((query, [each._asdict() for each in nearest]) for query, nearest in found)
         print_json([{"text": query, "by": by, "nearest": nearest} for query, nearest in for_each])
         return
+    from rich.table import Table
+
     console = Console()
     for query, nearest in found:
         table = Table(by, "", title=Text(escaped(query)), title_justify="left", box=None)

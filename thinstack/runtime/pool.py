@@ -3,11 +3,13 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import chain, islice, starmap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thinstack.errors import InputError, raised_in, shown
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 MOST_THREADS = 256
 WAITING = 2
@@ -44,13 +46,15 @@ class Pool:
         if len(first) < 2:
             return starmap(run, first)
         if self._executor is None or self._process != os.getpid():
+            from concurrent.futures import ThreadPoolExecutor
+
             self._executor, self._process = ThreadPoolExecutor(self.threads), os.getpid()
         return self._mapped(self._executor, run, chain(first, jobs))
 
     def _mapped(
-        self, executor: Executor, run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
+        self, executor: "Executor", run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
     ) -> Iterator[Any]:
-        waiting = deque[Future[Any]]()
+        waiting: deque[Future[Any]] = deque()
         try:
             for job in jobs:
                 waiting.append(_submitted(executor, run, job))
@@ -63,12 +67,16 @@ class Pool:
                 future.cancel()
 
 
-def _submitted(executor: Executor, run: Callable[..., Any], job: tuple[Any, ...]) -> Future[Any]:
+def _submitted(
+    executor: "Executor", run: Callable[..., Any], job: tuple[Any, ...]
+) -> "Future[Any]":
     try:
         return executor.submit(run, *job)
     except RuntimeError as error:
         if not raised_in(error, "concurrent", "threading"):
             raise
+    from concurrent.futures import Future
+
     done = Future[Any]()
     done.set_result(run(*job))
     return done

@@ -18,7 +18,6 @@ from thinstack.errors import BundleError, InputError
 from thinstack.runtime.devices import RunningDevice
 from thinstack.runtime.documents import ScoredText, aggregation_of
 from thinstack.runtime.ending import watch_end
-from thinstack.runtime.gpu_session import pays
 from thinstack.runtime.interface import PARSE_OUTPUT, Batch, check_parse, check_scores, interface_of
 from thinstack.runtime.long_sentences import MAX_WORDS, Limits, cuts_of, parts_of
 from thinstack.runtime.pool import Pool
@@ -208,7 +207,7 @@ class Scorer:
         steps = self._trees.of_sentences(parts.words, source, self._parse)
         given = None if steps is None else transitions_of(trees, steps, parts.lengths)
         lengths, costs = costs_of(trees, parts)
-        few = self._requested == "auto" and not pays(sum(lengths))
+        few = self._requested == "auto" and self._are_few(sum(lengths))
         device, pool = ("cpu", self._pool) if few else (self.device, self.pool)
         most: dict[str, Any] = {"nodes": BATCH_NODES[device], "pieces": BATCH_PIECES[device]}
         most |= costs | {"characters": BATCH_WORDS[device], "threads": pool.threads}
@@ -221,6 +220,12 @@ class Scorer:
         order = chain.from_iterable(positions for positions, _ in jobs)
         ordered = dict(zip(order, results, strict=True))
         return [ordered[place] for place in range(len(ordered))]
+
+    def _are_few(self, words: int) -> bool:
+        """Whether "auto" runs so many words on the CPU although there is a GPU."""
+        from thinstack.runtime.gpu_session import pays
+
+        return not pays(words)
 
     def _run_batch(
         self,

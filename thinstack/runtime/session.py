@@ -5,9 +5,7 @@ from collections.abc import Collection
 from typing import Any, get_args
 
 from thinstack._onnxruntime import import_onnxruntime
-from thinstack.bundle.gate.onnx_gate import check_onnx
 from thinstack.bundle.gate.passed import has_passed
-from thinstack.bundle.gpu_file import joined
 from thinstack.bundle.manifest import GPU_FILE
 from thinstack.core.config import Device
 from thinstack.errors import DeviceError, InputError
@@ -44,8 +42,13 @@ def open_session(
             "allow_operators is for models in a process of their own: say isolated=True"
         )
     if not has_passed(digest):
+        from thinstack.bundle.gate.onnx_gate import check_onnx
+
         check_onnx(model, source=source, allow=allow_operators, for_gpu=for_gpu)
     if gpu and device != "cpu":
+        from thinstack.bundle.gate.onnx_gate import check_onnx
+        from thinstack.bundle.gpu_file import joined
+
         both = f"{source} and {GPU_FILE}"
         gpu = joined(gpu, model, source=both)
         check_onnx(gpu, source=both, allow=allow_operators, for_gpu=True)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack.errors import DeviceError
 from thinstack.runtime.devices import RunningDevice, gpus_for
-from thinstack.runtime.gpu_session import ANYWHERE, GpuSession, gpu_session
 from thinstack.runtime.onnx_session import cpu_session
 
 
@@ -26,6 +25,8 @@ def start_session(model: bytes, device: str, source: str, on_gpu: bytes = b"") -
     on_cpu = partial(cpu_session, onnxruntime, model, source)
     auto, problems = device == "auto", []
     for gpu in gpus_for(device):
+        from thinstack.runtime.gpu_session import ANYWHERE, GpuSession, gpu_session
+
         session, problem = gpu_session(onnxruntime, gpu, on_gpu or model, real=auto)
         if session is not None:
             return Started(GpuSession(session, gpu, on_cpu, auto=auto), gpu.name)

@@ -1,7 +1,6 @@
 """The base of every configuration. It is strict and frozen, and its errors name the field."""
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
@@ -56,6 +55,8 @@ def problems(error: ValidationError, *, most: int = MOST_PROBLEMS) -> str:
 def read_toml(path: str | Path, kind: str) -> dict[str, Any]:
     """The data of a TOML file, which holds a `kind`. Raises ConfigError if the file is missing, no
     plain file, not TOML, nested too deep, or longer than `MOST_BYTES`."""
+    import tomllib
+
     try:
         if Path(path).exists() and not Path(path).is_file():
             raise ValueError("expected a file, found a folder, a pipe or a device; name a file")

@@ -1,13 +1,12 @@
 """Opens files that may be compressed: gzip, bzip2 and xz. The first bytes of a file decide, and not
 its name, because some programs unpack a file and leave its name."""
 
-import bz2
-import gzip
 import io
 import lzma
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,11 +18,8 @@ BUFFER: Final = 1 << 16
 
 COMPRESSED_SUFFIXES: Final = (".gz", ".bz2", ".xz")
 
-_UNPACKED: Final[dict[bytes, Any]] = {
-    b"\x1f\x8b\x08": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-}
+_UNPACKED: Final = {b"\x1f\x8b\x08": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
+"""The module that reads a file, by its first bytes."""
 _BLOCK: Final = (b"1AY&SY", b"\x17rE8P\x90")  # behind "BZh" and a digit, which a text may have too
 _REFUSED: Final[dict[bytes, str]] = {
     b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save the sheet as CSV",
@@ -67,7 +63,7 @@ def _kind(path: FilePath, start: bytes) -> Any:
     for mark, what in _REFUSED.items():
         if start.startswith(mark):
             raise DataError(f"{path}: expected text, found {what}")
-    for mark, unpack in _UNPACKED.items():
-        if start.startswith(mark) and (unpack is not bz2.open or start[4:10] in _BLOCK):
-            return unpack
+    for mark, module in _UNPACKED.items():
+        if start.startswith(mark) and (module != "bz2" or start[4:10] in _BLOCK):
+            return import_module(module).open
     return None
