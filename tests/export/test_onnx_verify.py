@@ -10,6 +10,7 @@ import pytest
 import torch
 from export_models import ChildSum, X, make_config, make_model, randomised, stored
 from onnx import numpy_helper
+from threadpoolctl import threadpool_info, threadpool_limits
 from torch import Tensor
 
 from thinstack.core.forest import Forest, join
@@ -62,6 +63,21 @@ def test_report(fixture, counts, request):
     assert report.mean_deviation <= report.max_deviation < 0.1
     assert report.development == ()
     assert as_json(report)["runtimes"][0]["max_error"] == report.runtimes[0].max_error
+
+
+@pytest.mark.usefixtures("short_samples")
+def test_numpy_evaluates_a_file_on_one_thread(words, monkeypatch):
+    """On a busy machine, two take eight times as long."""
+    found, run = set(), onnx_verify.ReferenceEvaluator.run
+
+    def noted(*given, **more):
+        found.update(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        return run(*given, **more)
+
+    monkeypatch.setattr(onnx_verify.ReferenceEvaluator, "run", noted)
+    with threadpool_limits(2):
+        verify_onnx(words.file, words.model, words.config, runtimes=("onnx.reference",))
+    assert found == {1}
 
 
 class Exponential(ChildSum):

@@ -4,6 +4,8 @@ import json
 from collections import Counter
 
 import pytest
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from thinstack.errors import DataError
 from thinstack.training.examples.labels import MAX_CLASSES, find_labels
@@ -11,7 +13,7 @@ from thinstack.training.examples.set_aside import repeated, set_aside_share
 from thinstack.training.tasks.spans import Spans
 from thinstack.training.tasks.texts import Texts
 from thinstack.training.tasks.texts.reading import Text, read_texts
-from thinstack.training.tasks.texts.rival import plain_rival
+from thinstack.training.tasks.texts.rival import learn_plain, plain_rival
 
 LABELS = ("no", "yes")
 BY_TEXT = Texts().class_of, Texts().group_of
@@ -129,6 +131,20 @@ def test_the_rival_names_classes_as_the_labels_are_in_order():
              [("good", "yes"), ("dull", "no"), ("fine", "maybe")] * 4]  # fmt: skip
     figures = plain_rival(texts, texts[:3], ("no", "yes", "maybe"))
     assert (figures["accuracy"], figures["texts"]) == (100, 3)
+
+
+def test_the_rival_learns_on_one_thread(monkeypatch):
+    """On a busy machine, two take twenty times as long."""
+    found, fit = set(), LogisticRegression.fit
+
+    def noted(*given):
+        found.update(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        return fit(*given)
+
+    monkeypatch.setattr(LogisticRegression, "fit", noted)
+    with threadpool_limits(2):
+        learn_plain(["a", "b"], ["no", "yes"], LABELS)
+    assert found == {1}
 
 
 # -- classes that a table has

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
+from threadpoolctl import ThreadpoolController
 
 from thinstack._onnxruntime import import_onnxruntime
 from thinstack._version import __version__
@@ -228,9 +229,12 @@ class _File:
             return dict(zip(self.outputs, run(self.outputs, inputs), strict=True))
 
         reference = ReferenceEvaluator(self.proto, new_ops=[DequantizeLinear])
+        numpy_threads = ThreadpoolController()
 
         def evaluated(*given: Any) -> Any:
-            with np.errstate(over="ignore", invalid="ignore"):  # of a sigmoid, which is right
+            # Of a sigmoid, which is right. Products are so small that threads wait for each other.
+            one = numpy_threads.limit(limits=1, user_api="blas")
+            with np.errstate(over="ignore", invalid="ignore"), one:
                 return reference.run(*given)
 
         self.runtimes: dict[str, tuple[str, Run]] = {

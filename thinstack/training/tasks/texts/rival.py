@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline, make_union
+from threadpoolctl import threadpool_limits
 
 from thinstack.evaluate.accuracy import text_figures
 from thinstack.evaluate.figures import Figures
@@ -48,7 +49,10 @@ def learn_plain(
         pieces = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": least}
         grams.append(TfidfVectorizer(sublinear_tf=True, **pieces))
     plain = LogisticRegression(C=10.0, max_iter=1000)
-    model = make_pipeline(make_union(*grams), plain).fit(texts, names)
+    model = make_pipeline(make_union(*grams), plain)
+    # Vectors are so small that several threads wait for each other.
+    with threadpool_limits(1, user_api="blas"):
+        model.fit(texts, names)
 
     def score(texts: Sequence[str]) -> NDArray[np.float64]:
         scores = np.zeros((len(texts), len(labels)))
