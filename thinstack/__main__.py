@@ -1,15 +1,12 @@
 """The program `thinstack`, which is also `python -m thinstack`."""
 
-import gc
+from thinstack._imports import imports_that_stay
 
 
 def main() -> None:
-    """Run the command line, without collecting garbage while it is imported: all of it stays."""
-    gc.disable()
-    from thinstack.cli import main as run
-
-    gc.freeze()
-    gc.enable()
+    """Run the command line."""
+    with imports_that_stay():
+        from thinstack.cli import main as run
     run()
 
 

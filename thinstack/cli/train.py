@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from thinstack._imports import imports_that_stay
 from thinstack.cli.options import HeaderOption, SeparatorOption, listed
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
 from thinstack.errors import InputError, StoppedError, escaped, needs_extra
@@ -194,7 +195,7 @@ def _told_how_to_go_on() -> Iterator[None]:
 def _train_table(
     file: Path, out: Path, files: dict[str, Any], *, console: Console, team: Team, **settings: Any
 ) -> None:
-    with needs_extra("export"):
+    with needs_extra("export"), imports_that_stay():
         from thinstack.training.train_texts import train_table
     with team.alone_in(out):
         advice = train_table(file, out, files, console=console, team=team, **settings)
@@ -220,7 +221,8 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
 def _run_recipe(
     file: Path, out: Path, seeds: list[int] | None, team: Team, settings: dict[str, Any]
 ) -> None:
-    with needs_extra("export"):  # Tasks need its packages when a recipe is read.
+    # Tasks need its packages when a recipe is read.
+    with needs_extra("export"), imports_that_stay():
         from thinstack.training.recipe import Recipe
         from thinstack.training.run_recipe import run_recipe
     recipe = Recipe.read(file)
