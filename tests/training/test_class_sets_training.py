@@ -12,6 +12,7 @@ from rich.console import Console
 import thinstack
 from thinstack.core.scale import FIVE
 from thinstack.errors import BundleError, ConfigError
+from thinstack.training import train_texts
 from thinstack.training.examples.datasets import load_datasets
 from thinstack.training.examples.example import minibatch
 from thinstack.training.recipe import Recipe
@@ -64,6 +65,29 @@ def trained(tmp_path_factory):
     }
     advice = train_table(table, out, files, **settings)
     return "\n".join([file.getvalue(), *advice]), out
+
+
+def test_what_comes_before_the_first_epoch_runs_on_the_threads_of_training(tmp_path, monkeypatch):
+    tiny_texts.start(tmp_path / "start", labels=FIVE)
+    table = tiny_texts.table(tmp_path / "t.csv", 60)
+    text = table.read_text("utf-8").replace(",up", ",good").replace(",down", ",bad")
+    table.write_text(text, "utf-8")
+    monkeypatch.setattr(train_texts, "with_weights", lambda *_: 1 / 0)
+    found = []
+    before = torch.get_num_threads()
+    for threads in (2, 1):
+        with pytest.raises(ZeroDivisionError):
+            train_table(
+                table,
+                tmp_path / "out",
+                {},
+                init=str(tmp_path / "start"),
+                threads=threads,
+                console=Console(file=io.StringIO()),
+            )
+        found.append(torch.get_num_threads())
+    torch.set_num_threads(before)
+    assert found == [2, 1]
 
 
 def test_a_table_of_bad_and_good_keeps_phrases_and_classes(trained):

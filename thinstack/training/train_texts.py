@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from pydantic import BaseModel
 from rich.console import Console
 
@@ -64,6 +65,7 @@ def train_table(
     `out` has the recipe of an earlier call that was stopped, the run goes on. Raises ConfigError if
     `out` was trained by another recipe.
     """
+    torch.set_num_threads(threads)
     inputs = inputs or Inputs(in_resolved_folder(table).parent)
     recipe: Recipe | None = None
     if team.main:

@@ -94,7 +94,9 @@ def own_trees(model: Model, examples: Sequence[Example]) -> list[NDArray[np.int6
     The model parses in evaluation mode, and its mode is restored."""
     training = model.training
     model.eval()
-    order = np.argsort([example.words for example in examples], kind="stable").tolist()
+    # A parser may read sentences up to the longest one of a batch.
+    longest = [example.gold.forest.lengths.max(initial=0) for example in examples]
+    order = np.argsort(longest, kind="stable").tolist()
     found: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(examples)
     places = iter(order)
     for part, forest in forests_of([examples[place] for place in order], "gold"):
