@@ -5,12 +5,12 @@ the same encoder in 8 bits without a tree, and against lexicons.
     [--encoder FOLDER] [--lexicons] [--rounds 7] [--json]
 
 Texts are SST's development sentences, detokenised. A bundle is called with 64 of them at a time, in
-their order, and once with all. The rival is a BERT of a folder, the mean of its outputs and a
-linear layer (untrained: weights do not change its speed), exported and quantised by onnxruntime
-(`quantize_dynamic`, weights by channel). It gets batches of 64 padded to the longest of each, in
-the order of the texts, and once after all were sorted by their pieces. The lexicons are VADER and
-TextBlob, a text at a time, as they read them. Every time has the splitting of text in it. All take
-turns, round after round; trust the ratios only.
+their order, once with all, and with each alone. The rival is a BERT of a folder, the mean of its
+outputs and a linear layer (untrained: weights do not change its speed), exported and quantised by
+onnxruntime (`quantize_dynamic`, weights by channel). It gets batches of 64 padded to the longest of
+each, in the order of the texts, and once after all were sorted by their pieces. The lexicons are
+VADER and TextBlob, a text at a time, as they read them. Every time has the splitting of text in it.
+All take turns, round after round; trust the ratios only.
 """
 
 import json
@@ -150,7 +150,7 @@ def main(
     subjects: dict[str, Run] = {}
     for named in model:
         name, _, path = named.rpartition("=")
-        for at_once in (BATCH, len(texts)):
+        for at_once in (BATCH, len(texts), 1):
             subjects[f"{name or path}, {at_once} a call"] = bundle(path, texts, at_once)
     against = [*subjects][:1] if len(model) > 1 else []
     if encoder is not None:

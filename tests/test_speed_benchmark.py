@@ -1,4 +1,4 @@
-"""`benchmarks/how_fast.py` and `contextual_speed.py`: their tables beside rivals."""
+"""`benchmarks/how_fast.py`, `contextual_speed.py` and `tables.py`: their tables beside rivals."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def test_every_subject_stands_beside_every_rival(modules, tmp_path, monkeypatch,
     options = {"encoder": Path("mini"), "lexicons": True, "rounds": 1}
     module.main(tmp_path, ["one", "2=two"], **options, as_json=True)
     found = json.loads(capsys.readouterr().out)
-    subjects = [f"{name}, {size} a call" for name in ("one", "2") for size in (2, 3)]
+    subjects = [f"{name}, {size} a call" for name in ("one", "2") for size in (2, 3, 1)]
     rows = [f"mini, 8 bits, {order}" for order in ("sorted", "in order")]
     rows += ["VADER", "TextBlob"]
     assert [*found] == subjects + rows
@@ -67,7 +67,7 @@ def test_every_subject_stands_beside_every_rival(modules, tmp_path, monkeypatch,
     for name in ("VADER", "TextBlob", "sorted", "in order"):
         assert read.count((name, TEXTS)) == 2
     for name in ("one", "two"):
-        assert [read.count((name, text)) for text in TEXTS] == [4] * 3
+        assert [read.count((name, text)) for text in TEXTS] == [6] * 3
 
 
 def test_the_rivals_have_their_speed_beside_them(modules):
@@ -122,3 +122,26 @@ def test_a_table_says_its_command_its_machine_and_its_day(modules, tmp_path, mon
     with pytest.raises(typer.Exit) as ended:
         module.output_of(Path("/my data"), "bad.py", ())
     assert ended.value.exit_code == 1
+
+
+def test_a_table_is_trained_beside_a_linear_model(monkeypatch, tmp_path, capsys):
+    monkeypatch.syspath_prepend(FOLDER)
+    import tables
+
+    (tmp_path / "trec").mkdir()
+    (tmp_path / "domains").mkdir()
+    questions = [("Who ran ?", "HUM"), ("Where was it ?", "LOC")]
+    for file, text, label in (
+        ("trec/trec_train.jsonl", "sentence", "label"),
+        ("domains/alexa-reviews.jsonl", "text", "stars"),
+    ):
+        rows = [json.dumps({text: one, label: of}) + "\n" for one, of in questions]
+        (tmp_path / file).write_text("".join(rows) * 2726)
+    sizes = {name: [*map(len, rows)] for name, rows in tables.tables_of(tmp_path).items()}
+    assert [*sizes] == [*tables.TARGETS]
+    assert [*sizes.values()] == [[600, 452], [2000, 3452], [5000, 452]]
+    monkeypatch.setattr(tables, "trained", lambda train, test: float(len(train.read_text())))
+    tables.main(tmp_path, only=["600 questions"], as_json=True)
+    (found,) = json.loads(capsys.readouterr().out)
+    lines = sum(len(json.dumps({"text": one, "label": of})) + 1 for one, of in questions)
+    assert (found["accuracy"], found["linear_accuracy"]) == (300 * lines, 100)
