@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from thinstack.export.onnx.graph import OPSET, Graph, set_nodes, subgraphs, walk
+from thinstack.export.onnx.graph import OPSET, Graph, nodes_read, set_nodes, subgraphs, walk
 from thinstack.export.onnx.value import Value
 
 # Weights of half precision are cast, and vectors of no elements made, where they are read.
@@ -26,14 +26,14 @@ def fold_constants(g: Graph) -> None:
     """Replace nodes that read nothing but weights by weights, in a finished main graph and in the
     loops in it."""
     nodes, g.nodes[:] = list(g.nodes), []
-    folder = _Folder(g)
-    left = folder.folded(nodes, kept={output.name for output in g.outputs})
+    folder, kept = _Folder(g), {output.name for output in g.outputs}
+    left = folder.folded(nodes, kept)
     folder.cut(left)
     stored = {tensor.name for tensor in g.weights}
     # New weights of half precision are cast as well, and all of them before anything reads them.
     cut = {node.name for node in g.nodes}
     g.nodes += left
-    g.nodes.sort(key=lambda node: _rank(node, stored, cut))
+    g.nodes[:] = nodes_read(kept, sorted(g.nodes, key=lambda node: _rank(node, stored, cut)))
 
 
 def _rank(node: onnx.NodeProto, stored: set[str], cut: set[str]) -> int:
@@ -70,8 +70,7 @@ class _Folder:
                     self._parts.setdefault(node.input[0], []).append((node, value))
                 else:
                     self._store(constants, name, value)
-        read = kept.union(*(inner.input for inner in walk(constants)))
-        return [each for each in constants if each.op_type != "Reshape" or each.output[0] in read]
+        return constants
 
     def _reshape_once(self, node: onnx.NodeProto) -> None:
         """Let a reshape to a known shape read what was there before another reshape."""

@@ -230,10 +230,29 @@ def names_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> set[s
     needed = set(outputs)
     for node in reversed(nodes):
         if needed.intersection(node.output):
-            for inner in walk([node]):
-                needed.update(inner.input)
-                needed.update(each.name for graph in subgraphs(inner) for each in graph.output)
+            needed |= _read_by(node)
     return needed
+
+
+def nodes_read(outputs: Iterable[str], nodes: Sequence[onnx.NodeProto]) -> list[onnx.NodeProto]:
+    """The nodes that `outputs` are made of; the graphs in them lose their other nodes too.
+    onnxruntime warns of constants that nothing reads."""
+    needed, kept = set(outputs), list[onnx.NodeProto]()
+    for node in reversed(nodes):
+        if needed.intersection(node.output):
+            for graph in subgraphs(node):
+                made = [value.name for value in graph.output]
+                set_nodes(graph, nodes_read(made, graph.node))
+            needed |= _read_by(node)
+            kept.append(node)
+    return kept[::-1]
+
+
+def _read_by(node: onnx.NodeProto) -> set[str]:
+    """The names that a node and the graphs in it read, and those of what these graphs give."""
+    inside = [*walk([node])]
+    given = (each.name for inner in inside for graph in subgraphs(inner) for each in graph.output)
+    return {*given}.union(*(inner.input for inner in inside))
 
 
 def set_nodes(graph: onnx.GraphProto, nodes: Iterable[onnx.NodeProto]) -> None:
