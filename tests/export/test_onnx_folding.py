@@ -8,7 +8,7 @@ from onnx import helper
 
 from thinstack.bundle.gate.onnx_gate import check_onnx
 from thinstack.export.onnx.folding import fold_constants
-from thinstack.export.onnx.graph import Graph
+from thinstack.export.onnx.graph import Graph, subgraphs, walk
 from thinstack.export.onnx.value import Value
 
 FLOAT = onnx.TensorProto.FLOAT
@@ -20,6 +20,15 @@ def operators(graph):
     return [node.op_type for node in graph.node] + [
         name for body in inner for name in operators(body)
     ]
+
+
+def unread(graph):
+    """The names that no node of a graph, or of one within it, reads, and that it does not give."""
+    every = list(walk(graph.node))
+    graphs = [graph, *(inner for node in every for inner in subgraphs(node))]
+    read = {name for node in every for name in node.input}
+    read |= {value.name for each in graphs for value in each.output}
+    return [node.name for node in every if not read.intersection(node.output)]
 
 
 @pytest.mark.parametrize("half", [False, True])
@@ -129,6 +138,7 @@ def test_a_matrix_is_stored_whole_or_in_parts_whichever_is_less(parts):
     assert stored == ([[SIZE, 10]] if whole else [[SIZE, 7]])
     assert [node.op_type for node in graph.node].count("Slice") == (2 if whole else 0)
     assert operators(graph).count("Slice") == (2 if whole else 0)
+    assert unread(graph) == []
     values = np.random.default_rng(1).normal(size=(3, SIZE)).astype(np.float32)
     expected = [
         np.concatenate([(values + step) @ w[:, start:end] for start, end in parts], 1)
@@ -151,6 +161,7 @@ def test_of_two_reshapes_one_is_left():
     fold_constants(g)
     file = g.model({})
     assert operators(onnx.load_from_string(file).graph).count("Reshape") == 3
+    assert unread(onnx.load_from_string(file).graph) == []
     values = np.arange(12, dtype=np.float32).reshape(2, 6)
     y, z = session_of(file).run(None, {"x": values})
     np.testing.assert_array_equal(y, values + 2)

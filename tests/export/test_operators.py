@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import onnx
+import onnxruntime
 import pytest
 from export_models import V, make_config
 from tiny_encoder import PIECES, WIDTH, contextual_recipe
@@ -25,6 +26,16 @@ def test_files_that_were_written_before_pass(path):
     if for_gpu:
         content = joined(content, path.with_name("model.onnx").read_bytes(), source=str(path))
     check_onnx(content, source=str(path), for_gpu=for_gpu)
+
+
+SHIPPED = [path for path in FILES if path.name == "model.onnx" and "golden" not in path.parts]
+SHIPPED += ROOT.glob("thinstack/bundle/bundled/*/onnx/model.onnx")
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.parents[1].name)
+def test_onnxruntime_has_nothing_to_say(path, capfd):
+    onnxruntime.InferenceSession(path)
+    assert capfd.readouterr().err == ""
 
 
 def subjects():
