@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "runtimes.md").read_text(encoding="utf-8")
 # That of pairs needs a model of pairs: `training/test_pair_tables.py` runs one.
 ALL = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
-BLOCKS = [block for block in ALL if "runs/pairs" not in block and "class_sets" not in block]
+OWN = [block for block in ALL if 'open_bundle("sentiment")' in block]
+BLOCKS = [block for block in ALL if '"model.' in block]
 MODEL = ROOT / "thinstack" / "bundle" / "bundled" / "sentiment" / "onnx" / "model.onnx"
 
 
@@ -40,6 +41,12 @@ def test_python(tmp_path, monkeypatch, capsys):
     ):
         np.testing.assert_array_equal(parse, first["parse"])
         np.testing.assert_allclose(nodes, first["nodes"], rtol=0, atol=1e-5)
+
+
+def test_the_file_of_a_bundle(capsys):
+    (block,) = OWN
+    exec(compile(block, "<runtimes.md>", "exec"), {})
+    assert capsys.readouterr().out == re.search(r"# (\(5, 5\).*?):", block)[1] + "\n"
 
 
 def test_labels_that_stand_for_sets_of_classes(capsys):
