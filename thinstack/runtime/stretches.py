@@ -12,9 +12,9 @@ from thinstack.core.transitions import SHIFT, balanced, breaks_of, over
 from thinstack.runtime.documents import ScoredText, mean_scores
 from thinstack.runtime.long_sentences import join
 from thinstack.runtime.scored import Scored, Spans
-from thinstack.text.batching import BATCH_NODES, BATCH_WORDS, joined_transitions
+from thinstack.text.batching import BATCH_WORDS, joined_transitions
 
-MOST_NODES: Final = BATCH_NODES["cpu"]
+MOST_NODES: Final = 1 << 12
 """Nodes of the tree of a stretch at most, or one sentence, on any device: 2,048 words."""
 
 MOST_CHARACTERS: Final = BATCH_WORDS["cpu"]

@@ -18,8 +18,9 @@ _BY_TEXT = "model(text) reads texts"
 IntArray = NDArray[np.int64]
 Item = TypeVar("Item")
 
-BATCH_NODES: Final = {"cpu": 1 << 12, "cuda": 1 << 17, "webgpu": 1 << 15}
-"""Nodes of a batch at most (or one sentence), by device. A core is busy with a few dozen sentences.
+BATCH_NODES: Final = {"cpu": 1536, "cuda": 1 << 17, "webgpu": 1 << 15}
+"""Nodes of a batch at most (or one sentence), by device. A core is busy with a few dozen sentences,
+and takes 0.86 of the time for 64 if they run as two batches, of the shorter and the longer ones.
 On a GPU each operator of each step is a launch of 5 to 10 us, however few rows it has; 3,500
 sentences share what 110 would. The tables of the bundled model then take about half a GB. An
 estimate: `benchmarks/gpu.py` tells the speed of other sizes. For WebGPU all limits are such that
