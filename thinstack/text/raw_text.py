@@ -1,7 +1,6 @@
 """Turns a general tokeniser's words into treebank words, and treebank words into running text."""
 
 import re
-from array import array
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -19,6 +18,8 @@ _REPLACED = {
 _RUN = re.compile(r"-{3,}$|\.{4,}$")
 _APOSTROPHES = frozenset("'‘’")
 _JOINERS = frozenset("-/")
+_ASKING = frozenset({*_APOSTROPHES, *_JOINERS, '"', ".", "*"})
+"""Marks of which what stands around them decides what they are."""
 _STRAIGHT = str.maketrans("‘’ʼ–‑‐", "'''---")
 _OPENING = frozenset({"``", "`", "-LRB-", "-LSB-", "-LCB-", "--"})
 _ELIDED = re.compile(r"(\d\ds?|tis|twas|till?|cause|cos|bout|em|n|round)$", re.IGNORECASE)
@@ -52,23 +53,27 @@ def treebank_words(
       escaped (`ptb.escape`).
     """
     words: list[str] = []
-    firsts, ends = array("q"), array("q")
+    dropped: list[int] = []
+    joined: list[int] = []  # tokens that go on with the word before
     # glued: no space stands before this token. joining: the token goes on with the last word.
     # quoted: a double quote is open.
     glued = joining = quoted = False
-    before = ""
     for i, token in enumerate(tokens):
-        if not token or token.isspace():
-            glued = joining = False
-            continue
         if not (glued or joining) and token.isalnum():  # as most are
             words.append(token)
+        elif not token or token.isspace():
+            dropped.append(i)
+            glued = joining = False
+            continue
+        elif not (joining or token in _ASKING or token.isalnum()):
+            words.append(_spelt(token))
         else:
-            after = "" if spaces[i] or i + 1 == len(tokens) else tokens[i + 1].strip()
-            if joining or (glued and _continues(before, token, after, i + 1 == len(tokens))):
+            before, last = tokens[i - 1] if i else "", i + 1 == len(tokens)
+            after = "" if spaces[i] or last else tokens[i + 1].strip()
+            if joining or (glued and _continues(before, token, after, last)):
                 words[-1] += _spelt(token)
-                ends[-1] = i + 1
-                joining, glued, before = token in _JOINERS, not spaces[i], token
+                joined.append(i)
+                joining, glued = token in _JOINERS, not spaces[i]
                 continue
             opens = not glued or words[-1] in _OPENING
             if token == '"':
@@ -80,10 +85,24 @@ def treebank_words(
                 words.append("`" if opening and not joining else "'")
             else:
                 words.append(token if token.isalnum() else _spelt(token))
-        firsts.append(i)
-        ends.append(i + 1)
-        glued, before = not spaces[i], token
-    return words, np.array((firsts, ends), np.int64).T
+        glued = not spaces[i]
+    return words, _tokens_of_words(len(tokens), dropped, joined)
+
+
+def _tokens_of_words(
+    count: int, dropped: Sequence[int], joined: Sequence[int]
+) -> NDArray[np.int64]:
+    """The tokens [first, last + 1) of each word, (L, 2): all of so many, but those that were
+    dropped. Some are `joined` to the word before."""
+    places = np.arange(count + 1, dtype=np.int64)
+    if dropped or joined:
+        begins = np.ones(count, np.bool_)
+        begins[[*dropped, *joined]] = False
+        firsts = begins.nonzero()[0]
+        ends = firsts + 1
+        ends[firsts.searchsorted(joined) - 1] = np.add(joined, 1)  # of several, the last
+        return np.stack([firsts, ends], axis=1)
+    return places.repeat(2)[1:-1].reshape(-1, 2)
 
 
 def _continues(before: str, token: str, after: str, last: bool) -> bool:

@@ -5,6 +5,7 @@ unusual letters, misspelt negations, emoji, hashtags, very long words (docs/text
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from operator import lt
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from thinstack.text.plain_text import PlainText
 from thinstack.text.raw_text import treebank_words
 
 # spaCy leaves `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`.
-_negation = re.compile("(?<=[a-zA-Z])[nN]['\u2019][tT](?![a-zA-Z0-9])")
+_negation = re.compile("[nN](?<=[a-zA-Z][nN])['\u2019][tT](?![a-zA-Z0-9])")
 
 
 class DocSentence(NamedTuple):
@@ -37,14 +38,25 @@ class DocSentence(NamedTuple):
 
 def sentences_of(doc: Doc) -> list[DocSentence]:
     """The sentences of a Doc that hold words."""
-    places, text, sentences = places_of(doc), doc.text, []
+    places, sentences = places_of(doc), list[DocSentence]()
+    tokens_of_doc = _Tokens.of(doc.text, places)
     for span in sentence_spans(doc):
-        words, tokens = _words(_Tokens.of(span, text, places))
-        if words:
-            tokens += span.start
-            whole = span.start_char, span.end_char
-            read = words, tokens, *whole, characters_of(places, tokens)
-            sentences.append(DocSentence(span.start, span.end, *read))
+        start, end = span.start, span.end
+        read = tokens_of_doc if end - start == len(doc) else tokens_of_doc.between(start, end)
+        parts = _parts_of(read)
+        if parts is None:
+            words, tokens = treebank_words(read.texts, read.spaces)
+        else:
+            words, tokens = parts.words()
+        if not words:
+            continue
+        tokens += start
+        if parts is None and len(words) == end - start:  # as mostly: each token is a word
+            characters = places[start:end].astype("<i4")
+        else:
+            characters = characters_of(places, tokens)
+        place = read.starts[0], read.ends[-1]
+        sentences.append(DocSentence(start, end, words, tokens, *place, characters))
     return sentences
 
 
@@ -60,29 +72,38 @@ def sentence_spans(doc: Doc) -> Iterable[Span]:
 
 
 class _Tokens(NamedTuple):
-    """The N tokens of a sentence.
+    """The N tokens of a Doc or of a sentence.
 
     Attributes:
-        text: the text of the sentence.
+        whole: the text of the Doc.
         texts: that of each token.
+        starts, ends: the characters [start, end) of each token in it.
         spaces: whether another token follows each behind white space.
-        places: their characters [start, end) in the text, (N, 2).
     """
 
-    text: str
+    whole: str
     texts: list[str]
+    starts: list[int]
+    ends: list[int]
     spaces: list[bool]
-    places: NDArray[np.int64]
 
     @classmethod
-    def of(cls, span: Span, whole: str, places: NDArray[np.int64]) -> "_Tokens":
-        """Those of a sentence of a Doc, from its text and the places of its tokens. To ask each
-        token takes several times as long."""
-        shift, own = span.start_char, places[span.start : span.end]
-        ends = own.tolist()
-        texts = [whole[start:end] for start, end in ends]
-        spaces = [end < start for (_, end), (start, _) in pairwise(ends)]
-        return cls(whole[shift : span.end_char], texts, [*spaces, False], own - shift)
+    def of(cls, whole: str, places: NDArray[np.int64]) -> "_Tokens":
+        """Those of a Doc, from its text and their `places`. To ask each token takes several times
+        as long."""
+        starts, ends = places.T.tolist()
+        texts = [whole[start:end] for start, end in zip(starts, ends, strict=True)]
+        return cls(whole, texts, starts, ends, [*map(lt, ends, starts[1:]), False])
+
+    def between(self, start: int, end: int) -> "_Tokens":
+        """The tokens [start, end)."""
+        whole, *lists = self
+        return _Tokens(whole, *(each[start:end] for each in lists))
+
+    @property
+    def text(self) -> str:
+        """The text from the first token to the last."""
+        return self.whole[self.starts[0] : self.ends[-1]] if self.texts else ""
 
     @property
     def plain(self) -> bool:
@@ -93,16 +114,6 @@ class _Tokens(NamedTuple):
         return whole and max(map(len, self.texts), default=0) <= LONGEST
 
 
-def _words(read: _Tokens) -> tuple[list[str], NDArray[np.int64]]:
-    """Treebank words of a sentence, and the tokens that each was made of, (L, 2)."""
-    parts = _parts_of(read)
-    if parts is None:
-        return treebank_words(read.texts, read.spaces)
-    words, tokens = treebank_words(parts.texts, parts.spaces)
-    owners = parts.owners
-    return words, np.stack([owners[tokens[:, 0], 0], owners[tokens[:, 1] - 1, 1]], axis=1)
-
-
 class _Parts(NamedTuple):
     """The texts of P parts of tokens, and whether a space follows each. `owners` (P, 2) are the
     tokens [first, last + 1) of the sentence that each part belongs to."""
@@ -110,6 +121,12 @@ class _Parts(NamedTuple):
     texts: list[str]
     spaces: list[bool]
     owners: NDArray[np.int64]
+
+    def words(self) -> tuple[list[str], NDArray[np.int64]]:
+        """The treebank words, and the tokens that each was made of, (L, 2)."""
+        words, parts = treebank_words(self.texts, self.spaces)
+        owners = self.owners
+        return words, np.stack([owners[parts[:, 0], 0], owners[parts[:, 1] - 1, 1]], axis=1)
 
 
 def _parts_of(read: _Tokens) -> _Parts | None:
@@ -119,17 +136,22 @@ def _parts_of(read: _Tokens) -> _Parts | None:
     read otherwise. Tags of HTML are in no part. Each part of a token that holds white space is a
     word to the treebank.
     """
-    text, (firsts, lasts) = read.text, read.places.T
+    text = read.text
     plain = rules().typed.plain(text)
-    starts = [match.start() for match in _negation.finditer(text)]
-    inside = np.setdiff1d(starts, firsts) if starts else np.zeros(0, np.int64)
+    negations = [match.start() for match in _negation.finditer(text)]
+    if negations:  # less those that are tokens
+        shift = read.starts[0]
+        negations = sorted({*negations}.difference(start - shift for start in read.starts))
+    if not (plain or negations or "#" in text) and text.isascii() and read.plain:  # as most are
+        return None
+    firsts, lasts = np.array([read.starts, read.ends], np.int64) - read.starts[0]
     signs = _cut_signs(text, firsts)
-    if read.plain and not (plain or len(inside) or signs):
+    if not (plain or negations or signs) and read.plain:
         return None
     plain = plain or PlainText.of(text)
     changes = np.concatenate([[0], np.cumsum(plain.changed(text))])
     odd = (changes[lasts] > changes[firsts]) | (lasts - firsts > LONGEST)
-    odd[np.searchsorted(firsts, inside, side="right") - 1] = True
+    odd[np.searchsorted(firsts, negations, side="right") - 1] = True
     for first, behind in signs:
         odd[first:behind] = True
     parts = list[_Part]()
@@ -153,8 +175,6 @@ def _parts_of(read: _Tokens) -> _Parts | None:
 
 def _cut_signs(text: str, firsts: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Tokens [first, last + 1) of each emoji and hashtag that spaCy has cut into several."""
-    if text.isascii() and "#" not in text:
-        return []
     places = [match.span() for match in rules().signs.finditer(text)]
     starts, ends = np.array(places, np.int64).reshape(-1, 2).T
     first = np.searchsorted(firsts, starts, side="right") - 1
