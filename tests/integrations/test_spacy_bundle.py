@@ -12,7 +12,7 @@ from last_word_model import LABELS, TABLE, expected, mean_of, pipeline, write_la
 from spacy.cli.package import get_meta
 
 from thinstack.bundle import open_bundle, write_bundle
-from thinstack.bundle.manifest import GPU_FILE
+from thinstack.bundle.manifest import GPU_FILE, ONNX_FILE
 from thinstack.errors import BundleError
 
 FOR_GPUS = b"what only GPUs read"
@@ -42,6 +42,14 @@ def test_a_saved_pipeline_needs_nothing_else(moved):
     assert spacy.load(saved.parent / "twice")(TEXT).cats == nlp(TEXT).cats
     first, second = (pipes.get_pipe("tree_sentiment").to_bytes() for pipes in (again, loaded))
     assert first == second
+
+
+def test_the_bytes_of_a_model_are_held_once(moved):
+    nlp, saved = moved
+    for pipes in (nlp, spacy.load(saved)):
+        component = pipes.get_pipe("tree_sentiment")
+        model = component.predictor.bundle.read(ONNX_FILE)
+        assert model is component._saved()[ONNX_FILE] is component.predictor._model
 
 
 def test_settings_can_be_overridden_on_loading(moved):

@@ -9,6 +9,7 @@ and checks it when it is read. The folder that `model` names is not needed any m
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -215,7 +216,8 @@ class TreeSentiment(BatchedPipe):
         names = ("device", "threads", "classes", "abstain", "max_words", "isolated")
         settings = {name: getattr(self, name) for name in names}
         own: Aggregation | None = self.aggregation if self.aggregation in (None, "tree") else "mean"
-        predictor = Predictor(bundle, **settings, aggregation=own)
+        kept = replace(bundle, contents=files)  # so that the model's bytes are held once
+        predictor = Predictor(kept, **settings, aggregation=own)
         if self.source != "benepar":
             predictor.tree_maker(self.source)
         self.check(predictor)
