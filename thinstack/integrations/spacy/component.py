@@ -39,6 +39,7 @@ from thinstack.integrations.spacy.stored import Annotated, AnnotatedDoc, store
 from thinstack.integrations.spacy.trees import parses_of
 from thinstack.runtime.long_sentences import MAX_WORDS
 from thinstack.runtime.predictor import Predictor
+from thinstack.runtime.views import View
 from thinstack.text.given_trees import Trees
 
 Source = Literal["auto", "self", "balanced", "left", "right", "benepar"]
@@ -143,14 +144,15 @@ class TreeSentiment(BatchedPipe):
     def set_annotations(self, docs: Iterable[Doc], found: Iterable[AnnotatedDoc]) -> None:
         """Set the results of the component on each Doc, from what `predict` gave, and what it shows
         of them: `doc.cats` and `doc.spans[spans_key]`."""
-        labels, polarity = self.labels, self.predictor.view.polarity
         aggregation = self.aggregation
         if aggregation is None:
             aggregation = "tree" if self.predictor.aggregation == "tree" else "words"
+        own: dict[str, Any] = {"name": self.name, "aggregation": aggregation, "kept": self.kept}
+        view = self.predictor.view
+        if view.polarity != View.of(view.labels).polarity:
+            own["polarity"] = view.polarity
         for doc, each in zip(docs, found, strict=True):
-            names = {"name": self.name, "aggregation": aggregation}
-            own: dict[str, Any] = {"root": each.root, "polarity": polarity, **names}
-            store(doc, each.sentences, labels, self.abstain, kept=self.kept, **own)
+            store(doc, each.sentences, self.labels, self.abstain, root=each.root, **own)
             self.show(doc)
 
     @property

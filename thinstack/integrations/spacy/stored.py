@@ -93,8 +93,8 @@ def store(
 ) -> None:
     """Store on a Doc its sentences, which the component `name` scored by the classes `labels`. They
     replace what the component stored before. `root`: (C,) what the tree over them says.
-    `polarity`: the place of each class on a scale of sentiment, None if there is none
-    (`View.polarity`). `kept`: what else is stored, such as `about`."""
+    `polarity`: the place of each class on a scale of sentiment (`View.polarity`), None if there is
+    none, or if the names of the classes say it. `kept`: what else is stored, such as `about`."""
     records = []
     for sentence, transitions, scores, weight, parts, terms in found:
         record = {
@@ -112,15 +112,15 @@ def store(
         if terms is not None:
             record["terms"] = terms.astype("<f4", copy=False).tobytes()
         records.append(record)
-    value = {"labels": list(labels), "aggregation": aggregation, "sentences": records}
-    more: dict[str, Any] = {**(kept or {})}
+    value: dict[str, Any] = {"labels": list(labels), "aggregation": aggregation}
+    value |= {"sentences": records, **(kept or {})}
     if abstain is not None:
-        more["abstain"] = abstain
+        value["abstain"] = abstain
     if root is not None:
-        more["root"] = root.astype("<f4", copy=False).tobytes()
-    if polarity is not None and polarity != View.of(tuple(labels)).polarity:
-        more["polarity"] = list(polarity)
-    _put(doc, name, value | more)
+        value["root"] = root.astype("<f4", copy=False).tobytes()
+    if polarity is not None:
+        value["polarity"] = list(polarity)
+    _put(doc, name, value)
 
 
 def view_of(stored: dict[str, Any]) -> View:
