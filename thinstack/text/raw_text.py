@@ -52,9 +52,18 @@ def treebank_words(
     - Dashes become `--` (inside a token, `-`), an ellipsis becomes `...`. Brackets, `/` and `*` are
       escaped (`ptb.escape`).
     """
+    words, dropped, joined = read_tokens(tokens, spaces)
+    return words, tokens_of_words(len(tokens), dropped, joined)
+
+
+def read_tokens(
+    tokens: Sequence[str], spaces: Sequence[bool]
+) -> tuple[list[str], list[int], list[int]]:
+    """The words that `treebank_words` gives, the tokens that are dropped, and those that go on with
+    the word of the token before. Each other token begins a word."""
     words: list[str] = []
     dropped: list[int] = []
-    joined: list[int] = []  # tokens that go on with the word before
+    joined: list[int] = []
     # glued: no space stands before this token. joining: the token goes on with the last word.
     # quoted: a double quote is open.
     glued = joining = quoted = False
@@ -86,23 +95,18 @@ def treebank_words(
             else:
                 words.append(token if token.isalnum() else _spelt(token))
         glued = not spaces[i]
-    return words, _tokens_of_words(len(tokens), dropped, joined)
+    return words, dropped, joined
 
 
-def _tokens_of_words(
-    count: int, dropped: Sequence[int], joined: Sequence[int]
-) -> NDArray[np.int64]:
-    """The tokens [first, last + 1) of each word, (L, 2): all of so many, but those that were
-    dropped. Some are `joined` to the word before."""
-    places = np.arange(count + 1, dtype=np.int64)
-    if dropped or joined:
-        begins = np.ones(count, np.bool_)
-        begins[[*dropped, *joined]] = False
-        firsts = begins.nonzero()[0]
-        ends = firsts + 1
-        ends[firsts.searchsorted(joined) - 1] = np.add(joined, 1)  # of several, the last
-        return np.stack([firsts, ends], axis=1)
-    return places.repeat(2)[1:-1].reshape(-1, 2)
+def tokens_of_words(count: int, dropped: Sequence[int], joined: Sequence[int]) -> NDArray[np.int64]:
+    """The tokens [first, last + 1) of each word, (L, 2), from what `read_tokens` gave of so many
+    tokens."""
+    begins = np.ones(count, np.bool_)
+    begins[[*dropped, *joined]] = False
+    firsts = begins.nonzero()[0].astype(np.int64, copy=False)
+    ends = firsts + 1
+    ends[firsts.searchsorted(joined) - 1] = np.add(joined, 1)  # of several, the last
+    return np.stack([firsts, ends], axis=1)
 
 
 def _continues(before: str, token: str, after: str, last: bool) -> bool:

@@ -16,7 +16,7 @@ from thinstack.data.words import ptb
 from thinstack.integrations.spacy.places import characters_of, places_of
 from thinstack.text.english import LONGEST, plain_words, rules
 from thinstack.text.plain_text import PlainText
-from thinstack.text.raw_text import treebank_words
+from thinstack.text.raw_text import read_tokens, tokens_of_words, treebank_words
 
 # spaCy leaves `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`.
 _negation = re.compile("[nN](?<=[a-zA-Z][nN])['\u2019][tT](?![a-zA-Z0-9])")
@@ -24,16 +24,25 @@ _negation = re.compile("[nN](?<=[a-zA-Z][nN])['\u2019][tT](?![a-zA-Z0-9])")
 
 class DocSentence(NamedTuple):
     """A sentence of a Doc: its tokens [start, end), its characters [start_char, end_char), and its
-    L treebank words. Each word was made from the `tokens` [first, last + 1) of the Doc, (L, 2),
-    which have the `characters`, (L, 2), little-endian."""
+    L treebank words. Each word was made from the tokens [first, last + 1) of the Doc, (L, 2), that
+    `made_of` has, None if each token is a word. They have the `characters`, (L, 2),
+    little-endian."""
 
     start: int
     end: int
     words: list[str]
-    tokens: NDArray[np.int64]
+    made_of: NDArray[np.int64] | None
     start_char: int
     end_char: int
     characters: NDArray[np.int32]
+
+    @property
+    def tokens(self) -> NDArray[np.int64]:
+        """The tokens that each word was made from."""
+        if self.made_of is not None:
+            return self.made_of
+        places = np.arange(self.start, self.end + 1, dtype=np.int64)
+        return np.stack([places[:-1], places[1:]], axis=1)
 
 
 def sentences_of(doc: Doc) -> list[DocSentence]:
@@ -44,16 +53,13 @@ def sentences_of(doc: Doc) -> list[DocSentence]:
         start, end = span.start, span.end
         read = tokens_of_doc if end - start == len(doc) else tokens_of_doc.between(start, end)
         parts = _parts_of(read)
-        if parts is None:
-            words, tokens = treebank_words(read.texts, read.spaces)
-        else:
-            words, tokens = parts.words()
+        words, tokens = read.words() if parts is None else parts.words()
         if not words:
             continue
-        tokens += start
-        if parts is None and len(words) == end - start:  # as mostly: each token is a word
+        if tokens is None:
             characters = places[start:end].astype("<i4")
         else:
+            tokens += start
             characters = characters_of(places, tokens)
         place = read.starts[0], read.ends[-1]
         sentences.append(DocSentence(start, end, words, tokens, *place, characters))
@@ -99,6 +105,13 @@ class _Tokens(NamedTuple):
         """The tokens [start, end)."""
         whole, *lists = self
         return _Tokens(whole, *(each[start:end] for each in lists))
+
+    def words(self) -> tuple[list[str], NDArray[np.int64] | None]:
+        """The treebank words, and the tokens that each was made of, (L, 2): None if each token is a
+        word, as mostly."""
+        words, dropped, joined = read_tokens(self.texts, self.spaces)
+        each = not (dropped or joined)
+        return words, None if each else tokens_of_words(len(self.texts), dropped, joined)
 
     @property
     def text(self) -> str:
