@@ -3,7 +3,6 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from thinstack.core.config import TreeSource
@@ -110,8 +109,7 @@ class _Doubts:
     def check(self, places: Sequence[int], texts: Sequence[Sequence[Sequence[str]]]) -> None:
         """Warn of the first of the texts that are doubted; if one was before, of none."""
         for place, sentences in zip(places, () if self._told else texts, strict=False):
-            words = list(chain.from_iterable(sentences))
-            if doubt := self._language.doubt(words):
+            if doubt := self._language.doubt(*sentences):
                 warnings.warn(
                     LanguageWarning(f"text {place}: {doubt}; {_LITTLE}"), stacklevel=_outside()
                 )

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Sequence
+from itertools import chain
 
 from thinstack.data.words import ptb
 from thinstack.data.words.letters import plain_letters
@@ -51,12 +52,13 @@ class Language:
         """Whether a word is known."""
         return not (self._unread(word) or self._other(word)) and self._vocabulary.holds(word)
 
-    def doubt(self, words: Sequence[str]) -> str | None:
-        """Why the scores of a text of these words may say little; None if nothing speaks against
-        them."""
-        if sum(map(self._points.__getitem__, words)) >= 0:  # as of nearly all texts
+    def doubt(self, *sentences: Sequence[str]) -> str | None:
+        """Why the scores of a text of these sentences of words may say little; None if nothing
+        speaks against them."""
+        points = self._points.__getitem__
+        if sum([sum(map(points, words)) for words in sentences]) >= 0:  # as of nearly all texts
             return None
-        words = list(filter(is_word, words))
+        words = list(filter(is_word, chain.from_iterable(sentences)))
         unread = list(filter(self._unread, words))
         if 2 * len(unread) > len(words):
             count = f"{len(unread)} of its {len(words)} words"

@@ -10,7 +10,7 @@ and checks it when it is read. The folder that `model` names is not needed any m
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -119,9 +119,10 @@ class TreeSentiment(BatchedPipe):
     def _doubt(self, docs: Iterable[Sequence[DocSentence]]) -> None:
         """Warn of the first Doc that may not be English."""
         for sentences in () if self._doubted else docs:
-            words = [word for sentence in sentences for word in sentence.words]
-            if doubt := self.predictor.language.doubt(words):
-                problem = f"{self.name}: a Doc that begins with {words[:3]}: {doubt}"
+            read = [sentence.words for sentence in sentences]
+            if doubt := self.predictor.language.doubt(*read):
+                words = [*islice(chain.from_iterable(read), 3)]
+                problem = f"{self.name}: a Doc that begins with {words}: {doubt}"
                 warnings.warn(f"{problem}; its scores say little", LanguageWarning, stacklevel=3)
                 self._doubted = True  # unless that was raised as an error
                 return

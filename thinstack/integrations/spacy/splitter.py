@@ -124,7 +124,8 @@ class _Tokens(NamedTuple):
         whole = len("".join(self.texts).split()) < 2 or not any(
             len(each.split()) > 1 for each in self.texts
         )
-        return whole and max(map(len, self.texts), default=0) <= LONGEST
+        short = len(self.text) <= LONGEST or max(map(len, self.texts)) <= LONGEST
+        return whole and short
 
 
 class _Parts(NamedTuple):
