@@ -103,8 +103,10 @@ class _Tokens(NamedTuple):
 
     def between(self, start: int, end: int) -> "_Tokens":
         """The tokens [start, end)."""
-        whole, *lists = self
-        return _Tokens(whole, *(each[start:end] for each in lists))
+        own = slice(start, end)
+        return _Tokens(
+            self.whole, self.texts[own], self.starts[own], self.ends[own], self.spaces[own]
+        )
 
     def words(self) -> tuple[list[str], NDArray[np.int64] | None]:
         """The treebank words, and the tokens that each was made of, (L, 2): None if each token is a
