@@ -65,7 +65,8 @@ class WordpieceVocabulary(Vocabulary):
         return flat, np.fromiter(map(len, packed), np.int64, len(packed)) // flat.itemsize
 
     def fields(self, words: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-        return dict(zip(("piece_ids", "pieces_per_word"), self.ids(words), strict=True))
+        pieces, counts = self.ids(words)
+        return {"piece_ids": pieces, "pieces_per_word": counts}
 
     def knows(self, word: str) -> bool:
         return self._unknown not in self.pieces_of(word)
