@@ -69,7 +69,7 @@ def test_the_first_provider_is_the_device(last_word):
 
 
 @pytest.mark.usefixtures("_cuda")
-@pytest.mark.parametrize(("device", "batches", "calls"), [("cpu", 3, 79), ("cuda", 1, 3)])
+@pytest.mark.parametrize(("device", "batches", "calls"), [("cpu", 6, 40), ("cuda", 1, 3)])
 def test_a_gpu_has_larger_batches(last_word, device, batches, calls):
     predictor = Predictor(last_word, device=device, threads=1)
     predictor.predict([["good", "film"]] * 3000)  # 9,000 nodes
