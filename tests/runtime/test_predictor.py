@@ -281,7 +281,15 @@ def test_scores_that_are_not_finite_are_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "row", [[-7e30, 7e30, 1], [-0.01, 0.51, 0.5], [0, 0, 0], [0.5, 0.5, 0.01], [2, -0.5, -0.5]]
+    "row",
+    [
+        [-7e30, 7e30, 1],
+        [3e38, 3e38, 1],
+        [-0.01, 0.51, 0.5],
+        [0, 0, 0],
+        [0.5, 0.5, 0.01],
+        [2, -0.5, -0.5],
+    ],
 )
 def test_scores_that_are_no_probabilities_are_an_error(tmp_path, row):
     """The scores are then the row of the word itself."""
