@@ -56,7 +56,6 @@ def test_scoring_a_text_imports_no_more_than_that_needs():
         "asyncio",
         "urllib.request",
         "pluggy",
-        "concurrent.futures",
         "gzip",
         "rich.table",
         "tomllib",

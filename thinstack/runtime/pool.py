@@ -3,13 +3,11 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import chain, islice, starmap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thinstack.errors import InputError, raised_in, shown
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 MOST_THREADS = 256
 WAITING = 2
@@ -39,6 +37,7 @@ class Pool:
         thread, run in the calling thread. So do those that threads do not take, because the program
         ends or may have no more threads. Few jobs wait, because the end of the program waits for
         them."""
+        # Its classes are imported with this module: a program that ends can import them no more.
         if self.threads == 1:
             return starmap(run, jobs)
         jobs = iter(jobs)
@@ -46,15 +45,13 @@ class Pool:
         if len(first) < 2:
             return starmap(run, first)
         if self._executor is None or self._process != os.getpid():
-            from concurrent.futures import ThreadPoolExecutor
-
             self._executor, self._process = ThreadPoolExecutor(self.threads), os.getpid()
         return self._mapped(self._executor, run, chain(first, jobs))
 
     def _mapped(
-        self, executor: "Executor", run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
+        self, executor: Executor, run: Callable[..., Any], jobs: Iterable[tuple[Any, ...]]
     ) -> Iterator[Any]:
-        waiting: deque[Future[Any]] = deque()
+        waiting = deque[Future[Any]]()
         try:
             for job in jobs:
                 waiting.append(_submitted(executor, run, job))
@@ -67,16 +64,12 @@ class Pool:
                 future.cancel()
 
 
-def _submitted(
-    executor: "Executor", run: Callable[..., Any], job: tuple[Any, ...]
-) -> "Future[Any]":
+def _submitted(executor: Executor, run: Callable[..., Any], job: tuple[Any, ...]) -> Future[Any]:
     try:
         return executor.submit(run, *job)
     except RuntimeError as error:
         if not raised_in(error, "concurrent", "threading"):
             raise
-    from concurrent.futures import Future
-
     done = Future[Any]()
     done.set_result(run(*job))
     return done
