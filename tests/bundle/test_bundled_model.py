@@ -92,7 +92,7 @@ def test_a_word_that_training_did_not_have_is_read_in_pieces(predictor):
 
 def test_evaluate_gives_the_figures_of_its_manifest(bundle, predictor, data_dir):
     figures = bundle.manifest.metrics["development"]
-    for source, least in (("gold", (51.2, 88.6, 82.0)), ("auto", (51.2, 88.6, 84.4))):
+    for source, least in (("gold", (50.5, 88.8, 82.0)), ("auto", (49.8, 87.8, 84.4))):
         found = evaluate_file(predictor, data_dir / "sst" / "dev.txt", source=source)
         expected = figures[source]
         assert {key: found[key] for key in expected} == pytest.approx(expected, abs=0.1)
