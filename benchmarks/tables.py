@@ -67,7 +67,7 @@ def tables_of(data: Path) -> dict[str, tuple[Rows, Rows]]:
     reviews = [
         {"text": row["text"], "label": str(row["stars"])}
         for row in _rows(data / "domains/alexa-reviews.jsonl")
-        if row["text"].strip()
+        if row["text"].strip() not in ("", "None")  # missing values
     ]
     return {
         "600 questions": (questions[:600], questions[5000:]),
