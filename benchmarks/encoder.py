@@ -45,7 +45,8 @@ CASES = [
 ]
 OURS, LSTM, SCRIPT, LAYERS = "thinstack", "nn.LSTM", "thinstack, TorchScript", "pytorch-tree-lstm"
 RECURSION, FLOOR = "node-by-node recursion", "GEMMs of the steps alone"
-# Throughput over that of a rival that the project set out to reach, at D = 300 with 2 threads.
+# Throughput over that of a rival that the project set out to reach, at D = 300, with 2 threads
+# but for training steps, which had one.
 TARGETS = {
     ("inference", 512): {LSTM: 0.75, RECURSION: 11.0, LAYERS: 2.4},
     ("training step", 128): {LSTM: 1.3, LAYERS: 2.5},

@@ -3,8 +3,8 @@ other, every row beside its rival of the same run.
 
     python benchmarks/how_fast.py --data FOLDER [--old BUNDLE] --markdown results/speed.md
 
-Run it in the root of the repository, on a machine that does nothing else; it takes about a quarter
-of an hour. With `--old`, the bundled model is compared with that bundle (the one of 0.1.0, say).
+Run it in the root of the repository, on a machine that does nothing else; it takes about eight
+minutes. With `--old`, the bundled model is compared with that bundle (the one of 0.1.0, say).
 The rivals of raw text are VADER and TextBlob (`benchmarks/requirements.txt`), and the encoder in
 `encoders/all-minilm-l6-v2` of FOLDER. Each table says on which machine and when it was made. A
 benchmark that fails ends it.

@@ -18,7 +18,8 @@ from thinstack.text.english import LONGEST, plain_words, rules
 from thinstack.text.plain_text import PlainText
 from thinstack.text.raw_text import read_tokens, tokens_of_words, treebank_words
 
-# spaCy leaves `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`.
+# spaCy leaves `n't` in tokens that it has no exception for: `havn't`, `don't/didn't`. It
+# begins with a letter, for a search that begins with a look behind takes longer.
 _negation = re.compile("[nN](?<=[a-zA-Z][nN])['\u2019][tT](?![a-zA-Z0-9])")
 
 
