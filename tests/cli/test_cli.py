@@ -3,6 +3,7 @@
 import errno
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -122,6 +123,27 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(cli, bundle, tmp_path,
         refused(answer, f"No space left on device: '{tmp_path / 'page'}'")
         assert [path.name for path in tmp_path.iterdir()] == ["page"]
         assert (tmp_path / "page").read_text() == "old"
+
+
+@pytest.mark.parametrize("option", ["--html", "--svg"])
+def test_a_page_replaces_nothing_that_is_read(cli, bundle, tmp_path, option):
+    texts = tmp_path / "t.html"
+    texts.write_text("good\n")
+    before = os.dup(0)
+    try:
+        with texts.open("rb") as file:
+            os.dup2(file.fileno(), 0)
+        inputs = {path: path.read_bytes() for path in (texts, bundle / "config.json")}
+        for path in inputs:
+            answer = cli("predict", "--model", bundle, option, path, stdin=b"good\n")
+            refused(answer, str(path))
+        assert inputs == {path: path.read_bytes() for path in inputs}
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+    pages = ("--html", tmp_path / "p", "--svg", tmp_path / "p")
+    refused(cli("predict", "good", "--model", bundle, *pages), str(tmp_path / "p"))
+    assert cli("predict", "good", "--model", bundle, option, texts).code == 0, "it is not read"
 
 
 def test_why_names_what_turns_the_sentence(cli, bundle, tmp_path):

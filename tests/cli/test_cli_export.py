@@ -119,6 +119,18 @@ def test_what_fails_the_verification_is_not_written(run, tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["m.onnx"]
 
 
+@pytest.mark.parametrize("target", ["onnx/model.onnx", "new.onnx", "trees.onnx"])
+def test_nothing_that_is_read_is_replaced(run, tmp_path, target):
+    bundle, trees = shutil.copytree(GOLDEN / "words", tmp_path / "m"), tmp_path / "trees.onnx"
+    trees.write_text(TREES)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    path = trees if target == trees.name else bundle / target
+    cases = [(bundle, path), (bundle, tmp_path / "x.onnx", "--report", path)]
+    for case in cases:
+        assert run(*case, "--data", trees).code == 2
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 def test_bad_requests_are_one_message(run, tmp_path):
     words, trees = GOLDEN / "words", tmp_path / "trees.txt"
     trees.write_text(TREES)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import pytest
 import tiny_texts
@@ -92,6 +93,38 @@ def test_from_a_table_to_predictions(cli, folder):
         load_model(each / "model-best").head.linear.weight for each in (out, folder / "by-recipe")
     ]
     assert weights[0].equal(weights[1])
+
+
+@pytest.mark.parametrize("read", ["results.json", "skipped.txt", "model-best", "other", "recipe"])
+def test_what_is_read_or_is_of_others_stays(cli, folder, tmp_path, read):
+    """It is refused before anything is learnt."""
+    out, options = tmp_path / "out", ("--init", folder / "start", "--epochs", 1)
+    tables = {"results.json": "json", "skipped.txt": "csv"}
+    out.mkdir()
+    if read in tables:
+        table = out / read
+        rows = rows_of(folder / "texts.csv")
+        lines = [f"{row['text']},{row['label']}" for row in rows if row["label"]]
+        table.write_text("\n".join(["text,label", *lines]))
+        if tables[read] == "json":
+            table.write_text(json.dumps([row for row in rows if row["label"]]))
+        else:
+            options += ("--sep", ",")
+    else:
+        table = shutil.copy(folder / "texts.csv", tmp_path / "t.csv")
+        options += ("--skip-bad",)
+    if read == "model-best":
+        shutil.copytree(folder / "start", out / read)
+        options = ("--init", out / read, *options[2:])
+    elif read == "other":
+        (out / "model-best").mkdir()
+        (out / "model-best" / "mine.txt").write_text("mine")
+    elif read == "recipe":
+        (out / "recipe.toml").write_text("mine = 1")
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    answer = cli("train", table, "--out", out, *options)
+    assert (answer.code, "epoch" in answer.out) == (2, False)
+    assert before.items() <= {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}.items()
 
 
 def test_classes_and_rows_that_repeat_are_said(cli, tmp_path):

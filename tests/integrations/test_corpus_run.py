@@ -199,7 +199,7 @@ def test_another_runs_folder_is_refused(predict, texts, tmp_path, last_word):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "part-000000.jsonl").write_text("mine")
     stopped(predict(texts, "--out", tmp_path / "full"), "expected an empty folder", "'part-000000")
-    stopped(predict(texts, "--out", texts), "is there already", "name another file with --out")
+    stopped(predict(texts, "--out", texts), "would replace", "name another place with --out")
     (tmp_path / "plain").touch()
     stopped(
         predict(texts, "--out", tmp_path / "plain"), "expected a folder for --out, found a file"
@@ -209,7 +209,7 @@ def test_another_runs_folder_is_refused(predict, texts, tmp_path, last_word):
         "cannot be made",
         "another one with --out",
     )
-    stopped(predict(tmp_path, "--out", tmp_path / "in"), "is inside the input")
+    stopped(predict(tmp_path, "--out", tmp_path / "in"), "in: is inside")
 
 
 @pytest.mark.parametrize("name", ["scored.tsv", "a.b.NDJSON", "scores.jsonl.gz", "s.xlsx", ".txt"])

@@ -74,12 +74,50 @@ def test_rows_that_fail_have_a_file_of_their_own(predict, tmp_path):
     path, out = written(tmp_path / "t.jsonl", [None, *TEXTS, None]), tmp_path / "one" / "s.csv"
     stopped(predict(path, "--out", out), "1 of 12 rows have failed", "errors")
     answer = predict(path, "--out", out, "--fail-after", "0.5")
-    errors = out.parent / "s.errors.jsonl"
+    errors = out.parent / "s.csv.errors.jsonl"
     assert answer.err.endswith(f"2 failed: {errors} says why; the scores are in {out}\n")
     assert [json.loads(line)["id"] for line in errors.read_text().splitlines()] == ["1", "12"]
     assert {row[0] for row in table(out)} == {str(line) for line in range(2, 12)}
     out.unlink()
     stopped(predict(path, "--out", out), f"{errors}: is there already")
+
+
+@pytest.mark.parametrize("name", ["s.csv", "s.csv.errors.jsonl"])
+@pytest.mark.parametrize("moment", ["before", "after a stop", "meanwhile", "after the end"])
+def test_a_file_that_came_to_the_name_stays(predict, tmp_path, monkeypatch, name, moment):
+    path, out = written(tmp_path / "t.jsonl", [None, *TEXTS]), tmp_path / "one" / "s.csv"
+    arguments = (path, "--out", out, "--fail-after", "0.5")
+    (out.parent / ".s.csv.parts").mkdir(parents=True)
+    foreign, join = out.parent / name, run.join_parts
+
+    def late(*rest, **others):
+        foreign.write_text("precious")
+        join(*rest, **others)
+
+    with monkeypatch.context() as patch:
+        if moment == "meanwhile":
+            patch.setattr(run, "join_parts", late)
+        if moment == "after a stop":
+            breaking(patch, KeyboardInterrupt(), 1)
+        if moment == "after the end":
+            patch.setattr(run, "remove_parts", lambda folder: None)
+        answer = None if moment == "before" else predict(*arguments)
+    if moment != "meanwhile":
+        foreign.write_text("precious")
+        answer = predict(*arguments)
+    stopped(answer, f"{foreign}: is there already")
+    assert foreign.read_text() == "precious"
+    foreign.unlink()
+    assert predict(*arguments).code == 1, "without it, the same command goes on"
+    assert {row[0] for row in table(out)} == {str(line) for line in range(2, 12)}
+
+
+def test_two_runs_of_one_stem_have_their_own_failed_rows(predict, tmp_path):
+    for ending in ("csv", "jsonl"):
+        rows = written(tmp_path / f"{ending}.jsonl", [None, *TEXTS])
+        out = tmp_path / "one" / f"s.{ending}"
+        assert predict(rows, "--out", out, "--fail-after", "0.5").code == 1
+        assert len((out.parent / f"s.{ending}.errors.jsonl").read_text().splitlines()) == 1
 
 
 def test_an_ending_and_a_format_must_agree(predict, texts, tmp_path):

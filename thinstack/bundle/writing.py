@@ -15,7 +15,7 @@ from thinstack.bundle.origin import note_own
 from thinstack.bundle.reading import Bundle, Files, read_folder, read_manifest, unlisted
 from thinstack.core.config import ModelConfig
 from thinstack.data.files.paths import any_path
-from thinstack.data.files.writing import remove_leftovers, staging, sync
+from thinstack.data.files.writing import keep_rights, remove_leftovers, staging, sync
 from thinstack.errors import BundleError, DataError
 
 _NEW = (".{}.", ".thinstack-new")
@@ -48,7 +48,7 @@ def write_bundle(
         raise BundleError(str(error)) from None
     try:
         with replacing_folder(target) as new:
-            _check_replaceable(target)
+            check_replaceable(target)
             _write_files(new, sealed.contents or {})
             read_folder(new)
     except OSError as error:
@@ -81,8 +81,9 @@ def seal(
 
 @contextmanager
 def replacing_folder(target: Path) -> Iterator[Path]:
-    """A new folder beside `target`, which takes its place if the block ends without an error, and
-    else is removed. What a killed writer has left is settled before. Raises OSError."""
+    """A new folder beside `target`, which takes its place, with the rights of the old one, if the
+    block ends without an error, and else is removed. What a killed writer has left is settled
+    before. Raises OSError."""
     target = target.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     _settle(target)
@@ -93,6 +94,7 @@ def replacing_folder(target: Path) -> Iterator[Path]:
             for path in (*(Path(top, name) for name in names), Path(top)):
                 if not path.is_symlink():
                     sync(path)
+        keep_rights(target, new)
         _exchange(new, target)
 
 
@@ -105,7 +107,8 @@ def _settle(target: Path) -> None:
         os.rename(old, target)
 
 
-def _check_replaceable(target: Path) -> None:
+def check_replaceable(target: Path) -> None:
+    """Raise BundleError for a folder that holds anything but a bundle, and for a file."""
     if target.exists() and not target.is_dir():
         raise BundleError(f"{target}: a bundle is a folder, found a file: choose another path")
     if not target.exists() or not any(target.iterdir()):

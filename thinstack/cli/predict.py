@@ -10,6 +10,7 @@ import typer
 from thinstack.cli import options, predict_corpus, print_aspects, print_results
 from thinstack.cli.print_results import Numbered
 from thinstack.core.config import TreeSource
+from thinstack.data.files.outputs import check_output
 from thinstack.data.tables.text_streams import lines_of, paragraphs_of
 from thinstack.errors import InputError
 
@@ -116,20 +117,19 @@ def predict(
     if input is not None:
         predict_corpus.predict_corpus(context.params)
     predict_corpus.refuse_without_input(context.params)
-    pages = {"html": html, "svg": svg}
     _check_one_kind(context.params)
-    for option, path in pages.items():
-        if path is not None and path.is_dir():
-            raise InputError(
-                f"--{option} {path}: expected a file to write, found a folder: name a file in it, "
-                f"such as {path / f'result.{option}'}"
-            )
     if texts and paragraphs:
         raise InputError("--paragraphs cuts standard input, but texts are given: leave one out")
     inputs = texts or _texts_of_input(encoding, paragraphs=paragraphs)
     view: dict[str, Any] = {"classes": classes, "abstain": abstain, "max_words": max_words}
     view["aggregation"] = aggregation
     predictor = load(model, device=device, threads=threads, isolated=isolated, **view)
+    used = [predictor.bundle.path, None if texts else 0]
+    pages = {
+        option: check_output(path, f"--{option}", [*used, html if option == "svg" else None])
+        for option, path in (("html", html), ("svg", svg))
+        if path is not None
+    }
     scored = _noted(predictor.stream(inputs, source=source))
     most = max_words if why else None
     if aspects or about:
@@ -140,7 +140,7 @@ def predict(
         print_results.print_csv(scored, predictor.view)
     elif brief:
         print_results.print_brief(scored, predictor.view)
-    elif as_json or any(pages.values()):
+    elif as_json or pages:
         results = [result for _, result in scored]
         print_results.write_pages(results, pages, most)
         if as_json:

@@ -4,13 +4,12 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 
 from thinstack.cli.options import print_json
-from thinstack.data.files.writing import write_atomically
+from thinstack.data.files.outputs import Output
 
 if TYPE_CHECKING:
     from thinstack.runtime.prediction import Prediction
@@ -94,19 +93,19 @@ def print_list(texts: Iterable["Result"], explained: int | None) -> None:
 
 
 def write_pages(
-    texts: Iterable["Result"], pages: Mapping[str, Path | None], explained: int | None
+    texts: Iterable["Result"], pages: Mapping[str, Output], explained: int | None
 ) -> None:
     """Write the sentences of all texts as an HTML page, an SVG picture, or both."""
     predictions = [sentence for result in texts for sentence in result.sentences]
     whys = [_contributions(prediction, explained) for prediction in predictions]
-    if path := pages["html"]:
+    if output := pages.get("html"):
         from thinstack.integrations.show.html import page
 
-        write_atomically(path, page(predictions, whys=whys))
-    if path := pages["svg"]:
+        output.write(page(predictions, whys=whys))
+    if output := pages.get("svg"):
         from thinstack.integrations.show.svg import svg
 
-        write_atomically(path, svg(predictions, whys=whys))
+        output.write(svg(predictions, whys=whys))
 
 
 @contextmanager

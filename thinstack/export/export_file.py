@@ -16,7 +16,7 @@ from thinstack.bundle.weights import load_model
 from thinstack.bundle.writing import seal
 from thinstack.core.model.model import Model
 from thinstack.core.scale import Scale
-from thinstack.data.files.writing import write_atomically
+from thinstack.data.files.outputs import check_output
 from thinstack.data.trees.treebank import Labelled, read_labelled
 from thinstack.errors import ExportError
 from thinstack.evaluate.figures import percent
@@ -61,31 +61,28 @@ def export_file(
         console: where the results are printed.
 
     Raises ExportError if the file does not answer as the model does. Raises it too if the options
-    do not belong to the format, or a file cannot be written. Raises BundleError if the bundle has
-    no torch weights, and DataError or TreeError if `trees` cannot be read.
+    do not belong to the format. Raises InputError as `check_output` does, so for a file of the
+    bundle too; BundleError if the bundle has no torch weights, and DataError or TreeError if
+    `trees` cannot be read.
     """
     if format != "onnx" and (options != DEFAULTS or trees is not None):
         raise ExportError(
             "quantize, outputs, index_type, device and data are for ONNX files; leave them out for "
             f"{format}"
         )
-    for file in (path, report):
-        if file is not None and file.is_dir():
-            raise ExportError(f"{file}: a folder; expected the name of a file to write")
-    if report is not None and report.resolve() == path.resolve():
-        raise ExportError(
-            f"{report}: the report would take the place of the exported file; name another"
-        )
     bundle = open_bundle(source)
+    file = check_output(path, "FILE", (bundle.path, trees))
+    used = (bundle.path, trees, path)
+    report_file = None if report is None else check_output(report, "--report", used)
     model = load_model(bundle)
     treebank = _treebank(model, bundle, trees) if trees is not None else []
     content, found = _exported(model, bundle, format, options)
     data: dict[str, Any] = dataclasses.asdict(found)
     if trees is not None:
         data["cost"] = _cost(model, bundle, options["quantize"], treebank)
-    _write(path, content)
-    if report is not None:
-        _write(report, f"{json.dumps(data, indent=1)}\n".encode())
+    file.write(content)
+    if report_file is not None:
+        report_file.write(f"{json.dumps(data, indent=1)}\n")
     _print(path, len(content), found, console)
     if trees is not None:
         _print_cost(data["cost"], trees, bundle.config.labels, console)
@@ -154,10 +151,3 @@ def _print_cost(
         right = (percent(figures[key]) for key in names)
         table.add_row(name, f"{figures['bytes'] / 1e6:.2f}", *right)
     console.print(table)
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        write_atomically(path, content)
-    except OSError as error:
-        raise ExportError(f"{path}: cannot be written: {error.strerror}") from None

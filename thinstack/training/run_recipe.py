@@ -22,6 +22,8 @@ from rich.progress import (
 )
 
 from thinstack._onnxruntime import import_onnxruntime
+from thinstack.bundle.writing import check_replaceable
+from thinstack.data.files.outputs import check_apart, check_output
 from thinstack.data.files.writing import write_atomically
 from thinstack.errors import ConfigError
 from thinstack.evaluate.figures import shown
@@ -35,8 +37,11 @@ from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import calibrate
 from thinstack.training.publish.reports import show_test
 from thinstack.training.recipe import Recipe
+from thinstack.training.tasks._table import SKIPPED_FILE
 
 RECIPE_FILE = "recipe.json"
+RESULTS_FILE = "results.json"
+BUNDLE = "model-best"
 SEEDS_FOLDER = "seeds"
 TEACHER_FOLDER = "teacher"
 
@@ -144,14 +149,14 @@ def _finish(
     recipe.task.report(results, over_seeds, rival, recipe, console)
     if best.test:
         show_test(best.test, recipe, console)
-    calibration, path = calibrations[results.index(best)], out / "model-best"
+    calibration, path = calibrations[results.index(best)], out / BUNDLE
     bundle = publish(recipe, datasets, best, over_seeds, calibration, path=path, console=console)
     if suites := bundle.manifest.metrics["suites"]:
         _write(figures | {"suites": suites}, out)
 
 
 def _write(figures: dict[str, Any], out: Path) -> None:
-    write_atomically(out / "results.json", json.dumps(figures, indent=2) + "\n")
+    write_atomically(out / RESULTS_FILE, json.dumps(figures, indent=2) + "\n")
 
 
 def _claim(out: Path, recipe: Recipe, inputs: Inputs, team: Team) -> None:
@@ -167,6 +172,7 @@ def _claim(out: Path, recipe: Recipe, inputs: Inputs, team: Team) -> None:
     note = out / RECIPE_FILE
     if not team.main:
         return
+    _check_outputs(out, inputs.used(digests))
     with suppress(FileNotFoundError):
         found = note.read_text(encoding="utf-8")
         if (former := _noted(found)) != work and (out / SEEDS_FOLDER).exists():
@@ -183,6 +189,16 @@ def _claim(out: Path, recipe: Recipe, inputs: Inputs, team: Team) -> None:
                 f"{cause if changed else 'another version of this one'}; name another folder"
             )
     write_atomically(note, text)
+
+
+def _check_outputs(out: Path, used: Sequence[Path]) -> None:
+    """Raise InputError or BundleError where the files of a run would replace what it reads, or
+    cannot be written."""
+    bundle = out / BUNDLE
+    for name in (RECIPE_FILE, RESULTS_FILE, SKIPPED_FILE):
+        check_output(out / name, "--out", used)
+    check_apart(bundle, "--out", used)
+    check_replaceable(bundle)
 
 
 def _noted(note: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from thinstack.training.examples.datasets import read_items
 from thinstack.training.examples.inputs import Inputs
 from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import DataConfig, Recipe
-from thinstack.training.run_recipe import SEEDS_FOLDER, run_recipe
+from thinstack.training.run_recipe import BUNDLE, SEEDS_FOLDER, run_recipe
 from thinstack.training.task import Task
 from thinstack.training.tasks._table import TableTask
 from thinstack.training.tasks.texts.weights import with_weights
@@ -86,7 +86,7 @@ def train_table(
     run_recipe(
         recipe, data=inputs, out=out, seeds=seeds, threads=threads, console=console, team=team
     )
-    return list(recipe.task.advice_after(out / "model-best", recipe))
+    return list(recipe.task.advice_after(out / BUNDLE, recipe))
 
 
 def _classes(
@@ -111,9 +111,11 @@ def _watched(
 
 
 def _write_recipe(out: Path, text: str, folder: Path) -> None:
-    """Write the recipe, unless `out` was trained by another one, or somebody changed it since."""
+    """Write the recipe, unless `out` was trained by another one, somebody changed it since, or the
+    file there is of another kind."""
     note, started = out / RECIPE, (out / SEEDS_FOLDER).exists()
-    if started and note.exists() and note.read_text(encoding="utf-8") != text:
+    before = note.read_text(encoding="utf-8") if note.exists() else text
+    if before != text and (started or not before.startswith(f"# {_FIRST.partition('{')[0]}")):
         raise ConfigError(
             f"{note}: expected the recipe of this table and these options, found another or a "
             f"changed one; to run that, thinstack train {note} --data {folder} --out ANOTHER; or "

@@ -11,8 +11,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from thinstack.data.files.lock import take
+
+PARTIAL: Final = ("{}.", ".partial")
+"""How names of files begin and end that are being written, as `staging` takes it."""
+
+_OPEN_FILES: Final = (("dev", "fd"), ("dev", "stdin"), ("dev", "stdout"), ("dev", "stderr"))
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -22,30 +28,55 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, new: bool = False) -> Iterator[Path]:
     """A path beside `path` to write a file to. If the block ends without an error, that file takes
-    the place of the one at `path`; else it is removed.
+    the place of the one at `path`, with the rights of that; else it is removed.
 
     Several processes may write the same file: the last one wins. What a killed one has left is
     removed. A link at `path` is replaced, and what it points to stays. A device or a pipe is
-    written to as it is. Raises OSError, which names `path`.
+    written to as it is. Raises OSError, which names `path`; with `new` FileExistsError if a file
+    is there in the end.
     """
-    if _is_stream(path):
+    if is_stream(path):
         yield path
         return
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "expected a file to write, found a folder", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(path, "{}.", ".partial")
+    remove_leftovers(path, *PARTIAL)
     try:
-        with staging(path, "{}.", ".partial") as temporary:
+        with staging(path, *PARTIAL) as temporary:
+            keep_rights(path, temporary, stat.S_IRUSR | stat.S_IWUSR)
             yield temporary
             sync(temporary)
-            temporary.replace(path)
+            keep_rights(path, temporary)
+            if new:
+                _put(temporary, path)
+            else:
+                temporary.replace(path)
     except OSError as error:
         if error.errno is not None and error.filename is None:  # as where the disk is full
             error.filename = str(path)
         raise
+
+
+def keep_rights(old: Path, new: Path, more: int = 0) -> None:
+    """Give a file or folder the rights of one that it will replace, if that is there, and `more`.
+    A file system without rights is left alone."""
+    with suppress(OSError):
+        new.chmod(stat.S_IMODE(old.stat().st_mode) & 0o777 | more)
+
+
+def _put(temporary: Path, path: Path) -> None:
+    """Put a file where none may be. Raises FileExistsError where one is."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # of a file system without hard links
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        temporary.replace(path)
 
 
 @contextmanager
@@ -115,10 +146,11 @@ def _remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _is_stream(path: Path) -> bool:
+def is_stream(path: Path) -> bool:
     """Whether something must be written to as it is: a device, a pipe, what the system calls
     /dev/stdout."""
-    if path.absolute().parts[1:2] in (("dev",), ("proc",)):
+    parts = path.absolute().parts
+    if parts[1:3] in _OPEN_FILES or parts[1:2] == ("proc",):
         return True
     with suppress(OSError):
         mode = path.stat().st_mode

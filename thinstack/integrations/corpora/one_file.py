@@ -1,15 +1,19 @@
 """Scored rows as one file. Its parts lie in a hidden folder beside it until all is scored."""
 
+import filecmp
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from thinstack.data.files.outputs import Used, check_output
 from thinstack.data.files.writing import replacing
 from thinstack.data.tables.csv_rows import csv_line
 from thinstack.errors import InputError
 from thinstack.integrations.corpora.folder import OutFolder
 from thinstack.integrations.corpora.part_files import PartFormat, csv_columns, merge_parquet
+from thinstack.integrations.corpora.run_manifest import MANIFEST, read_run_manifest
 from thinstack.integrations.corpora.scoring import Output
 
 _FORMATS: Final[dict[str, PartFormat]] = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
@@ -27,29 +31,26 @@ def parts_folder(file: Path) -> Path:
 
 def failed_file(file: Path) -> Path:
     """The file of the failed rows, if there are any."""
-    return file.with_name(f"{file.stem}.errors.jsonl")
+    return file.with_name(f"{file.name}.errors.jsonl")
 
 
-def check_new_file(file: Path) -> None:
-    """Raise InputError if the file is there already, unless its parts are too: a run that was
-    killed at its end has left both, and goes on."""
-    if parts_folder(file).is_dir():
-        return
+def check_new_file(file: Path, used: Iterable[Used]) -> None:
+    """Raise InputError as `check_output` does, and if the file is there already, unless its parts
+    are finished: a run that was killed at its end has left both, and goes on."""
+    manifest = read_run_manifest(parts_folder(file))
     for path in (file, failed_file(file)):
-        if path.exists():
-            raise InputError(
-                f"{path}: is there already, and is not written over: name another file with --out, "
-                "or remove this one first"
-            )
+        check_output(path, "--out", used)
+        if path.exists() and (manifest is None or manifest.finished is None):
+            raise _is_there(path)
 
 
 def join_parts(
     folder: OutFolder, shards: int, file: Path, labels: Sequence[str], *, output: Output
 ) -> None:
     """Write the rows of all shards as one file, and the failed rows as another one. Each is whole,
-    wherever this is stopped. Raises OSError."""
+    wherever this is stopped. Raises InputError if another file is there by now; OSError."""
     parts = [folder.part(number) for number in range(shards)]
-    with replacing(file) as temporary:
+    with _new(file) as temporary:
         if folder.format == "parquet":
             merge_parquet(parts, temporary)
         else:
@@ -58,8 +59,29 @@ def join_parts(
             _concatenate(parts, temporary, len(names.encode()))
     failed = [folder.failed_part(number) for number in range(shards)]
     if there := [path for path in failed if path.exists()]:
-        with replacing(failed_file(file)) as temporary:
+        with _new(failed_file(file)) as temporary:
             _concatenate(there, temporary)
+
+
+@contextmanager
+def _new(file: Path) -> Iterator[Path]:
+    """A path to write a new file to, as `replacing` has it. A file that is there with the same
+    bytes stays: a run that was killed later has left it."""
+    same = False
+    try:
+        with replacing(file, new=True) as temporary:
+            yield temporary
+            same = file.is_file() and filecmp.cmp(file, temporary, shallow=False)
+    except FileExistsError:
+        if not same:
+            raise _is_there(file) from None
+
+
+def _is_there(file: Path) -> InputError:
+    return InputError(
+        f"{file}: is there already, and is not written over: name another file with --out, or "
+        "remove this one first"
+    )
 
 
 def _concatenate(parts: Sequence[Path], file: Path, header: int = 0) -> None:
@@ -72,5 +94,11 @@ def _concatenate(parts: Sequence[Path], file: Path, header: int = 0) -> None:
 
 
 def remove_parts(folder: OutFolder) -> None:
-    """Remove the parts of a file that is written."""
+    """Remove the parts of a file that is written. The manifest goes last: until then, a run that is
+    killed here goes on."""
+    for path in folder.path.glob("[!.]*"):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != MANIFEST:
+            path.unlink(missing_ok=True)
     shutil.rmtree(folder.path, ignore_errors=True)

@@ -10,7 +10,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from thinstack.bundle.manifest import MANIFEST_FILE
 from thinstack.data.files.lock import locked
-from thinstack.errors import InputError, StoppedError
+from thinstack.data.files.outputs import check_apart
+from thinstack.errors import StoppedError
 from thinstack.integrations.corpora.folder import SPOOL, OutFolder
 from thinstack.integrations.corpora.inputs import Corpus, digest, open_corpus
 from thinstack.integrations.corpora.one_file import check_new_file, join_parts, remove_parts
@@ -75,14 +76,15 @@ def score_corpus(request: Request, tell: Tell) -> Progress:
     """Score a corpus, or the rest of it, and report the progress to `tell`.
 
     Raises InputError if the request cannot be met, if the folder belongs to another run, or if the
-    one file is there already; OSError if
-    rows cannot be written; StoppedError if too many rows fail, if the input or the model changes
-    meanwhile, or if a row is lost. Rows that are written stay, and the same request goes on.
+    one file is there already, at the start or in the end; OSError if rows cannot be written;
+    StoppedError if too many rows fail, if the input or the model changes meanwhile, or if a row is
+    lost. Rows that are written stay, and the same request goes on.
     """
     folder = OutFolder(request.out, request.settings.format)
-    _check_apart(request)
+    used = [request.input] if isinstance(request.input, Path) else []
+    check_apart(request.out, "--out", used)
     if request.file:
-        check_new_file(request.file)
+        check_new_file(request.file, used)
     scorer = request.model.scorer(request.settings)
     classes: dict[str, Any] = {"labels": scorer.labels, "output": scorer.output}
     check_format(folder.format, **classes)
@@ -161,14 +163,6 @@ def _followed(
         if shard is None:
             return now
         now = now._replace(done=now.done + shard.rows, failed=now.failed + shard.failed)
-
-
-def _check_apart(request: Request) -> None:
-    out, folder = request.out, request.input
-    if not isinstance(folder, Path) or not folder.is_dir():
-        return
-    if out.resolve().is_relative_to(folder.resolve()):
-        raise InputError(f"{out}: is inside the input, {folder}: name another folder with --out")
 
 
 def _corpus(request: Request, folder: OutFolder, *, again: Corpus | None = None) -> Corpus:

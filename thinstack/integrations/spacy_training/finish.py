@@ -10,6 +10,7 @@ from thinstack.bundle import Bundle, open_bundle, write_bundle
 from thinstack.bundle.manifest import ONNX_FILE
 from thinstack.bundle.weights import load_model
 from thinstack.bundle.writing import replacing_folder
+from thinstack.data.files.outputs import check_apart
 from thinstack.data.files.paths import check_new_folder
 from thinstack.errors import InputError
 from thinstack.export.quantize import Quantize
@@ -47,11 +48,7 @@ def finish_pipeline(pipeline: Path, out: Path, *, quantize: Quantize, console: C
 
 
 def _check_out(pipeline: Path, out: Path) -> None:
-    inner, outer = out.resolve(), pipeline.resolve()
-    if inner.is_relative_to(outer) or outer.is_relative_to(inner):
-        raise InputError(
-            f"{out}: expected a folder beside {pipeline}, not the same or one inside; name another"
-        )
+    check_apart(out, "OUT", [pipeline])
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: a file; expected a folder to write the pipeline to")
     is_pipeline = all((out / name).is_file() for name in _PIPELINE_FILES)

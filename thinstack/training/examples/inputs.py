@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -45,6 +46,10 @@ class Inputs:
         if name not in self._bundles:
             self._bundles[name] = open_bundle(name)
         return self._bundles[name]
+
+    def used(self, names: Iterable[str]) -> list[Path]:
+        """Where the files of these names are, and the bundles that were opened."""
+        return [*map(self.folder.joinpath, names), *(one.path for one in self._bundles.values())]
 
     def start(self, recipe: Recipe) -> Bundle | None:
         """The bundle where learning starts, if there is one."""
