@@ -70,15 +70,15 @@ def texts() -> list[str]:
 
 
 def exported_graphs() -> Iterator[tuple[str, Any]]:
-    """A digest of the ONNX bytes of one of every registered cell, head, parser and kind of trees."""
+    """Digests of the ONNX bytes of one of every registered cell, head, parser and kind of trees."""
     import pytest
     from registered_models import registered_models
 
     from thinstack.export.onnx.model import export_onnx
 
     with pytest.MonkeyPatch.context() as patch:
-        for name, model, _config in registered_models(patch):
-            yield name, digest(export_onnx(model))
+        for name, model, config in registered_models(patch):
+            yield name, digest(export_onnx(model, config, vocabulary_digest="0"))
 
 
 def trained_weights() -> Iterator[tuple[str, Any]]:
@@ -99,9 +99,7 @@ def trained_weights() -> Iterator[tuple[str, Any]]:
                 model={"parser": {"name": "distances.v1", "options": {"width": 4}}},
                 sources=("self",),
             ),
-            "lessons": tiny_recipe.recipe(
-                epochs=1, lessons=[{"name": "alone.v1", "share": 0.5}]
-            ),
+            "lessons": tiny_recipe.recipe(epochs=1, lessons=[{"name": "alone.v1", "share": 0.5}]),
         }
         for name, recipe in recipes.items():
             datasets = load_datasets(recipe, Inputs.of(data))

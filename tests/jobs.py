@@ -57,8 +57,6 @@ JOBS = {
         "runtime/test_pickles.py::test_a_process_that_starts_elsewhere_reads_it",
         "runtime/test_telemetry.py::test_a_forked_process_ends",
         "runtime/test_telemetry.py::test_the_workers_of_gunicorn_end",
-        "training/test_killed_processes.py",
-        "training/test_team.py::test_two_processes_learn_as_one_with_minibatches_twice_as_large",
     ),
     "publish": (
         "cli/test_cli_tables.py::test_no_header_from_training_to_scores",

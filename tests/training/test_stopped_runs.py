@@ -69,7 +69,9 @@ def test_a_signal_ends_training_with_one_message(train, tmp_path, number, code):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "set_rates", stop)
         answer = train()
-    said = "error: stopped; start the same command again, and it goes on after epoch 1 of seed 1\n"
+    said = (
+        "error: stopped; run the same command again, and training resumes after epoch 1 of seed 1\n"
+    )
     assert (answer.code, answer.err) == (code, said)
     assert went_on(train(), tmp_path / "out")
 
@@ -89,7 +91,7 @@ def test_a_full_disk_is_one_message(train, tmp_path, name):
         patch.setattr(files, "sync", full)
         answer = train()
     file = tmp_path / "out" / "seeds" / "1" / name
-    problem = f"error: [Errno 28] No space left on device: '{file}'; mend that, then start the "
-    said = f"{problem}same command again, and it goes on after epoch 1 of seed 1\n"
+    problem = f"error: [Errno 28] No space left on device: '{file}'; fix this and run the "
+    said = f"{problem}same command again, and training resumes after epoch 1 of seed 1\n"
     assert (answer.code, answer.err) == (2, said)
     assert went_on(train(), tmp_path / "out")

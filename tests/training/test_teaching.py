@@ -29,7 +29,6 @@ from thinstack.training.loop.epochs import fit_parser
 from thinstack.training.loop.losses import soft_labels, task_loss
 from thinstack.training.loop.teacher import Teacher
 from thinstack.training.loop.teaching import taught_trees
-from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.publish.card import _taught
 from thinstack.training.recipe import Recipe
 
@@ -208,29 +207,14 @@ def test_a_stopped_teacher_goes_on_and_a_damaged_answer_is_asked_again(
     )
 
 
-def test_a_run_keeps_them_in_its_folder_for_all_processes(texts, tmp_path):
+def test_a_run_keeps_them_in_its_folder(texts, tmp_path):
     console, cache = Console(file=io.StringIO(), width=200), tmp_path / "teacher"
-    recipe = recipe_of(EXCHANGED, NEGATED)
-    load = partial(run_recipe_module._load, recipe, texts, cache, 1, console)
-
-    def times():
-        return {path: path.stat().st_mtime_ns for path in cache.iterdir()}
-
-    kept = {}
-
-    class Second(Team):
-        rank, size = 1, 2
-
-        def shared(self, value: Any) -> Any:
-            """The main process has read meanwhile."""
-            assert not cache.exists()
-            load(ALONE)
-            kept.update(times())
-            return True
-
-    assert len(load(Second()).train) == len(load(ALONE).train) == 36
-    assert kept == times()
-    assert len(kept) == 3
+    load = partial(run_recipe_module._load, recipe_of(EXCHANGED, NEGATED), texts, cache, 1, console)
+    assert len(load().train) == 36
+    times = {path: path.stat().st_mtime_ns for path in cache.iterdir()}
+    assert len(times) == 3
+    assert len(load().train) == 36
+    assert times == {path: path.stat().st_mtime_ns for path in cache.iterdir()}
 
 
 def test_digests_name_the_teachers_files(texts):

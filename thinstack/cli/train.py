@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 from rich.console import Console
@@ -11,9 +11,10 @@ from rich.text import Text
 
 from thinstack._imports import imports_that_stay
 from thinstack.cli.options import HeaderOption, SeparatorOption, listed
+from thinstack.data.files.lock import locked
+from thinstack.data.files.signals import stoppable
 from thinstack.data.tables.table_kinds import TABLE_SUFFIXES, holds_table
 from thinstack.errors import InputError, StoppedError, escaped, needs_extra
-from thinstack.training.loop.team import Team, joined
 
 SeedsOption = Annotated[
     list[int] | None,
@@ -24,6 +25,7 @@ SeedsOption = Annotated[
     ),
 ]
 TABLES = (*TABLE_SUFFIXES, ".spacy")
+_STOPPED: Final = "stopped; run the same command again, and training resumes"
 TextTask = Literal["texts", "spans", "aspects"]
 
 
@@ -130,8 +132,7 @@ def train(
     end the model is measured.
 
     With several seeds, the best one is exported if the recipe watches a figure, else the first one.
-    If training stops, run the same command again: it continues where it was. To train on N
-    processes, run `torchrun --nproc-per-node N -m thinstack train ...`.
+    If training stops, run the same command again: it continues where it was.
     """
     of_table: dict[str, Any] = {
         "label_column": label_column,
@@ -145,8 +146,8 @@ def train(
         "span_group": span_group,
         "skip_bad": skip_bad or None,
     }
-    with joined() as team, _told_how_to_go_on():
-        console = Console(quiet=not team.main)
+    with stoppable(_STOPPED), _told_how_to_go_on():
+        console = Console()
         if _is_table(file, told=separator is not None or header is not None):
             _train_table(
                 file,
@@ -160,14 +161,13 @@ def train(
                 seeds=tuple(seed or (1,)),
                 threads=threads or 1,
                 console=console,
-                team=team,
             )
             return
         of_table |= {"text_column": text_column or None, "init": init}
         _check_recipe(file, of_table | {"labels": labels, "scale": scale, "epochs": epochs})
         folder = Path() if data is None else data
         settings = {"data": folder, "threads": threads, "console": console}
-        _run_recipe(file, out, seed, team, settings)
+        _run_recipe(file, out, seed, settings)
 
 
 def _task_of(spans: bool | None) -> TextTask | None:
@@ -188,17 +188,17 @@ def _told_how_to_go_on() -> Iterator[None]:
         yield
     except OSError as error:
         epochs = "".join(getattr(error, "__notes__", ()))
-        problem = f"{error}; mend that, then start the same command again, and it goes on{epochs}"
+        problem = f"{error}; fix this and run the same command again, and training resumes{epochs}"
         raise StoppedError(problem) from None
 
 
 def _train_table(
-    file: Path, out: Path, files: dict[str, Any], *, console: Console, team: Team, **settings: Any
+    file: Path, out: Path, files: dict[str, Any], *, console: Console, **settings: Any
 ) -> None:
     with needs_extra("export"), imports_that_stay():
         from thinstack.training.train_texts import train_table
-    with team.alone_in(out):
-        advice = train_table(file, out, files, console=console, team=team, **settings)
+    with locked(out):
+        advice = train_table(file, out, files, console=console, **settings)
     for line in advice:
         console.print(Text(escaped(line)), soft_wrap=True)
 
@@ -218,14 +218,12 @@ def _check_recipe(file: Path, of_table: dict[str, Any]) -> None:
         )
 
 
-def _run_recipe(
-    file: Path, out: Path, seeds: list[int] | None, team: Team, settings: dict[str, Any]
-) -> None:
+def _run_recipe(file: Path, out: Path, seeds: list[int] | None, settings: dict[str, Any]) -> None:
     # Tasks need its packages when a recipe is read.
     with needs_extra("export"), imports_that_stay():
         from thinstack.training.recipe import Recipe
         from thinstack.training.run_recipe import run_recipe
     recipe = Recipe.read(file)
     chosen = tuple(seeds or recipe.training.seeds)
-    with team.alone_in(out):
-        run_recipe(recipe, out=out, seeds=chosen, team=team, **settings)
+    with locked(out):
+        run_recipe(recipe, out=out, seeds=chosen, **settings)

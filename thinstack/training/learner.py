@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from thinstack.core.model.model import Model
 from thinstack.training.loop.initial import freeze
 from thinstack.training.loop.optimizers import build_optimizers
-from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import Part, TrainingConfig
 
 
@@ -65,16 +64,13 @@ class Learner:
         """Add the gradients of a loss to those since the last step."""
         loss.backward()  # type: ignore[no-untyped-call]
 
-    def step(self, team: Team = ALONE) -> None:
-        """Move the weights by the gradients since the last step: their sum over the `team`, with
-        those of the weights that `config.rule` learns shortened to the length `config.clip`."""
-        weights = {
-            name: [weight for group in optimizer.param_groups for weight in group["params"]]
-            for name, optimizer in self.optimizers.items()
-        }
-        team.add_gradients([weight for part in weights.values() for weight in part])
+    def step(self) -> None:
+        """Move the weights by the gradients since the last step. Those of the weights that
+        `config.rule` learns are shortened to the length `config.clip`."""
         if self.config.clip is not None:
-            nn.utils.clip_grad_norm_(weights["model"], self.config.clip)
+            groups = self.optimizers["model"].param_groups
+            weights = [weight for group in groups for weight in group["params"]]
+            nn.utils.clip_grad_norm_(weights, self.config.clip)
         for optimizer in self.optimizers.values():
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)

@@ -30,9 +30,8 @@ from thinstack.evaluate.figures import shown
 from thinstack.integrations.show.outline import as_text
 from thinstack.training.examples.datasets import Datasets, load_datasets
 from thinstack.training.examples.inputs import Inputs, data_digests
-from thinstack.training.loop.seeds import SeedResult, run_seed, summary, train_seed
+from thinstack.training.loop.seeds import SeedResult, run_seed, summary
 from thinstack.training.loop.teaching import taught_trees
-from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.publish.assembly import publish
 from thinstack.training.publish.calibrate import calibrate
 from thinstack.training.publish.reports import show_test
@@ -54,19 +53,16 @@ def run_recipe(
     seeds: Sequence[int],
     threads: int | None,
     console: Console,
-    team: Team = ALONE,
 ) -> None:
     """Train the `seeds` of a recipe in the folder `out`, and write `results.json` and the bundle
     `model-best` there. `data`: the folder of the recipe's files, or what was opened there.
 
     The bundle is of the seed with the best watched figure, or of the first seed if nothing was
-    watched. Its figures on suites are in `results.json` too. In a `team`, only the main process
-    holds the lock of `out`, and writes; the others return when the last seed has learnt. `threads`:
-    for torch and for a teacher; None leaves their defaults.
+    watched. Its figures on suites are in `results.json` too. `threads`: for torch and for a
+    teacher; None leaves their defaults.
 
-    Raises ConfigError if a seed is repeated, or if `out` holds the work of another recipe, on other
-    data or by another number of processes. Raises DataError where processes read different files,
-    and MissingExtraError without onnxruntime.
+    Raises ConfigError if a seed is repeated, or if `out` holds the work of another recipe or of
+    other data, and MissingExtraError without onnxruntime.
     """
     if len(set(seeds)) != len(seeds):
         raise ConfigError(f"seeds must differ, got {list(seeds)}; name each once")
@@ -74,25 +70,17 @@ def run_recipe(
     if threads is not None:
         torch.set_num_threads(threads)
     inputs = Inputs.of(data)
-    _claim(out, recipe, inputs, team)
-    datasets = _load(recipe, inputs, out / TEACHER_FOLDER, threads, console, team)
+    _claim(out, recipe, inputs)
+    datasets = _load(recipe, inputs, out / TEACHER_FOLDER, threads, console)
     folders = {seed: out / SEEDS_FOLDER / str(seed) for seed in seeds}
-    if not team.main:
-        for seed, folder in folders.items():
-            train_seed(recipe, datasets, seed, folder, team=team)
-        team.leave()
-        return
-    _say_what_is_read(recipe, datasets, team, out, console)
+    _say_what_is_read(recipe, datasets, out, console)
     results = [
-        _run_seed(recipe, datasets, seed, folder, console, team) for seed, folder in folders.items()
+        _run_seed(recipe, datasets, seed, folder, console) for seed, folder in folders.items()
     ]
-    team.leave()
-    _finish(recipe, datasets, results, out=out, console=console, team=team)
+    _finish(recipe, datasets, results, out=out, console=console)
 
 
-def _say_what_is_read(
-    recipe: Recipe, datasets: Datasets, team: Team, out: Path, console: Console
-) -> None:
+def _say_what_is_read(recipe: Recipe, datasets: Datasets, out: Path, console: Console) -> None:
     train, watched, dev = map(len, (datasets.train, datasets.watched, datasets.dev))
     early = f"{watched:,} to stop early by, " if watched else ""
     console.print(
@@ -103,12 +91,6 @@ def _say_what_is_read(
     if recipe.teacher is not None:
         counts = ", ".join(f"{count:,} {source}" for source, count in datasets.taught.items())
         console.print(f"taught by {as_text(', '.join(recipe.teacher.names))}: {counts}")
-    if team.size > 1:
-        size = recipe.training.batch_size
-        console.print(
-            f"{team.size} processes, each with minibatches of {size}: a step is on "
-            f"{team.size * size} examples"
-        )
 
 
 def _finish(
@@ -118,7 +100,6 @@ def _finish(
     *,
     out: Path,
     console: Console,
-    team: Team,
 ) -> None:
     """Write and show the figures, and publish the best seed."""
     best = max(results, key=lambda result: result.selection)
@@ -139,8 +120,6 @@ def _finish(
         "dev": over_seeds,
         "exported_seed": best.seed,
     }
-    if team.size > 1:
-        figures["processes"] = team.size
     if rival is not None:
         figures["rival"] = dict([rival])
     if best.test:
@@ -159,29 +138,18 @@ def _write(figures: dict[str, Any], out: Path) -> None:
     write_atomically(out / RESULTS_FILE, json.dumps(figures, indent=2) + "\n")
 
 
-def _claim(out: Path, recipe: Recipe, inputs: Inputs, team: Team) -> None:
-    """Note the recipe, its data and the processes in `out`, so that another recipe does not go on
-    from the checkpoints in the folder `seeds`."""
+def _claim(out: Path, recipe: Recipe, inputs: Inputs) -> None:
+    """Note the recipe and its data in `out`, so that another recipe does not go on from the
+    checkpoints in the folder `seeds`."""
     digests = data_digests(recipe, inputs)
     learnt = recipe.model_dump(mode="json", exclude={"card"})  # a card changes no checkpoint
     work: dict[str, Any] = {"recipe": learnt, "data": digests}
-    if team.size > 1:
-        work["processes"] = team.size
     text = json.dumps(work, indent=2) + "\n"
-    team.check_same(f"the recipe, or its files in {inputs.folder}", text)
     note = out / RECIPE_FILE
-    if not team.main:
-        return
     _check_outputs(out, inputs.used(digests))
     with suppress(FileNotFoundError):
         found = note.read_text(encoding="utf-8")
-        if (former := _noted(found)) != work and (out / SEEDS_FOLDER).exists():
-            if (count := former.get("processes", 1)) != team.size:
-                raise ConfigError(
-                    f"{out}: expected as many processes as began this run, {count}, because "
-                    f"minibatches depend on them, found {team.size}; start {count}, or name "
-                    "another folder"
-                )
+        if found != text and (out / SEEDS_FOLDER).exists():
             changed = [file for file, digest in digests.items() if digest not in found]
             cause = f"of this one before {' and '.join(changed)} changed"
             raise ConfigError(
@@ -201,30 +169,16 @@ def _check_outputs(out: Path, used: Sequence[Path]) -> None:
     check_replaceable(bundle)
 
 
-def _noted(note: str) -> dict[str, Any]:
-    """What `_claim` noted. A version before some settings existed did what their defaults do, so
-    the note gets these."""
-    with suppress(ValueError, KeyError, TypeError, ConfigError):
-        work: dict[str, Any] = json.loads(note)
-        recipe = Recipe.parse(work["recipe"], source=RECIPE_FILE)
-        return work | {"recipe": recipe.model_dump(mode="json", exclude={"card"})}
-    return {}
-
-
 def _load(
-    recipe: Recipe, inputs: Inputs, cache: Path, threads: int | None, console: Console, team: Team
+    recipe: Recipe, inputs: Inputs, cache: Path, threads: int | None, console: Console
 ) -> Datasets:
-    """The data sets of the recipe. The main process asks a teacher, and keeps its answers in the
-    folder `cache`, where the others find them."""
+    """The data sets of the recipe. The answers of a teacher are kept in the folder `cache`."""
 
     def say(line: str) -> None:
-        if team.main:
-            console.print(as_text(line))
+        console.print(as_text(line))
 
     if recipe.teacher is None:
         return load_datasets(recipe, inputs, teach=partial(taught_trees, say=say))
-    if not team.main:
-        team.shared(None)  # It waits for the teacher's answers.
     with _progress(console) as progress:
         bar = progress.add_task("the teacher reads", total=None)
 
@@ -233,10 +187,7 @@ def _load(
             progress.update(bar, completed=done, total=total, description=description)
 
         teach = partial(taught_trees, cache=cache, threads=threads, on_read=on_read, say=say)
-        datasets = load_datasets(recipe, inputs, teach=teach)
-    if team.main:
-        team.shared(True)  # The others go on.
-    return datasets
+        return load_datasets(recipe, inputs, teach=teach)
 
 
 def _progress(console: Console) -> Progress:
@@ -276,7 +227,7 @@ class Best:
 
 
 def _run_seed(
-    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console, team: Team
+    recipe: Recipe, datasets: Datasets, seed: int, folder: Path, console: Console
 ) -> SeedResult:
     task, labels, best = recipe.task, recipe.model.shown_labels, Best(recipe)
     epochs = recipe.training.epochs + recipe.training.parser_epochs
@@ -299,6 +250,4 @@ def _run_seed(
                 f"{record['seconds']:.1f} s {measured}"
             )
 
-        return run_seed(
-            recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch, team=team
-        )
+        return run_seed(recipe, datasets, seed, folder, on_batch=on_batch, on_epoch=on_epoch)

@@ -20,7 +20,6 @@ from thinstack.errors import ConfigError, DataError
 from thinstack.plugins.manager import manager
 from thinstack.training.examples.datasets import read_items
 from thinstack.training.examples.inputs import Inputs
-from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import DataConfig, Recipe
 from thinstack.training.run_recipe import BUNDLE, SEEDS_FOLDER, run_recipe
 from thinstack.training.task import Task
@@ -51,7 +50,6 @@ def train_table(
     seeds: Sequence[int] = (1,),
     threads: int = 1,
     console: Console,
-    team: Team = ALONE,
     inputs: Inputs | None = None,
 ) -> list[str]:
     """Train on a table, and write the recipe and what `run_recipe` writes to the folder `out`.
@@ -67,25 +65,20 @@ def train_table(
     """
     torch.set_num_threads(threads)
     inputs = inputs or Inputs(in_resolved_folder(table).parent)
-    recipe: Recipe | None = None
-    if team.main:
-        data, task = table_data(table, files, text_columns=text_columns, inputs=inputs)
-        file = inputs.table(table.name).named(table)
-        init = init or task.init
-        names, count = _classes(file, task, labels, scale)
-        watched = _watched(data, task, inputs, names, count)
-        start = None if init == "none" else inputs.bundle(init)
-        settings: dict[str, Any] = {"init": init, "start": start, "scale": scale, "seeds": seeds}
-        settings |= {"epochs": epochs, "watched": watched}
-        recipe = text_recipe(out.name, data, task, names, texts=count, **settings)
-        if recipe.model.class_sets and start is not None:
-            recipe = with_weights(recipe, read_items(recipe, inputs)[0], start)
-        first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=inputs.folder)
-        _write_recipe(out, commented(recipe, first=first), inputs.folder)
-    recipe = team.shared(recipe)
-    run_recipe(
-        recipe, data=inputs, out=out, seeds=seeds, threads=threads, console=console, team=team
-    )
+    data, task = table_data(table, files, text_columns=text_columns, inputs=inputs)
+    file = inputs.table(table.name).named(table)
+    init = init or task.init
+    names, count = _classes(file, task, labels, scale)
+    watched = _watched(data, task, inputs, names, count)
+    start = None if init == "none" else inputs.bundle(init)
+    settings: dict[str, Any] = {"init": init, "start": start, "scale": scale, "seeds": seeds}
+    settings |= {"epochs": epochs, "watched": watched}
+    recipe = text_recipe(out.name, data, task, names, texts=count, **settings)
+    if recipe.model.class_sets and start is not None:
+        recipe = with_weights(recipe, read_items(recipe, inputs)[0], start)
+    first = _FIRST.format(file=table.name, recipe=out / RECIPE, folder=inputs.folder)
+    _write_recipe(out, commented(recipe, first=first), inputs.folder)
+    run_recipe(recipe, data=inputs, out=out, seeds=seeds, threads=threads, console=console)
     return list(recipe.task.advice_after(out / BUNDLE, recipe))
 
 

@@ -26,7 +26,6 @@ from thinstack.training.loop.measuring import take_own_trees
 from thinstack.training.loop.optimizers import lower_parser_rate, set_rates
 from thinstack.training.loop.precision import check_precision, lower_precision
 from thinstack.training.loop.teaching import drawn_trees, taught_examples
-from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import Recipe, TrainingConfig
 
 Progress = Callable[[int, int, int], None]
@@ -45,7 +44,6 @@ def train(
     folder: Path,
     on_batch: Progress,
     on_epoch: Report,
-    team: Team = ALONE,
 ) -> tuple[Model, list[dict[str, Any]]]:
     """Train `model` in place; return the weights to keep, as a model of their own, and the record
     of every epoch.
@@ -54,10 +52,8 @@ def train(
     arguments goes on. Every epoch draws from a generator of its own, so a resumed run takes the
     same minibatches and dropout masks as one that was never stopped. While it runs the process
     flushes denormals; on return it does not, whatever was set before, for torch has no getter.
-    Every process of a `team` steps on its part of minibatches that are as many times as large; only
-    the main one watches, writes and reports. Raises ConfigError where the training diverges
-    or asks for a precision that the model or its device does not have. Raises DataError for a
-    checkpoint that cannot be used, and StoppedError where a process of the team dies.
+    Raises ConfigError where the training diverges or asks for a precision that the model or its
+    device does not have, and DataError for a checkpoint that cannot be used.
     """
     config = recipe.training
     model = model.to("cuda" if torch.cuda.is_available() else "cpu")
@@ -69,30 +65,27 @@ def train(
     checkpoint = folder / "checkpoint.safetensors"
     saved = load_checkpoint(checkpoint, modules, learner.optimizers)
     history = [] if saved is None else read_history(saved, seed, checkpoint)
-    team.check_same(str(checkpoint), json.dumps(history))
 
     with _with_last_epoch(history, seed):
         while not _finished(history, config):
             epoch = len(history) + 1
-            drawn = _draw_epoch(model, datasets, recipe, seed, epoch, team)
-            record = _one_epoch(learner, drawn, recipe, on_batch, team)
+            drawn = _draw_epoch(model, datasets, recipe, seed, epoch)
+            record = _one_epoch(learner, drawn, recipe, on_batch)
             record = {"seed": seed, "epoch": epoch} | record
             learner.update_average(max(1.0 - config.average, 1.0 / epoch))
-            if team.main:
-                record |= _watch(average, datasets, recipe)
-            records = [*history, team.shared(record)]
+            record |= _watch(average, datasets, recipe)
+            records = [*history, record]
             if best_epoch(records) == epoch:
                 best.load_state_dict(average.state_dict())
-            if team.main:
-                lines = "".join(json.dumps(past) + "\n" for past in records)
-                write_atomically(folder / "metrics.jsonl", lines)
-                save_checkpoint(checkpoint, modules, learner.optimizers, {"history": records})
-                on_epoch(records[-1])
-            history.append(team.shared(records[-1]))  # it is on the disk
+            lines = "".join(json.dumps(past) + "\n" for past in records)
+            write_atomically(folder / "metrics.jsonl", lines)
+            save_checkpoint(checkpoint, modules, learner.optimizers, {"history": records})
+            on_epoch(record)
+            history.append(record)  # it is on the disk
         if config.parser_epochs > 0:
             draw = np.random.default_rng([seed, config.epochs + 1])
             examples = [*datasets.train, *_drawn_examples(best, datasets, recipe, draw)]
-            fit_parser(best, examples, config, seed, on_batch, team)
+            fit_parser(best, examples, config, seed, on_batch)
     return best, history
 
 
@@ -138,7 +131,7 @@ def _watch(model: Model, datasets: Datasets, recipe: Recipe) -> dict[str, Any]:
 
 class _Epoch(NamedTuple):
     """The examples of an epoch, the tree source of each, and the minibatches as positions of
-    examples. All processes draw the same, except for `dropout`, their seed of its masks."""
+    examples. `dropout` is the seed of its masks."""
 
     number: int
     examples: Sequence[Example]
@@ -147,25 +140,22 @@ class _Epoch(NamedTuple):
     dropout: int
 
 
-def _draw_epoch(
-    model: Model, datasets: Datasets, recipe: Recipe, seed: int, epoch: int, team: Team
-) -> _Epoch:
-    """Draw examples, sources and minibatches, and parse this process's share of the examples
-    again if the model's own trees are among the sources."""
+def _draw_epoch(model: Model, datasets: Datasets, recipe: Recipe, seed: int, epoch: int) -> _Epoch:
+    """Draw examples, sources and minibatches, and parse the examples again if the model's own trees
+    are among the sources."""
     config, draw = recipe.training, np.random.default_rng([seed, epoch])
     examples, given = datasets.train, len(datasets.train)
-    dropout = int(draw.integers(2**31)) + team.rank
+    dropout = int(draw.integers(2**31))
     kinds = config.trees
     sources = [kinds[number] for number in draw.integers(len(kinds), size=given)]
     drawn = [*examples, *_drawn_examples(model, datasets, recipe, draw)]
     sources += ["gold"] * (len(drawn) - given)
     order, lengths = together(draw.permutation(len(drawn)), drawn)
-    wide = config.model_copy(update={"batch_size": team.size * config.batch_size})
-    batches = list(minibatch_places(order, lengths, wide, draw))
+    batches = list(minibatch_places(order, lengths, config, draw))
     if "self" in config.sources:
-        mine = sorted(place for chosen in batches for place in team.deal(chosen) if place < given)
+        places = sorted(place for batch in batches for place in batch if place < given)
         first = epoch if recipe.task.brings_trees else None
-        take_own_trees(model, [examples[place] for place in mine], first)
+        take_own_trees(model, [examples[place] for place in places], first)
     return _Epoch(epoch, drawn, sources, batches, dropout)
 
 
@@ -180,7 +170,7 @@ def _drawn_examples(
 
 
 def _one_epoch(
-    learner: Learner, drawn: _Epoch, recipe: Recipe, on_batch: Progress, team: Team
+    learner: Learner, drawn: _Epoch, recipe: Recipe, on_batch: Progress
 ) -> dict[str, Any]:
     """One pass over the examples; returns its record, with the mean loss a case (a labelled node,
     sentence or pair), and, for a model that parses, a choice of transitions."""
@@ -195,22 +185,17 @@ def _one_epoch(
     for chosen in drawn.batches:
         epochs = drawn.number - 1 + (done + len(chosen) / 2) / total
         set_rates(learner.optimizers, config, epochs)
-        if mine := team.deal(chosen):
-            batch = minibatch(
-                [drawn.examples[place] for place in mine],
-                [drawn.sources[place] for place in mine],
-                model.oracle if task.teaches_parser else None,
-            )
-            whole = [drawn.examples[place] for place in chosen]
-            losses, counts = task.loss(model, batch, whole, config, learner.initial)
-            learner.learn((losses[0] + config.alpha * losses[1]) / len(chosen))
-            losses_so_far += torch.stack(losses).detach()
-            cases += counts
-        learner.step(team)
+        examples = [drawn.examples[place] for place in chosen]
+        sources = [drawn.sources[place] for place in chosen]
+        batch = minibatch(examples, sources, model.oracle if task.teaches_parser else None)
+        losses, counts = task.loss(model, batch, examples, config, learner.initial)
+        learner.learn((losses[0] + config.alpha * losses[1]) / len(chosen))
+        losses_so_far += torch.stack(losses).detach()
+        cases += counts
+        learner.step()
         done += len(chosen)
         on_batch(drawn.number, done, total)
-    sums, cases = team.total(np.stack([losses_so_far.cpu().numpy(), cases]))
-    loss, parsing_loss = (sums / np.maximum(cases, 1)).tolist()
+    loss, parsing_loss = (losses_so_far.cpu().numpy() / np.maximum(cases, 1)).tolist()
     _check_finite(loss, model, drawn.number)
     parsing = {"parsing_loss": parsing_loss} if model.parses and task.teaches_parser else {}
     return {"loss": loss, **parsing, "seconds": time.perf_counter() - started}
@@ -229,38 +214,31 @@ def _check_finite(loss: float, model: Model, epoch: int) -> None:
 
 
 def fit_parser(
-    model: Model,
-    examples: Sequence[Example],
-    config: TrainingConfig,
-    seed: int,
-    on_batch: Progress,
-    team: Team = ALONE,
+    model: Model, examples: Sequence[Example], config: TrainingConfig, seed: int, on_batch: Progress
 ) -> None:
     """Train only the parser of a model, for `parser_epochs` epochs, on the gold trees of the
     examples that are `parsed`.
 
-    `on_batch` and `team` are as in `training.loop.train`; the epochs count on from the model's
-    last. While the vectors of words change, a parser lags behind them. On SST these epochs are
-    worth a point of F1.
+    `on_batch` is as in `training.loop.train`; the epochs count on from the model's last. While the
+    vectors of words change, a parser lags behind them. On SST these epochs are worth a point of F1.
     """
     encoder = cast(ParsingEncoder, model.encoder)
     examples = [example for example in examples if example.parsed]
     learner = Learner(model, config)
     rates = config.model_copy(update={"epochs": config.parser_epochs})
-    wide = config.model_copy(update={"batch_size": team.size * config.batch_size})
     lengths = [example.words for example in examples]
     model.eval()
     encoder.parser.train()
     for epoch in range(config.parser_epochs):
         draw = np.random.default_rng([seed, config.epochs, epoch])
-        torch.manual_seed(int(draw.integers(2**31)) + team.rank)
+        torch.manual_seed(int(draw.integers(2**31)))
         done = 0
         order = draw.permutation(len(examples))
-        for chosen in minibatch_places(order, lengths, wide, draw):
+        for chosen in minibatch_places(order, lengths, config, draw):
             lower_parser_rate(learner.optimizers, rates, epoch + done / len(examples))
-            if mine := [examples[i] for i in team.deal(chosen)]:
-                learner.learn(_parser_loss(model, encoder, mine, config) / len(chosen))
-            learner.step(team)
+            batch = [examples[place] for place in chosen]
+            learner.learn(_parser_loss(model, encoder, batch, config) / len(chosen))
+            learner.step()
             done += len(chosen)
             on_batch(config.epochs + epoch + 1, done, len(examples))
     model.eval()

@@ -13,7 +13,6 @@ from thinstack.training.examples.datasets import Datasets
 from thinstack.training.loop.epochs import Progress, Report, best_epoch, train
 from thinstack.training.loop.initial import initial_model
 from thinstack.training.loop.measuring import Answers, agreement
-from thinstack.training.loop.team import ALONE, Team
 from thinstack.training.recipe import Recipe
 
 Spreads = dict[str, dict[str, dict[str, float | None]]]
@@ -61,7 +60,6 @@ class Options(TypedDict, total=False):
 
     on_batch: Progress
     on_epoch: Report
-    team: Team
     prepare: Prepare
 
 
@@ -73,7 +71,6 @@ def train_seed(
     *,
     on_batch: Progress = lambda epoch, done, total: None,
     on_epoch: Report = lambda record: None,
-    team: Team = ALONE,
     prepare: Prepare = lambda model: None,
 ) -> tuple[Model, list[dict[str, Any]]]:
     """Train one seed in `folder`. Returns the model with the weights to keep, and the record of
@@ -85,14 +82,13 @@ def train_seed(
     torch.manual_seed(seed)
     model = initial_model(recipe, datasets.table, datasets.weights, datasets.start)
     prepare(model)
-    return train(model, datasets, recipe, seed, folder, on_batch, on_epoch, team)
+    return train(model, datasets, recipe, seed, folder, on_batch, on_epoch)
 
 
 def run_seed(
     recipe: Recipe, datasets: Datasets, seed: int, folder: Path, **options: Unpack[Options]
 ) -> SeedResult:
-    """Train one seed as `train_seed` does, and measure it on the development data. In a team, only
-    the main process calls this; the others call `train_seed`."""
+    """Train one seed as `train_seed` does, and measure it on the development data."""
     model, history = train_seed(recipe, datasets, seed, folder, **options)
     model = model.cpu()
     dev, labels, sources = datasets.dev, recipe.model.shown_labels, recipe.measured_trees
